@@ -1,0 +1,88 @@
+import amqp, { type ChannelModel, type RecoveringChannelModel } from 'amqplib';
+import { messageOf } from './failures.ts';
+import type { Logger } from './logger.ts';
+
+export interface Broker extends AsyncDisposable {
+  /** True between a successful set-up and the loss of the connection. */
+  readonly connected: boolean;
+  /** The broker's reason while it takes no publishes (a memory or disk alarm), undefined otherwise. */
+  readonly blocked: string | undefined;
+}
+
+export interface BrokerOptions {
+  readonly url: string;
+  readonly logger: Logger;
+  /** Name shown by the broker's tools. */
+  readonly connectionName: string;
+  /** Makes channels, topology and consumers anew; called after each connection. */
+  setUp(connection: ChannelModel): Promise<void>;
+  /** The connection is gone; channels made by `setUp` are dead. */
+  onLost?(): void;
+}
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const HEARTBEAT_S = 10;
+
+/**
+ * Starts connecting and returns at once; reconnects for ever with back-off 0.2 to 2 s. A service starts, and stays up,
+ * without its broker.
+ */
+export async function openBroker(options: BrokerOptions): Promise<Broker> {
+  const { logger } = options;
+  let connected = false;
+  let blocked: string | undefined;
+
+  const connection: RecoveringChannelModel = await amqp.connect(withHeartbeat(options.url), {
+    timeout: CONNECT_TIMEOUT_MS,
+    clientProperties: { connection_name: options.connectionName },
+    recovery: {
+      initialDelay: 200,
+      maxDelay: 2_000,
+      waitForConnect: false,
+      async setup(model: ChannelModel) {
+        await options.setUp(model);
+        connected = true;
+        blocked = undefined;
+      },
+    },
+  });
+  connection.on('connect', () => logger.info('connected to the broker'));
+  connection.on('error', (error) => logger.warn({ reason: messageOf(error) }, 'the broker connection failed'));
+  connection.on('connect-failed', (error) =>
+    logger.info({ reason: messageOf(error) }, 'the broker is not reachable yet'),
+  );
+  connection.on('blocked', (reason) => {
+    blocked = reason;
+    logger.warn({ reason }, 'the broker takes no publishes');
+  });
+  connection.on('unblocked', () => {
+    blocked = undefined;
+    logger.info('the broker takes publishes again');
+  });
+  connection.on('disconnect', (error) => {
+    connected = false;
+    logger.warn({ reason: messageOf(error) }, 'the broker connection was lost');
+    options.onLost?.();
+  });
+
+  return {
+    get connected() {
+      return connected;
+    },
+    get blocked() {
+      return blocked;
+    },
+    async [Symbol.asyncDispose]() {
+      connected = false;
+      await connection
+        .close()
+        .catch((error: unknown) => logger.debug({ reason: messageOf(error) }, 'closing the broker'));
+    },
+  };
+}
+
+function withHeartbeat(brokerUrl: string): string {
+  const url = new URL(brokerUrl);
+  url.searchParams.set('heartbeat', String(HEARTBEAT_S));
+  return url.href;
+}

@@ -1,0 +1,62 @@
+import { type Static, type TObject, Type } from 'typebox';
+import { Value } from 'typebox/value';
+
+/** All that is wrong with the environment, in one error. Values of secrets never appear in it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** `postgres://` and `amqp://` URLs carry passwords, so they are reported without their value. */
+const SECRET = /URL$|PASSWORD|SECRET|TOKEN/;
+
+export const port = () => Type.Integer({ minimum: 1, maximum: 65_535 });
+export const milliseconds = (defaultMs: number, maximum = 600_000) =>
+  Type.Integer({ minimum: 1, maximum, default: defaultMs });
+export const url = (scheme: string) => Type.String({ pattern: `^${scheme}://.+` });
+
+/** What every service reads. */
+export const commonVariables = {
+  HOST: Type.String({ default: '127.0.0.1' }),
+  PORT: port(),
+  INSTANCE: Type.Optional(Type.String({ pattern: '^[a-z0-9-]{1,40}$' })),
+  LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
+  DRAIN_TIMEOUT_MS: milliseconds(5_000, 60_000),
+  EXIT_WITH_PARENT: Type.Optional(Type.Enum(['0', '1'])),
+};
+
+export const databaseVariables = (poolSize: number) => ({
+  DATABASE_URL: url('postgres(ql)?'),
+  DATABASE_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 100, default: poolSize }),
+});
+
+/**
+ * The environment as a typed, frozen object: named variables only, defaults filled in, numbers converted.
+ * Throws ConfigError naming every wrong variable with what was expected and what was got.
+ */
+export function parseEnvironment<T extends TObject>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
+  const names = Object.keys(schema.properties);
+  const given = Object.fromEntries(names.filter((name) => env[name] !== undefined).map((name) => [name, env[name]]));
+  const converted = Value.Convert(schema, Value.Default(schema, given));
+  const errors = Value.Errors(schema, converted);
+  if (errors.length > 0) {
+    const lines = new Set(errors.map((error) => describe(error, env)));
+    throw new ConfigError(`configuration: ${[...lines].join('; ')}`);
+  }
+  return Object.freeze(converted) as Static<T>;
+}
+
+function describe(error: { instancePath: string; message: string; params: object }, env: NodeJS.ProcessEnv): string {
+  const missing = 'requiredProperties' in error.params ? (error.params.requiredProperties as string[]) : [];
+  if (missing.length > 0) return `${missing.join(', ')} must be set`;
+  const name = error.instancePath.slice(1);
+  const got = SECRET.test(name) ? 'another value' : `"${env[name] ?? ''}"`;
+  return `${name} ${error.message}, got ${got}`;
+}
+
+/** `a,b` as a list of trimmed, non-empty parts. */
+export function parseList(value: string): readonly string[] {
+  return value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

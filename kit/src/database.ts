@@ -1,0 +1,154 @@
+import pg from 'pg';
+import { databaseLimits } from './edges.ts';
+import { DatabaseUnavailableError, messageOf } from './failures.ts';
+import type { Logger } from './logger.ts';
+import { untraced } from './tracing.ts';
+
+/** PostgreSQL cuts longer identifiers, which would make two statements one. */
+const MAX_NAME_LENGTH = 63;
+
+/** A prepared statement. Its name is `"<db.query.summary>: <purpose>"`; its span is named by the part before the colon. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Declares a statement. Throws RangeError when the name is too long to be a prepared statement's. */
+export function sql(name: string, text: string): Statement {
+  if (name.length > MAX_NAME_LENGTH) {
+    throw new RangeError(`statement name "${name}" is longer than ${MAX_NAME_LENGTH} characters`);
+  }
+  return { name, text };
+}
+
+export interface Result<Row> {
+  readonly rows: readonly Row[];
+  /** Rows that the statement changed or returned. */
+  readonly count: number;
+}
+
+/** Where statements run: a connection of the pool each, or all on the one of a transaction. */
+export interface Queryable {
+  /** Throws DatabaseUnavailableError when the database is away, slow past its limit, or full; DatabaseError otherwise. */
+  query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Result<Row>>;
+}
+
+export interface Database extends Queryable, AsyncDisposable {
+  /** BEGIN, `work`, COMMIT; ROLLBACK when `work` rejects. */
+  transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
+  /** Resolves when the database answers; untraced. Rejects with DatabaseUnavailableError. */
+  ping(): Promise<void>;
+}
+
+const ping = sql('SELECT: ping', 'SELECT 1');
+
+/** SQLSTATE classes that pass by themselves: connection, resources, operator intervention, transaction rollback, system. */
+const TRANSIENT_CLASSES = new Set(['08', '40', '53', '57', '58', '55']);
+
+/**
+ * A query's failure as the type that tells the caller whether it may pass. An error of the server means that the
+ * statement had no effect; any other, once it was `sent`, leaves that open.
+ */
+export function classify(error: unknown, sent: boolean): unknown {
+  if (error instanceof pg.DatabaseError) {
+    const passes = TRANSIENT_CLASSES.has(error.code?.slice(0, 2) ?? '') || error.code === '25006';
+    return passes ? new DatabaseUnavailableError(error.message, { cause: error }) : error;
+  }
+  return new DatabaseUnavailableError(messageOf(error), { cause: error, sent });
+}
+
+/** An error of the server leaves the connection usable, unless it says that the connection ends. */
+function isBroken(error: unknown): boolean {
+  return !(error instanceof pg.DatabaseError) || ['08', '57'].includes(error.code?.slice(0, 2) ?? '');
+}
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly poolSize: number;
+  readonly applicationName: string;
+  readonly logger: Logger;
+  readonly connectTimeoutMs?: number;
+  readonly statementTimeoutMs?: number;
+}
+
+/**
+ * Opens the pool without waiting for the server, so that a service starts while its database does.
+ * Every statement takes a connection by hand and gives it back: `pool.query` runs a queued caller's query in the
+ * context of the one that releases, which hangs SQL spans on other requests' traces (decision 0003). A connection
+ * whose query timed out is destroyed, because its late answer would be taken for the next query's.
+ */
+export function openDatabase(options: DatabaseOptions): Database {
+  const connectTimeoutMs = options.connectTimeoutMs ?? databaseLimits.connectTimeoutMs;
+  const statementTimeoutMs = options.statementTimeoutMs ?? databaseLimits.statementTimeoutMs;
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.poolSize,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: statementTimeoutMs,
+    // The server gives up first, so that a slow statement does not go on after its caller has left.
+    statement_timeout: Math.max(1, statementTimeoutMs - 100),
+    idle_in_transaction_session_timeout: 10_000,
+    idleTimeoutMillis: 0,
+    keepAlive: true,
+  });
+  pool.on('error', (error) => options.logger.warn({ err: error }, 'an idle database connection was lost'));
+
+  async function withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw classify(error, false);
+    });
+    const connection: Connection = {
+      broken: false,
+      async execute<Row extends object>(query: pg.QueryConfig) {
+        try {
+          const result = await client.query<Row>(query);
+          return { rows: result.rows, count: result.rowCount ?? 0 };
+        } catch (error) {
+          connection.broken ||= isBroken(error);
+          throw classify(error, true);
+        }
+      },
+    };
+    try {
+      return await work(connection);
+    } finally {
+      client.release(connection.broken);
+    }
+  }
+
+  const database: Database = {
+    query: <Row extends object>(statement: Statement, values: readonly unknown[]) =>
+      withConnection((connection) => connection.execute<Row>(prepared(statement, values))),
+    transaction: (work) =>
+      withConnection(async (connection) => {
+        try {
+          await connection.execute({ text: 'BEGIN' });
+          const result = await work({ query: (statement, values) => connection.execute(prepared(statement, values)) });
+          await connection.execute({ text: 'COMMIT' });
+          return result;
+        } catch (error) {
+          // When ROLLBACK fails too, the connection is marked broken and destroyed, which rolls back as well.
+          if (!connection.broken) await connection.execute({ text: 'ROLLBACK' }).catch(() => undefined);
+          throw error;
+        }
+      }),
+    async ping() {
+      await untraced(() => database.query(ping, []));
+    },
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+    },
+  };
+  return database;
+}
+
+/** One connection while it is taken from the pool. */
+interface Connection {
+  broken: boolean;
+  execute<Row extends object>(query: pg.QueryConfig): Promise<Result<Row>>;
+}
+
+function prepared(statement: Statement, values: readonly unknown[]): pg.QueryConfig {
+  return { name: statement.name, text: statement.text, values: values as unknown[] };
+}

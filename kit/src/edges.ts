@@ -1,0 +1,63 @@
+import { Type } from 'typebox';
+import { parseEnvironment } from './config.ts';
+
+/** The limits of one edge. Times in ms. `attempts` counts the first one. */
+export interface EdgeLimits {
+  readonly attemptTimeoutMs: number;
+  readonly attempts: number;
+  readonly callTimeoutMs: number;
+  readonly backoffBaseMs: number;
+  readonly backoffMaxMs: number;
+  readonly breakerFailures: number;
+  readonly breakerHalfOpenAfterMs: number;
+  /** Calls at once; as many again may wait for a place. */
+  readonly bulkhead: number;
+}
+
+const defaults = {
+  backoffBaseMs: 50,
+  backoffMaxMs: 400,
+  breakerFailures: 5,
+  breakerHalfOpenAfterMs: 5_000,
+} as const;
+
+/**
+ * The budget of every edge, strictly nested, so that the caller's answer comes within 10 s under any single fault:
+ * attempt <= call < order (9 s) < gateway (9.5 s) < client (10 s).
+ */
+export const edges = {
+  'gateway-orders': { ...defaults, attemptTimeoutMs: 9_500, attempts: 1, callTimeoutMs: 9_500, bulkhead: 512 },
+  'orders-catalog': { ...defaults, attemptTimeoutMs: 1_000, attempts: 3, callTimeoutMs: 3_500, bulkhead: 64 },
+  'orders-stock': { ...defaults, attemptTimeoutMs: 1_000, attempts: 3, callTimeoutMs: 3_500, bulkhead: 64 },
+  'orders-payments': { ...defaults, attemptTimeoutMs: 2_000, attempts: 2, callTimeoutMs: 4_500, bulkhead: 64 },
+} as const satisfies Record<string, EdgeLimits>;
+
+export type EdgeName = keyof typeof edges;
+
+/** Budget of a whole order inside the orders service, in ms. */
+export const ORDER_BUDGET_MS = 9_000;
+
+/** Limits of a service's calls to its own database, in ms: waiting for a connection, and for one statement. */
+export const databaseLimits = { connectTimeoutMs: 1_500, statementTimeoutMs: 2_000 } as const;
+
+/**
+ * The edge's limits with overrides such as EDGE_ORDERS_PAYMENTS_ATTEMPT_TIMEOUT_MS=500.
+ * Throws ConfigError when an override is not a positive integer, or an attempt is longer than its call.
+ */
+export function loadEdge(name: EdgeName, env: NodeJS.ProcessEnv): EdgeLimits {
+  const prefix = `EDGE_${name.replaceAll('-', '_').toUpperCase()}_`;
+  const fields = Object.keys(edges[name]) as (keyof EdgeLimits)[];
+  const variable = (field: string) => prefix + field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+  const schema = Type.Object(
+    Object.fromEntries(
+      fields.map((field) => [
+        variable(field),
+        Type.Integer({ minimum: 1, maximum: 600_000, default: edges[name][field] }),
+      ]),
+    ),
+  );
+  const values = parseEnvironment(schema, env) as Record<string, number>;
+  return Object.freeze(
+    Object.fromEntries(fields.map((field) => [field, values[variable(field)]])),
+  ) as unknown as EdgeLimits;
+}

@@ -1,0 +1,28 @@
+/**
+ * The split that matters to callers: a transient failure may go away by itself (retry, or treat the outcome as
+ * unknown), a permanent one will not. The type decides, never a message text.
+ */
+export class TransientError extends Error {
+  override readonly name: string = 'TransientError';
+}
+
+export class PermanentError extends Error {
+  override readonly name: string = 'PermanentError';
+}
+
+/** The database did not answer, or refused for a reason that passes. */
+export class DatabaseUnavailableError extends TransientError {
+  override readonly name = 'DatabaseUnavailableError';
+  /** True when the statement was sent and its outcome is unknown: it may have taken effect. */
+  readonly sent: boolean;
+
+  constructor(message: string, options: { cause?: unknown; sent?: boolean } = {}) {
+    super(message, options);
+    this.sent = options.sent ?? false;
+  }
+}
+
+/** Message of anything thrown, for a log line. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

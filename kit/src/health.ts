@@ -1,0 +1,78 @@
+import { messageOf } from './failures.ts';
+
+/** Rejects with the reason while the dependency is away. */
+export type Check = (signal: AbortSignal) => Promise<void>;
+
+export interface DependencyHealth {
+  readonly name: string;
+  readonly status: 'up' | 'down';
+  /** Why it is down: an error's code or "no answer in 1000 ms"; never a host name. */
+  readonly reason?: string;
+}
+
+/** The body of `/health/ready`. */
+export interface Readiness {
+  readonly status: 'ready' | 'not ready';
+  readonly dependencies: readonly DependencyHealth[];
+}
+
+export interface Health {
+  /** Asks every dependency at once; callers that come meanwhile share the answer. */
+  readiness(): Promise<Readiness>;
+  /** From now on not ready, whatever the dependencies say: traffic goes elsewhere while work in flight ends. */
+  drain(): void;
+}
+
+const CHECK_TIMEOUT_MS = 1_000;
+
+/**
+ * Liveness asks nothing: a service that can answer is alive, and restarting it would not bring its dependency back.
+ * Readiness asks the dependencies without which no request can be served.
+ */
+export function createHealth(checks: Readonly<Record<string, Check>>): Health {
+  let draining = false;
+  let pending: Promise<Readiness> | undefined;
+
+  async function ask(): Promise<Readiness> {
+    const dependencies = await Promise.all(Object.entries(checks).map(([name, check]) => run(name, check)));
+    const ready = !draining && dependencies.every(({ status }) => status === 'up');
+    return {
+      status: ready ? 'ready' : 'not ready',
+      dependencies: draining ? [...dependencies, { name: 'self', status: 'down', reason: 'draining' }] : dependencies,
+    };
+  }
+
+  return {
+    readiness() {
+      pending ??= ask().finally(() => {
+        pending = undefined;
+      });
+      return pending;
+    },
+    drain() {
+      draining = true;
+    },
+  };
+}
+
+async function run(name: string, check: Check): Promise<DependencyHealth> {
+  const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error(`no answer in ${CHECK_TIMEOUT_MS} ms`)), { once: true });
+  });
+  try {
+    await Promise.race([check(signal), late]);
+    return { name, status: 'up' };
+  } catch (error) {
+    return { name, status: 'down', reason: reasonOf(error) };
+  }
+}
+
+/** The innermost error's code, which names no host; its message where there is no code. */
+function reasonOf(error: unknown): string {
+  let innermost = error;
+  while (innermost instanceof Error && innermost.cause !== undefined) innermost = innermost.cause;
+  if (innermost instanceof AggregateError && innermost.errors.length > 0) innermost = innermost.errors[0];
+  if (innermost instanceof Error && 'code' in innermost && typeof innermost.code === 'string') return innermost.code;
+  return messageOf(innermost);
+}

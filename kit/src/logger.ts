@@ -1,0 +1,35 @@
+import { isSpanContextValid, trace } from '@opentelemetry/api';
+import { pino } from 'pino';
+
+export type Logger = pino.Logger;
+
+/** Fields of the active span, as OpenTelemetry's log data model names them in JSON. */
+function correlation(): Record<string, string> {
+  const span = trace.getActiveSpan()?.spanContext();
+  if (span === undefined || !isSpanContextValid(span)) return {};
+  return { trace_id: span.traceId, span_id: span.spanId };
+}
+
+/**
+ * JSON lines on standard output. Records carry the active span's trace id. The customer is never passed to a logger;
+ * the redaction below is the second line of defence, not the first.
+ */
+export function createLogger(options: { service: string; instance: string; level: string }): Logger {
+  return pino({
+    level: options.level,
+    base: { service: options.service, instance: options.instance },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    mixin: correlation,
+    redact: { paths: ['customer', '*.customer', 'password', '*.password', 'headers.authorization'], remove: true },
+    serializers: { err: describeError },
+  });
+}
+
+/** Name, message, code and stack; not the error's other fields, which may hold a row or a body. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const code = 'code' in error ? error.code : undefined;
+  const cause: unknown = error.cause === undefined ? undefined : describeError(error.cause);
+  return { type: error.name, message: error.message, code, stack: error.stack, cause };
+}

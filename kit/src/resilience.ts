@@ -1,0 +1,147 @@
+import { context, metrics } from '@opentelemetry/api';
+import {
+  BrokenCircuitError,
+  BulkheadRejectedError,
+  bulkhead,
+  CircuitState,
+  ConsecutiveBreaker,
+  circuitBreaker,
+  handleWhen,
+  type IBackoff,
+  type IBackoffFactory,
+  retry,
+  TaskCancelledError,
+  TimeoutStrategy,
+  timeout,
+  wrap,
+} from 'cockatiel';
+import type { Deadline } from './deadline.ts';
+import type { EdgeLimits } from './edges.ts';
+import { messageOf, TransientError } from './failures.ts';
+import type { Logger } from './logger.ts';
+
+/** Why a call got no answer. `breaker_open`, `bulkhead_full` and `no_budget` mean that nothing was sent. */
+export type UnavailableCause = 'timeout' | 'failure' | 'breaker_open' | 'bulkhead_full' | 'no_budget';
+
+/** A call failed for a reason that may pass; whether it took effect is unknown unless `sent` is false. */
+export class CallUnavailableError extends TransientError {
+  override readonly name = 'CallUnavailableError';
+  readonly edge: string;
+  readonly reason: UnavailableCause;
+  /** False when no attempt reached the wire. */
+  readonly sent: boolean;
+
+  constructor(edge: string, reason: UnavailableCause, sent: boolean, options: { cause?: unknown } = {}) {
+    super(`${edge}: ${reason.replaceAll('_', ' ')}${options.cause ? ` (${messageOf(options.cause)})` : ''}`, options);
+    this.edge = edge;
+    this.reason = reason;
+    this.sent = sent;
+  }
+}
+
+/** What an attempt is given: a signal that ends it, its time in ms, and its number from 1. */
+export interface Attempt {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly number: number;
+}
+
+export interface CallPolicy {
+  /**
+   * Runs `attempt` under the edge's limits and the caller's deadline. An attempt that throws TransientError or runs out
+   * of time is retried when `idempotent`; anything else it throws is passed on, and counts neither as a failure of the
+   * breaker nor as a reason to retry. Throws CallUnavailableError when no attempt succeeded.
+   */
+  execute<T>(
+    options: { deadline: Deadline; idempotent: boolean },
+    attempt: (attempt: Attempt) => Promise<T>,
+  ): Promise<T>;
+  readonly state: 'closed' | 'half-open' | 'open';
+}
+
+const STATES = {
+  [CircuitState.Closed]: 'closed',
+  [CircuitState.HalfOpen]: 'half-open',
+  [CircuitState.Open]: 'open',
+  [CircuitState.Isolated]: 'open',
+} as const;
+
+/** Values of the gauge `shop.breaker.state`. */
+const STATE_VALUES = { closed: 0, 'half-open': 1, open: 2 } as const;
+
+const isFailure = (error: unknown) => error instanceof TransientError || error instanceof TaskCancelledError;
+
+/**
+ * One policy per edge, shared by all its calls: total timeout > retry with jitter > breaker > attempt timeout > bulkhead.
+ * The breaker's state and the retries are metrics (`shop.breaker.state`, `shop.call.retries`, tag `edge`).
+ */
+export function createCallPolicy(edge: string, limits: EdgeLimits, logger: Logger): CallPolicy {
+  const meter = metrics.getMeter('Shop.Resilience');
+  const retries = meter.createCounter('shop.call.retries', { description: 'Attempts after the first, by edge' });
+  const breaker = circuitBreaker(handleWhen(isFailure), {
+    breaker: new ConsecutiveBreaker(limits.breakerFailures),
+    halfOpenAfter: limits.breakerHalfOpenAfterMs,
+  });
+  const places = bulkhead(limits.bulkhead, limits.bulkhead);
+  const state = () => STATES[breaker.state];
+  breaker.onStateChange((next) => logger.warn({ edge, breaker: STATES[next] }, 'the circuit breaker changed state'));
+  meter
+    .createObservableGauge('shop.breaker.state', { description: 'Circuit breaker: 0 closed, 1 half-open, 2 open' })
+    .addCallback((result) => result.observe(STATE_VALUES[state()], { edge }));
+
+  const again = retry(handleWhen(isFailure), {
+    maxAttempts: limits.attempts - 1,
+    backoff: fullJitter(limits.backoffBaseMs, limits.backoffMaxMs),
+  });
+  again.onRetry(() => retries.add(1, { edge }));
+
+  return {
+    get state() {
+      return state();
+    },
+    async execute({ deadline, idempotent }, attempt) {
+      const totalMs = Math.min(limits.callTimeoutMs, deadline.remainingMs());
+      if (totalMs === 0) throw new CallUnavailableError(edge, 'no_budget', false);
+      const attemptMs = Math.min(limits.attemptTimeoutMs, totalMs);
+      const inner = wrap(breaker, timeout(attemptMs, TimeoutStrategy.Aggressive), places);
+      const total = timeout(totalMs, TimeoutStrategy.Aggressive);
+      const policy = idempotent ? wrap(total, again, inner) : wrap(total, inner);
+      let sent = 0;
+      // A call that waits for a place is started by the one that leaves: bound, it keeps its own trace context.
+      const bound = context.bind(context.active(), (signal: AbortSignal) => {
+        sent += 1;
+        return attempt({ signal, timeoutMs: attemptMs, number: sent });
+      });
+      try {
+        return await policy.execute(({ signal }) => bound(signal));
+      } catch (error) {
+        throw unavailable(edge, error, sent > 0);
+      }
+    },
+  };
+}
+
+function unavailable(edge: string, error: unknown, sent: boolean): unknown {
+  if (error instanceof BrokenCircuitError) return new CallUnavailableError(edge, 'breaker_open', sent);
+  if (error instanceof BulkheadRejectedError) return new CallUnavailableError(edge, 'bulkhead_full', sent);
+  if (error instanceof TaskCancelledError) return new CallUnavailableError(edge, 'timeout', sent);
+  if (error instanceof TransientError) return new CallUnavailableError(edge, 'failure', sent, { cause: error });
+  return error;
+}
+
+/**
+ * Delay before retry n in ms: full jitter over an exponential ceiling, 0 <= delay <= maxMs.
+ * Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+ */
+export function backoffMs(retry: number, baseMs: number, maxMs: number, random = Math.random): number {
+  if (retry < 1) throw new RangeError(`retry must be 1 or more, got ${retry}`);
+  return random() * Math.min(maxMs, baseMs * 2 ** Math.min(retry - 1, 30));
+}
+
+function fullJitter(baseMs: number, maxMs: number): IBackoffFactory<unknown> {
+  const step = (retry: number): IBackoff<unknown> => ({
+    duration: backoffMs(retry, baseMs, maxMs),
+    next: () => step(retry + 1),
+  });
+  return { next: () => step(1) };
+}

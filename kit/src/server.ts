@@ -1,0 +1,193 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { context, trace } from '@opentelemetry/api';
+import { getRPCMetadata, RPCType } from '@opentelemetry/core';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { DatabaseUnavailableError } from './failures.ts';
+import type { Health } from './health.ts';
+import type { Logger } from './logger.ts';
+import { type FieldError, type ProblemCode, ProblemError, problems, toProblem } from './problems.ts';
+import { currentTraceId, currentTraceParent } from './tracing.ts';
+
+/** Largest body a service takes, in bytes. */
+export const BODY_LIMIT_BYTES = 64 * 1024;
+
+/** How long a client may take to send its request, in ms. */
+const REQUEST_TIMEOUT_MS = 5_000;
+
+export type HttpServer = FastifyInstance<
+  Server,
+  IncomingMessage,
+  import('node:http').ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route as spans name it, where the contract's spelling is not Fastify's (`/products/{id:int}`). */
+    otelRoute?: string;
+  }
+}
+
+export interface ServerOptions {
+  readonly logger: Logger;
+  readonly health: Health;
+  /** Level of the line written for each request; a service behind the gateway keeps it at debug. */
+  readonly accessLevel?: 'info' | 'debug';
+}
+
+/**
+ * The door that all HTTP services share: limits, problem answers, health, the trace id in every answer, route names for
+ * spans. Types are never coerced and unknown fields are errors.
+ */
+export function createServer(options: ServerOptions): HttpServer {
+  const server = fastify({
+    loggerInstance: options.logger as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { connectionsCheckingInterval: 1_000 },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true, useDefaults: false } },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  server.addHook('onRequest', async (request, reply) => {
+    nameSpanAfterRoute(request);
+    const traceParent = currentTraceParent();
+    if (traceParent !== undefined) reply.header('traceparent', traceParent);
+  });
+  server.addHook('onResponse', async (request, reply) => logAccess(options, request, reply));
+  server.setErrorHandler((error, request, reply) => answerError(error, request, reply));
+  server.setNotFoundHandler((_request, reply) =>
+    sendProblem(reply, 'route_not_found', 'no route has this path and method'),
+  );
+  addHealthRoutes(server, options.health);
+  return server as unknown as HttpServer;
+}
+
+/** The HTTP instrumentation renames the server span to `{method} {route}` when the answer ends. */
+function nameSpanAfterRoute(request: FastifyRequest): void {
+  const metadata = getRPCMetadata(context.active());
+  const route = request.routeOptions.config?.otelRoute ?? request.routeOptions.url;
+  if (metadata?.type === RPCType.HTTP && route !== undefined) metadata.route = route;
+}
+
+function logAccess(options: ServerOptions, request: FastifyRequest, reply: FastifyReply): void {
+  const route = request.routeOptions.url ?? 'unknown';
+  if (route.startsWith('/health')) return;
+  options.logger[options.accessLevel ?? 'debug'](
+    { method: request.method, route, status: reply.statusCode, durationMs: Math.round(reply.elapsedTime) },
+    'request answered',
+  );
+}
+
+function addHealthRoutes(server: FastifyInstance, health: Health): void {
+  server.get('/health/live', { schema: { hide: true } as object }, async () => ({ status: 'alive' }));
+  server.get('/health/ready', { schema: { hide: true } as object }, async (_request, reply) => {
+    const readiness = await health.readiness();
+    return reply.code(readiness.status === 'ready' ? 200 : 503).send(readiness);
+  });
+}
+
+/** Answers with a problem; the trace id is that of the active span. */
+export function sendProblem(
+  reply: FastifyReply,
+  code: ProblemCode,
+  detail: string,
+  extra: { errors?: readonly FieldError[] | undefined; headers?: Readonly<Record<string, string>> } = {},
+): FastifyReply {
+  const entry: { status: number; retryAfterS?: number } = problems[code];
+  if (entry.retryAfterS !== undefined) reply.header('retry-after', String(entry.retryAfterS));
+  return reply
+    .code(entry.status)
+    .headers(extra.headers ?? {})
+    .type('application/problem+json')
+    .send(JSON.stringify(toProblem(code, detail, currentTraceId(), extra.errors)));
+}
+
+/** Fastify's own errors by their code. What is not here and is not ours is an internal error. */
+const FRAMEWORK_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'send the body as application/json'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', `a body may have ${BODY_LIMIT_BYTES} bytes at most`],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_json', 'the body is empty'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_json', 'the body is shorter or longer than its Content-Length'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['malformed_json', 'the body is not valid JSON'],
+  FST_ERR_BAD_URL: ['route_not_found', 'the path is not a valid URL path'],
+  FST_ERR_MAX_PARAM_LENGTH: ['route_not_found', 'a part of the path is too long'],
+  FST_ERR_ASYNC_CONSTRAINT: ['route_not_found', 'no route has this path and method'],
+};
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof ProblemError) {
+    request.log.debug({ err: error }, 'request refused');
+    return sendProblem(reply, error.code, error.message, { errors: error.errors, headers: error.headers });
+  }
+  if (error instanceof DatabaseUnavailableError) {
+    request.log.warn({ err: error }, 'the database is unavailable');
+    return sendProblem(reply, 'database_unavailable', 'the service cannot reach its database, try again later');
+  }
+  const known = error as Partial<FastifyError>;
+  if (known.validation !== undefined) {
+    const errors = known.validation.map((issue) => toFieldError(issue));
+    return sendProblem(reply, 'invalid_request', `${errors.length} field(s) are not valid`, { errors });
+  }
+  const framework = FRAMEWORK_PROBLEMS[known.code ?? ''];
+  if (framework !== undefined) return sendProblem(reply, ...framework);
+  if (error instanceof SyntaxError || known.statusCode === 400) {
+    return sendProblem(reply, 'malformed_json', 'the body is not valid JSON');
+  }
+  if (known.code === 'ECONNRESET' || known.code === 'ECONNABORTED') {
+    request.log.info('the client left before its request had arrived');
+    return sendProblem(reply, 'request_timeout', 'the request did not arrive');
+  }
+  request.log.error({ err: error }, 'unexpected failure');
+  return sendProblem(reply, 'internal_error', 'the failure was logged under this trace id');
+}
+
+/** Ajv's issue as a JSON pointer and a sentence. Values are not repeated: a field may hold personal data. */
+function toFieldError(issue: { instancePath: string; message?: string; params: Record<string, unknown> }): FieldError {
+  const extra = issue.params.additionalProperty;
+  if (typeof extra === 'string') {
+    return { pointer: `#${issue.instancePath}/${escapePointer(extra.slice(0, 100))}`, detail: 'is not a known field' };
+  }
+  const missing = issue.params.missingProperty;
+  if (typeof missing === 'string') return { pointer: `#${issue.instancePath}/${missing}`, detail: 'is required' };
+  return { pointer: `#${issue.instancePath}`, detail: issue.message ?? 'is not valid' };
+}
+
+function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+const BROKEN_REQUESTS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', `the request did not arrive within ${REQUEST_TIMEOUT_MS} ms`],
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'the headers are larger than 16 KiB'],
+};
+
+/** Answers what never became a request: half-sent, not HTTP, headers too large. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [code, detail] =
+    BROKEN_REQUESTS[error.code ?? ''] ?? (['malformed_json', 'this is not an HTTP request'] as const);
+  const body = JSON.stringify(toProblem(code, detail, trace.getActiveSpan()?.spanContext().traceId));
+  const { status } = problems[code];
+  socket.end(
+    `HTTP/1.1 ${status} Problem\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,30 @@
+import type { Channel } from 'amqplib';
+
+/** Names of what the services share on the broker. */
+export const EVENTS_EXCHANGE = 'shop.events';
+export const DEAD_LETTERS_EXCHANGE = 'shop.dead-letters';
+export const ORDER_CONFIRMED_QUEUE = 'shipping.order-confirmed';
+export const DEAD_LETTERS_QUEUE = 'shipping.dead-letters';
+
+/** How often a message may be delivered again before it goes to the dead letters. */
+export const DELIVERY_LIMIT = 5;
+
+/** Event types the shipping queue is bound to; the event type is the routing key. */
+export const SHIPPING_BINDINGS = ['order.confirmed', 'order.confirmed.v2'] as const;
+
+/**
+ * Declares everything, idempotently. Publisher and consumer both do it before they start, because the publisher does
+ * not ask for a route (`mandatory: false`): an event published before its queue exists would be gone.
+ */
+export async function declareTopology(channel: Channel): Promise<void> {
+  await channel.assertExchange(EVENTS_EXCHANGE, 'topic', { durable: true });
+  await channel.assertExchange(DEAD_LETTERS_EXCHANGE, 'fanout', { durable: true });
+  await channel.assertQueue(DEAD_LETTERS_QUEUE, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+  await channel.bindQueue(DEAD_LETTERS_QUEUE, DEAD_LETTERS_EXCHANGE, '');
+  await channel.assertQueue(ORDER_CONFIRMED_QUEUE, {
+    durable: true,
+    deadLetterExchange: DEAD_LETTERS_EXCHANGE,
+    arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': DELIVERY_LIMIT },
+  });
+  for (const type of SHIPPING_BINDINGS) await channel.bindQueue(ORDER_CONFIRMED_QUEUE, EVENTS_EXCHANGE, type);
+}

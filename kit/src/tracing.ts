@@ -1,0 +1,56 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { suppressTracing } from '@opentelemetry/core';
+import { messageOf } from './failures.ts';
+
+const tracer = trace.getTracer('shop');
+
+/** Runs `work` in an internal span that ends with it; a rejection marks the span failed and is passed on. */
+export function inSpan<T>(name: string, attributes: Attributes, work: (span: Span) => Promise<T>): Promise<T> {
+  return tracer.startActiveSpan(name, { attributes }, async (span) => {
+    try {
+      return await work(span);
+    } catch (error) {
+      failSpan(span, messageOf(error));
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+export function failSpan(span: Span, message: string): void {
+  span.setStatus({ code: SpanStatusCode.ERROR, message });
+}
+
+/** Runs `work` so that nothing in it is traced. */
+export function untraced<T>(work: () => T): T {
+  return context.with(suppressTracing(context.active()), work);
+}
+
+/** `traceparent` of the active span (W3C Trace Context), undefined where there is none. */
+export function currentTraceParent(): string | undefined {
+  const carrier: Record<string, string> = {};
+  propagation.inject(context.active(), carrier);
+  return carrier.traceparent;
+}
+
+/** The context that a stored `traceparent` describes; a root context when it is absent or malformed. */
+export function contextOf(traceParent: string | null | undefined): Context {
+  if (!traceParent) return ROOT_CONTEXT;
+  return propagation.extract(ROOT_CONTEXT, { traceparent: traceParent });
+}
+
+/** Trace id of the active span, undefined where nothing is recorded. */
+export function currentTraceId(): string | undefined {
+  const traceId = trace.getActiveSpan()?.spanContext().traceId;
+  return traceId === undefined || /^0+$/.test(traceId) ? undefined : traceId;
+}
