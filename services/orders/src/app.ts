@@ -1,0 +1,62 @@
+import type { Database } from '@shop/kit/database.ts';
+import type { Failpoint } from '@shop/kit/failpoints.ts';
+import { createHealth, type Health } from '@shop/kit/health.ts';
+import type { Logger } from '@shop/kit/logger.ts';
+import { createServer, type HttpServer } from '@shop/kit/server.ts';
+import type { Catalog } from './catalog-client.ts';
+import { createDriver } from './driver.ts';
+import { createOrderMetrics, type OrderGauges } from './metrics.ts';
+import type { Ownership } from './ownership.ts';
+import type { Payments } from './payments-client.ts';
+import { createPlaceOrder } from './place-order.ts';
+import type { Publisher } from './publisher.ts';
+import { startRecovery } from './recovery.ts';
+import { startRelay } from './relay.ts';
+import { addOrderRoutes } from './routes.ts';
+import type { Stock } from './stock-client.ts';
+
+export interface OrdersDependencies {
+  readonly database: Database;
+  readonly ownership: Ownership;
+  readonly publisher: Publisher;
+  readonly catalog: Catalog;
+  readonly stock: Stock;
+  readonly payments: Payments;
+  readonly logger: Logger;
+  readonly failpoint: Failpoint;
+}
+
+export interface Orders {
+  readonly server: HttpServer;
+  readonly health: Health;
+  /** Takes no more orders, ends those in work, and stops relay and recovery. */
+  drain(): Promise<void>;
+}
+
+/** Assembles the service and starts its relay and recovery; the caller makes it listen. */
+export function createOrders(dependencies: OrdersDependencies): Orders {
+  const { database, ownership, publisher, logger, failpoint } = dependencies;
+  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, driven: 0 };
+  const metrics = createOrderMetrics(gauges);
+  const stopping = new AbortController();
+  const driver = createDriver({ ...dependencies, owner: ownership.id, metrics, gauges, stopping: stopping.signal });
+  const placeOrder = createPlaceOrder({ ...dependencies, driver, metrics });
+  const relay = startRelay({ database, publisher, logger, failpoint, gauges });
+  const recovery = startRecovery({ database, owner: ownership.id, driver, metrics, gauges, logger });
+  // The broker is not asked: without it orders are taken all the same, the outbox holds their events.
+  const health = createHealth({ database: () => database.ping() });
+  const server = createServer({ logger, health });
+  addOrderRoutes(server, { database, placeOrder });
+
+  return {
+    server,
+    health,
+    async drain() {
+      health.drain();
+      await Promise.all([server.close(), recovery.stop()]);
+      stopping.abort();
+      await driver.idle();
+      await relay.stop();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { Deadline } from '@shop/kit/deadline.ts';
+import { PermanentError } from '@shop/kit/failures.ts';
+import type { HttpClient } from '@shop/kit/http-client.ts';
+import type { CallPolicy } from '@shop/kit/resilience.ts';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+export interface Product {
+  readonly id: number;
+  readonly priceKopiykas: number;
+  readonly currency: string;
+}
+
+export interface Catalog {
+  /** The product, undefined when there is none. Rejects with CallUnavailableError when the catalog gave no answer. */
+  findProduct(id: number, deadline: Deadline): Promise<Product | undefined>;
+}
+
+/** Unknown fields pass: the catalog may add some. */
+const ProductBody = Compile(
+  Type.Object({ id: Type.Integer(), price: Type.Integer({ minimum: 0 }), currency: Type.String() }),
+);
+
+export function createCatalog(client: HttpClient, policy: CallPolicy): Catalog {
+  return {
+    async findProduct(id, deadline) {
+      const { status, body } = await policy.execute({ deadline, idempotent: true }, (attempt) =>
+        client.send({ method: 'GET', path: `/products/${id}` }, attempt),
+      );
+      if (status === 404) return undefined;
+      if (status !== 200 || !ProductBody.Check(body)) throw new PermanentError(`catalog: unexpected answer ${status}`);
+      return { id: body.id, priceKopiykas: body.price, currency: body.currency };
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { commonVariables, databaseVariables, parseEnvironment, parseList, url } from '@shop/kit/config.ts';
+import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
+import { Type } from 'typebox';
+
+const schema = Type.Object({
+  ...commonVariables,
+  ...databaseVariables(8),
+  BROKER_URL: url('amqps?'),
+  CATALOG_URLS: url('https?'),
+  PAYMENTS_URLS: url('https?'),
+  STOCK_ADDRESSES: Type.String({ pattern: '^[^:,\\s]+:\\d+(,[^:,\\s]+:\\d+)*$' }),
+  FAILPOINT_DIR: Type.Optional(Type.String({ minLength: 1 })),
+});
+
+export interface OrdersConfig {
+  readonly instance: string;
+  readonly logLevel: string;
+  readonly http: { readonly host: string; readonly port: number };
+  readonly drainTimeoutMs: number;
+  readonly exitWithParent: boolean;
+  readonly database: { readonly url: string; readonly poolSize: number };
+  readonly brokerUrl: string;
+  readonly catalog: { readonly origins: readonly string[]; readonly limits: EdgeLimits };
+  readonly payments: { readonly origins: readonly string[]; readonly limits: EdgeLimits };
+  readonly stock: { readonly addresses: readonly string[]; readonly limits: EdgeLimits };
+  readonly failpointDir: string | undefined;
+}
+
+/** Throws ConfigError naming every wrong variable. */
+export function loadConfig(env: NodeJS.ProcessEnv): OrdersConfig {
+  const values = parseEnvironment(schema, env);
+  return {
+    instance: values.INSTANCE ?? 'orders-1',
+    logLevel: values.LOG_LEVEL,
+    http: { host: values.HOST, port: values.PORT },
+    drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
+    exitWithParent: values.EXIT_WITH_PARENT === '1',
+    database: { url: values.DATABASE_URL, poolSize: values.DATABASE_POOL_SIZE },
+    brokerUrl: values.BROKER_URL,
+    catalog: { origins: parseList(values.CATALOG_URLS), limits: loadEdge('orders-catalog', env) },
+    payments: { origins: parseList(values.PAYMENTS_URLS), limits: loadEdge('orders-payments', env) },
+    stock: { addresses: parseList(values.STOCK_ADDRESSES), limits: loadEdge('orders-stock', env) },
+    failpointDir: values.FAILPOINT_DIR,
+  };
+}

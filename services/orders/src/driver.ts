@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '@shop/kit/database.ts';
+import { Deadline } from '@shop/kit/deadline.ts';
+import { edges } from '@shop/kit/edges.ts';
+import { createOrderConfirmed } from '@shop/kit/events.ts';
+import type { Failpoint } from '@shop/kit/failpoints.ts';
+import { DatabaseUnavailableError, messageOf } from '@shop/kit/failures.ts';
+import type { Logger } from '@shop/kit/logger.ts';
+import { pause } from '@shop/kit/pause.ts';
+import { backoffMs } from '@shop/kit/resilience.ts';
+import { currentTraceParent, inSpan } from '@shop/kit/tracing.ts';
+import type { OrderGauges, OrderMetrics } from './metrics.ts';
+import type { Payments } from './payments-client.ts';
+import { confirmSaga, findVersion, updateSaga } from './repository.ts';
+import { type DriveResult, drive, type SagaPorts } from './saga/interpreter.ts';
+import { type CompensationName, type Saga, type Step, type StepOutcome, statusOf } from './saga/saga.ts';
+import type { Stock } from './stock-client.ts';
+
+/** Back-off between rounds of compensation, in ms; the rounds never end before they succeed. */
+const COMPENSATION_BACKOFF = { baseMs: 500, maxMs: 5_000 } as const;
+
+/** Pause between tries of a save that the database did not answer, in ms. */
+const SAVE_RETRY_MS = 200;
+
+/** Budget of one compensation, in ms: nobody waits for it. */
+const COMPENSATION_BUDGET_MS = Math.max(edges['orders-payments'].callTimeoutMs, edges['orders-stock'].callTimeoutMs);
+
+export interface DriveOptions {
+  /** Budget of the forward steps; what has no time left is cancelled. */
+  readonly deadline: Deadline;
+  /** Called when the order's status is durable. */
+  decided(saga: Saga): void;
+}
+
+/** Drives sagas with the real services behind them, and knows which ones it has in work. */
+export interface Driver {
+  drive(saga: Saga, options: DriveOptions): Promise<DriveResult>;
+  /** Ids of the sagas in work, which recovery leaves alone. */
+  drivenIds(): readonly string[];
+  /** Resolves when nothing is in work. */
+  idle(): Promise<void>;
+}
+
+export interface DriverOptions {
+  readonly database: Database;
+  readonly owner: string;
+  readonly stock: Stock;
+  readonly payments: Payments;
+  readonly metrics: OrderMetrics;
+  /** `driven` is the gauge `shop.sagas.driven`. */
+  readonly gauges: OrderGauges;
+  readonly logger: Logger;
+  readonly failpoint: Failpoint;
+  readonly stopping: AbortSignal;
+}
+
+export function createDriver(options: DriverOptions): Driver {
+  const { database, owner, stock, payments, logger, gauges } = options;
+  const inWork = new Map<string, Promise<unknown>>();
+
+  /** Tries a save until the database answers, so that a short outage does not leave a half-driven saga behind. */
+  async function saved(before: Saga, after: Saga, deadline: Deadline, save: () => Promise<boolean>): Promise<boolean> {
+    for (;;) {
+      try {
+        return (await save()) || (await wasOurs(before, after));
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailableError) || deadline.expired || options.stopping.aborted) throw error;
+        logger.warn({ order_id: after.orderId, reason: messageOf(error) }, 'the saga could not be saved yet');
+        await pause(SAVE_RETRY_MS, options.stopping);
+      }
+    }
+  }
+
+  /** A refused save may be our own earlier try, whose answer was lost: only the owner raises the version. */
+  async function wasOurs(before: Saga, after: Saga): Promise<boolean> {
+    const row = await findVersion(database, after.orderId);
+    const ours = row?.owner === owner && row.version === after.version && row.state === after.state;
+    if (!ours) logger.warn({ order_id: after.orderId, version: before.version }, 'another instance drives this saga');
+    return ours;
+  }
+
+  function portsFor({ deadline, decided }: DriveOptions): SagaPorts {
+    return {
+      run: (step, saga) => inSpan(step.name, spanAttributes(saga), () => runStep(step, saga, deadline)),
+      compensate: (name, saga) => inSpan(name, spanAttributes(saga), () => compensate(name, saga)),
+      save: (before, after) =>
+        saved(before, after, deadline, () => updateSaga(database, { before, after, owner, dueInMs: dueInMs(after) })),
+      confirm(before, after) {
+        const event = createOrderConfirmed(randomUUID(), new Date(), {
+          orderId: after.orderId,
+          lines: after.lines.map(({ productId, quantity }) => ({ productId, quantity })),
+          total: after.totalKopiykas,
+          currency: after.currency,
+        });
+        const traceParent = currentTraceParent();
+        return saved(before, after, deadline, () =>
+          confirmSaga(database, { before, after, owner, event, traceParent }),
+        );
+      },
+      decided,
+      reached: options.failpoint,
+    };
+  }
+
+  async function runStep(step: Step, saga: Saga, deadline: Deadline): Promise<StepOutcome> {
+    try {
+      return step.name === 'reserve stock' ? await reserve(saga, deadline) : await charge(saga, deadline);
+    } catch (error) {
+      logger.warn(
+        { order_id: saga.orderId, step: step.name, reason: messageOf(error) },
+        'the step had no clear outcome',
+      );
+      throw error;
+    }
+  }
+
+  async function reserve(saga: Saga, deadline: Deadline): Promise<StepOutcome> {
+    const result = await stock.reserve(saga.orderId, saga.lines.map(toStockLine), deadline);
+    if (result === 'reserved') return { kind: 'done' };
+    return { kind: 'refused', reason: result === 'insufficient' ? 'out of stock' : 'stock unavailable' };
+  }
+
+  async function charge(saga: Saga, deadline: Deadline): Promise<StepOutcome> {
+    const { orderId, totalKopiykas: amountKopiykas, currency } = saga;
+    const result = await payments.charge({ orderId, amountKopiykas, currency }, deadline);
+    if (result === 'accepted') return { kind: 'done' };
+    return { kind: 'refused', reason: result === 'declined' ? 'payment declined' : 'payment unavailable' };
+  }
+
+  async function compensate(name: CompensationName, saga: Saga): Promise<void> {
+    const deadline = Deadline.after(COMPENSATION_BUDGET_MS);
+    try {
+      if (name === 'refund payment') await payments.refund(saga.orderId, deadline);
+      else await stock.release(saga.orderId, deadline);
+    } catch (error) {
+      options.metrics.compensationFailed(name);
+      logger.warn(
+        { order_id: saga.orderId, compensation: name, reason: messageOf(error) },
+        'will be compensated later',
+      );
+      throw error;
+    }
+  }
+
+  return {
+    drivenIds: () => [...inWork.keys()],
+    async drive(saga, driveOptions) {
+      const work = drive(saga, portsFor(driveOptions));
+      inWork.set(saga.orderId, work);
+      gauges.driven = inWork.size;
+      try {
+        return await work;
+      } finally {
+        inWork.delete(saga.orderId);
+        gauges.driven = inWork.size;
+      }
+    },
+    async idle() {
+      while (inWork.size > 0) await Promise.allSettled(inWork.values());
+    },
+  };
+}
+
+function spanAttributes(saga: Saga) {
+  return { 'shop.order.id': saga.orderId };
+}
+
+function toStockLine({ productId, quantity }: { productId: number; quantity: number }) {
+  return { productId, quantity };
+}
+
+/** When a saga with failed compensations is due again; null for all others. */
+function dueInMs(saga: Saga): number | null {
+  if (statusOf(saga.state) !== 'Cancelled' || saga.attempts === 0 || saga.pending.length === 0) return null;
+  return Math.round(backoffMs(saga.attempts, COMPENSATION_BACKOFF.baseMs, COMPENSATION_BACKOFF.maxMs, () => 1));
+}

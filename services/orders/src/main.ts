@@ -1,0 +1,40 @@
+import { openDatabase } from '@shop/kit/database.ts';
+import { createFailpoints } from '@shop/kit/failpoints.ts';
+import { createHttpClient } from '@shop/kit/http-client.ts';
+import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { createCallPolicy } from '@shop/kit/resilience.ts';
+import { createOrders } from './app.ts';
+import { createCatalog } from './catalog-client.ts';
+import { loadConfig } from './config.ts';
+import { createOwnership } from './ownership.ts';
+import { createPayments } from './payments-client.ts';
+import { openPublisher } from './publisher.ts';
+import { createStock } from './stock-client.ts';
+
+await runService('orders', async () => {
+  const config = loadConfig(process.env);
+  const { instance, catalog, payments, stock } = config;
+  const logger = createLogger({ service: 'orders', instance, level: config.logLevel });
+  const policy = (edge: string, limits: typeof catalog.limits) => createCallPolicy(edge, limits, logger);
+
+  await using database = openDatabase({ ...config.database, applicationName: instance, logger });
+  await using ownership = createOwnership({ database, instance, logger });
+  await using publisher = await openPublisher({ url: config.brokerUrl, logger, instance });
+  await using catalogClient = createHttpClient('orders-catalog', catalog.origins);
+  await using paymentsClient = createHttpClient('orders-payments', payments.origins);
+  await using stockClient = createStock(stock.addresses, policy('orders-stock', stock.limits));
+
+  const orders = createOrders({
+    database,
+    ownership,
+    publisher,
+    catalog: createCatalog(catalogClient, policy('orders-catalog', catalog.limits)),
+    payments: createPayments(paymentsClient, policy('orders-payments', payments.limits)),
+    stock: stockClient,
+    logger,
+    failpoint: createFailpoints('orders', config.failpointDir),
+  });
+  await orders.server.listen(config.http);
+  await serveUntilSignal({ ...config, logger, drain: () => orders.drain() });
+});

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { type FieldError, ProblemError } from '@shop/kit/problems.ts';
+import type { Product } from './catalog-client.ts';
+import type { OrderLine } from './saga/saga.ts';
+
+export const MAX_LINES = 100;
+export const MAX_QUANTITY = 1_000;
+export const CURRENCY = 'UAH';
+
+export interface RequestedLine {
+  readonly productId: number;
+  readonly quantity: number;
+}
+
+export interface OrderRequest {
+  readonly customer: string;
+  readonly lines: readonly RequestedLine[];
+}
+
+/** Lines of one product become one, in the order of their first appearance. Throws ProblemError when that is too many. */
+export function mergeLines(lines: readonly RequestedLine[]): readonly RequestedLine[] {
+  const quantities = new Map<number, number>();
+  for (const { productId, quantity } of lines) quantities.set(productId, (quantities.get(productId) ?? 0) + quantity);
+  const errors: FieldError[] = lines.flatMap(({ productId }, index) =>
+    (quantities.get(productId) ?? 0) > MAX_QUANTITY
+      ? [
+          {
+            pointer: `#/lines/${index}/quantity`,
+            detail: `the lines of one product may sum to ${MAX_QUANTITY} at most`,
+          },
+        ]
+      : [],
+  );
+  if (errors.length > 0)
+    throw new ProblemError('invalid_request', `${errors.length} field(s) are not valid`, { errors });
+  return [...quantities].map(([productId, quantity]) => ({ productId, quantity }));
+}
+
+/** The lines with the catalog's prices. Throws ProblemError naming every product that does not exist. */
+export function priceLines(
+  lines: readonly RequestedLine[],
+  products: readonly (Product | undefined)[],
+): readonly OrderLine[] {
+  const unknown = lines.filter((_, index) => products[index] === undefined).map(({ productId }) => productId);
+  if (unknown.length > 0) {
+    throw new ProblemError('unknown_product', `there is no product ${unknown.join(', ')}`, {
+      errors: unknown.map((id) => ({ pointer: '#/lines', detail: `product ${id} does not exist` })),
+    });
+  }
+  return lines.map((line, index) => ({ ...line, priceKopiykas: (products[index] as Product).priceKopiykas }));
+}
+
+/** Sum of price times quantity in kopiykas. Throws ProblemError when it cannot be an exact integer. */
+export function totalKopiykas(lines: readonly OrderLine[]): number {
+  const total = lines.reduce((sum, { priceKopiykas, quantity }) => sum + priceKopiykas * quantity, 0);
+  if (!Number.isSafeInteger(total)) throw new ProblemError('total_too_large', 'order fewer or cheaper products');
+  return total;
+}
+
+/** Equal for requests that ask for the same; kept beside an idempotency key instead of the request itself. */
+export function hashRequest(customer: string, lines: readonly RequestedLine[]): string {
+  const sorted = lines
+    .toSorted((a, b) => a.productId - b.productId)
+    .map(({ productId, quantity }) => [productId, quantity]);
+  return createHash('sha256')
+    .update(JSON.stringify([customer, sorted]))
+    .digest('base64url');
+}

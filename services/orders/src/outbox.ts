@@ -1,0 +1,57 @@
+import { type Queryable, sql } from '@shop/kit/database.ts';
+
+export interface OutboxRow {
+  readonly id: string;
+  readonly orderId: string;
+  readonly type: string;
+  readonly payload: object;
+  readonly traceParent: string | null;
+}
+
+interface Row {
+  id: string;
+  order_id: string;
+  type: string;
+  payload: object;
+  TraceParent: string | null;
+}
+
+/** Locked rows belong to the relay that holds the transaction; others skip them, and get them when it dies. */
+const claim = sql(
+  'SELECT outbox: claim',
+  `SELECT id, order_id, type, payload, "TraceParent" FROM outbox
+   WHERE published_at IS NULL ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED`,
+);
+const markPublished = sql('UPDATE outbox: published', 'UPDATE outbox SET published_at = now() WHERE id = $1');
+const count = sql('SELECT outbox: pending', 'SELECT count(*)::int AS count FROM outbox WHERE published_at IS NULL');
+const purge = sql(
+  'DELETE outbox: purge',
+  `DELETE FROM outbox WHERE id IN (
+     SELECT id FROM outbox WHERE published_at < now() - $1 * interval '1 day' ORDER BY published_at LIMIT $2)`,
+);
+
+export async function claimUnpublished(transaction: Queryable, limit: number): Promise<readonly OutboxRow[]> {
+  const { rows } = await transaction.query<Row>(claim, [limit]);
+  return rows.map((row) => ({
+    id: row.id,
+    orderId: row.order_id,
+    type: row.type,
+    payload: row.payload,
+    traceParent: row.TraceParent,
+  }));
+}
+
+export async function markRowPublished(transaction: Queryable, id: string): Promise<void> {
+  await transaction.query(markPublished, [id]);
+}
+
+export async function countPending(database: Queryable): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(count, []);
+  return rows[0]?.count ?? 0;
+}
+
+/** Deletes at most `limit` rows published more than `days` ago; returns how many. */
+export async function purgePublished(database: Queryable, options: { days: number; limit: number }): Promise<number> {
+  const result = await database.query(purge, [options.days, options.limit]);
+  return result.count;
+}

@@ -1,0 +1,49 @@
+import type { Deadline } from '@shop/kit/deadline.ts';
+import { PermanentError } from '@shop/kit/failures.ts';
+import type { HttpClient } from '@shop/kit/http-client.ts';
+import type { CallPolicy } from '@shop/kit/resilience.ts';
+
+export interface Charge {
+  readonly orderId: string;
+  readonly amountKopiykas: number;
+  readonly currency: string;
+}
+
+/** `voided`: the order was refunded before this charge arrived, so nothing was taken. */
+export type ChargeResult = 'accepted' | 'declined' | 'voided';
+
+export interface Payments {
+  /** Rejects with CallUnavailableError when the outcome is unknown. */
+  charge(charge: Charge, deadline: Deadline): Promise<ChargeResult>;
+  /** Takes back a charge that was, or may have been, made. Rejects when that is not certain. */
+  refund(orderId: string, deadline: Deadline): Promise<void>;
+}
+
+const CHARGE_RESULTS: Readonly<Record<number, ChargeResult>> = {
+  200: 'accepted',
+  201: 'accepted',
+  402: 'declined',
+  409: 'voided',
+};
+
+export function createPayments(client: HttpClient, policy: CallPolicy): Payments {
+  return {
+    async charge({ orderId, amountKopiykas, currency }, deadline) {
+      const body = { orderId, amount: amountKopiykas, currency, idempotencyKey: `${orderId}:charge` };
+      const { status } = await policy.execute({ deadline, idempotent: true }, (attempt) =>
+        client.send({ method: 'POST', path: '/payments', body }, attempt),
+      );
+      const result = CHARGE_RESULTS[status];
+      if (result === undefined) throw new PermanentError(`payments: unexpected answer ${status} to a charge`);
+      return result;
+    },
+    async refund(orderId, deadline) {
+      const body = { idempotencyKey: `${orderId}:refund` };
+      const { status } = await policy.execute({ deadline, idempotent: true }, (attempt) =>
+        client.send({ method: 'POST', path: `/payments/${orderId}/refund`, body }, attempt),
+      );
+      if (status !== 200 && status !== 201)
+        throw new PermanentError(`payments: unexpected answer ${status} to a refund`);
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { type Broker, openBroker } from '@shop/kit/broker.ts';
+import { messageOf, TransientError } from '@shop/kit/failures.ts';
+import type { Logger } from '@shop/kit/logger.ts';
+import { declareTopology, EVENTS_EXCHANGE } from '@shop/kit/topology.ts';
+import type { ChannelModel, ConfirmChannel, Message } from 'amqplib';
+import type { OutboxRow } from './outbox.ts';
+
+/** How long the broker may take to confirm, in ms. */
+const CONFIRM_TIMEOUT_MS = 5_000;
+
+/** Publishes with confirms. */
+export interface Publisher extends AsyncDisposable {
+  /** False while a publish could not be confirmed; ask before any work is traced. */
+  readonly ready: boolean;
+  /** Resolves when the broker has confirmed. Rejects with TransientError when it did not, or returned the message. */
+  publish(row: OutboxRow): Promise<void>;
+}
+
+/**
+ * A channel that left a confirm unanswered is not used again: what it still holds may be confirmed late, which the inbox
+ * absorbs, and a broker that does not answer would only be sent every row again and again.
+ */
+export async function openPublisher(options: { url: string; logger: Logger; instance: string }): Promise<Publisher> {
+  const { logger } = options;
+  let connection: ChannelModel | undefined;
+  let channel: ConfirmChannel | undefined;
+  /** Told by `basic.return` before the confirm arrives; such a message had no queue to go to. */
+  const returned = new Set<string>();
+
+  async function openChannel(model: ChannelModel): Promise<void> {
+    const opened = await model.createConfirmChannel();
+    opened.on('error', (error) => logger.warn({ reason: messageOf(error) }, 'the publishing channel failed'));
+    opened.on('close', () => {
+      if (channel === opened) channel = undefined;
+    });
+    opened.on('return', (message: Message) => {
+      const { messageId } = message.properties;
+      const { replyCode, replyText } = message.fields as unknown as { replyCode: number; replyText: string };
+      if (typeof messageId === 'string') returned.add(messageId);
+      logger.error({ messageId, replyCode, replyText }, 'the broker returned a message: no queue is bound to its type');
+    });
+    await declareTopology(opened);
+    if (connection === model) channel = opened;
+  }
+
+  /** Leaves a silent channel and asks for another; until the broker answers that, nothing is published. */
+  function replaceChannel(): void {
+    const model = connection;
+    const silent = channel;
+    channel = undefined;
+    if (model === undefined || silent === undefined) return;
+    silent.close().catch(() => logger.debug('the silent channel was closed already'));
+    openChannel(model).catch((error: unknown) => logger.warn({ reason: messageOf(error) }, 'no new channel'));
+  }
+
+  const broker: Broker = await openBroker({
+    url: options.url,
+    logger,
+    connectionName: options.instance,
+    async setUp(model) {
+      connection = model;
+      await openChannel(model);
+    },
+    onLost() {
+      connection = undefined;
+      channel = undefined;
+      returned.clear();
+    },
+  });
+
+  return {
+    get ready() {
+      return channel !== undefined && broker.connected && broker.blocked === undefined;
+    },
+    async publish(row) {
+      const current = channel;
+      if (current === undefined) throw new TransientError('the broker is not connected');
+      try {
+        await confirmed(current, row);
+      } catch (error) {
+        if (error instanceof ConfirmTimeoutError && channel === current) replaceChannel();
+        throw error;
+      }
+      if (returned.delete(row.id)) throw new TransientError('the broker returned the message');
+    },
+    async [Symbol.asyncDispose]() {
+      await broker[Symbol.asyncDispose]();
+    },
+  };
+}
+
+class ConfirmTimeoutError extends TransientError {
+  override readonly name = 'ConfirmTimeoutError';
+}
+
+function confirmed(channel: ConfirmChannel, row: OutboxRow): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new ConfirmTimeoutError(`no confirm within ${CONFIRM_TIMEOUT_MS} ms`)),
+      CONFIRM_TIMEOUT_MS,
+    );
+    const settle = (error: unknown) => {
+      clearTimeout(timer);
+      if (error) reject(new TransientError('the broker did not take the message', { cause: error }));
+      else resolve();
+    };
+    try {
+      channel.publish(
+        EVENTS_EXCHANGE,
+        row.type,
+        Buffer.from(JSON.stringify(row.payload)),
+        {
+          mandatory: false,
+          persistent: true,
+          messageId: row.id,
+          type: row.type,
+          contentType: 'application/cloudevents+json',
+          timestamp: Math.floor(Date.now() / 1_000),
+        },
+        settle,
+      );
+    } catch (error) {
+      settle(error);
+    }
+  });
+}

@@ -1,0 +1,99 @@
+import { context } from '@opentelemetry/api';
+import type { Database } from '@shop/kit/database.ts';
+import { Deadline } from '@shop/kit/deadline.ts';
+import { ORDER_BUDGET_MS } from '@shop/kit/edges.ts';
+import { messageOf } from '@shop/kit/failures.ts';
+import type { Logger } from '@shop/kit/logger.ts';
+import { pause } from '@shop/kit/pause.ts';
+import { contextOf, failSpan, inSpan, untraced } from '@shop/kit/tracing.ts';
+import type { Driver } from './driver.ts';
+import type { OrderGauges, OrderMetrics } from './metrics.ts';
+import { adoptIdleSagas, countCompensating, type StoredSaga } from './repository.ts';
+import { type Saga, statusOf } from './saga/saga.ts';
+
+/** How often idle sagas are looked for; half the first back-off of a compensation. */
+const SCAN_MS = 500;
+const BATCH = 16;
+
+/** Drives what nobody drives: sagas of dead instances, our own that a lost save left behind, compensations that are due. */
+export interface Recovery {
+  /** Stops adopting; resolves when the sagas adopted last are out of work. */
+  stop(): Promise<void>;
+}
+
+export interface RecoveryOptions {
+  readonly database: Database;
+  readonly owner: string;
+  readonly driver: Driver;
+  readonly metrics: OrderMetrics;
+  readonly gauges: OrderGauges;
+  readonly logger: Logger;
+}
+
+export function startRecovery(options: RecoveryOptions): Recovery {
+  const { database, owner, driver, metrics, gauges, logger } = options;
+  const stopping = new AbortController();
+
+  async function scan(): Promise<void> {
+    gauges.compensating = await untraced(() => countCompensating(database));
+    for (;;) {
+      if (stopping.signal.aborted) return;
+      const adopted = await untraced(() =>
+        adoptIdleSagas(database, { owner, driven: driver.drivenIds(), limit: BATCH }),
+      );
+      await Promise.all(adopted.map(resume));
+      if (adopted.length < BATCH) return;
+    }
+  }
+
+  async function resume(stored: StoredSaga): Promise<void> {
+    const { saga } = stored;
+    try {
+      await context.with(contextOf(stored.traceParent), () => driveOn(stored));
+    } catch (error) {
+      logger.warn({ order_id: saga.orderId, reason: messageOf(error) }, 'the saga could not be resumed yet');
+    }
+  }
+
+  /** Continues the trace stored with the saga; a compensation that is due again is not a recovery. */
+  function driveOn({ saga, createdAt }: StoredSaga): Promise<unknown> {
+    const again = saga.attempts > 0;
+    return inSpan(
+      again ? 'retry compensation' : 'recover order saga',
+      { 'shop.order.id': saga.orderId },
+      async (span) => {
+        if (!again) {
+          metrics.sagaRecovered();
+          logger.info({ order_id: saga.orderId, state: saga.state }, 'resuming a saga');
+        }
+        return driver.drive(saga, {
+          deadline: Deadline.after(ORDER_BUDGET_MS),
+          decided(decided) {
+            if (decided.reason !== null) failSpan(span, decided.reason);
+            count(decided, createdAt);
+          },
+        });
+      },
+    );
+  }
+
+  function count(saga: Saga, createdAt: Date): void {
+    const status = statusOf(saga.state);
+    if (status !== null) metrics.sagaDecided(status, Date.now() - createdAt.getTime());
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await scan().catch((error: unknown) => logger.warn({ reason: messageOf(error) }, 'idle sagas could not be read'));
+      await pause(SCAN_MS, stopping.signal);
+    }
+  }
+  const done = context.with(contextOf(undefined), run);
+
+  return {
+    async stop() {
+      stopping.abort();
+      await done;
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { context } from '@opentelemetry/api';
+import type { Database, Queryable } from '@shop/kit/database.ts';
+import type { Failpoint } from '@shop/kit/failpoints.ts';
+import { messageOf } from '@shop/kit/failures.ts';
+import type { Logger } from '@shop/kit/logger.ts';
+import { pause } from '@shop/kit/pause.ts';
+import { contextOf, inSpan, untraced } from '@shop/kit/tracing.ts';
+import type { OrderGauges } from './metrics.ts';
+import { claimUnpublished, countPending, markRowPublished, type OutboxRow, purgePublished } from './outbox.ts';
+import type { Publisher } from './publisher.ts';
+
+/*
+ * Moves committed events from the outbox to the broker, at least once.
+ *
+ * R1  A row is marked published only after the broker confirmed it, and never when the broker returned it.
+ * R2  A row in work is locked by its relay's transaction: no other relay publishes it, and a dead relay's rows are free.
+ * R3  While the broker is away or silent no span is made, so a waiting row does not make its order's trace grow.
+ * R4  The number of pending rows is refreshed at every poll, whatever the broker does.
+ */
+
+const POLL_MS = 500;
+const BATCH = 100;
+const KEEP_DAYS = 365;
+const PURGE_BATCH = 1_000;
+const PURGE_EVERY_MS = 3_600_000;
+
+export interface Relay {
+  /** Finishes the batch in work and stops. */
+  stop(): Promise<void>;
+}
+
+export interface RelayOptions {
+  readonly database: Database;
+  readonly publisher: Publisher;
+  readonly logger: Logger;
+  readonly failpoint: Failpoint;
+  /** `pendingEvents` is the gauge `shop.outbox.pending`. */
+  readonly gauges: OrderGauges;
+}
+
+export function startRelay(options: RelayOptions): Relay {
+  const { database, publisher, logger, failpoint, gauges } = options;
+  const stopping = new AbortController();
+  let purgeDueAt = Date.now() + PURGE_EVERY_MS;
+
+  async function poll(): Promise<void> {
+    if ((await refreshPending()) > 0) {
+      while (publisher.ready && !stopping.signal.aborted) {
+        if ((await publishBatch()) < BATCH) break;
+      }
+      await refreshPending();
+    }
+    if (Date.now() >= purgeDueAt) await purge();
+  }
+
+  async function refreshPending(): Promise<number> {
+    gauges.pendingEvents = await untraced(() => countPending(database));
+    return gauges.pendingEvents;
+  }
+
+  /** The transaction has no span of its own; each row's work is traced in its own order's trace. Returns how many rows were published. */
+  async function publishBatch(): Promise<number> {
+    return database.transaction(async (transaction) => {
+      const rows = await claimUnpublished(transaction, BATCH);
+      if (rows.length > 0) await failpoint('R1');
+      const results = await Promise.allSettled(rows.map((row) => relayRow(transaction, row)));
+      const failures = results.filter((result) => result.status === 'rejected');
+      if (failures[0] !== undefined) {
+        logger.warn(
+          { failed: failures.length, of: rows.length, reason: messageOf(failures[0].reason) },
+          'not published',
+        );
+      }
+      return rows.length - failures.length;
+    });
+  }
+
+  function relayRow(transaction: Queryable, row: OutboxRow): Promise<void> {
+    return context.with(contextOf(row.traceParent), () =>
+      inSpan('outbox relay', { 'messaging.message.id': row.id, 'shop.order.id': row.orderId }, async () => {
+        await Promise.all([publisher.publish(row), failpoint('R2')]);
+        await failpoint('R3');
+        await markRowPublished(transaction, row.id);
+        await failpoint('R4');
+      }),
+    );
+  }
+
+  async function purge(): Promise<void> {
+    const count = await untraced(() => purgePublished(database, { days: KEEP_DAYS, limit: PURGE_BATCH }));
+    if (count < PURGE_BATCH) purgeDueAt = Date.now() + PURGE_EVERY_MS;
+    if (count > 0) logger.info({ count, days: KEEP_DAYS }, 'old outbox rows were deleted');
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await poll().catch((error: unknown) => logger.warn({ reason: messageOf(error) }, 'the outbox could not be read'));
+      await pause(POLL_MS, stopping.signal);
+    }
+  }
+  // Outside of any span: what the loop does for itself is not traced.
+  const done = context.with(contextOf(undefined), run);
+
+  return {
+    async stop() {
+      stopping.abort();
+      await done;
+    },
+  };
+}

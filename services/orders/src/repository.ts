@@ -1,0 +1,239 @@
+import { type Queryable, sql } from '@shop/kit/database.ts';
+import type { OrderConfirmedEvent } from '@shop/kit/events.ts';
+import { isEnded, type OrderLine, type OrderStatus, type Saga, type SagaState, statusOf } from './saga/saga.ts';
+
+/** What a client may see of an order, and what a replay needs. */
+export interface OrderRecord {
+  readonly id: string;
+  readonly status: OrderStatus | null;
+  readonly reason: string | null;
+  readonly lines: readonly OrderLine[];
+  readonly totalKopiykas: number;
+  readonly currency: string;
+  readonly createdAt: Date;
+  readonly requestHash: string | null;
+}
+
+export interface NewOrder {
+  readonly saga: Saga;
+  readonly customer: string;
+  readonly owner: string;
+  readonly traceParent: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly requestHash: string | undefined;
+}
+
+/** A saga as recovery finds it. */
+export interface StoredSaga {
+  readonly saga: Saga;
+  readonly owner: string;
+  readonly traceParent: string | null;
+  readonly createdAt: Date;
+}
+
+interface OrderRow {
+  id: string;
+  status: OrderStatus | null;
+  reason: string | null;
+  lines: OrderLine[];
+  total_kopiykas: string;
+  currency: string;
+  created_at: Date;
+  request_hash: string | null;
+}
+
+interface SagaRow extends OrderRow {
+  state: SagaState;
+  version: number;
+  pending: Saga['pending'];
+  attempts: number;
+  last_error: string | null;
+  owner: string;
+  trace_parent: string | null;
+}
+
+const insertOrder = sql(
+  'INSERT orders: started',
+  `INSERT INTO orders (id, customer, lines, total_kopiykas, currency, state, owner, trace_parent, idempotency_key, request_hash)
+   VALUES ($1, $2, $3, $4, $5, 'Started', $6, $7, $8, $9)
+   ON CONFLICT (idempotency_key) DO NOTHING`,
+);
+
+const saveSaga = sql(
+  'UPDATE orders: save saga',
+  `UPDATE orders
+   SET state = $4, version = $5, status = $6, reason = $7, pending = $8, attempts = $9, last_error = $10, open = $11,
+       next_attempt_at = now() + $12 * interval '1 millisecond',
+       decided_at = CASE WHEN $6::text IS NULL THEN NULL ELSE coalesce(decided_at, now()) END, updated_at = now()
+   WHERE id = $1 AND version = $2 AND owner = $3`,
+);
+
+/** The pivot: status, saga and outbox row in one statement, or none of them. */
+const confirmOrder = sql(
+  'UPDATE orders, INSERT outbox: confirm',
+  `WITH confirmed AS (
+     UPDATE orders
+     SET state = 'Confirmed', status = 'Confirmed', version = $4, open = false, decided_at = now(), updated_at = now()
+     WHERE id = $1 AND version = $2 AND owner = $3
+     RETURNING id)
+   INSERT INTO outbox (id, order_id, type, payload, "TraceParent")
+   SELECT $5, id, $6, $7, $8 FROM confirmed`,
+);
+
+const ORDER_COLUMNS = 'id, status, reason, lines, total_kopiykas, currency, created_at, request_hash';
+
+const selectOrder = sql('SELECT orders: by id', `SELECT ${ORDER_COLUMNS} FROM orders WHERE id = $1`);
+const selectByKey = sql(
+  'SELECT orders: by idempotency key',
+  `SELECT ${ORDER_COLUMNS} FROM orders WHERE idempotency_key = $1`,
+);
+const selectVersion = sql('SELECT orders: version', 'SELECT version, owner, state FROM orders WHERE id = $1');
+
+/**
+ * Adopts sagas nobody drives: their owner's lease has passed or is gone, or they are our own and not in the list of those
+ * we drive. Two instances never get the same one: the row is locked, skipped when locked, and its version raised.
+ */
+const adoptSagas = sql(
+  'UPDATE orders: adopt',
+  `WITH idle AS (
+     SELECT o.id FROM orders o LEFT JOIN saga_owners w ON w.id = o.owner
+     WHERE o.open AND (o.next_attempt_at IS NULL OR o.next_attempt_at <= now())
+       AND CASE WHEN o.owner = $1 THEN o.id <> ALL ($2::uuid[]) ELSE w.id IS NULL OR w.lease_until < now() END
+     ORDER BY o.id
+     FOR UPDATE OF o SKIP LOCKED
+     LIMIT $3)
+   UPDATE orders SET owner = $1, version = version + 1, updated_at = now()
+   FROM idle WHERE orders.id = idle.id
+   RETURNING orders.*`,
+);
+
+const countWaiting = sql(
+  'SELECT orders: compensating',
+  `SELECT count(*)::int AS count FROM orders WHERE open AND state = 'Compensating'`,
+);
+
+/** A save's outcome when its answer was lost: the row says whether it was ours. */
+export interface VersionRow {
+  readonly version: number;
+  readonly owner: string;
+  readonly state: SagaState;
+}
+
+/** Inserts order, lines and saga. False when the idempotency key is taken. */
+export async function insertNewOrder(database: Queryable, order: NewOrder): Promise<boolean> {
+  const { saga } = order;
+  const { count } = await database.query(insertOrder, [
+    saga.orderId,
+    order.customer,
+    JSON.stringify(saga.lines),
+    saga.totalKopiykas,
+    saga.currency,
+    order.owner,
+    order.traceParent ?? null,
+    order.idempotencyKey ?? null,
+    order.requestHash ?? null,
+  ]);
+  return count === 1;
+}
+
+/** Compare-and-set of a saga; `dueInMs` is when a waiting one is due again, null for at once. */
+export async function updateSaga(
+  database: Queryable,
+  options: { before: Saga; after: Saga; owner: string; dueInMs: number | null },
+): Promise<boolean> {
+  const { before, after } = options;
+  const { count } = await database.query(saveSaga, [
+    after.orderId,
+    before.version,
+    options.owner,
+    after.state,
+    after.version,
+    statusOf(after.state),
+    after.reason,
+    JSON.stringify(after.pending),
+    after.attempts,
+    after.lastError,
+    !isEnded(after.state),
+    options.dueInMs,
+  ]);
+  return count === 1;
+}
+
+export async function confirmSaga(
+  database: Queryable,
+  options: { before: Saga; after: Saga; owner: string; event: OrderConfirmedEvent; traceParent: string | undefined },
+): Promise<boolean> {
+  const { before, after, event } = options;
+  const { count } = await database.query(confirmOrder, [
+    after.orderId,
+    before.version,
+    options.owner,
+    after.version,
+    event.id,
+    event.type,
+    JSON.stringify(event),
+    options.traceParent ?? null,
+  ]);
+  return count === 1;
+}
+
+export async function findOrder(database: Queryable, id: string): Promise<OrderRecord | undefined> {
+  const { rows } = await database.query<OrderRow>(selectOrder, [id]);
+  return rows[0] && toOrder(rows[0]);
+}
+
+export async function findOrderByKey(database: Queryable, key: string): Promise<OrderRecord | undefined> {
+  const { rows } = await database.query<OrderRow>(selectByKey, [key]);
+  return rows[0] && toOrder(rows[0]);
+}
+
+export async function findVersion(database: Queryable, id: string): Promise<VersionRow | undefined> {
+  const { rows } = await database.query<VersionRow>(selectVersion, [id]);
+  return rows[0];
+}
+
+export async function adoptIdleSagas(
+  database: Queryable,
+  options: { owner: string; driven: readonly string[]; limit: number },
+): Promise<readonly StoredSaga[]> {
+  const { rows } = await database.query<SagaRow>(adoptSagas, [options.owner, options.driven, options.limit]);
+  return rows.map((row) => ({
+    saga: toSaga(row),
+    owner: row.owner,
+    traceParent: row.trace_parent,
+    createdAt: row.created_at,
+  }));
+}
+
+export async function countCompensating(database: Queryable): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(countWaiting, []);
+  return rows[0]?.count ?? 0;
+}
+
+function toOrder(row: OrderRow): OrderRecord {
+  return {
+    id: row.id,
+    status: row.status,
+    reason: row.reason,
+    lines: row.lines,
+    totalKopiykas: Number(row.total_kopiykas),
+    currency: row.currency,
+    createdAt: row.created_at,
+    requestHash: row.request_hash,
+  };
+}
+
+function toSaga(row: SagaRow): Saga {
+  return {
+    orderId: row.id,
+    lines: row.lines,
+    totalKopiykas: Number(row.total_kopiykas),
+    currency: row.currency,
+    state: row.state,
+    version: row.version,
+    reason: row.reason as Saga['reason'],
+    pending: row.pending,
+    attempts: row.attempts,
+    lastError: row.last_error,
+  };
+}

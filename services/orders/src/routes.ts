@@ -1,0 +1,89 @@
+import { createAdmission } from '@shop/kit/admission.ts';
+import type { Database } from '@shop/kit/database.ts';
+import { DEADLINE_HEADER, Deadline } from '@shop/kit/deadline.ts';
+import { ORDER_BUDGET_MS } from '@shop/kit/edges.ts';
+import { ProblemError } from '@shop/kit/problems.ts';
+import type { HttpServer } from '@shop/kit/server.ts';
+import { Type } from 'typebox';
+import { MAX_LINES, MAX_QUANTITY } from './order.ts';
+import { locationOf, type PlaceOrder } from './place-order.ts';
+import { findOrder, type OrderRecord } from './repository.ts';
+
+/** Text without control characters and lone surrogates, which neither PostgreSQL nor JSON can keep. */
+const PRINTABLE = '^(?=[^]*\\S)[^\\p{Cc}\\p{Cs}]*$';
+
+/** Ids are int32 on the wire to stock. */
+const MAX_PRODUCT_ID = 2_147_483_647;
+
+/** The body of `POST /orders`. */
+export const OrderRequestBody = Type.Object(
+  {
+    customer: Type.String({ minLength: 1, maxLength: 200, pattern: PRINTABLE }),
+    lines: Type.Array(
+      Type.Object(
+        {
+          productId: Type.Integer({ minimum: 1, maximum: MAX_PRODUCT_ID }),
+          quantity: Type.Integer({ minimum: 1, maximum: MAX_QUANTITY }),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: MAX_LINES },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Visible ASCII, as an HTTP field value has it; the draft leaves the syntax to the server. */
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Orders in work at once, and waiting: more at once only adds latency. */
+const ADMISSION = { atOnce: 48, waiting: 512 } as const;
+
+export interface RouteOptions {
+  readonly database: Database;
+  readonly placeOrder: PlaceOrder;
+}
+
+export function addOrderRoutes(server: HttpServer, { database, placeOrder }: RouteOptions): void {
+  const admit = createAdmission(ADMISSION);
+
+  server.post('/orders', { schema: { body: OrderRequestBody } }, async (request, reply) => {
+    const deadline = Deadline.fromHeader(request.headers[DEADLINE_HEADER], ORDER_BUDGET_MS);
+    const key = parseIdempotencyKey(request.headers['idempotency-key']);
+    const order = await admit(() => placeOrder(request.body, key, deadline));
+    reply.code(order.status === 'Confirmed' ? 201 : 200).header('location', locationOf(order.id));
+    return { id: order.id, status: order.status, ...(order.reason === null ? {} : { reason: order.reason }) };
+  });
+
+  server.get<{ Params: { id: string } }>(
+    '/orders/:id',
+    { config: { otelRoute: '/orders/{id}' } },
+    async (request, reply) => {
+      const { id } = request.params;
+      const order = UUID.test(id) ? await findOrder(database, id) : undefined;
+      if (order === undefined) throw new ProblemError('order_not_found', 'no order has this id');
+      if (order.status === null) reply.code(202).header('retry-after', '1');
+      return toBody(order);
+    },
+  );
+}
+
+function toBody(order: OrderRecord): object {
+  return {
+    id: order.id,
+    ...(order.status === null ? {} : { status: order.status }),
+    ...(order.reason === null ? {} : { reason: order.reason }),
+    total: order.totalKopiykas,
+    currency: order.currency,
+    lines: order.lines.map(({ productId, quantity, priceKopiykas }) => ({ productId, quantity, price: priceKopiykas })),
+    createdAt: order.createdAt.toISOString(),
+  };
+}
+
+function parseIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (typeof header === 'string' && IDEMPOTENCY_KEY.test(header)) return header;
+  throw new ProblemError('invalid_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters');
+}

@@ -1,0 +1,139 @@
+import { messageOf } from '@shop/kit/failures.ts';
+import {
+  afterCompensation,
+  afterConfirm,
+  afterFailedRound,
+  afterStep,
+  type CompensationName,
+  isEnded,
+  nextAction,
+  type Saga,
+  type Step,
+  type StepOutcome,
+  statusOf,
+} from './saga.ts';
+
+/*
+ * Drives one saga from where its row stands. Recovery calls the same function with the same row, so there is no second
+ * code path. It owns the order of things; it does no I/O of its own and knows no clock.
+ *
+ * I1  A step's result is saved before the next step starts.
+ * I2  Every save is a compare-and-set on (version, owner): a driver that lost its saga changes nothing more.
+ * I3  The order's status is decided once, by the save that leaves the running states, and `decided` is told after it.
+ * I4  A compensation is pending until it has succeeded; a failed one never stops the others.
+ * I5  A running saga never waits for ever: a step without a clear answer cancels the order. Only saves and
+ *     compensations are repeated without end, and each of those repetitions starts from the saved row.
+ */
+
+/** What the interpreter acts through. Each call of `run` and `compensate` carries a key derived from the order's id. */
+export interface SagaPorts {
+  /** Never rejects for a business answer; a rejection counts as an unknown outcome. */
+  run(step: Step, saga: Saga): Promise<StepOutcome>;
+  /** Rejects when it is not certain that the compensation took effect. */
+  compensate(name: CompensationName, saga: Saga): Promise<void>;
+  /** Stores `after` where the row still has the version of `before` and our ownership. False when it has not. */
+  save(before: Saga, after: Saga): Promise<boolean>;
+  /** `save` with the outbox row in the same statement. */
+  confirm(before: Saga, after: Saga): Promise<boolean>;
+  /** Called once, when the order's status has become durable through this driver. */
+  decided(saga: Saga): void;
+  /** Called before each boundary; a crash there must be recoverable. */
+  reached(boundary: Boundary): Promise<void>;
+}
+
+/** Places between two effects, where a crash is injected by tests. The names are those of the fault catalogue. */
+export type Boundary = 'S4' | 'S5' | 'S6' | 'S7' | 'S8' | 'S9' | 'K1' | 'K2' | 'K3' | 'K5';
+
+/** How a drive ended: the saga's end, a compensation to be tried again later, or the saga belongs to another driver. */
+export type DriveResult = { readonly kind: 'ended' | 'waiting' | 'lost'; readonly saga: Saga };
+
+/** Drives `saga` until it ended, has to wait, or is lost. Rejects when a save fails; the row then tells what is true. */
+export async function drive(saga: Saga, ports: SagaPorts): Promise<DriveResult> {
+  let current = saga;
+  for (;;) {
+    const action = nextAction(current);
+    switch (action.kind) {
+      case 'end':
+        return { kind: 'ended', saga: current };
+      case 'run': {
+        const after = await runStep(current, action.step, ports);
+        if (after === undefined) return { kind: 'lost', saga: current };
+        current = after;
+        break;
+      }
+      case 'confirm': {
+        const after = afterConfirm(current);
+        await ports.reached('S8');
+        if (!(await ports.confirm(current, after))) return { kind: 'lost', saga: current };
+        await ports.reached('S9');
+        ports.decided(after);
+        current = after;
+        break;
+      }
+      case 'compensate':
+        return compensateRound(current, action.compensations, ports);
+    }
+  }
+}
+
+/** Boundaries around a step: its answer came and is not saved; it is saved. */
+const STEP_BOUNDARIES = {
+  'reserve stock': { answered: 'S4', saved: 'S5' },
+  'charge payment': { answered: 'S6', saved: 'S7' },
+} as const;
+
+async function runStep(saga: Saga, step: Step, ports: SagaPorts): Promise<Saga | undefined> {
+  const boundaries = STEP_BOUNDARIES[step.name];
+  const outcome = await outcomeOf(() => ports.run(step, saga));
+  await ports.reached(outcome.kind === 'done' ? boundaries.answered : 'K1');
+  const after = afterStep(saga, step, outcome);
+  if (!(await ports.save(saga, after))) return undefined;
+  if (statusOf(after.state) !== null) ports.decided(after);
+  await ports.reached(outcome.kind === 'done' ? boundaries.saved : 'K2');
+  return after;
+}
+
+async function outcomeOf(run: () => Promise<StepOutcome>): Promise<StepOutcome> {
+  try {
+    return await run();
+  } catch (error) {
+    return { kind: 'unknown', error: messageOf(error) };
+  }
+}
+
+/** Tries everything that is pending once. What failed stays pending, and the row says when it is due again. */
+async function compensateRound(
+  saga: Saga,
+  compensations: readonly CompensationName[],
+  ports: SagaPorts,
+): Promise<DriveResult> {
+  let current = saga;
+  let failure: string | undefined;
+  for (const name of compensations) {
+    const error = await attempt(() => ports.compensate(name, current));
+    if (error !== undefined) {
+      failure ??= `${name}: ${error}`;
+      continue;
+    }
+    await ports.reached('K3');
+    const after = afterCompensation(current, name);
+    if (!(await ports.save(current, after))) return { kind: 'lost', saga: current };
+    current = after;
+  }
+  if (isEnded(current.state)) {
+    await ports.reached('K5');
+    return { kind: 'ended', saga: current };
+  }
+  const after = afterFailedRound(current, failure ?? 'nothing was pending');
+  if (!(await ports.save(current, after))) return { kind: 'lost', saga: current };
+  return { kind: 'waiting', saga: after };
+}
+
+async function attempt(work: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

@@ -1,0 +1,93 @@
+import type { Client, ServiceError } from '@grpc/grpc-js';
+import type { Deadline } from '@shop/kit/deadline.ts';
+import { PermanentError, TransientError } from '@shop/kit/failures.ts';
+import { grpc, loadProto } from '@shop/kit/grpc.ts';
+import type { Attempt, CallPolicy } from '@shop/kit/resilience.ts';
+
+export interface StockLine {
+  readonly productId: number;
+  readonly quantity: number;
+}
+
+/** `released`: the order was released before this call arrived, so nothing was taken. */
+export type ReserveResult = 'reserved' | 'insufficient' | 'released';
+
+export interface Stock extends AsyncDisposable {
+  /** All lines or none. Rejects with CallUnavailableError when the outcome is unknown. */
+  reserve(orderId: string, lines: readonly StockLine[], deadline: Deadline): Promise<ReserveResult>;
+  /** Puts back what was, or may have been, reserved. Rejects when that is not certain. */
+  release(orderId: string, deadline: Deadline): Promise<void>;
+}
+
+const OUTCOMES: Readonly<Record<string, ReserveResult>> = {
+  RESERVE_OUTCOME_RESERVED: 'reserved',
+  RESERVE_OUTCOME_INSUFFICIENT: 'insufficient',
+  RESERVE_OUTCOME_RELEASED: 'released',
+};
+
+/** Status codes after which the same call may work, or may have worked (https://grpc.io/docs/guides/status-codes). */
+const TRANSIENT = new Set([
+  grpc.status.UNAVAILABLE,
+  grpc.status.DEADLINE_EXCEEDED,
+  grpc.status.CANCELLED,
+  grpc.status.RESOURCE_EXHAUSTED,
+  grpc.status.ABORTED,
+  grpc.status.INTERNAL,
+  grpc.status.UNKNOWN,
+]);
+
+type Unary = (
+  request: object,
+  options: { deadline: number },
+  callback: (error: ServiceError | null, response?: { outcome?: string }) => void,
+) => { cancel(): void };
+
+/** One channel for all calls; it balances over the addresses and reconnects by itself. */
+export function createStock(addresses: readonly string[], policy: CallPolicy): Stock {
+  const { stock } = grpc.loadPackageDefinition(loadProto('stock.proto')) as unknown as {
+    stock: { Inventory: new (...args: ConstructorParameters<typeof grpc.Client>) => Client & Record<string, Unary> };
+  };
+  const client = new stock.Inventory(`ipv4:${addresses.join(',')}`, grpc.credentials.createInsecure(), {
+    'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.min_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 1_000,
+    'grpc.enable_retries': 0,
+  });
+
+  function call(method: 'Reserve' | 'Release', request: object, attempt: Attempt): Promise<{ outcome?: string }> {
+    return new Promise((resolve, reject) => {
+      const unary = client[method] as Unary;
+      const sent = unary.call(client, request, { deadline: Date.now() + attempt.timeoutMs }, (error, response) => {
+        if (error === null && response !== undefined) resolve(response);
+        else reject(error === null ? new PermanentError(`stock: ${method} had no response`) : typed(method, error));
+      });
+      attempt.signal.addEventListener('abort', () => sent.cancel(), { once: true });
+    });
+  }
+
+  return {
+    async reserve(orderId, lines, deadline) {
+      const request = { orderId, idempotencyKey: `${orderId}:reserve`, lines };
+      const { outcome } = await policy.execute({ deadline, idempotent: true }, (attempt) =>
+        call('Reserve', request, attempt),
+      );
+      const result = OUTCOMES[outcome ?? ''];
+      if (result === undefined) throw new PermanentError(`stock: unexpected outcome ${outcome}`);
+      return result;
+    },
+    async release(orderId, deadline) {
+      const request = { orderId, idempotencyKey: `${orderId}:release` };
+      await policy.execute({ deadline, idempotent: true }, (attempt) => call('Release', request, attempt));
+    },
+    async [Symbol.asyncDispose]() {
+      client.close();
+    },
+  };
+}
+
+function typed(method: string, error: ServiceError): Error {
+  const message = `stock: ${method} failed with ${grpc.status[error.code]}`;
+  const Type = TRANSIENT.has(error.code) ? TransientError : PermanentError;
+  return new Type(message, { cause: error });
+}

@@ -1,0 +1,64 @@
+import type { Boundary } from '../saga/interpreter.ts';
+
+/** Calls to the services behind the saga. */
+export type CallName = 'reserve' | 'release' | 'charge' | 'refund' | 'price';
+/** What the orders service asks of its database. */
+export type StatementName =
+  | 'insert'
+  | 'save'
+  | 'confirm'
+  | 'adopt'
+  | 'renew'
+  | 'read'
+  | 'count'
+  | 'claim'
+  | 'mark'
+  | 'commit';
+/** Places where an instance can crash or be paused. */
+export type PlaceName = Boundary | 'S0' | 'S1' | 'S2' | 'R1' | 'R2' | 'R3' | 'R4';
+
+/** What happens to one message on its way. Times in ms. */
+export type MessageFault =
+  /** The connection is refused: the sender knows that nothing was sent. */
+  | { readonly kind: 'refuse' }
+  | { readonly kind: 'lose request' }
+  | { readonly kind: 'lose reply' }
+  | { readonly kind: 'delay request'; readonly ms: number }
+  | { readonly kind: 'delay reply'; readonly ms: number }
+  /** Arrives now, and once more after `ms`. */
+  | { readonly kind: 'duplicate'; readonly ms: number }
+  /** The receiver dies between the two halves of its work; what it wrote first stays. */
+  | { readonly kind: 'half done' };
+
+/** What happens to an instance of the orders service. */
+export type ProcessFault =
+  | { readonly kind: 'crash'; readonly restartAfterMs: number }
+  /** Stopped and continued: its timers are due when it wakes up, its lease may have passed. */
+  | { readonly kind: 'pause'; readonly ms: number };
+
+/** One fault: it strikes the `nth` time (from 0) that `at` is passed. */
+export type Fault =
+  | { readonly at: CallName | StatementName | 'publish' | 'deliver'; readonly nth: number; readonly fault: MessageFault }
+  | { readonly at: PlaceName; readonly nth: number; readonly fault: ProcessFault };
+
+/** A service that refuses, or never answers, for a while. */
+export interface Outage {
+  readonly of: 'stock' | 'payments' | 'database' | 'broker';
+  readonly fromMs: number;
+  readonly forMs: number;
+  readonly how: 'refuse' | 'lose request';
+}
+
+/** Hands out the faults of one history, each once. */
+export function createFaultPlan(faults: readonly Fault[]) {
+  const passed = new Map<string, number>();
+  return {
+    next<F extends MessageFault | ProcessFault>(at: Fault['at']): F | undefined {
+      const nth = passed.get(at) ?? 0;
+      passed.set(at, nth + 1);
+      return faults.find((fault) => fault.at === at && fault.nth === nth)?.fault as F | undefined;
+    },
+  };
+}
+
+export type FaultPlan = ReturnType<typeof createFaultPlan>;

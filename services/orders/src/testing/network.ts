@@ -1,0 +1,124 @@
+import { DatabaseUnavailableError, TransientError } from '@shop/kit/failures.ts';
+import type { FaultPlan, MessageFault, Outage } from './faults.ts';
+import type { Journal } from './journal.ts';
+import type { SimulatedProcess } from './process.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+export interface Message<T> {
+  readonly from: SimulatedProcess;
+  readonly at: Parameters<FaultPlan['next']>[0];
+  /** For the journal: whose order. */
+  readonly about: string;
+  readonly to: Outage['of'] | 'catalog';
+  /** Takes effect at the receiver; may be called twice, or after the sender has given up. */
+  handle(how: { halfDone: boolean }): T;
+}
+
+/** Carries messages between processes, as the history's faults let it. */
+export interface Network {
+  /** Resolves with the receiver's answer. Rejects with TransientError when refused; never settles when it is lost. */
+  send<T>(message: Message<T>): Promise<T>;
+  /** Messages that are still to arrive. */
+  readonly underway: number;
+}
+
+export function createNetwork(options: {
+  time: VirtualTime;
+  plan: FaultPlan;
+  outages: readonly Outage[];
+  journal: Journal;
+}): Network {
+  const { time, plan, outages, journal } = options;
+  let underway = 0;
+
+  function later(ms: number, work: () => void): void {
+    underway += 1;
+    time.after(ms, () => {
+      underway -= 1;
+      work();
+    });
+  }
+
+  function faultOf({ at, to }: Message<unknown>): MessageFault | undefined {
+    const planned = plan.next<MessageFault>(at);
+    const now = time.now();
+    const outage = outages.find(({ of, fromMs, forMs }) => of === to && fromMs <= now && now < fromMs + forMs);
+    return outage === undefined ? planned : { kind: outage.how };
+  }
+
+  function deliver<T>(message: Message<T>, fault: MessageFault | undefined): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const handle = (halfDone = false) => {
+        try {
+          return { answer: message.handle({ halfDone }) };
+        } catch (error) {
+          return { error };
+        }
+      };
+      const answer = (result: { answer: T } | { error: unknown }) =>
+        'answer' in result ? resolve(result.answer) : reject(result.error);
+      if (fault === undefined) return answer(handle());
+      journal.note('network', `${message.at} ${message.about}: ${describe(fault)}`);
+      switch (fault.kind) {
+        case 'refuse':
+          return reject(new RefusedError(`${message.to} refused the connection`));
+        case 'lose request':
+          return undefined;
+        case 'lose reply':
+          return void handle();
+        case 'half done':
+          return void handle(true);
+        case 'delay request':
+          return later(fault.ms, () => answer(handle()));
+        case 'delay reply': {
+          const result = handle();
+          return later(fault.ms, () => answer(result));
+        }
+        case 'duplicate':
+          later(fault.ms, () => handle());
+          return answer(handle());
+      }
+    });
+  }
+
+  return {
+    get underway() {
+      return underway;
+    },
+    async send(message) {
+      const { from } = message;
+      if (!from.alive || from.paused) await from.gate();
+      try {
+        return await deliver(message, faultOf(message));
+      } finally {
+        if (!from.alive || from.paused) await from.gate();
+      }
+    },
+  };
+}
+
+/** Nothing was sent. */
+export class RefusedError extends TransientError {
+  override readonly name = 'RefusedError';
+}
+
+/** The answer, or DatabaseUnavailableError where none came within `limitMs`; `sent` says whether it may have taken effect. */
+export function asDatabaseAnswer<T>(answer: Promise<T>, limitMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new DatabaseUnavailableError(`no answer in ${limitMs} ms`, { sent: true })),
+      limitMs,
+    );
+    answer.then(resolve, (error: unknown) => {
+      reject(error instanceof RefusedError ? new DatabaseUnavailableError(error.message) : error);
+    });
+    answer.then(
+      () => clearTimeout(timer),
+      () => clearTimeout(timer),
+    );
+  });
+}
+
+function describe(fault: MessageFault): string {
+  return 'ms' in fault ? `${fault.kind} by ${fault.ms} ms` : fault.kind;
+}
