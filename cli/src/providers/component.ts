@@ -1,5 +1,9 @@
+import type { Secrets } from './secrets.ts';
+
 /** What the platform needs beside its own services. */
 export type ComponentName = 'postgres' | 'rabbitmq' | 'toxiproxy' | 'jaeger';
+
+export const componentNames: readonly ComponentName[] = ['postgres', 'rabbitmq', 'toxiproxy', 'jaeger'];
 
 /** Where a component comes from, in the words of `--provider component=kind`. */
 export type ProviderKind = 'url' | 'installed' | 'cache' | 'embedded' | 'docker' | 'download' | 'go' | 'packages';
@@ -8,6 +12,7 @@ export type ProviderKind = 'url' | 'installed' | 'cache' | 'embedded' | 'docker'
 export interface ProcessSpec {
   readonly command: string;
   readonly args: readonly string[];
+  /** The whole environment of the child; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** Given when the supervisor runs as root and the component refuses to. */
@@ -23,13 +28,25 @@ export type Run =
   | { readonly type: 'container'; start(): Promise<void>; stop(): Promise<void>; isRunning(): Promise<boolean> }
   | { readonly type: 'external' };
 
+/** Where a component answers. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
 /** One way to run one component, ready to be carried out: prepare, run, probe until it resolves, setUp. */
 export interface Launch {
   readonly component: ComponentName;
   readonly kind: ProviderKind;
-  /** For people: "PostgreSQL 15.18 from /usr/lib/postgresql/15/bin". */
+  /** For people: "PostgreSQL 15.18 from /usr/lib/postgresql/15/bin". Holds no secret. */
   readonly detail: string;
   readonly run: Run;
+  /** The main door: SQL, AMQP, Toxiproxy's API, Jaeger's query API. */
+  readonly address: Address;
+  /** What other processes need to work with it (ports, paths); holds no secret, may be kept in state.json. */
+  readonly info: Readonly<Record<string, string | number>>;
+  /** The URL of a component that is not ours, with its password: never printed, never kept in state.json. */
+  readonly externalUrl?: string;
   /** Idempotent work before the process starts, for instance initdb. */
   prepare(): Promise<void>;
   /** Resolves when the component serves; rejects with the reason while it does not. Called repeatedly. */
@@ -48,4 +65,39 @@ export interface Availability {
   readonly installable: boolean;
   /** What was found, or why not and what to do. */
   readonly detail: string;
+}
+
+/** Told to the person who waits: "downloading erlang-base (3 of 16)". */
+export type OnProgress = (message: string) => void;
+
+/** One way to have a component. `check` takes well under a second and changes nothing. */
+export interface Provider {
+  readonly kind: ProviderKind;
+  check(): Promise<Availability>;
+  /** Call only when `check` said available. Reserves ports, starts nothing. */
+  launch(): Promise<Launch>;
+  /** Makes an installable way available; downloads or builds into the cache directory. */
+  install?(onProgress: OnProgress): Promise<void>;
+}
+
+/** Free loopback ports. */
+export interface Ports {
+  /** The same name gives the same ports again while they are free, so that addresses survive a restart. */
+  reserve(name: string, count?: number): Promise<readonly number[]>;
+}
+
+/** Everything a provider may use; providers read no globals. */
+export interface ComponentContext {
+  readonly project: string;
+  /** Belongs to this project alone, mode 0700. */
+  readonly stateDir: string;
+  /** Shared by all clones of this user: downloads, builds, prepared data directories. */
+  readonly cacheDir: string;
+  /** Holds one folder of SQL files per database. */
+  readonly migrationsDir: string;
+  /** The file a process logs to, created by whoever writes first. */
+  logFile(name: string): string;
+  readonly ports: Ports;
+  readonly secrets: Secrets;
+  readonly env: NodeJS.ProcessEnv;
 }

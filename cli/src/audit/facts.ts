@@ -1,0 +1,86 @@
+/** What the five databases say about one order. Times are ms since 1970 by the database's clock, money is kopiykas. */
+export interface OrderFacts {
+  readonly orderId: string;
+  /** Undefined when only others know of the order. */
+  readonly order: OrderFact | undefined;
+  readonly outbox: readonly OutboxFact[];
+  readonly payments: readonly PaymentFact[];
+  readonly reservations: readonly ReservationFact[];
+  readonly inbox: readonly InboxFact[];
+  readonly shipments: readonly ShipmentFact[];
+}
+
+export interface Line {
+  readonly productId: number;
+  readonly quantity: number;
+}
+
+export interface PricedLine extends Line {
+  readonly priceKopiykas: number;
+}
+
+export interface OrderFact {
+  readonly status: 'Confirmed' | 'Cancelled' | null;
+  readonly reason: string | null;
+  readonly state: string;
+  /** Its saga has not ended. */
+  readonly open: boolean;
+  readonly lines: readonly PricedLine[];
+  readonly totalKopiykas: number;
+  readonly currency: string;
+  readonly traceId: string | undefined;
+  readonly createdAt: number;
+  readonly decidedAt: number | undefined;
+}
+
+export interface OutboxFact {
+  readonly messageId: string;
+  readonly type: string;
+  readonly traceId: string | undefined;
+  /** `data.orderId` and `data.total` of the event. */
+  readonly eventOrderId: string | undefined;
+  readonly eventTotalKopiykas: number | undefined;
+  readonly createdAt: number;
+  readonly publishedAt: number | undefined;
+}
+
+export interface PaymentFact {
+  readonly state: string;
+  readonly amountKopiykas: number | undefined;
+  readonly currency: string | undefined;
+}
+
+export interface ReservationFact {
+  readonly state: string;
+  readonly lines: readonly Line[];
+}
+
+export interface InboxFact {
+  readonly messageId: string;
+  readonly type: string;
+}
+
+export interface ShipmentFact {
+  readonly shipmentId: string;
+  readonly lines: readonly Line[];
+}
+
+/** Stock of one product, in one snapshot. */
+export interface InventoryFact {
+  readonly productId: number;
+  readonly onHand: number;
+  readonly initialOnHand: number;
+  /** Units of all reservations in state `reserved`. */
+  readonly reserved: number;
+}
+
+/** Where per-order facts come from. */
+export type Source = 'orders' | 'payments' | 'stock' | 'shipping';
+
+/** `1x2 5x1`: products with their units, in order of product, for comparison and for people. */
+export function describeLines(lines: readonly Line[]): string {
+  return lines
+    .toSorted((a, b) => a.productId - b.productId)
+    .map(({ productId, quantity }) => `${productId}x${quantity}`)
+    .join(' ');
+}

@@ -1,0 +1,94 @@
+import type { OrderFacts, Source } from './facts.ts';
+
+/**
+ * `unknown`: the evidence is missing, which is never a pass. `skipped`: not asked for (a single order, or no history).
+ */
+export type Verdict = 'ok' | 'violated' | 'unknown' | 'skipped';
+
+/**
+ * Jepsen's words where they fit: `lost` should be there and is not, `unexpected` is there and nobody asked for it,
+ * `recovered` took effect although the client got no clear answer (not a violation), `duplicated` took effect twice.
+ * `wrong`: it is there once, with another content. `stuck`: it should have ended.
+ */
+export type ViolationKind = 'lost' | 'unexpected' | 'recovered' | 'duplicated' | 'wrong' | 'stuck';
+
+export interface Violation {
+  readonly kind: ViolationKind;
+  /** Undefined when no single order is concerned (a queue, a product, a counter). */
+  readonly orderId?: string;
+  /** What was expected and what is there. */
+  readonly detail: string;
+}
+
+export interface InvariantResult {
+  /** Number in the fault catalogue, `I4`. */
+  readonly id: string;
+  readonly title: string;
+  readonly verdict: Verdict;
+  /** Counts and sums, one line; for `unknown` what is missing. */
+  readonly evidence: string;
+  readonly violations: readonly Violation[];
+  /** Effects that are not there yet and still have time. */
+  readonly inFlight: number;
+}
+
+/** When things are late. */
+export interface Clock {
+  /** When the snapshot was taken, ms since 1970 by the database's clock. */
+  readonly at: number;
+  /** When nothing was in flight (no open saga, outbox 0, queues 0): what is older has no time left. */
+  readonly settledAt: number | undefined;
+}
+
+/** True when something that follows from an event at `since` had its time. */
+export function isOverdue(clock: Clock, since: number, limitMs: number): boolean {
+  if (clock.settledAt !== undefined && since <= clock.settledAt) return true;
+  return clock.at - since > limitMs;
+}
+
+/** What a judge says about one order. */
+export interface Finding {
+  readonly violations: readonly Omit<Violation, 'orderId'>[];
+  readonly inFlight?: boolean;
+}
+
+/** Judges orders one by one; holds sums only, so that their number does not matter. */
+export interface OrderJudge {
+  add(facts: OrderFacts): Finding;
+  /** Counts and sums of all that were added. */
+  evidence(): string;
+  /** Violations of the sums, once all orders were added. */
+  total?(): readonly Violation[];
+}
+
+/** An invariant over the rows of single orders. Pure: no clock and no I/O of its own. */
+export interface OrderInvariant {
+  readonly id: string;
+  readonly title: string;
+  /** Without one of these sources nothing can be said. */
+  readonly needs: readonly Source[];
+  start(clock: Clock): OrderJudge;
+}
+
+export const NOTHING: Finding = { violations: [] };
+
+/** A finding of one violation. */
+export function violated(kind: ViolationKind, detail: string): Finding {
+  return { violations: [{ kind, detail }] };
+}
+
+/** Verdict of a finished judgement: a violation that is certain outweighs evidence that is missing. */
+export function verdictOf(violations: readonly Violation[], missing: readonly string[]): Verdict {
+  if (violations.some(({ kind }) => kind !== 'recovered')) return 'violated';
+  return missing.length > 0 ? 'unknown' : 'ok';
+}
+
+/** `12,345` */
+export function count(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** Kopiykas as `1,234.50 UAH`. */
+export function money(kopiykas: number): string {
+  return `${(kopiykas / 100).toLocaleString('en-US', { minimumFractionDigits: 2 })} UAH`;
+}

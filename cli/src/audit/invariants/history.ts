@@ -1,0 +1,74 @@
+import type { History } from '../history.ts';
+import { count, NOTHING, type OrderInvariant, type Violation, violated } from '../invariant.ts';
+
+/** A request is stamped by its client, its order by the database a moment later or earlier. In ms. */
+const STAMP_SLACK_MS = 15_000;
+
+/** I2: what a client was told is durable, and never changes. */
+export function acknowledgedIsDurable(history: History): OrderInvariant {
+  return {
+    id: 'I2',
+    title: 'what clients were told is still true',
+    needs: ['orders'],
+    start() {
+      const seen = new Set<string>();
+      return {
+        add({ orderId, order }) {
+          const told = history.acknowledged.get(orderId);
+          if (told === undefined || order === undefined) return NOTHING;
+          seen.add(orderId);
+          if (history.flipped.has(orderId)) return violated('wrong', 'clients were told both Confirmed and Cancelled');
+          if (order.status === told) return NOTHING;
+          return violated('wrong', `the client was told ${told}, the order is ${order.status ?? order.state}`);
+        },
+        evidence: () => `${count(history.acknowledged.size)} orders acknowledged, ${count(seen.size)} found`,
+        total: () =>
+          [...history.acknowledged]
+            .filter(([orderId]) => !seen.has(orderId))
+            .map(([orderId, told]) => ({ kind: 'lost', orderId, detail: `the client was told ${told}, there is no order` })),
+      };
+    },
+  };
+}
+
+/** I3: there is no order nobody asked for. An order whose client got no clear answer is recovered, not unexpected. */
+export function ordersWereAskedFor(history: History): OrderInvariant {
+  return {
+    id: 'I3',
+    title: 'no order nobody asked for',
+    needs: ['orders'],
+    start() {
+      const recovered: string[] = [];
+      const surplus: string[] = [];
+      return {
+        add({ orderId, order }) {
+          if (order === undefined || history.acknowledged.has(orderId)) return NOTHING;
+          if (history.unclear.has(orderId)) recovered.push(orderId);
+          else if (isInWindow(order.createdAt, history)) surplus.push(orderId);
+          return NOTHING;
+        },
+        evidence: () =>
+          `${count(surplus.length)} orders without a clear answer, ${count(history.unclearWithoutId)} requests may have made one; ${count(recovered.length)} recovered by id`,
+        total: () => [
+          ...recovered.map((orderId): Violation => ({ kind: 'recovered', orderId, detail: 'took effect, its client was not told' })),
+          ...surplus.map((orderId) => judgeSurplus(orderId, surplus.length, history.unclearWithoutId)),
+        ],
+      };
+    },
+  };
+}
+
+function isInWindow(createdAt: number, { window }: History): boolean {
+  if (window === undefined) return true;
+  return createdAt >= window.from - STAMP_SLACK_MS && createdAt <= window.to + STAMP_SLACK_MS;
+}
+
+/** Which of them is the one too many cannot be told: all are listed. */
+function judgeSurplus(orderId: string, surplus: number, unclear: number): Violation {
+  if (surplus <= unclear) return { kind: 'recovered', orderId, detail: 'took effect, its client was not told' };
+  return {
+    kind: 'unexpected',
+    orderId,
+    detail: unclear === 0 ? 'no request asked for it' : `one of ${surplus} orders for ${unclear} unanswered requests`,
+  };
+}

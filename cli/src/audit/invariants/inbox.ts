@@ -1,0 +1,41 @@
+import type { OrderFacts } from '../facts.ts';
+import { count, type Finding, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+
+/** I8: a message is in the inbox once, it was published, and every shipment came from one. */
+export const inboxMatches: OrderInvariant = {
+  id: 'I8',
+  title: 'one inbox row per message',
+  needs: ['orders', 'shipping'],
+  start() {
+    const tally = { messages: 0, shipments: 0 };
+    return {
+      add(facts) {
+        tally.messages += facts.inbox.length;
+        tally.shipments += facts.shipments.length;
+        return judge(facts);
+      },
+      evidence: () => `${count(tally.messages)} messages for ${count(tally.shipments)} shipments`,
+    };
+  },
+};
+
+function judge({ order, outbox, inbox, shipments }: OrderFacts): Finding {
+  const ids = inbox.map(({ messageId }) => messageId);
+  const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (repeated !== undefined) return violated('duplicated', `message ${repeated} was taken more than once`);
+  if (shipments.length > 0 && inbox.length === 0) return violated('lost', 'a shipment without an inbox row');
+  if (order === undefined) return judgeStray({ inbox, shipments });
+  // Published events are purged after a year: only a live outbox can be compared.
+  if (outbox.length === 0) return NOTHING;
+  const unknown = inbox.find(({ messageId }) => !outbox.some((event) => event.messageId === messageId));
+  return unknown === undefined
+    ? NOTHING
+    : violated('unexpected', `message ${unknown.messageId} (${unknown.type}) is not of the outbox`);
+}
+
+/** A shipment for no order is the business of I7. */
+function judgeStray({ inbox, shipments }: Pick<OrderFacts, 'inbox' | 'shipments'>): Finding {
+  const [message] = inbox;
+  if (message === undefined || shipments.length > 0) return NOTHING;
+  return violated('unexpected', `message ${message.messageId} (${message.type}) is about no order`);
+}

@@ -1,0 +1,96 @@
+import { count, type InvariantResult, type Violation, verdictOf } from '../invariant.ts';
+
+export const METRICS_TITLE = 'metrics equal the database';
+export const STATUSES = ['Confirmed', 'Cancelled'] as const;
+export type Status = (typeof STATUSES)[number];
+export type ByStatus = Readonly<Record<Status, number>>;
+
+/** What one process of orders reported last. */
+export interface ProcessReport {
+  /** `orders-1 (4711)` */
+  readonly name: string;
+  /** It reports no more. */
+  readonly ended: boolean;
+  /** When the values were read in the process, ms since 1970. */
+  readonly reportedAt: number;
+  /** `shop.sagas`. */
+  readonly sagas: ByStatus;
+  /** Count of `shop.saga.duration`. */
+  readonly durations: ByStatus;
+  /** `shop.outbox.pending`; undefined until it was read once. */
+  readonly pending: number | undefined;
+}
+
+/** Reports and database, compared while both move. */
+export interface MetricEvidence {
+  readonly reports: readonly ProcessReport[];
+  /** Orders decided since the platform started, up to now: no more can have been counted. */
+  readonly decided: ByStatus;
+  /** Those decided long enough before the oldest report of a live process that it must hold them. */
+  readonly reported: ByStatus;
+  /** Of those, the ones decided after the last report of a process that ended: a kill may have lost their count. */
+  readonly maybeLost: ByStatus;
+  /** Lowest and highest number of unpublished rows while the reports came in. */
+  readonly pending: { readonly lowest: number; readonly highest: number };
+  /** Reasons why the reports may be incomplete. */
+  readonly gaps: readonly string[];
+}
+
+/**
+ * I11: the counter equals the orders decided (less what a killed process could not report any more, which is
+ * `unknown`), the histogram has as many values, and the gauge is the number of unpublished rows. Pure.
+ */
+export function judgeMetrics(evidence: MetricEvidence): InvariantResult {
+  const counted = sumOf(evidence.reports.map(({ sagas }) => sagas));
+  const violations: Violation[] = [...judgeDurations(evidence.reports), ...judgeGauges(evidence)];
+  const gaps = [...evidence.gaps];
+  for (const status of STATUSES) {
+    const [low, high, sum] = [evidence.reported[status], evidence.decided[status], counted[status]];
+    if (sum > high) {
+      violations.push({ kind: 'unexpected', detail: `shop.sagas{status=${status}} is ${sum}, ${high} orders are ${status}` });
+    } else if (sum < low && low - sum <= evidence.maybeLost[status]) {
+      gaps.push(`${low - sum} ${status} not counted, which a killed process may have taken with it`);
+    } else if (sum < low && gaps.length === 0) {
+      violations.push({ kind: 'lost', detail: `shop.sagas{status=${status}} is ${sum}, ${low} orders are ${status}` });
+    }
+  }
+  const live = evidence.reports.filter(({ ended }) => !ended);
+  const summary = STATUSES.map((status) => `shop.sagas ${status} ${count(counted[status])} of ${count(evidence.decided[status])}`);
+  return {
+    id: 'I11',
+    title: METRICS_TITLE,
+    verdict: verdictOf(violations, gaps),
+    evidence: [
+      ...summary,
+      `outbox.pending ${live.map(({ pending }) => pending ?? '-').join('/')} of ${evidence.pending.lowest}`,
+      `${evidence.reports.length} processes`,
+      ...gaps,
+    ].join(', '),
+    violations,
+    inFlight: 0,
+  };
+}
+
+function judgeDurations(reports: readonly ProcessReport[]): Violation[] {
+  return reports.flatMap(({ name, sagas, durations }) =>
+    STATUSES.filter((status) => sagas[status] !== durations[status]).map((status) => ({
+      kind: 'wrong' as const,
+      detail: `${name}: shop.sagas{status=${status}} is ${sagas[status]}, shop.saga.duration has ${durations[status]} values`,
+    })),
+  );
+}
+
+function judgeGauges({ reports, pending }: MetricEvidence): Violation[] {
+  return reports.flatMap(({ name, ended, pending: gauge }) => {
+    if (ended || gauge === undefined || (gauge >= pending.lowest && gauge <= pending.highest)) return [];
+    const rows = pending.lowest === pending.highest ? pending.lowest : `${pending.lowest} to ${pending.highest}`;
+    return [{ kind: 'wrong' as const, detail: `${name}: shop.outbox.pending is ${gauge}, ${rows} rows are unpublished` }];
+  });
+}
+
+export function sumOf(parts: readonly ByStatus[]): ByStatus {
+  return {
+    Confirmed: parts.reduce((sum, { Confirmed }) => sum + Confirmed, 0),
+    Cancelled: parts.reduce((sum, { Cancelled }) => sum + Cancelled, 0),
+  };
+}

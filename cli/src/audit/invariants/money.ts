@@ -1,0 +1,67 @@
+import type { OrderFact, PaymentFact } from '../facts.ts';
+import { count, type Finding, money, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+
+/** Payments declines a larger total (source: "Limits" in the specification). */
+export const PAYMENT_LIMIT_KOPIYKAS = 5_000_000;
+
+/** I4: a Confirmed order was charged once, its exact total; every other one was charged nothing in the end. */
+export const moneyMatches: OrderInvariant = {
+  id: 'I4',
+  title: 'money charged equals orders confirmed',
+  needs: ['orders', 'payments'],
+  start() {
+    const tally = { confirmed: 0, owedKopiykas: 0, charges: 0, chargedKopiykas: 0 };
+    return {
+      add({ order, payments }) {
+        const charges = payments.filter(({ state }) => state === 'accepted');
+        tally.charges += charges.length;
+        tally.chargedKopiykas += charges.reduce((sum, { amountKopiykas }) => sum + (amountKopiykas ?? 0), 0);
+        if (order?.status === 'Confirmed') {
+          tally.confirmed++;
+          tally.owedKopiykas += order.totalKopiykas;
+        }
+        return order === undefined ? judgeStray(payments) : judgeOrder(order, payments, charges);
+      },
+      evidence: () =>
+        `${count(tally.confirmed)} Confirmed for ${money(tally.owedKopiykas)}, ${count(tally.charges)} charges of ${money(tally.chargedKopiykas)}`,
+    };
+  },
+};
+
+function judgeStray(payments: readonly PaymentFact[]): Finding {
+  const [payment] = payments;
+  return payment === undefined ? NOTHING : violated('unexpected', `a payment (${payment.state}) without an order`);
+}
+
+function judgeOrder(order: OrderFact, payments: readonly PaymentFact[], charges: readonly PaymentFact[]): Finding {
+  const sum = order.lines.reduce((total, { priceKopiykas, quantity }) => total + priceKopiykas * quantity, 0);
+  if (sum !== order.totalKopiykas) {
+    return violated('wrong', `total is ${money(order.totalKopiykas)}, its lines sum to ${money(sum)}`);
+  }
+  if (payments.length > 1) return violated('duplicated', `${payments.length} payments`);
+  if (order.status === 'Confirmed') return judgeConfirmed(order, payments[0], charges[0]);
+  // An open saga is still charging or refunding: its end is the business of I1.
+  if (order.open) return NOTHING;
+  return judgeCancelled(order, payments[0]);
+}
+
+function judgeConfirmed(order: OrderFact, payment: PaymentFact | undefined, charge: PaymentFact | undefined): Finding {
+  if (charge === undefined) return violated('lost', `Confirmed, but its payment is ${payment?.state ?? 'missing'}`);
+  if (charge.amountKopiykas !== order.totalKopiykas || charge.currency !== order.currency) {
+    const charged = `${money(charge.amountKopiykas ?? 0)} in ${charge.currency}`;
+    return violated('wrong', `charged ${charged}, the total is ${money(order.totalKopiykas)} in ${order.currency}`);
+  }
+  if (order.totalKopiykas > PAYMENT_LIMIT_KOPIYKAS) {
+    return violated('wrong', `Confirmed for ${money(order.totalKopiykas)}, above the payment limit`);
+  }
+  return NOTHING;
+}
+
+function judgeCancelled(order: OrderFact, payment: PaymentFact | undefined): Finding {
+  if (payment?.state === 'accepted') return violated('unexpected', `Cancelled, but charged and not refunded`);
+  if (payment?.state === 'attempted') return violated('unexpected', 'Cancelled, but its charge was left open');
+  if (order.reason === 'payment declined' && payment?.state !== 'declined') {
+    return violated('wrong', `cancelled as "payment declined", but its payment is ${payment?.state ?? 'missing'}`);
+  }
+  return NOTHING;
+}

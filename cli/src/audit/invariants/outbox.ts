@@ -1,0 +1,69 @@
+import { ORDER_CONFIRMED } from '@shop/kit/events.ts';
+import type { OrderFact, OutboxFact } from '../facts.ts';
+import { type Clock, count, type Finding, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+
+/** Polling interval, a batch under load and the broker's confirm: an event that waits longer is stuck. In ms. */
+export const PUBLISH_LIMIT_MS = 15_000;
+
+/** Published rows are deleted after a year (source: "Event contract" in the design). In ms. */
+const KEPT_MS = 365 * 24 * 3_600_000;
+
+/** I6: one `order.confirmed` per Confirmed order, in the request's trace, published; none for any other order. */
+export const outboxMatches: OrderInvariant = {
+  id: 'I6',
+  title: 'one event per confirmed order, published',
+  needs: ['orders'],
+  start(clock) {
+    const tally = { confirmed: 0, events: 0, published: 0 };
+    return {
+      add({ order, orderId, outbox }) {
+        if (order?.status === 'Confirmed') tally.confirmed++;
+        tally.events += outbox.length;
+        tally.published += outbox.filter(({ publishedAt }) => publishedAt !== undefined).length;
+        return judge({ order, orderId, outbox, clock });
+      },
+      evidence: () =>
+        `${count(tally.confirmed)} Confirmed, ${count(tally.events)} events, ${count(tally.events - tally.published)} unpublished`,
+    };
+  },
+};
+
+interface Case {
+  readonly order: OrderFact | undefined;
+  readonly orderId: string;
+  readonly outbox: readonly OutboxFact[];
+  readonly clock: Clock;
+}
+
+function judge({ order, orderId, outbox, clock }: Case): Finding {
+  if (order?.status !== 'Confirmed') {
+    if (outbox.length === 0) return NOTHING;
+    return violated('unexpected', `${outbox[0]?.type} for ${order === undefined ? 'no order' : describe(order)}`);
+  }
+  const repeated = outbox.find(({ type }, index) => outbox.findIndex((other) => other.type === type) !== index);
+  if (repeated !== undefined) return violated('duplicated', `${repeated.type} more than once`);
+  const event = outbox.find(({ type }) => type === ORDER_CONFIRMED);
+  if (event === undefined) {
+    const isPurged = clock.at - (order.decidedAt ?? order.createdAt) > KEPT_MS;
+    return isPurged ? NOTHING : violated('lost', `no ${ORDER_CONFIRMED} in the outbox`);
+  }
+  return judgeEvent({ order, orderId, event, clock });
+}
+
+function judgeEvent(options: { order: OrderFact; orderId: string; event: OutboxFact; clock: Clock }): Finding {
+  const { order, orderId, event, clock } = options;
+  if (event.eventOrderId !== orderId) return violated('wrong', `its event is about order ${event.eventOrderId}`);
+  if (event.eventTotalKopiykas !== order.totalKopiykas) {
+    return violated('wrong', `total is ${order.totalKopiykas}, its event says ${event.eventTotalKopiykas}`);
+  }
+  if (event.traceId !== order.traceId) {
+    return violated('wrong', `trace is ${order.traceId ?? 'none'}, its event's is ${event.traceId ?? 'none'}`);
+  }
+  if (event.publishedAt !== undefined) return NOTHING;
+  if (!isOverdue(clock, event.createdAt, PUBLISH_LIMIT_MS)) return { violations: [], inFlight: true };
+  return violated('stuck', `unpublished for ${Math.round((clock.at - event.createdAt) / 1000)} s`);
+}
+
+function describe({ status, state }: OrderFact): string {
+  return status === null ? `an order in state ${state}` : `a ${status} order`;
+}

@@ -1,0 +1,51 @@
+import { DEAD_LETTERS_QUEUE, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import type { QueueDepth } from '../../providers/rabbitmq/queues.ts';
+import { count, type InvariantResult, type Violation, verdictOf } from '../invariant.ts';
+
+export const QUEUES_TITLE = 'queues are empty';
+
+/** What the queues are compared with. */
+export interface QueueExpectation {
+  /** Poison that was injected on purpose. */
+  readonly deadLetters: number;
+  /** Events published so recently that they may still be on their way. */
+  readonly recentlyPublished: number;
+}
+
+/** I9: nothing waits in the queue, and the dead letters are exactly what was injected. Pure. */
+export function judgeQueues(queues: readonly QueueDepth[], expected: QueueExpectation): InvariantResult {
+  const main = queues.find(({ name }) => name === ORDER_CONFIRMED_QUEUE);
+  const dead = queues.find(({ name }) => name === DEAD_LETTERS_QUEUE);
+  const missing = [main ? [] : ORDER_CONFIRMED_QUEUE, dead ? [] : DEAD_LETTERS_QUEUE].flat();
+  const waiting = depthOf(main);
+  const inFlight = Math.min(waiting, expected.recentlyPublished);
+  const violations: Violation[] = [];
+  if (waiting > inFlight) {
+    violations.push({
+      kind: 'stuck',
+      detail: `${ORDER_CONFIRMED_QUEUE}: ${count(waiting)} messages, ${count(inFlight)} of them recent`,
+    });
+  }
+  const deadLetters = depthOf(dead);
+  if (dead !== undefined && deadLetters !== expected.deadLetters) {
+    violations.push({
+      kind: deadLetters > expected.deadLetters ? 'unexpected' : 'lost',
+      detail: `${DEAD_LETTERS_QUEUE}: ${count(deadLetters)} messages, ${count(expected.deadLetters)} expected`,
+    });
+  }
+  return {
+    id: 'I9',
+    title: QUEUES_TITLE,
+    verdict: verdictOf(violations, missing),
+    evidence:
+      missing.length > 0
+        ? `the broker has no queue ${missing.join(', ')}`
+        : `${count(main?.ready ?? 0)} ready, ${count(main?.unacknowledged ?? 0)} unacknowledged, ${count(deadLetters)} dead letters`,
+    violations,
+    inFlight,
+  };
+}
+
+function depthOf(queue: QueueDepth | undefined): number {
+  return queue === undefined ? 0 : queue.ready + queue.unacknowledged;
+}

@@ -1,0 +1,44 @@
+import type { InvariantResult, Violation } from '../invariant.ts';
+
+export const SESSIONS_TITLE = 'no forgotten transaction, no connection too many';
+
+/** Connections of one service instance to its database. */
+export interface SessionFact {
+  readonly database: string;
+  /** `orders-1`. */
+  readonly instance: string;
+  readonly connections: number;
+  readonly poolSize: number;
+}
+
+/** A transaction of a service that is open for longer than any of its statements may take. */
+export interface OpenTransaction {
+  readonly database: string;
+  readonly instance: string;
+  readonly openForMs: number;
+}
+
+/** I13: no transaction stays open, and no instance has more connections than its pool. Pure. */
+export function judgeSessions(sessions: readonly SessionFact[], open: readonly OpenTransaction[]): InvariantResult {
+  const violations: Violation[] = [
+    ...open.map(({ database, instance, openForMs }) => ({
+      kind: 'stuck' as const,
+      detail: `${instance}: a transaction on ${database} is open for more than ${(openForMs / 1000).toFixed(1)} s`,
+    })),
+    ...sessions
+      .filter(({ connections, poolSize }) => connections > poolSize)
+      .map(({ database, instance, connections, poolSize }) => ({
+        kind: 'unexpected' as const,
+        detail: `${instance}: ${connections} connections to ${database}, its pool has ${poolSize}`,
+      })),
+  ];
+  const connections = sessions.reduce((sum, session) => sum + session.connections, 0);
+  return {
+    id: 'I13',
+    title: SESSIONS_TITLE,
+    verdict: violations.length > 0 ? 'violated' : 'ok',
+    evidence: `${connections} connections of ${sessions.length} instances, ${open.length} transactions too long`,
+    violations,
+    inFlight: 0,
+  };
+}

@@ -1,0 +1,48 @@
+import { describeLines, type OrderFact, type OrderFacts, type OutboxFact, type ShipmentFact } from '../facts.ts';
+import { type Clock, count, type Finding, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+
+/** A shipment appears within 15 s (source: "Limits" in the specification). In ms. */
+export const SHIPMENT_LIMIT_MS = 15_000;
+
+/** I7: one shipment per Confirmed order, with its lines; none for any other order. */
+export const shipmentsMatch: OrderInvariant = {
+  id: 'I7',
+  title: 'one shipment per confirmed order',
+  needs: ['orders', 'shipping'],
+  start(clock) {
+    const tally = { confirmed: 0, shipments: 0 };
+    return {
+      add(facts) {
+        if (facts.order?.status === 'Confirmed') tally.confirmed++;
+        tally.shipments += facts.shipments.length;
+        return judge(facts, clock);
+      },
+      evidence: () => `${count(tally.confirmed)} Confirmed, ${count(tally.shipments)} shipments`,
+    };
+  },
+};
+
+function judge({ order, outbox, shipments }: OrderFacts, clock: Clock): Finding {
+  if (shipments.length > 1) return violated('duplicated', `${shipments.length} shipments`);
+  const [shipment] = shipments;
+  if (order?.status !== 'Confirmed') {
+    if (shipment === undefined) return NOTHING;
+    const whose = order === undefined ? 'no order' : `an order that is ${order.status ?? order.state}`;
+    return violated('unexpected', `a shipment for ${whose}`);
+  }
+  return shipment === undefined ? judgeMissing(outbox, clock) : judgeContent(order, shipment);
+}
+
+/** Until its event is published nothing can be shipped: that is the business of I6. */
+function judgeMissing(outbox: readonly OutboxFact[], clock: Clock): Finding {
+  const publishedAt = outbox.map((event) => event.publishedAt).find((time) => time !== undefined);
+  if (publishedAt === undefined) return NOTHING;
+  if (!isOverdue(clock, publishedAt, SHIPMENT_LIMIT_MS)) return { violations: [], inFlight: true };
+  return violated('lost', `no shipment ${Math.round((clock.at - publishedAt) / 1000)} s after its event was published`);
+}
+
+/** Events without lines are allowed (tolerant reader). */
+function judgeContent(order: OrderFact, { lines }: ShipmentFact): Finding {
+  const [wanted, shipped] = [describeLines(order.lines), describeLines(lines)];
+  return lines.length === 0 || wanted === shipped ? NOTHING : violated('wrong', `ordered ${wanted}, shipped ${shipped}`);
+}

@@ -1,0 +1,64 @@
+import { describeLines, type InventoryFact, type Line, type OrderFact, type ReservationFact } from '../facts.ts';
+import { count, type Finding, NOTHING, type OrderInvariant, type Violation, violated } from '../invariant.ts';
+
+/** I5, per order: a Confirmed order holds exactly its units, every other one holds none in the end. */
+export const stockMatches: OrderInvariant = {
+  id: 'I5',
+  title: 'stock taken equals units confirmed',
+  needs: ['orders', 'stock'],
+  start() {
+    const tally = { confirmedUnits: 0, reservedUnits: 0, reservations: 0 };
+    return {
+      add({ order, reservations }) {
+        const held = reservations.filter(({ state }) => state === 'reserved');
+        tally.reservations += held.length;
+        tally.reservedUnits += held.reduce((sum, { lines }) => sum + units(lines), 0);
+        if (order?.status === 'Confirmed') tally.confirmedUnits += units(order.lines);
+        return order === undefined ? judgeStray(reservations) : judgeOrder(order, reservations, held);
+      },
+      evidence: () =>
+        `${count(tally.confirmedUnits)} units confirmed, ${count(tally.reservedUnits)} held by ${count(tally.reservations)} reservations`,
+    };
+  },
+};
+
+/** I5, per product: what was there at first is on hand or reserved, and never less than nothing is on hand. */
+export function judgeInventory(inventory: readonly InventoryFact[]): readonly Violation[] {
+  return inventory.flatMap(({ productId, onHand, initialOnHand, reserved }) => {
+    if (onHand < 0) return [{ kind: 'wrong' as const, detail: `product ${productId}: ${onHand} on hand` }];
+    const missing = initialOnHand - onHand - reserved;
+    if (missing === 0) return [];
+    const detail = `product ${productId}: ${initialOnHand} at first, ${onHand} on hand, ${reserved} reserved, ${Math.abs(missing)} too ${missing > 0 ? 'few' : 'many'}`;
+    return [{ kind: missing > 0 ? ('lost' as const) : ('unexpected' as const), detail }];
+  });
+}
+
+function judgeStray(reservations: readonly ReservationFact[]): Finding {
+  const [reservation] = reservations;
+  return reservation === undefined
+    ? NOTHING
+    : violated('unexpected', `a reservation (${reservation.state}) without an order`);
+}
+
+function judgeOrder(
+  order: OrderFact,
+  reservations: readonly ReservationFact[],
+  held: readonly ReservationFact[],
+): Finding {
+  if (reservations.length > 1) return violated('duplicated', `${reservations.length} reservations`);
+  if (order.status === 'Confirmed') {
+    const [reservation] = held;
+    if (reservation === undefined) {
+      return violated('lost', `Confirmed, but its reservation is ${reservations[0]?.state ?? 'missing'}`);
+    }
+    const [wanted, taken] = [describeLines(order.lines), describeLines(reservation.lines)];
+    return wanted === taken ? NOTHING : violated('wrong', `ordered ${wanted}, reserved ${taken}`);
+  }
+  // An open saga still reserves or releases: its end is the business of I1.
+  if (order.open || held.length === 0) return NOTHING;
+  return violated('unexpected', `Cancelled, but ${describeLines(held[0]?.lines ?? [])} stays reserved`);
+}
+
+function units(lines: readonly Line[]): number {
+  return lines.reduce((sum, { quantity }) => sum + quantity, 0);
+}

@@ -1,0 +1,96 @@
+import type { Client } from 'pg';
+import type { DatabaseName } from '../platform/connection.ts';
+import { parametersOf, type Row, type RowSource, type Scope } from './rows.ts';
+
+/** Limits of the audit's own work on a database, in ms: a frozen server ends the audit, not the other way round. */
+const CONNECT_TIMEOUT_MS = 5_000;
+const QUERY_TIMEOUT_MS = 60_000;
+
+/** Rows per round trip. Two batches per table are in memory at a time. */
+const BATCH = 4_000;
+
+/** One database, read in one transaction: all its tables as of one moment. */
+export interface Snapshot extends AsyncDisposable {
+  readonly client: Client;
+}
+
+/** Opens a database read-only at one moment. Throws when it does not answer in 5 s. */
+export async function openSnapshot(url: string): Promise<Snapshot> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'shopctl audit',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+  });
+  // A connection lost in mid-query also rejects the query; without a listener it would end this process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    // The snapshot is taken by the first statement, not by BEGIN.
+    await client.query('SELECT 1');
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+  return { client, [Symbol.asyncDispose]: () => client.end() };
+}
+
+/** The databases' names, in the words of `databaseUrls`. */
+export type AuditedDatabase = Extract<DatabaseName, 'orders' | 'payments' | 'stock' | 'shipping'>;
+
+/** Rows of one table in order of order id, grouped by it; forward only. */
+export interface GroupReader<Fact> {
+  /** The id of the next group; undefined at the end. */
+  next(): Promise<string | undefined>;
+  /** The facts of that id; empty when the next group is another one. */
+  take(id: string): Promise<readonly Fact[]>;
+}
+
+/** Reads a table through a cursor, the next batch on its way while one is worked on. */
+export async function openGroups<Fact>(
+  { client }: Snapshot,
+  source: RowSource<Fact>,
+  scope: Scope,
+): Promise<GroupReader<Fact>> {
+  await client.query(
+    `DECLARE ${source.name} NO SCROLL CURSOR FOR ${source.select(scope)}`,
+    parametersOf(scope),
+  );
+  const fetch = () => quietly(client.query<Row[]>({ text: `FETCH ${BATCH} FROM ${source.name}`, rowMode: 'array' }));
+  let coming = fetch();
+  let rows: readonly Row[] = [];
+  let position = 0;
+
+  async function peek(): Promise<Row | undefined> {
+    if (position < rows.length) return rows[position];
+    if (rows.length > 0 && rows.length < BATCH) return undefined;
+    rows = (await coming).rows as unknown as Row[];
+    position = 0;
+    if (rows.length === BATCH) coming = fetch();
+    return rows[0];
+  }
+
+  return {
+    async next() {
+      const row = position < rows.length ? rows[position] : await peek();
+      return row === undefined ? undefined : String(row[0]);
+    },
+    async take(id) {
+      const facts: Fact[] = [];
+      for (;;) {
+        const row = position < rows.length ? rows[position] : await peek();
+        if (row === undefined || row[0] !== id) return facts;
+        facts.push(source.parse(row));
+        position++;
+      }
+    },
+  };
+}
+
+/** A batch fetched ahead may fail while nobody waits for it; whoever awaits it later still gets the error. */
+function quietly<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}

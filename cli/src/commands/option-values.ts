@@ -1,0 +1,53 @@
+import { InvalidArgumentError } from 'commander';
+
+/** A positive number of seconds. */
+export function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!Number.isFinite(seconds) || seconds <= 0) throw new InvalidArgumentError('expected a number of seconds above 0');
+  return seconds;
+}
+
+/** A whole number from 0 on. */
+export function parseCount(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number, 0 or more');
+  return Number(text);
+}
+
+/** `orders=2`, several times or separated by commas; 1 to 9 replicas. */
+export function parseReplicas(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
+  const pairs = parsePairs(text, 'orders=2').map(([service, count]) => {
+    if (!/^[1-9]$/.test(count)) throw new InvalidArgumentError(`expected 1 to 9 replicas of ${service}`);
+    return [service, Number(count)];
+  });
+  return { ...earlier, ...Object.fromEntries(pairs) };
+}
+
+const kinds = ['url', 'installed', 'cache', 'embedded', 'docker', 'download', 'go', 'packages'];
+const components = ['postgres', 'rabbitmq', 'toxiproxy', 'jaeger'];
+
+/** `postgres=docker`, several times or separated by commas. */
+export function parseProviders(text: string, earlier: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const pairs = parsePairs(text, 'postgres=docker');
+  for (const [component, kind] of pairs) {
+    if (!components.includes(component)) throw new InvalidArgumentError(`components are ${components.join(', ')}`);
+    if (!kinds.includes(kind)) throw new InvalidArgumentError(`kinds are ${kinds.join(', ')}`);
+  }
+  return { ...earlier, ...Object.fromEntries(pairs) };
+}
+
+function parsePairs(text: string, example: string): [string, string][] {
+  return text.split(',').map((pair) => {
+    const [key, value, ...more] = pair.split('=');
+    if (!key || !value || more.length > 0) throw new InvalidArgumentError(`expected something like ${example}`);
+    return [key, value];
+  });
+}
+
+/** A moment: `90s`, `10m`, `2h`, `1d` ago, or an ISO time. Resolves to ms since the epoch. */
+export function parseSince(text: string, nowMs = Date.now()): number {
+  const match = /^(\d+(?:\.\d+)?)(s|m|h|d)$/.exec(text);
+  if (match) return nowMs - Number(match[1]) * { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match[2] as 's'];
+  const moment = Date.parse(text);
+  if (Number.isNaN(moment)) throw new InvalidArgumentError('expected an age (90s, 10m, 2h) or an ISO time');
+  return moment;
+}

@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { type CommandDeps, type CommonOptions, type Register, withCommonOptions } from './deps.ts';
+import { parseProviders, parseReplicas, parseSeconds } from './option-values.ts';
+
+export interface UpOptions extends CommonOptions {
+  /** Seconds. */
+  readonly waitTimeout?: number;
+  readonly replicas?: Readonly<Record<string, number>>;
+  readonly provider?: Readonly<Record<string, string>>;
+  readonly direct?: boolean;
+  readonly build: boolean;
+}
+
+/**
+ * Side effects: builds stale bundles into dist/, starts the supervisor and through it the components and services,
+ * listens on loopback ports only, writes .shop/<project>/. Exit codes 0, 2, 3, 4, 124, 130.
+ */
+export const register: Register = (program: Command, deps: CommandDeps) => {
+  withCommonOptions(program.command('up'))
+    .description('start the platform, or what is named and its dependencies, and wait until it is ready')
+    .argument('[service...]', 'only these services and what they depend on')
+    .option('--wait-timeout <seconds>', 'readiness limit (default: 180; SHOPCTL_WAIT_TIMEOUT)', parseSeconds)
+    .option('--replicas <service=count>', 'replicas of a service; may be repeated', parseReplicas)
+    .option('--provider <component=kind>', 'forces where a component comes from; may be repeated', parseProviders)
+    .option('--direct', 'wire services without Toxiproxy')
+    .option('--no-direct', 'wire services through Toxiproxy again')
+    .option('--no-build', 'do not rebuild bundles whose sources changed')
+    .action(async (services: string[], options: UpOptions) => {
+      const { runUp } = await import('../platform/run-up.ts');
+      await runUp(services, options, deps);
+    });
+};

@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { readFile, statfs } from 'node:fs/promises';
+import { availableParallelism, freemem, totalmem } from 'node:os';
+import { dirname } from 'node:path';
+import { formatBytes } from '../output/units.ts';
+import type { Check } from './checks.ts';
+
+/** What a running platform takes, measured: six services 500 MB, broker 230, database 60, supervisor 90. */
+const NEEDED_MEMORY_BYTES = 900 * 1024 ** 2;
+const NEEDED_DISK_BYTES = 1024 ** 3;
+const RECOMMENDED_CPUS = 2;
+
+export function checkNode(version: string): Check {
+  const isRecent = Number(version.split('.')[0]) >= 24;
+  return {
+    category: 'runtime',
+    name: 'node',
+    status: isRecent ? 'pass' : 'fail',
+    message: `Node ${version}`,
+    ...(!isRecent && { fix: 'run "npm ci" in the clone: it brings Node 24' }),
+  };
+}
+
+export function checkCpus(count = availableParallelism()): Check {
+  const isEnough = count >= RECOMMENDED_CPUS;
+  return {
+    category: 'machine',
+    name: 'cpu',
+    status: isEnough ? 'pass' : 'warning',
+    message: `${count} CPU${count === 1 ? '' : 's'}`,
+    ...(!isEnough && { fix: 'expect slow starts; raise the limit with "shopctl up --wait-timeout 600"' }),
+  };
+}
+
+export async function checkMemory(): Promise<Check> {
+  const available = await availableMemory();
+  const isEnough = available >= NEEDED_MEMORY_BYTES;
+  return {
+    category: 'machine',
+    name: 'memory',
+    status: isEnough ? 'pass' : 'warning',
+    message: `${formatBytes(available)} of ${formatBytes(totalmem())} available, a platform needs ${formatBytes(NEEDED_MEMORY_BYTES)}`,
+    ...(!isEnough && { fix: 'end other programs, or start fewer services ("shopctl up catalog")' }),
+  };
+}
+
+/** os.freemem() leaves out the page cache, which the kernel gives back when asked. */
+async function availableMemory(): Promise<number> {
+  if (process.platform !== 'linux') return freemem();
+  const kibibytes = /^MemAvailable:\s+(\d+) kB/m.exec(await readFile('/proc/meminfo', 'utf8'))?.[1];
+  return kibibytes === undefined ? freemem() : Number(kibibytes) * 1024;
+}
+
+export async function checkDisk(folder: string): Promise<Check> {
+  let existing = folder;
+  while (!existsSync(existing)) existing = dirname(existing);
+  const { bavail, bsize } = await statfs(existing);
+  const free = bavail * bsize;
+  const isEnough = free >= NEEDED_DISK_BYTES;
+  return {
+    category: 'machine',
+    name: 'disk',
+    status: isEnough ? 'pass' : 'warning',
+    message: `${formatBytes(free)} free for ${folder}`,
+    ...(!isEnough && { fix: `free ${formatBytes(NEEDED_DISK_BYTES)} there` }),
+  };
+}

@@ -1,0 +1,91 @@
+import { Command, CommanderError } from 'commander';
+import { register as registerCompletion } from './commands/completion.ts';
+import type { CommandDeps, CommonOptions, Register } from './commands/deps.ts';
+import { register as registerDoctor } from './commands/doctor.ts';
+import { register as registerDown } from './commands/down.ts';
+import { register as registerLogs } from './commands/logs.ts';
+import { register as registerPort } from './commands/port.ts';
+import { register as registerRestart } from './commands/restart.ts';
+import { register as registerSetup } from './commands/setup.ts';
+import { register as registerStart } from './commands/start.ts';
+import { register as registerStatus } from './commands/status.ts';
+import { register as registerStop } from './commands/stop.ts';
+import { register as registerUp } from './commands/up.ts';
+import { register as registerVersion, versionText } from './commands/version.ts';
+import { register as registerWait } from './commands/wait.ts';
+import { toCliError } from './errors.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { createInterruption } from './interruption.ts';
+import { createOutput } from './output/output.ts';
+import { projectFrom } from './platform/project.ts';
+
+/** Every command, in the order of `--help`. A command module holds a light definition and imports its work when it runs. */
+const commands: readonly Register[] = [
+  registerUp,
+  registerDown,
+  registerStatus,
+  registerRestart,
+  registerStop,
+  registerStart,
+  registerWait,
+  registerLogs,
+  registerPort,
+  registerSetup,
+  registerDoctor,
+  registerVersion,
+  registerCompletion,
+];
+
+/** The whole command line as data; also read by `completion`. */
+export function createProgram(deps: CommandDeps, registers: readonly Register[] = commands): Command {
+  const program = new Command('shopctl')
+    .description('An order platform on your machine, with traces, load and chaos to test it by.')
+    .version(versionText(), '-V, --version')
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride();
+  for (const register of registers) register(program, deps);
+  return program;
+}
+
+/** Runs one command line (without node and script) and resolves with its exit code; output has been written by then. */
+export async function main(args: readonly string[], { process: host = process } = {}): Promise<ExitCode> {
+  const output = createOutput({ stdout: host.stdout, stderr: host.stderr, env: host.env });
+  const interruption = createInterruption(host, output);
+  const deps: CommandDeps = {
+    output,
+    env: host.env,
+    signal: interruption.signal,
+    onInterrupt: interruption.onInterrupt,
+    projectFrom: (options) => projectFrom(options, host.env),
+    connect: async (project) => (await import('./platform/connection.ts')).connectPlatform(project),
+  };
+  const program = createProgram(deps);
+  program.hook('preAction', (_, action) => output.use(outputMode(action.optsWithGlobals())));
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return await interruption.exitCodeOr(exitCodeOf(host));
+  } catch (error) {
+    // An aborted wait is the expected end of an interrupted command.
+    if (interruption.signal.aborted) return interruption.exitCodeOr(exitCodes.failed);
+    if (error instanceof CommanderError) return usageExitCode(error);
+    const explained = toCliError(error);
+    output.error(explained);
+    if (host.env.SHOPCTL_DEBUG && error instanceof Error) host.stderr.write(`${error.stack}\n`);
+    return explained.exitCode;
+  }
+}
+
+/** Commands say "a check failed" by setting process.exitCode, so that their result is still printed. */
+function exitCodeOf(host: NodeJS.Process): ExitCode {
+  return (host.exitCode ?? exitCodes.ok) as ExitCode;
+}
+
+/** commander prints help, version and usage errors itself and then throws; help and version are successes. */
+function usageExitCode(error: CommanderError): ExitCode {
+  return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+}
+
+function outputMode({ json, format }: CommonOptions): 'text' | 'json' {
+  return json === true || format === 'json' ? 'json' : 'text';
+}

@@ -1,0 +1,203 @@
+import {
+  type AttributeMap,
+  type HistogramPoint,
+  type MetricsData,
+  type NumberPoint,
+  nanosToMs,
+  type OtlpMetric,
+  plainAttributes,
+  type Source,
+  sourceOf,
+} from './otlp-json.ts';
+
+export interface MetricLimits {
+  /** Series kept; new ones beyond it are counted and not kept. */
+  readonly maxSeries: number;
+  /** Processes remembered; beyond it those that ended first are forgotten, which is counted. */
+  readonly maxInstances: number;
+  /** An instance whose last report is older is stale, in ms. Services report every second. */
+  readonly staleAfterMs: number;
+}
+
+interface PointBase {
+  readonly name: string;
+  readonly unit: string;
+  readonly description: string;
+  /** The meter. */
+  readonly scope: string;
+  readonly attributes: AttributeMap;
+  /** ms since 1970: when counting began, and when the value was read in its process. */
+  readonly startTime: number;
+  readonly time: number;
+}
+
+interface NumberSeries extends PointBase {
+  readonly type: 'counter' | 'upDownCounter' | 'gauge';
+  /** Counters: the total since `startTime`. */
+  readonly value: number;
+}
+
+interface HistogramSeries extends PointBase {
+  readonly type: 'histogram';
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+  readonly bounds: readonly number[];
+  /** One more than `bounds`; not cumulative. */
+  readonly buckets: readonly number[];
+}
+
+export type Series = NumberSeries | HistogramSeries;
+
+/** The latest point of a series, with its process. */
+export type MetricPoint = Series &
+  Source & {
+    /** ms since 1970. */
+    readonly receivedAt: number;
+    /** The process does not report any more; the value is its last. */
+    readonly stale: boolean;
+  };
+
+export interface MetricStats {
+  instances: number;
+  series: number;
+  receivedReports: number;
+  refusedSeries: number;
+  /** Points of a temporality that is not cumulative. */
+  refusedPoints: number;
+  forgottenInstances: number;
+}
+
+interface Instance {
+  readonly source: Source;
+  readonly series: Map<string, Series>;
+  receivedAt: number;
+}
+
+export interface MetricQuery {
+  /** Exact names; all when empty. */
+  readonly names?: readonly string[];
+  readonly service?: string | undefined;
+}
+
+export interface MetricStore {
+  /** Takes an export request; returns how many points were refused. */
+  add(data: MetricsData, receivedAt: number): number;
+  points(query: MetricQuery, now: number): MetricPoint[];
+  stats(): Readonly<MetricStats>;
+}
+
+/** Latest value of each series of each process, including those of processes that are gone. */
+export function createMetricStore(limits: MetricLimits): MetricStore {
+  const instances = new Map<string, Instance>();
+  const stats: MetricStats = {
+    instances: 0,
+    series: 0,
+    receivedReports: 0,
+    refusedSeries: 0,
+    refusedPoints: 0,
+    forgottenInstances: 0,
+  };
+
+  function instanceOf(resource: AttributeMap): Instance {
+    const source = sourceOf(resource);
+    const key = `${source.service} ${source.instance} ${source.pid}`;
+    const instance = instances.get(key) ?? { source, series: new Map(), receivedAt: 0 };
+    // Moved to the end: the first of the map is always the one that has been silent for longest.
+    instances.delete(key);
+    instances.set(key, instance);
+    return instance;
+  }
+
+  function put(instance: Instance, series: Series): void {
+    const key = `${series.scope} ${series.name} ${JSON.stringify(series.attributes)}`;
+    if (!instance.series.has(key)) {
+      if (stats.series >= limits.maxSeries) {
+        stats.refusedSeries++;
+        return;
+      }
+      stats.series++;
+    }
+    instance.series.set(key, series);
+  }
+
+  function forgetOldest(): void {
+    for (const [key, instance] of instances) {
+      if (instances.size <= limits.maxInstances) return;
+      instances.delete(key);
+      stats.series -= instance.series.size;
+      stats.forgottenInstances++;
+    }
+  }
+
+  return {
+    add(data, receivedAt) {
+      stats.receivedReports++;
+      let refused = 0;
+      for (const { resource, scopeMetrics } of data.resourceMetrics ?? []) {
+        const instance = instanceOf(plainAttributes(resource?.attributes));
+        instance.receivedAt = receivedAt;
+        for (const { scope, metrics } of scopeMetrics ?? []) {
+          for (const metric of metrics ?? []) {
+            if (isDelta(metric)) refused++;
+            else for (const series of seriesOf(metric, scope?.name ?? '')) put(instance, series);
+          }
+        }
+      }
+      stats.refusedPoints += refused;
+      forgetOldest();
+      return refused;
+    },
+    points({ names = [], service }, now) {
+      const wanted = new Set(names);
+      const points: MetricPoint[] = [];
+      for (const { source, series, receivedAt } of instances.values()) {
+        if (service !== undefined && source.service !== service) continue;
+        const stale = now - receivedAt > limits.staleAfterMs;
+        for (const one of series.values()) {
+          if (wanted.size === 0 || wanted.has(one.name)) points.push({ ...one, ...source, receivedAt, stale });
+        }
+      }
+      return points;
+    },
+    stats: () => ({ ...stats, instances: instances.size }),
+  };
+}
+
+function isDelta({ sum, histogram }: OtlpMetric): boolean {
+  const temporality = sum?.aggregationTemporality ?? histogram?.aggregationTemporality;
+  return temporality === 1 || temporality === 'AGGREGATION_TEMPORALITY_DELTA';
+}
+
+function seriesOf(metric: OtlpMetric, scope: string): Series[] {
+  const { name, unit = '', description = '' } = metric;
+  const base = (point: NumberPoint | HistogramPoint) => ({
+    name,
+    unit,
+    description,
+    scope,
+    attributes: plainAttributes(point.attributes),
+    startTime: nanosToMs(point.startTimeUnixNano),
+    time: nanosToMs(point.timeUnixNano),
+  });
+  const number = (type: NumberSeries['type']) => (point: NumberPoint) => ({
+    ...base(point),
+    type,
+    value: Number(point.asInt ?? point.asDouble ?? 0),
+  });
+  if (metric.gauge) return (metric.gauge.dataPoints ?? []).map(number('gauge'));
+  if (metric.sum) {
+    return (metric.sum.dataPoints ?? []).map(number(metric.sum.isMonotonic ? 'counter' : 'upDownCounter'));
+  }
+  return (metric.histogram?.dataPoints ?? []).map((point) => ({
+    ...base(point),
+    type: 'histogram' as const,
+    count: Number(point.count ?? 0),
+    sum: point.sum ?? 0,
+    min: point.min,
+    max: point.max,
+    bounds: point.explicitBounds ?? [],
+    buckets: (point.bucketCounts ?? []).map(Number),
+  }));
+}

@@ -1,0 +1,194 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createLogStore, type LogLimits, type LogStore } from './log-store.ts';
+import { createMetricStore, type MetricLimits, type MetricStore } from './metric-store.ts';
+import type { LogsData, MetricsData, TracesData } from './otlp-json.ts';
+import { BadExportError, readExport } from './request-body.ts';
+import { createTraceStore, type TraceLimits, type TraceStore } from './trace-store.ts';
+
+export interface ReceiverLimits extends TraceLimits, MetricLimits, LogLimits {
+  /** Largest export, in bytes after decompression. */
+  readonly maxBodyBytes: number;
+}
+
+/** What the supervisor affords: about 4,000 orders of 31 spans, and their log lines. */
+export const defaultReceiverLimits: ReceiverLimits = {
+  maxTraceBytes: 96 * 1024 ** 2,
+  maxSpansPerTrace: 2_000,
+  maxSeries: 20_000,
+  maxInstances: 200,
+  staleAfterMs: 3_500,
+  maxLogBytes: 16 * 1024 ** 2,
+  maxBodyBytes: 16 * 1024 ** 2,
+};
+
+export interface ReceiverOptions {
+  readonly host: string;
+  /** 0 for a free one. */
+  readonly port: number;
+  readonly limits?: Partial<ReceiverLimits>;
+  /** ms since 1970. */
+  readonly now?: () => number;
+}
+
+export interface OtlpReceiver extends AsyncDisposable {
+  /** Base URL, for OTEL_EXPORTER_OTLP_ENDPOINT and for readers. */
+  readonly url: string;
+  readonly traces: TraceStore;
+  readonly metrics: MetricStore;
+  /** Give it the services' output lines (`logs.addLine`): they are not exported over OTLP. */
+  readonly logs: LogStore;
+  close(): Promise<void>;
+}
+
+/** A route's answer: status and JSON body. */
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+interface Stores {
+  readonly traces: TraceStore;
+  readonly metrics: MetricStore;
+  readonly logs: LogStore;
+  readonly now: () => number;
+}
+
+/**
+ * Receives OTLP/HTTP JSON (`POST /v1/traces|metrics|logs`) and answers Jaeger's `/api/v3/traces/{id}`,
+ * `/api/v3/traces?query.service_name=` and `/api/v3/services`, and `/api/metrics`, `/api/logs?traceId=`, `/api/stats`.
+ * Memory is bounded by `limits`. Rejects when the port cannot be had. Side effects: one listening socket.
+ */
+export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpReceiver> {
+  const limits: ReceiverLimits = { ...defaultReceiverLimits, ...options.limits };
+  const stores: Stores = {
+    traces: createTraceStore(limits),
+    metrics: createMetricStore(limits),
+    logs: createLogStore(limits),
+    now: options.now ?? Date.now,
+  };
+  const server = createServer((request, response) => {
+    void respond(request, response, stores, limits.maxBodyBytes);
+  });
+  await listen(server, options.port, options.host);
+  const { address, port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve, reject) => {
+      server.close((error) => (error === undefined ? resolve() : reject(error)));
+      server.closeAllConnections();
+    });
+  return {
+    url: `http://${address.includes(':') ? `[${address}]` : address}:${port}`,
+    traces: stores.traces,
+    metrics: stores.metrics,
+    logs: stores.logs,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  stores: Stores,
+  maxBodyBytes: number,
+): Promise<void> {
+  let answer: Answer;
+  try {
+    answer = request.method === 'POST' ? await take(request, stores, maxBodyBytes) : read(request, stores);
+  } catch (error) {
+    answer = failure(error);
+  }
+  // What is left of a refused body would be read as the next request.
+  if (!request.complete) response.setHeader('connection', 'close');
+  const body = JSON.stringify(answer.body);
+  response.writeHead(answer.status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+/** OTLP wants a google.rpc.Status; 3 is INVALID_ARGUMENT, 13 INTERNAL. */
+function failure(error: unknown): Answer {
+  if (error instanceof BadExportError) return { status: error.status, body: { code: 3, message: error.message } };
+  const message = error instanceof Error ? error.message : String(error);
+  return { status: 500, body: { code: 13, message: `the export could not be stored: ${message}` } };
+}
+
+async function take(request: IncomingMessage, stores: Stores, maxBodyBytes: number): Promise<Answer> {
+  const store = exportRoutes[pathOf(request)];
+  if (store === undefined) return notFound(`no such route: POST ${pathOf(request)}`);
+  return { status: 200, body: store(await readExport(request, maxBodyBytes), stores) };
+}
+
+const exportRoutes: Readonly<Record<string, (body: object, stores: Stores) => unknown>> = {
+  '/v1/traces': (body, { traces, now }) => {
+    const rejectedSpans = traces.add(body as TracesData, now());
+    if (rejectedSpans === 0) return {};
+    return { partialSuccess: { rejectedSpans, errorMessage: 'trace and span ids are lower-case hexadecimal' } };
+  },
+  '/v1/metrics': (body, { metrics, now }) => {
+    const rejectedDataPoints = metrics.add(body as MetricsData, now());
+    if (rejectedDataPoints === 0) return {};
+    const errorMessage = 'only cumulative values: OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=cumulative';
+    return { partialSuccess: { rejectedDataPoints, errorMessage } };
+  },
+  '/v1/logs': (body, { logs }) => {
+    logs.add(body as LogsData);
+    return {};
+  },
+};
+
+function read(request: IncomingMessage, stores: Stores): Answer {
+  const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  const path = pathOf(request);
+  const traceId = /^\/api\/v3\/traces\/([^/]+)$/.exec(path)?.[1];
+  if (traceId !== undefined) return readTrace(traceId.toLowerCase(), stores.traces);
+  const route = readRoutes[path];
+  return route === undefined
+    ? notFound(`no such route: GET ${path}`)
+    : { status: 200, body: route(searchParams, stores) };
+}
+
+const readRoutes: Readonly<Record<string, (query: URLSearchParams, stores: Stores) => unknown>> = {
+  '/api/v3/services': (_query, { traces }) => ({ services: traces.services() }),
+  '/api/v3/traces': (query, { traces }) => {
+    const limit = Number(query.get('query.search_depth') ?? query.get('query.num_traces') ?? 20) || 20;
+    const ids = traces.find(query.get('query.service_name') ?? '', limit);
+    return { result: { resourceSpans: ids.flatMap((id) => traces.get(id)?.resourceSpans ?? []) } };
+  },
+  '/api/metrics': (query, { metrics, now }) => {
+    const service = query.get('service') ?? undefined;
+    return { now: now(), metrics: metrics.points({ names: query.getAll('name'), service }, now()) };
+  },
+  '/api/logs': (query, { logs }) => ({ logs: logs.ofTrace((query.get('traceId') ?? '').toLowerCase()) }),
+  '/api/stats': (_query, { traces, metrics, logs }) => ({
+    traces: traces.stats(),
+    metrics: metrics.stats(),
+    logs: logs.stats(),
+  }),
+};
+
+function readTrace(traceId: string, traces: TraceStore): Answer {
+  const trace = traces.get(traceId);
+  if (trace === undefined) return notFound(traces.wasEvicted(traceId) ? 'Trace was evicted' : 'No traces found');
+  const { resourceSpans, truncatedSpans } = trace;
+  return { status: 200, body: { result: { resourceSpans }, ...(truncatedSpans > 0 && { truncatedSpans }) } };
+}
+
+/** As Jaeger's HTTP gateway says it. */
+function notFound(message: string): Answer {
+  return { status: 404, body: { error: { httpCode: 404, message } } };
+}
+
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '/').split('?', 1)[0] ?? '/';
+}

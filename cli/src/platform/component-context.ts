@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import type { ComponentContext } from '../providers/component.ts';
+import { createSecrets, type Secrets } from '../providers/secrets.ts';
+import { createPortBook, type PortBook } from './ports.ts';
+import type { Project } from './project.ts';
+
+export interface ComponentContextOptions {
+  readonly project: Project;
+  readonly ports: PortBook;
+  readonly secrets: Secrets;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What providers are given for a project. */
+export function componentContext({ project, ports, secrets, env }: ComponentContextOptions): ComponentContext {
+  return {
+    project: project.name,
+    stateDir: project.stateDir,
+    cacheDir: project.cacheDir,
+    migrationsDir: join(project.root, 'migrations'),
+    logFile: (name) => join(project.logDir, `${name}.log`),
+    ports: { reserve: (name, count = 1) => reserveMany(ports, name, count) },
+    secrets,
+    env,
+  };
+}
+
+/** For `doctor`, `setup` and purging, which look and install but run nothing: no secret and no port is kept. */
+export function inspectionContext(project: Project, env: NodeJS.ProcessEnv): ComponentContext {
+  return componentContext({ project, ports: createPortBook({}), secrets: createSecrets(), env });
+}
+
+async function reserveMany(ports: PortBook, name: string, count: number): Promise<readonly number[]> {
+  const reserved: number[] = [];
+  for (let index = 0; index < count; index++) {
+    reserved.push(await ports.reserve(index === 0 ? name : `${name}:${index}`));
+  }
+  return reserved;
+}

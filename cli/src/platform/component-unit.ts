@@ -1,0 +1,94 @@
+import type { Launch } from '../providers/component.ts';
+import type { ProcessIdentity } from './process-identity.ts';
+import { spawnProcess } from './spawn.ts';
+import type { Running, Unit } from './unit.ts';
+
+/** What the supervisor wants to know about each child, and puts into its environment. */
+export interface ChildRegistry {
+  /** SHOPCTL_MARK of every child: finds what forked away (epmd) even after kill -9. */
+  readonly mark: string;
+  started(identity: ProcessIdentity, stopSignal: NodeJS.Signals): void;
+  ended(identity: ProcessIdentity): void;
+}
+
+export interface ComponentUnitOptions {
+  readonly launch: Launch;
+  readonly logFile: string;
+  readonly registry: ChildRegistry;
+  readonly dependsOn?: readonly string[];
+  /** Further work each time it serves. */
+  readonly afterSetUp?: () => Promise<void>;
+}
+
+/** A component as the supervisor runs it, whatever its provider. */
+export function componentUnit({ launch, logFile, registry, dependsOn = [], afterSetUp }: ComponentUnitOptions): Unit {
+  const { component, kind, detail, address, info } = launch;
+  return {
+    name: component,
+    service: component,
+    kind: 'component',
+    dependsOn,
+    waitsFor: [],
+    ports: { main: address.port },
+    provider: kind,
+    detail,
+    address,
+    info,
+    logFile,
+    fingerprint: `${kind} ${address.host}:${address.port}`,
+    prepare: () => launch.prepare(),
+    start: () => startComponent(launch, logFile, registry),
+    probe: (signal) => launch.probe(signal),
+    async setUp() {
+      await launch.setUp();
+      await afterSetUp?.();
+    },
+  };
+}
+
+async function startComponent(launch: Launch, logFile: string, registry: ChildRegistry): Promise<Running> {
+  const { run } = launch;
+  switch (run.type) {
+    case 'process': {
+      // What an earlier run that was killed left behind would stand in the way.
+      await launch.cleanUp();
+      const running = await spawnProcess({
+        ...run.spec,
+        env: { ...run.spec.env, SHOPCTL_MARK: registry.mark },
+        logFile,
+        exitsWithParent: false,
+        onStart: registry.started,
+        onEnd: registry.ended,
+      });
+      const ended = running.ended.then(async (how) => {
+        await launch.cleanUp();
+        return how;
+      });
+      return {
+        ...running,
+        ended,
+        stop: async (timeoutMs) => {
+          await running.stop(timeoutMs);
+          await ended;
+        },
+      };
+    }
+    case 'container':
+      await run.start();
+      return untilStopped(() => run.stop().then(() => launch.cleanUp()));
+    case 'external':
+      return untilStopped(async () => {});
+  }
+}
+
+/** Something whose end we do not see: it runs until we stop it; its probe tells when it is away. */
+function untilStopped(stop: () => Promise<void>): Running {
+  const { promise: ended, resolve } = Promise.withResolvers<string>();
+  return {
+    ended,
+    async stop() {
+      await stop();
+      resolve('stopped');
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { databaseNames, OPERATOR_ROLE } from '../providers/databases.ts';
+import { loadOrCreateSecrets } from '../providers/secrets.ts';
+import { brokerUrl, databaseUrl } from '../providers/urls.ts';
+import { type ControlClient, createControlClient } from './control-client.ts';
+import type { Project } from './project.ts';
+import type { PlatformState } from './state.ts';
+
+/** The five databases of the platform. */
+export type DatabaseName = 'catalog' | 'orders' | 'stock' | 'payments' | 'shipping';
+
+/** Where a running platform can be reached. URLs hold passwords of the operator role: never print them. */
+export interface PlatformConnection {
+  /** Base URL of the gateway, `http://127.0.0.1:8080`. */
+  readonly gatewayUrl: string;
+  /** Base URL of the trace backend: `/api/v3/traces/{id}`, and the built-in store's other routes. */
+  readonly telemetryUrl: string;
+  /** PostgreSQL URLs of the role `shop_operator`. */
+  readonly databaseUrls: Readonly<Record<DatabaseName, string>>;
+  /** AMQP URL of the account `shop_operator`. */
+  readonly brokerUrl: string;
+  readonly state: PlatformState;
+  readonly control: ControlClient;
+}
+
+/** Connects to the running platform of a project. Throws CliError (exit code 4) when it is not running. */
+export async function connectPlatform(
+  project: Project,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<PlatformConnection> {
+  const control = createControlClient(project.socketPath);
+  const state = await control.state();
+  const secrets = await loadOrCreateSecrets(project.secretsFile);
+  const addressOf = (component: string) => state.instances.find(({ name }) => name === component)?.address ?? nowhere;
+  const postgres = addressOf('postgres');
+  const externalUrl = externalBrokerUrl(state, env);
+  return {
+    gatewayUrl: state.gatewayUrl,
+    telemetryUrl: state.telemetryUrl,
+    databaseUrls: Object.fromEntries(
+      databaseNames.map((name) => [name, databaseUrl('operator', name, { address: postgres, secrets })]),
+    ) as Record<DatabaseName, string>,
+    brokerUrl: brokerUrl(OPERATOR_ROLE, {
+      address: addressOf('rabbitmq'),
+      secrets,
+      ...(externalUrl !== undefined && { externalUrl }),
+    }),
+    state,
+    control,
+  };
+}
+
+/** A component that was not started (`up catalog` needs no broker): connecting there is refused, which names the reason. */
+const nowhere = { host: '127.0.0.1', port: 1 };
+
+/** The password of a broker that is not ours is in the user's environment only. */
+function externalBrokerUrl({ instances }: PlatformState, env: NodeJS.ProcessEnv): string | undefined {
+  const isExternal = instances.some(({ name, provider }) => name === 'rabbitmq' && provider === 'url');
+  return isExternal ? env.SHOPCTL_RABBITMQ_URL : undefined;
+}

@@ -1,0 +1,121 @@
+import { chmod, lstat, mkdir, unlink } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { dirname } from 'node:path';
+import { CliError, toCliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { UpProgress, UpRequest } from './control-client.ts';
+import type { EventLog } from './events.ts';
+import type { PlatformState } from './state.ts';
+
+/** What the API can do; the supervisor provides it. */
+export interface ControlHandlers {
+  state(): Promise<PlatformState>;
+  readonly events: EventLog;
+  /** `gone` aborts when the client went away before the answer was complete. */
+  up(request: UpRequest, gone: AbortSignal): Promise<{ started: readonly string[]; tookMs: number }>;
+  down(timeoutMs: number | undefined): Promise<void>;
+  act(service: string, action: 'start' | 'stop' | 'restart'): Promise<void>;
+}
+
+/**
+ * Serves the control API (HTTP) on a Unix socket that only this user can open:
+ * `GET /v1/state`, `GET /v1/events[?follow]` (NDJSON), `POST /v1/up` (NDJSON, the connection is a lease until ready),
+ * `POST /v1/down`, `POST /v1/services/{name}/{start|stop|restart}`. Errors are `{error: {what, why, next, exitCode}}`.
+ */
+export async function startControlApi(socketPath: string, handlers: ControlHandlers): Promise<Server> {
+  await preparePrivateFolder(dirname(socketPath));
+  // Whoever calls this holds the project's lock, so a socket that is still there belongs to nobody.
+  await unlink(socketPath).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  const server = createServer((request, response) => {
+    handle(request, response, handlers).catch((error: unknown) => answerError(response, error));
+  });
+  // `up` and `events?follow` stay open for as long as they take.
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(socketPath, resolve);
+  });
+  await chmod(socketPath, 0o600);
+  return server;
+}
+
+/** A folder below a shared one (/tmp) may have been made by somebody else first: then it is refused. */
+async function preparePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const found = await lstat(folder);
+  if (found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0) return;
+  throw new CliError({
+    what: `${folder} is not a private folder of this user`,
+    why: 'the control socket must not be reachable by others',
+    next: 'remove the folder, or set XDG_RUNTIME_DIR to a private one',
+  });
+}
+
+async function handle(request: IncomingMessage, response: ServerResponse, handlers: ControlHandlers): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://control');
+  const route = `${request.method} ${url.pathname}`;
+  const action = /^POST \/v1\/services\/([^/]+)\/(start|stop|restart)$/.exec(route);
+  if (route === 'GET /v1/state') answer(response, await handlers.state());
+  else if (route === 'GET /v1/events') streamEvents(response, handlers.events, url.searchParams.has('follow'));
+  else if (route === 'POST /v1/up') await streamUp(response, handlers, await readJson<UpRequest>(request));
+  else if (route === 'POST /v1/down') {
+    const { timeoutMs } = await readJson<{ timeoutMs?: number }>(request);
+    await handlers.down(timeoutMs);
+    answer(response, {});
+  } else if (action) {
+    await handlers.act(decodeURIComponent(action[1] as string), action[2] as 'start' | 'stop' | 'restart');
+    answer(response, await handlers.state());
+  } else {
+    answerError(response, new CliError({ what: `the supervisor knows no ${route}`, exitCode: exitCodes.usage }));
+  }
+}
+
+function streamEvents(response: ServerResponse, events: EventLog, isFollowed: boolean): void {
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  const write = (event: unknown) => void response.write(`${JSON.stringify(event)}\n`);
+  events.recent().forEach(write);
+  if (!isFollowed) return void response.end();
+  const unfollow = events.follow(write);
+  response.once('close', unfollow);
+}
+
+async function streamUp(response: ServerResponse, handlers: ControlHandlers, request: UpRequest): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableEnded) gone.abort(new Error('the command that asked for it went away'));
+  });
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  const write = (progress: UpProgress) => void response.write(`${JSON.stringify(progress)}\n`);
+  const unfollow = handlers.events.follow((event) => write({ type: 'event', event }));
+  try {
+    const { started, tookMs } = await handlers.up(request, gone.signal);
+    write({ type: 'done', state: await handlers.state(), started, tookMs });
+  } catch (error) {
+    const { what, why, next, exitCode } = toCliError(error);
+    write({ type: 'failed', error: { what, ...(why && { why }), ...(next && { next }), exitCode } });
+  } finally {
+    unfollow();
+    response.end();
+  }
+}
+
+async function readJson<T>(request: IncomingMessage): Promise<T> {
+  request.setEncoding('utf8');
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return (text === '' ? {} : JSON.parse(text)) as T;
+}
+
+function answer(response: ServerResponse, body: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}
+
+function answerError(response: ServerResponse, error: unknown): void {
+  const explained = toCliError(error);
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(explained.exitCode === exitCodes.usage ? 400 : 500, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ error: explained }));
+}

@@ -1,0 +1,135 @@
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { createInterface } from 'node:readline';
+import { CliError } from '../errors.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { PlatformEvent } from './events.ts';
+import type { PlatformState } from './state.ts';
+
+/** What `up` asks for. */
+export interface UpRequest {
+  /** Only these services and what they depend on; empty means all. */
+  readonly services: readonly string[];
+  readonly replicas: Readonly<Record<string, number>>;
+  /** Without proxies; absent: as before, with proxies at first. */
+  readonly direct?: boolean;
+  /** Component to provider kind. */
+  readonly providers: Readonly<Record<string, string>>;
+  /** Readiness limit in ms. */
+  readonly waitTimeoutMs: number;
+}
+
+/** One line of the answer to `up`: what happens, and at last `done` or `failed`. */
+export type UpProgress =
+  | { readonly type: 'event'; readonly event: PlatformEvent }
+  | {
+      readonly type: 'done';
+      readonly state: PlatformState;
+      readonly started: readonly string[];
+      readonly tookMs: number;
+    }
+  | { readonly type: 'failed'; readonly error: ErrorBody };
+
+/** An error as the control API tells it. */
+export interface ErrorBody {
+  readonly what: string;
+  readonly why?: string;
+  readonly next?: string;
+  readonly exitCode?: ExitCode;
+}
+
+/** What can be asked of the supervisor. Every call throws CliError: exit code 4 when nobody listens. */
+export interface ControlClient {
+  state(): Promise<PlatformState>;
+  /** Events so far, then new ones as they come while `follow` is set. */
+  events(options: { follow: boolean; signal?: AbortSignal }): AsyncIterable<PlatformEvent>;
+  /** Aborting the signal, or ending this process, before `done` stops again what this call started. */
+  up(body: UpRequest, signal?: AbortSignal): AsyncIterable<UpProgress>;
+  /** Resolves when everything has stopped. */
+  down(options: { timeoutMs?: number }): Promise<void>;
+  service(name: string, action: 'start' | 'stop' | 'restart'): Promise<PlatformState>;
+}
+
+/** A client for the control API behind a Unix socket; connects on each call. */
+export function createControlClient(socketPath: string): ControlClient {
+  const call = <T>(method: string, path: string, body?: unknown) => callJson<T>({ socketPath, method, path, body });
+  return {
+    state: () => call('GET', '/v1/state'),
+    events: ({ follow, signal }) =>
+      stream({ socketPath, method: 'GET', path: `/v1/events${follow ? '?follow=1' : ''}`, signal }),
+    up: (body, signal) => stream({ socketPath, method: 'POST', path: '/v1/up', body, signal }),
+    down: async (options) => void (await call('POST', '/v1/down', options)),
+    service: (name, action) => call('POST', `/v1/services/${encodeURIComponent(name)}/${action}`),
+  };
+}
+
+interface Call {
+  readonly socketPath: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+async function callJson<T>(options: Call): Promise<T> {
+  const response = await send(options);
+  return JSON.parse(await readText(response)) as T;
+}
+
+async function* stream<T>(options: Call): AsyncGenerator<T> {
+  const response = await send(options);
+  try {
+    for await (const line of createInterface({ input: response })) if (line !== '') yield JSON.parse(line) as T;
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    throw explain(error as Error);
+  } finally {
+    response.destroy();
+  }
+}
+
+/** Sends one request and resolves with a successful response; any other status becomes the error it describes. */
+async function send(options: Call): Promise<IncomingMessage> {
+  const response = await open(options);
+  if (response.statusCode === 200) return response;
+  const { error } = JSON.parse(await readText(response)) as { error: ErrorBody };
+  throw new CliError(error);
+}
+
+function open({ socketPath, method, path, body, signal }: Call): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const outgoing: ClientRequest = request({ socketPath, method, path, ...(signal && { signal }) }, resolve);
+    outgoing.on('error', (error: NodeJS.ErrnoException) => reject(explain(error)));
+    outgoing.setHeader('content-type', 'application/json');
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+function explain(error: NodeJS.ErrnoException): Error {
+  if (error.name === 'AbortError') return error;
+  if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return notRunning(error);
+  return new CliError({
+    what: 'lost the connection to the supervisor',
+    why: error.message,
+    next: 'see what it was doing with "shopctl status", or its log .shop/<project>/logs/supervisor.log',
+    exitCode: exitCodes.notRunning,
+    cause: error,
+  });
+}
+
+/** The error of every command that needs a running platform. */
+export function notRunning(cause?: unknown): CliError {
+  return new CliError({
+    what: 'platform not running',
+    why: 'no supervisor answers for this project',
+    next: 'start it with "shopctl up" (another copy is chosen with --project)',
+    exitCode: exitCodes.notRunning,
+    cause,
+  });
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  response.setEncoding('utf8');
+  let text = '';
+  for await (const chunk of response) text += chunk;
+  return text;
+}

@@ -1,0 +1,60 @@
+/** Something that can be started once what it waits for is ready. */
+export interface GraphNode {
+  readonly name: string;
+  /** Must run too when this one runs. May be circular only through nobody. */
+  readonly dependsOn: readonly string[];
+}
+
+/** The named nodes and everything they depend on, in the order of `nodes`. Throws RangeError for an unknown name. */
+export function withDependencies<N extends GraphNode>(names: readonly string[], nodes: readonly N[]): readonly N[] {
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  const wanted = new Set<string>();
+  const visit = (name: string) => {
+    if (wanted.has(name)) return;
+    const node = byName.get(name);
+    if (!node) throw new RangeError(`unknown node ${name}`);
+    wanted.add(name);
+    node.dependsOn.forEach(visit);
+  };
+  names.forEach(visit);
+  return nodes.filter((node) => wanted.has(node.name));
+}
+
+/**
+ * Groups to stop one after the other: everything in a group can stop at once, dependents before what they depend on.
+ * Dependencies outside `nodes` do not count. Throws RangeError for a cycle.
+ */
+export function stopOrder<N extends GraphNode>(nodes: readonly N[]): readonly (readonly N[])[] {
+  let left = [...nodes];
+  const groups: N[][] = [];
+  while (left.length > 0) {
+    const needed = new Set(left.flatMap((node) => node.dependsOn));
+    const group = left.filter((node) => !needed.has(node.name));
+    if (group.length === 0) throw new RangeError(`circular dependency among ${left.map((n) => n.name).join(', ')}`);
+    groups.push(group);
+    left = left.filter((node) => needed.has(node.name));
+  }
+  return groups;
+}
+
+/** The known name nearest to a mistyped one, if it is near enough to be meant. */
+export function suggestName(typed: string, known: readonly string[]): string | undefined {
+  const nearest = known
+    .map((name) => ({ name, distance: editDistance(typed, name) }))
+    .sort((a, b) => a.distance - b.distance)[0];
+  return nearest && nearest.distance <= Math.max(2, typed.length / 3) ? nearest.name : undefined;
+}
+
+/** Levenshtein distance: insertions, deletions and replacements between two words. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}

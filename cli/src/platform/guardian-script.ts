@@ -1,0 +1,60 @@
+/**
+ * The guardian: a shell (under 2 MB) that waits for the supervisor's end and then ends its children. It reads a pipe
+ * that only the supervisor holds open; a line `done` means everything has been stopped in order. At end of file
+ * without it, each child of the list is asked to end by its own stop signal and, 2 s later, killed with its group.
+ * The list has a line `pid start-time signal` per child; a pid that was given away since has another start time. On
+ * Linux what forked away from a child (epmd) is found by SHOPCTL_MARK in its environment.
+ *
+ * Arguments: file with the list, mark.
+ */
+export const guardianScript = `
+trap '' HUP INT
+list=$1
+mark=$2
+while read -r line; do [ "$line" = done ] && exit 0; done
+
+start_of() {
+  if [ -d /proc/self ]; then
+    stat=$(sed 's/^.*) //' "/proc/$1/stat" 2>/dev/null) || return 1
+    set -- $stat
+    case $1 in Z | X | '') return 1 ;; esac
+    echo "\${20}"
+  else
+    set -- $(LC_ALL=C ps -o state=,lstart= -p "$1") || return 1
+    case \${1:-Z} in Z*) return 1 ;; esac
+    shift
+    IFS=_
+    echo "$*"
+  fi
+}
+
+each_child() {
+  alive=0
+  [ -r "$list" ] || return 0
+  while read -r pid start signal; do
+    [ "$(start_of "$pid")" = "$start" ] || continue
+    alive=1
+    case $1 in
+      ask) kill -s CONT "$pid"; kill -s "$signal" "$pid" ;;
+      kill) kill -s KILL -- "-$pid" || kill -s KILL "$pid" ;;
+    esac
+  done <"$list" 2>/dev/null
+}
+
+echo "guardian: the supervisor is gone, ending its children"
+each_child ask
+tries=0
+while each_child look; [ "$alive" = 1 ] && [ "$tries" -lt 20 ]; do
+  tries=$((tries + 1))
+  sleep 0.1
+done
+each_child kill
+if [ -d /proc/self ]; then
+  for file in $(grep -lzx "SHOPCTL_MARK=$mark" /proc/[0-9]*/environ 2>/dev/null); do
+    pid=\${file#/proc/}
+    kill -s KILL "\${pid%/environ}" 2>/dev/null
+  done
+fi
+rm -f "$list"
+echo "guardian: done"
+`;

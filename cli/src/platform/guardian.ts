@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ChildRegistry } from './component-unit.ts';
+import { guardianScript } from './guardian-script.ts';
+import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
+
+/** Sees to it that no child outlives the supervisor, however it ends. */
+export interface Guardian {
+  readonly registry: ChildRegistry;
+  /** The guarding process; it changes when it was killed and replaced. */
+  identity(): ProcessIdentity | undefined;
+  /** Children started and not yet ended. */
+  children(): readonly ProcessIdentity[];
+  /** Everything has been stopped: the guardian goes without a deed. */
+  dismiss(): Promise<void>;
+}
+
+export interface GuardianOptions {
+  /** Where the list of children is kept for the guardian to read. */
+  readonly listFile: string;
+  readonly mark: string;
+  readonly onReplaced: (identity: ProcessIdentity | undefined) => void;
+}
+
+/** Pause before a killed guardian is replaced, so that one that cannot start does not keep the CPU busy. */
+const REPLACE_AFTER_MS = 100;
+
+/** Starts the guardian in a session of its own. Its output goes where ours goes. */
+export async function startGuardian({ listFile, mark, onReplaced }: GuardianOptions): Promise<Guardian> {
+  const children = new Map<number, { identity: ProcessIdentity; stopSignal: NodeJS.Signals }>();
+  let current: { child: ChildProcess; identity: ProcessIdentity | undefined };
+  let dismissed = false;
+
+  // Synchronous: between a child's start and this line nothing else of ours runs.
+  const writeList = () => {
+    const lines = [...children.values()].map(
+      ({ identity, stopSignal }) => `${identity.pid} ${identity.startTime} ${stopSignal.replace('SIG', '')}\n`,
+    );
+    writeFileSync(`${listFile}.tmp`, lines.join(''), { mode: 0o600 });
+    renameSync(`${listFile}.tmp`, listFile);
+  };
+  const launch = async () => {
+    const child = spawn('/bin/sh', ['-c', guardianScript, 'shopctl-guardian', listFile, mark], {
+      detached: true,
+      stdio: ['pipe', 'inherit', 'inherit'],
+      env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
+    });
+    child.on('error', (error) => console.error(`guardian: ${error.message}`));
+    child.stdin?.on('error', () => {});
+    child.once('exit', () => void replace());
+    current = { child, identity: child.pid === undefined ? undefined : await identifyProcess(child.pid) };
+    onReplaced(current.identity);
+  };
+  const replace = async () => {
+    if (dismissed) return;
+    console.error('guardian: it ended before us, starting another');
+    await delay(REPLACE_AFTER_MS);
+    if (!dismissed) await launch();
+  };
+
+  writeList();
+  await launch();
+  return {
+    registry: {
+      mark,
+      started(identity, stopSignal) {
+        children.set(identity.pid, { identity, stopSignal });
+        writeList();
+      },
+      ended({ pid }) {
+        children.delete(pid);
+        writeList();
+      },
+    },
+    identity: () => current.identity,
+    children: () => [...children.values()].map(({ identity }) => identity),
+    async dismiss() {
+      dismissed = true;
+      const { child } = current;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.stdin?.end('done\n');
+      await ended;
+    },
+  };
+}

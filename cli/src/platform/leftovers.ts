@@ -1,0 +1,94 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
+import { signalGroup } from './spawn.ts';
+
+/** A process of an earlier run. */
+export interface Leftover extends ProcessIdentity {
+  readonly stopSignal: NodeJS.Signals;
+}
+
+/** Parses the guardian's list: `pid start-time signal` per line. Lines that are none are left out. */
+export function parseChildList(text: string): readonly Leftover[] {
+  return text.split('\n').flatMap((line) => {
+    const [pid, startTime, signal] = line.split(' ');
+    if (!pid || !startTime || !signal || !/^\d+$/.test(pid)) return [];
+    return [{ pid: Number(pid), startTime, stopSignal: `SIG${signal}` as NodeJS.Signals }];
+  });
+}
+
+/**
+ * Processes of an earlier run that still live although their supervisor and its guardian are gone: those on the list
+ * whose start time is the same (a pid may have been given away), and on Linux whatever carries the mark.
+ */
+export async function findLeftovers(listFile: string, mark: string | undefined): Promise<readonly Leftover[]> {
+  const listed = parseChildList(await readOrEmpty(listFile));
+  const alive = await Promise.all(listed.map(isAlive));
+  const found = listed.filter((_, index) => alive[index]);
+  const marked = mark === undefined ? [] : await findMarked(mark);
+  return [...found, ...marked.filter(({ pid }) => !found.some((other) => other.pid === pid))];
+}
+
+/** Ends them: their own signal first, SIGKILL for the group of each after the limit. Resolves when all are gone. */
+export async function endLeftovers(leftovers: readonly Leftover[], timeoutMs = 3000): Promise<void> {
+  for (const { pid, stopSignal } of leftovers) {
+    kill(pid, 'SIGCONT');
+    kill(pid, stopSignal);
+  }
+  const deadline = performance.now() + timeoutMs;
+  let left = leftovers;
+  while (left.length > 0 && performance.now() < deadline) {
+    await delay(25);
+    left = await stillAlive(left);
+  }
+  for (const { pid } of left) {
+    signalGroup(pid, 'SIGKILL');
+    kill(pid, 'SIGKILL');
+  }
+  while (left.length > 0) {
+    await delay(10);
+    left = await stillAlive(left);
+  }
+}
+
+async function stillAlive<P extends ProcessIdentity>(processes: readonly P[]): Promise<readonly P[]> {
+  const alive = await Promise.all(processes.map(isAlive));
+  return processes.filter((_, index) => alive[index]);
+}
+
+async function findMarked(mark: string): Promise<readonly Leftover[]> {
+  if (process.platform !== 'linux') return [];
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const marked = await Promise.all(pids.map(async (pid) => (await carriesMark(pid, mark)) && identifyProcess(pid)));
+  return marked
+    .filter((p) => p !== false && p !== undefined)
+    .map((identity) => ({ ...identity, stopSignal: 'SIGTERM' }));
+}
+
+async function carriesMark(pid: number, mark: string): Promise<boolean> {
+  try {
+    return (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0').includes(`SHOPCTL_MARK=${mark}`);
+  } catch (error) {
+    // Other users' processes and those that have just ended are none of ours.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EACCES' || code === 'ENOENT' || code === 'ESRCH' || code === 'EPERM') return false;
+    throw error;
+  }
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+async function readOrEmpty(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** One line of a log, of a service (pino JSON) or a component (plain text). */
+export interface LogLine {
+  /** File name without its ending: `orders-1`, `postgres`, `supervisor`. */
+  readonly instance: string;
+  /** The parsed record; undefined for plain text. */
+  readonly record: Readonly<Record<string, unknown>> | undefined;
+  readonly text: string;
+  /** ms since the epoch; lines without a time have that of the line before them. */
+  readonly timeMs: number;
+}
+
+/** The logs of the named services or instances; all of them when none is named. */
+export async function logFiles(logDir: string, names: readonly string[]): Promise<readonly string[]> {
+  const files = (await readdir(logDir).catch(noFolder))
+    .filter((name) => name.endsWith('.log'))
+    .map((name) => name.slice(0, -4));
+  if (names.length === 0) return files.sort();
+  return files.filter((file) => names.some((name) => file === name || file.replace(/-\d+$/, '') === name)).sort();
+}
+
+function noFolder(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
+}
+
+/** Reads a growing file piece by piece; a file that got shorter was rotated and is read from its start. */
+export interface LogCursor {
+  /** Whole lines that have come since the last call. */
+  read(): Promise<readonly LogLine[]>;
+}
+
+export function openLog(logDir: string, instance: string): LogCursor {
+  const file = join(logDir, `${instance}.log`);
+  let position = 0;
+  let rest = '';
+  let lastTimeMs = 0;
+  return {
+    async read() {
+      const { text, size } = await readFrom(file, position);
+      if (size < position) {
+        position = 0;
+        rest = '';
+        return this.read();
+      }
+      position = size;
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      return lines
+        .filter((line) => line !== '')
+        .map((line) => {
+          const parsed = parseLine(instance, line, lastTimeMs);
+          lastTimeMs = parsed.timeMs;
+          return parsed;
+        });
+    },
+  };
+}
+
+async function readFrom(file: string, position: number): Promise<{ text: string; size: number }> {
+  await using handle = await open(file, 'r');
+  const { size } = await handle.stat();
+  if (size <= position) return { text: '', size };
+  const buffer = Buffer.alloc(size - position);
+  const { bytesRead } = await handle.read({ buffer, position });
+  // A character cut at the end would be damaged, so what is after the last line end is left for the next time.
+  const end = buffer.lastIndexOf(10, bytesRead - 1) + 1;
+  return { text: buffer.toString('utf8', 0, end), size: position + end };
+}
+
+/** A line of JSON with a time is a record; the first ISO or PostgreSQL-like time in other lines counts as theirs. */
+export function parseLine(instance: string, text: string, fallbackMs: number): LogLine {
+  const record = parseRecord(text);
+  const time = record ? Date.parse(String(record.time)) : timeInText(text);
+  return { instance, record, text, timeMs: Number.isNaN(time) ? fallbackMs : time };
+}
+
+function parseRecord(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    // Half a line after a crash, or text that only looks like JSON: shown as it is.
+    return undefined;
+  }
+}
+
+function timeInText(text: string): number {
+  const match = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z| UTC|[+-]\d\d:?\d\d)?/.exec(text);
+  return match ? Date.parse(match[0].replace(' UTC', 'Z').replace(' ', 'T')) : Number.NaN;
+}

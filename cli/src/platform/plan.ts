@@ -1,0 +1,32 @@
+import type { EdgeState } from './state.ts';
+import type { Unit } from './unit.ts';
+
+/** What an `up` wants, with what was asked before filled in. */
+export interface PlanRequest {
+  readonly services: readonly string[];
+  readonly replicas: Readonly<Record<string, number>>;
+  readonly direct: boolean;
+  readonly providers: Readonly<Record<string, string>>;
+}
+
+/** Everything that should run, ready to be carried out. */
+export interface Plan {
+  readonly units: readonly Unit[];
+  readonly edges: readonly EdgeState[];
+  readonly gatewayUrl: string;
+  readonly telemetryUrl: string;
+  readonly toxiproxyUrl?: string;
+  readonly direct: boolean;
+  readonly warnings: readonly string[];
+}
+
+/** Decides what runs for a request. Keeps components that run already as they are. */
+export interface Planner {
+  /** Names that may be asked for. */
+  readonly serviceNames: readonly string[];
+  plan(request: PlanRequest): Promise<Plan>;
+  /** Ports by owner, to be remembered. */
+  ports(): Readonly<Record<string, number>>;
+  /** Ends what the planner opened itself (the OTLP receiver). */
+  close(): Promise<void>;
+}

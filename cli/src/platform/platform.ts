@@ -1,0 +1,297 @@
+import { CliError, messageOf } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { UpRequest } from './control-client.ts';
+import type { EventLog } from './events.ts';
+import { stopOrder } from './graph.ts';
+import { defaultLimits, Instance, type SupervisionLimits } from './instance.ts';
+import type { Plan, Planner } from './plan.ts';
+import type { InstanceState, StartStep } from './state.ts';
+import type { Unit } from './unit.ts';
+import { unknownService } from './unknown-service.ts';
+
+/** What an `up` did. */
+export interface UpResult {
+  /** Instances this call started or restarted; all of them are ready. */
+  readonly started: readonly string[];
+  readonly tookMs: number;
+}
+
+export interface PlatformOptions {
+  readonly planner: Planner;
+  readonly events: EventLog;
+  readonly limits?: SupervisionLimits;
+  /** Called whenever something that belongs into state.json has changed. */
+  readonly onChange: () => void;
+}
+
+/**
+ * The instances of one project and what may be done to them. One change at a time; `down` ends an `up` that is under
+ * way. It owns instances; processes belong to their instance.
+ */
+export class Platform {
+  readonly #planner: Planner;
+  readonly #events: EventLog;
+  readonly #limits: SupervisionLimits;
+  readonly #onChange: () => void;
+  readonly #instances = new Map<string, Instance>();
+  #plan: Plan | undefined;
+  #replicas: Record<string, number> = {};
+  #wantsDirect = false;
+  #report: StartStep[] = [];
+  #current: Promise<unknown> = Promise.resolve();
+  #abortUp: AbortController | undefined;
+  #isStopping = false;
+
+  constructor({ planner, events, limits = defaultLimits, onChange }: PlatformOptions) {
+    this.#planner = planner;
+    this.#events = events;
+    this.#limits = limits;
+    this.#onChange = onChange;
+  }
+
+  get plan(): Plan | undefined {
+    return this.#plan;
+  }
+
+  get replicas(): Readonly<Record<string, number>> {
+    return this.#replicas;
+  }
+
+  get startReport(): readonly StartStep[] {
+    return this.#report;
+  }
+
+  get isIdle(): boolean {
+    return this.#instances.size === 0;
+  }
+
+  snapshots(): readonly InstanceState[] {
+    return [...this.#instances.values()].map((instance) => instance.snapshot());
+  }
+
+  get status(): 'starting' | 'ready' | 'degraded' | 'stopping' | 'stopped' {
+    if (this.#isStopping) return 'stopping';
+    const kept = [...this.#instances.values()].filter(({ isDesired }) => isDesired);
+    if (kept.length === 0) return 'stopped';
+    if (this.#abortUp) return 'starting';
+    return kept.every(({ status }) => status === 'ready') ? 'ready' : 'degraded';
+  }
+
+  /**
+   * Brings up what is asked and waits until it is ready. When it fails, or `signal` aborts, what this call started is
+   * stopped again if the caller went away, and left for inspection if it was not ready in time.
+   */
+  async up(request: UpRequest, signal: AbortSignal): Promise<UpResult> {
+    this.#checkNames(request);
+    return this.#exclusively(() => this.#up(request, signal));
+  }
+
+  /** Stops everything, dependents first. */
+  async down(timeoutMs?: number): Promise<void> {
+    this.#isStopping = true;
+    this.#abortUp?.abort(new CliError({ what: 'stopped by "shopctl down"', exitCode: exitCodes.notRunning }));
+    this.#onChange();
+    await this.#exclusively(async () => {
+      await this.#stop([...this.#instances.keys()], timeoutMs);
+      this.#instances.clear();
+    });
+    this.#isStopping = false;
+    this.#onChange();
+  }
+
+  /** Stops, starts or restarts a service (all replicas), one instance of it, or a component. Resolves when done and ready. */
+  async act(name: string, action: 'start' | 'stop' | 'restart'): Promise<void> {
+    const chosen = this.#find(name);
+    await this.#exclusively(async () => {
+      if (action !== 'start') await Promise.all(chosen.map((instance) => instance.stop()));
+      if (action === 'stop') return;
+      for (const instance of chosen) instance.start();
+      const limit = AbortSignal.timeout(60_000);
+      await Promise.all(chosen.map((instance) => this.#ready(instance, limit)));
+    });
+  }
+
+  #find(name: string): readonly Instance[] {
+    const all = [...this.#instances.values()];
+    const chosen = all.filter(({ unit }) => unit.service === name || unit.name === name);
+    if (chosen.length > 0) return chosen;
+    throw unknownService(name, [...new Set(all.map(({ unit }) => unit.service))]);
+  }
+
+  #checkNames({ services, replicas }: UpRequest): void {
+    for (const name of [...services, ...Object.keys(replicas)]) {
+      if (!this.#planner.serviceNames.includes(name)) throw unknownService(name, this.#planner.serviceNames);
+    }
+  }
+
+  async #up(request: UpRequest, signal: AbortSignal): Promise<UpResult> {
+    const began = performance.now();
+    const abortUp = new AbortController();
+    this.#abortUp = abortUp;
+    const gone = AbortSignal.any([signal, abortUp.signal]);
+    const started: string[] = [];
+    try {
+      this.#replicas = { ...this.#replicas, ...request.replicas };
+      const plan = await this.#planner.plan({
+        ...request,
+        replicas: this.#replicas,
+        direct: request.direct ?? this.#wantsDirect,
+      });
+      this.#wantsDirect = request.direct ?? this.#wantsDirect;
+      this.#plan = merge(this.#plan, plan, request.services.length > 0);
+      for (const warning of plan.warnings) this.#events.add('up.warning', 'platform', warning);
+      await this.#retire(plan, request.services.length > 0);
+      this.#report = [];
+      await this.#startAll(plan.units, { began, gone, started, limitMs: request.waitTimeoutMs });
+      return { started, tookMs: performance.now() - began };
+    } catch (error) {
+      // Nobody waits any more: an interrupted start leaves nothing. A late one stays, so that it can be looked at.
+      if (gone.aborted) await this.#stop(started);
+      throw error;
+    } finally {
+      this.#abortUp = undefined;
+      this.#onChange();
+    }
+  }
+
+  /** Replaces units that are no longer what the plan says, and drops those it does not hold any more. */
+  async #retire(plan: Plan, isPartial: boolean): Promise<void> {
+    const planned = new Map(plan.units.map((unit) => [unit.name, unit]));
+    const retired = [...this.#instances.values()].filter(({ unit }) => {
+      const now = planned.get(unit.name);
+      return now ? now.fingerprint !== unit.fingerprint : !isPartial;
+    });
+    for (const { unit } of retired) {
+      const why = planned.has(unit.name) ? 'its code or configuration changed: restarting it' : 'not wanted any more';
+      this.#events.add('instance.retired', unit.name, why);
+    }
+    await this.#stop(retired.map(({ unit }) => unit.name));
+    for (const { unit } of retired) this.#instances.delete(unit.name);
+  }
+
+  async #startAll(
+    units: readonly Unit[],
+    { began, gone, started, limitMs }: { began: number; gone: AbortSignal; started: string[]; limitMs: number },
+  ): Promise<void> {
+    const limit = AbortSignal.timeout(limitMs);
+    const failed = new AbortController();
+    const over = AbortSignal.any([gone, limit, failed.signal]);
+    const ready = new Map<string, Promise<void>>();
+    const bringUp = async (unit: Unit) => {
+      await Promise.all(unit.waitsFor.map((name) => ready.get(name)));
+      over.throwIfAborted();
+      const instance = this.#instanceOf(unit);
+      const wasKept = instance.isDesired;
+      const beganMs = performance.now() - began;
+      if (!wasKept || instance.status === 'failed') {
+        started.push(unit.name);
+        instance.start();
+      }
+      await this.#ready(instance, over);
+      if (!wasKept) {
+        this.#report.push({ name: unit.name, beganMs, readyMs: performance.now() - began, waitedFor: unit.waitsFor });
+      }
+    };
+    const pending = (unit: Unit): Promise<void> => {
+      const known = ready.get(unit.name);
+      if (known) return known;
+      for (const name of unit.waitsFor) {
+        const waited = units.find((other) => other.name === name);
+        if (waited) pending(waited);
+      }
+      const promise = bringUp(unit);
+      ready.set(unit.name, promise);
+      return promise;
+    };
+    const all = units.map(pending);
+    try {
+      await Promise.all(all);
+    } catch (error) {
+      failed.abort(error);
+      await Promise.allSettled(all);
+      gone.throwIfAborted();
+      throw limit.aborted ? await this.#lateness(units, limitMs) : error;
+    }
+  }
+
+  #instanceOf(unit: Unit): Instance {
+    const known = this.#instances.get(unit.name);
+    if (known) return known;
+    const instance = new Instance(
+      unit,
+      (event, message) => {
+        this.#events.add(`instance.${event}`, unit.name, message);
+        this.#onChange();
+      },
+      this.#limits,
+    );
+    this.#instances.set(unit.name, instance);
+    return instance;
+  }
+
+  /** Readiness, or the error that names this instance. */
+  async #ready(instance: Instance, signal: AbortSignal): Promise<void> {
+    try {
+      await instance.whenReady(signal);
+    } catch (error) {
+      if ((error as Error).name === 'TimeoutError') throw await instance.failure();
+      throw error;
+    }
+  }
+
+  /** The error of a start that took too long. The culprit is what others wait for, else whatever is not ready. */
+  async #lateness(units: readonly Unit[], limitMs: number): Promise<CliError> {
+    const late = units.filter((unit) => this.#instances.get(unit.name)?.status !== 'ready');
+    const begun = late.filter((unit) => this.#instances.has(unit.name));
+    const culprit = begun.find((unit) => begun.some((other) => other.dependsOn.includes(unit.name))) ?? begun[0];
+    const instance = culprit && this.#instances.get(culprit.name);
+    if (!instance) return new CliError({ what: `not ready in ${limitMs / 1000} s`, exitCode: exitCodes.timedOut });
+    const { why, next } = await instance.failure();
+    const others = late.filter((unit) => unit !== culprit).map((unit) => unit.name);
+    return new CliError({
+      what: `${culprit.name} is not ready after ${limitMs / 1000} s`,
+      why: others.length > 0 ? `${why}\nalso not ready: ${others.join(', ')}` : (why ?? ''),
+      next: `${next}; what runs goes on running ("shopctl down" stops it)`,
+      exitCode: exitCodes.timedOut,
+    });
+  }
+
+  /** Stops instances in dependency order. Every one is tried; the first failure is thrown at the end. */
+  async #stop(names: readonly string[], timeoutMs?: number): Promise<void> {
+    const chosen = names.map((name) => this.#instances.get(name)).filter((instance) => instance !== undefined);
+    const nodes = chosen.map((instance) => ({
+      name: instance.unit.name,
+      // Dependencies name services; what is stopped are their instances.
+      dependsOn: chosen
+        .filter(({ unit }) => instance.unit.dependsOn.includes(unit.service))
+        .map(({ unit }) => unit.name),
+    }));
+    const problems: unknown[] = [];
+    for (const group of stopOrder(nodes)) {
+      const results = await Promise.allSettled(group.map(({ name }) => this.#instances.get(name)?.stop(timeoutMs)));
+      for (const result of results) if (result.status === 'rejected') problems.push(result.reason);
+    }
+    if (problems.length > 0) {
+      throw new CliError({
+        what: 'something could not be stopped',
+        why: problems.map(messageOf).join('\n'),
+        next: 'see what still runs with "shopctl status", then repeat "shopctl down"',
+        exitCode: exitCodes.dirty,
+      });
+    }
+  }
+
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#current.then(work);
+    // The next one begins whether this one succeeded or not; its failure is told to whoever asked for it.
+    this.#current = result.catch(() => {});
+    return result;
+  }
+}
+
+/** A partial plan adds to what runs; a full one replaces it. */
+function merge(before: Plan | undefined, now: Plan, isPartial: boolean): Plan {
+  if (!before || !isPartial) return now;
+  const kept = before.edges.filter((edge) => !now.edges.some(({ name }) => name === edge.name));
+  return { ...now, edges: [...kept, ...now.edges] };
+}

@@ -1,0 +1,63 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+/** Hands out loopback ports, the same ones at the next start where they are still free. */
+export interface PortBook {
+  /** The port of an owner's door (`orders-1`, `stock-1:health`): remembered, or a free one. */
+  reserve(owner: string, preferred?: number): Promise<number>;
+  /** Keeps the port of something that runs already, without asking whether it is free. */
+  keep(owner: string, port: number): void;
+  /** What to remember for the next start. */
+  all(): Readonly<Record<string, number>>;
+}
+
+/**
+ * Below the range from which Linux (32768) and macOS (49152) take ports for outgoing connections, so that a port that
+ * is remembered while nothing listens on it is not given away. Above what well-known programs listen on.
+ */
+const FIRST_PORT = 20_000;
+const LAST_PORT = 32_000;
+const ATTEMPTS = 200;
+
+export function createPortBook(remembered: Readonly<Record<string, number>>): PortBook {
+  const ports = new Map<string, number>();
+  const known = new Map(Object.entries(remembered));
+  const isMine = (port: number) => [...ports.values()].includes(port);
+  const take = async (owner: string, port: number) => {
+    if (isMine(port) || !(await isFree(port))) return false;
+    // Somebody may have taken it while we looked.
+    if (isMine(port)) return false;
+    ports.set(owner, port);
+    return true;
+  };
+  return {
+    async reserve(owner, preferred) {
+      const already = ports.get(owner);
+      if (already !== undefined) return already;
+      const before = known.get(owner);
+      if (before !== undefined && (await take(owner, before))) return before;
+      if (preferred !== undefined) {
+        for (let port = preferred; port < preferred + ATTEMPTS; port++) if (await take(owner, port)) return port;
+      }
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const port = randomInt(FIRST_PORT, LAST_PORT);
+        if (await take(owner, port)) return port;
+      }
+      throw new Error(`no free port for ${owner} among ${ATTEMPTS} tried between ${FIRST_PORT} and ${LAST_PORT}`);
+    },
+    keep: (owner, port) => void ports.set(owner, port),
+    all: () => ({ ...Object.fromEntries(known), ...Object.fromEntries(ports) }),
+  };
+}
+
+/** True when a server could listen on this loopback port now. */
+export function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(false);
+      else reject(error);
+    });
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}

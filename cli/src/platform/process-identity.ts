@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+/** A process that cannot be mistaken for a later one with the same pid. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Linux: clock ticks since boot, from /proc; elsewhere the start time as `ps` prints it, without spaces. */
+  readonly startTime: string;
+}
+
+const run = promisify(execFile);
+const hasProc = process.platform === 'linux';
+
+/** Identity of a running process; undefined when it is gone or a zombie. */
+export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
+  const startTime = hasProc ? startTimeFromProc(pid) : await startTimeFromPs(pid);
+  return startTime === undefined ? undefined : { pid, startTime };
+}
+
+/** True while this very process runs. A zombie has ended: whoever must reap it may do so late. */
+export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
+  return (await identifyProcess(identity.pid))?.startTime === identity.startTime;
+}
+
+function startTimeFromProc(pid: number): string | undefined {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
+    throw error;
+  }
+  return parseProcStat(stat)?.startTime;
+}
+
+/**
+ * Start time, parent and CPU ticks from the text of /proc/<pid>/stat (proc_pid_stat(5)); undefined for a zombie. The
+ * command in parentheses may itself hold spaces and parentheses, so fields are counted from the last one.
+ */
+export function parseProcStat(stat: string): { startTime: string; parent: number; cpuTicks: number } | undefined {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, parent] = fields;
+  if (state === 'Z' || state === 'X' || state === undefined) return undefined;
+  // Fields 14, 15 and 22 of the manual page; the first one after the parenthesis is field 3.
+  return { startTime: fields[19] ?? '', parent: Number(parent), cpuTicks: Number(fields[11]) + Number(fields[12]) };
+}
+
+async function startTimeFromPs(pid: number): Promise<string | undefined> {
+  try {
+    const { stdout } = await run('ps', ['-o', 'state=,lstart=', '-p', String(pid)], {
+      env: { ...process.env, LC_ALL: 'C' },
+    });
+    const [state = '', ...started] = stdout.trim().split(/\s+/);
+    return state.startsWith('Z') || started.length === 0 ? undefined : started.join('_');
+  } catch (error) {
+    // ps exits with 1 when there is no such process.
+    if ((error as { code?: unknown }).code === 1) return undefined;
+    throw error;
+  }
+}

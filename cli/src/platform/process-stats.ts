@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { parseProcStat } from './process-identity.ts';
+
+/** CPU time so far in ms, and resident memory in bytes. */
+export interface ProcessUsage {
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+}
+
+const run = promisify(execFile);
+/** USER_HZ: 100 on every Linux that Node supports. */
+const TICKS_PER_SECOND = 100;
+const PAGE_BYTES = 4096;
+
+/** What a process uses; undefined when it is gone. */
+export async function processUsage(pid: number): Promise<ProcessUsage | undefined> {
+  return process.platform === 'linux' ? usageFromProc(pid) : usageFromPs(pid);
+}
+
+async function usageFromProc(pid: number): Promise<ProcessUsage | undefined> {
+  try {
+    const [stat, statm] = await Promise.all([
+      readFile(`/proc/${pid}/stat`, 'utf8'),
+      readFile(`/proc/${pid}/statm`, 'utf8'),
+    ]);
+    const parsed = parseProcStat(stat);
+    if (!parsed) return undefined;
+    const residentPages = Number(statm.split(' ')[1]);
+    return { cpuMs: (parsed.cpuTicks * 1000) / TICKS_PER_SECOND, rssBytes: residentPages * PAGE_BYTES };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
+    throw error;
+  }
+}
+
+async function usageFromPs(pid: number): Promise<ProcessUsage | undefined> {
+  try {
+    const { stdout } = await run('ps', ['-o', 'time=,rss=', '-p', String(pid)]);
+    const [time = '0:00', kibibytes = '0'] = stdout.trim().split(/\s+/);
+    return { cpuMs: parseCpuTime(time) * 1000, rssBytes: Number(kibibytes) * 1024 };
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 1) return undefined;
+    throw error;
+  }
+}
+
+/** Seconds from `ps`' `[[hh:]mm:]ss.cc`. */
+function parseCpuTime(text: string): number {
+  return text.split(':').reduce((seconds, part) => seconds * 60 + Number(part), 0);
+}
+
+/** CPU share since the previous question, in percent of one core. */
+export interface CpuMeter {
+  percent(pid: number, cpuMs: number): number;
+}
+
+/** The first answer for a process is 0: there is nothing to compare with. */
+export function createCpuMeter(nowMs: () => number = () => performance.now()): CpuMeter {
+  const last = new Map<number, { atMs: number; cpuMs: number; percent: number }>();
+  return {
+    percent(pid, cpuMs) {
+      const atMs = nowMs();
+      const before = last.get(pid);
+      // Ticks are 10 ms: over a shorter time than this the quotient would be noise.
+      if (before && atMs - before.atMs < 200) return before.percent;
+      const percent = before ? (100 * (cpuMs - before.cpuMs)) / (atMs - before.atMs) : 0;
+      last.set(pid, { atMs, cpuMs, percent });
+      return percent;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { link, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
+
+/** Held by the one supervisor of a project. */
+export interface ProjectLock {
+  release(): Promise<void>;
+}
+
+/**
+ * Takes the lock, or resolves with undefined when a living process holds it. The lock is a link to a file that names
+ * its holder (pid and start time): it needs no release to be free again after kill -9.
+ */
+export async function takeProjectLock(file: string): Promise<ProjectLock | undefined> {
+  const own = await identifyProcess(process.pid);
+  if (!own) throw new Error('this process has no start time');
+  const draft = `${file}.${own.pid}`;
+  await writeFile(draft, JSON.stringify(own), { mode: 0o600 });
+  try {
+    for (;;) {
+      if (await linkIfFree(draft, file)) return { release: () => unlink(file) };
+      const holder = await readHolder(file);
+      if (holder && (await isAlive(holder))) return undefined;
+      await removeStale(file, holder);
+    }
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** The process that holds the lock; undefined when nobody does. */
+export async function lockHolder(file: string): Promise<ProcessIdentity | undefined> {
+  const holder = await readHolder(file);
+  return holder && (await isAlive(holder)) ? holder : undefined;
+}
+
+async function linkIfFree(draft: string, file: string): Promise<boolean> {
+  try {
+    await link(draft, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function readHolder(file: string): Promise<ProcessIdentity | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as ProcessIdentity;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Two takers may both have seen the dead holder. Each moves what is there aside and looks at it: who finds a living
+ * holder has moved the winner's lock and puts it back.
+ */
+async function removeStale(file: string, dead: ProcessIdentity | undefined): Promise<void> {
+  const aside = `${file}.stale.${process.pid}`;
+  try {
+    await rename(file, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  const moved = await readHolder(aside);
+  if (moved && (moved.pid !== dead?.pid || moved.startTime !== dead.startTime)) await linkIfFree(aside, file);
+  await rm(aside, { force: true });
+}

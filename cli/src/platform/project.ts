@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+
+/** One copy of the platform and where its files are. Several projects can run side by side from one clone. */
+export interface Project {
+  /** Lower-case letters, digits and dashes; default `shop`. */
+  readonly name: string;
+  /** Root of the clone. */
+  readonly root: string;
+  /** `.shop/<name>/`: everything that belongs to this project only. */
+  readonly stateDir: string;
+  readonly stateFile: string;
+  readonly secretsFile: string;
+  readonly logDir: string;
+  /** Unix socket of the control API. */
+  readonly socketPath: string;
+  /** What clones share: downloaded components, compile cache. */
+  readonly cacheDir: string;
+}
+
+export interface ProjectOptions {
+  readonly project?: string | undefined;
+}
+
+/** The project a command means: flag, then SHOPCTL_PROJECT, then `shopctl.json`, then `shop`. Throws CliError (2) for a bad name. */
+export function projectFrom(options: ProjectOptions, env: NodeJS.ProcessEnv): Project {
+  const root = cloneRoot();
+  return openProject(options.project ?? env.SHOPCTL_PROJECT ?? readConfigFile(root, env).project ?? 'shop', root, env);
+}
+
+/** The paths of a named project. `SHOPCTL_HOME` replaces `<root>/.shop`. */
+export function openProject(name: string, root: string, env: NodeJS.ProcessEnv): Project {
+  if (!/^[a-z0-9][a-z0-9-]{0,30}$/.test(name)) {
+    throw new CliError({
+      what: `"${name}" is not a project name`,
+      why: 'a project name has up to 31 lower-case letters, digits and dashes, and begins with a letter or digit',
+      next: 'choose another name with --project',
+      exitCode: exitCodes.usage,
+    });
+  }
+  const stateDir = join(env.SHOPCTL_HOME ?? join(root, '.shop'), name);
+  return {
+    name,
+    root,
+    stateDir,
+    stateFile: join(stateDir, 'state.json'),
+    secretsFile: join(stateDir, 'secrets.json'),
+    logDir: join(stateDir, 'logs'),
+    socketPath: join(socketDir(env), `${hash(stateDir)}.sock`),
+    cacheDir: join(env.XDG_CACHE_HOME || join(env.HOME ?? homedir(), '.cache'), 'shopctl'),
+  };
+}
+
+/** What `shopctl.json` in the clone's root, or the file named by SHOPCTL_CONFIG, may say. */
+export interface ConfigFile {
+  readonly project?: string;
+  /** Seconds. */
+  readonly waitTimeout?: number;
+  readonly direct?: boolean;
+  readonly providers?: Readonly<Record<string, string>>;
+}
+
+/** Reads the configuration file; an absent default file is an empty one. Throws CliError (2) when it cannot be parsed. */
+export function readConfigFile(root: string, env: NodeJS.ProcessEnv): ConfigFile {
+  const file = env.SHOPCTL_CONFIG ?? join(root, 'shopctl.json');
+  if (env.SHOPCTL_CONFIG === undefined && !existsSync(file)) return {};
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as ConfigFile;
+  } catch (cause) {
+    throw new CliError({
+      what: `cannot read the configuration file ${file}`,
+      why: (cause as Error).message,
+      next: 'correct the file, or unset SHOPCTL_CONFIG',
+      exitCode: exitCodes.usage,
+      cause,
+    });
+  }
+}
+
+let knownRoot: string | undefined;
+
+/** The clone this program belongs to: the nearest folder above it whose package.json is the workspace root. */
+export function cloneRoot(): string {
+  knownRoot ??= findRoot(dirname(fileURLToPath(import.meta.url)));
+  return knownRoot;
+}
+
+function findRoot(start: string): string {
+  for (let folder = start; ; folder = dirname(folder)) {
+    const manifest = join(folder, 'package.json');
+    if (existsSync(manifest) && 'workspaces' in JSON.parse(readFileSync(manifest, 'utf8'))) return folder;
+    if (dirname(folder) === folder) {
+      throw new CliError({ what: 'shopctl runs inside its clone only', next: 'call it by its path in the clone' });
+    }
+  }
+}
+
+/**
+ * sun_path holds about 104 bytes, so the socket cannot live in the state directory of a deep clone. Both candidates
+ * are folders that belong to one user; the supervisor creates the second with mode 0700 and checks its owner.
+ */
+function socketDir(env: NodeJS.ProcessEnv): string {
+  if (env.XDG_RUNTIME_DIR && existsSync(env.XDG_RUNTIME_DIR)) return join(env.XDG_RUNTIME_DIR, 'shopctl');
+  const base = tmpdir().length > 60 ? '/tmp' : tmpdir();
+  return join(base, `shopctl-${process.getuid?.() ?? 0}`);
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

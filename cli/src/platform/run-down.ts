@@ -1,0 +1,63 @@
+import { rm } from 'node:fs/promises';
+import type { CommandDeps } from '../commands/deps.ts';
+import type { DownOptions } from '../commands/down.ts';
+import { formatDuration } from '../output/units.ts';
+import { inspectionContext } from './component-context.ts';
+import { createControlClient } from './control-client.ts';
+import { endEarlierRun } from './run-supervisor.ts';
+import { readState } from './state.ts';
+import { waitUntilGone } from './supervisor-end.ts';
+import { isSupervisorRunning } from './supervisor-process.ts';
+
+/** Longer than the slowest stop: services drain, then the broker and the database, each with a limit of its own. */
+const SUPERVISOR_END_MS = 30_000;
+
+/** `shopctl down`. */
+export async function runDown(options: DownOptions, deps: CommandDeps): Promise<void> {
+  const project = deps.projectFrom(options);
+  const began = performance.now();
+  const progress = deps.output.progress(`stopping ${project.name}`);
+  try {
+    const wasRunning = await isSupervisorRunning(project);
+    if (wasRunning) {
+      const timeout = options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 };
+      await createControlClient(project.socketPath).down(timeout);
+    }
+    await waitUntilGone(project, SUPERVISOR_END_MS);
+    // Nobody supervises now: whatever carries the marks of an earlier run is a leftover of kill -9.
+    const leftovers = wasRunning ? 0 : await endEarlierRun(project, await readState(project.stateFile));
+    const isPurged = options.volumes === true || options.purge === true;
+    if (isPurged) {
+      const { purgeComponents } = await import('../providers/resolve.ts');
+      await purgeComponents(inspectionContext(project, deps.env));
+      await rm(project.stateDir, { recursive: true, force: true });
+    }
+    progress.stop();
+    const result = {
+      project: project.name,
+      wasRunning,
+      leftovers,
+      purged: isPurged,
+      tookMs: performance.now() - began,
+    };
+    deps.output.result(result, () => describe(result));
+  } catch (error) {
+    progress.fail('not everything was stopped');
+    throw error;
+  }
+}
+
+interface DownResult {
+  readonly project: string;
+  readonly wasRunning: boolean;
+  readonly leftovers: number;
+  readonly purged: boolean;
+  readonly tookMs: number;
+}
+
+function describe({ wasRunning, leftovers, purged, tookMs }: DownResult): string {
+  const parts = [wasRunning ? `stopped in ${formatDuration(tookMs)}` : 'nothing was running'];
+  if (leftovers > 0) parts.push(`ended ${leftovers} processes of a killed run`);
+  parts.push(purged ? 'data, secrets and logs removed' : 'data kept ("shopctl down -v" removes it)');
+  return parts.join('; ');
+}

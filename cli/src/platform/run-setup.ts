@@ -1,0 +1,113 @@
+import { createInterface } from 'node:readline/promises';
+import type { CommandDeps } from '../commands/deps.ts';
+import type { SetupOptions } from '../commands/setup.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { formatTable } from '../output/table.ts';
+import { formatDuration } from '../output/units.ts';
+import type { Availability, ComponentContext, ComponentName } from '../providers/component.ts';
+import { componentNames } from '../providers/component.ts';
+import { describeProviders, installComponent } from '../providers/resolve.ts';
+import { bundles } from './bundles.ts';
+import { inspectionContext } from './component-context.ts';
+
+/** What `up` uses when nothing else is said; the built-in trace store stands in for Jaeger, and wires for Toxiproxy. */
+const wantedByDefault: readonly ComponentName[] = ['postgres', 'rabbitmq', 'toxiproxy'];
+const required: readonly ComponentName[] = ['postgres', 'rabbitmq'];
+
+interface Step {
+  readonly component: ComponentName;
+  /** The way that serves now, or that would be installed. */
+  readonly way: Availability | undefined;
+}
+
+/** `shopctl setup`. */
+export async function runSetup(options: SetupOptions, deps: CommandDeps): Promise<void> {
+  const { output } = deps;
+  const project = deps.projectFrom(options);
+  const context = inspectionContext(project, deps.env);
+  const wanted = [...new Set([...wantedByDefault, ...(options.with ?? []).map(parseComponent)])];
+  const steps = await look(context, wanted);
+  const missing = steps.filter(({ way }) => !way?.available);
+  for (const { component, way } of missing) {
+    output.note(
+      way
+        ? `${component}: will be installed (${way.kind}) into ${project.cacheDir}: ${way.detail}`
+        : `${component}: no way to install it here`,
+    );
+  }
+  if (options.dryRun) return output.result({ components: steps, cacheDir: project.cacheDir }, () => describe(steps));
+  if (missing.some(({ way }) => way) && !options.yes) await confirm(deps);
+  const problems: string[] = [];
+  for (const { component } of missing) {
+    const problem = await install(component, context, deps);
+    if (problem === undefined) continue;
+    if (required.includes(component)) throw problem;
+    problems.push(component);
+    output.warn(`${problem.message}\n${problem.why ?? ''}`);
+  }
+  await bundles(project).buildIfStale((line) => output.note(line));
+  const now = await look(context, wanted);
+  output.result({ components: now, cacheDir: project.cacheDir, notInstalled: problems }, () => describe(now));
+}
+
+function parseComponent(name: string): ComponentName {
+  if ((componentNames as readonly string[]).includes(name)) return name as ComponentName;
+  throw new CliError({
+    what: `there is no component "${name}"`,
+    next: `components are ${componentNames.join(', ')}`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+async function look(context: ComponentContext, wanted: readonly ComponentName[]): Promise<readonly Step[]> {
+  const ways = await describeProviders(context);
+  return wanted.map((component) => ({
+    component,
+    way: ways[component].find((way) => way.available) ?? ways[component].find((way) => way.installable),
+  }));
+}
+
+async function install(
+  component: ComponentName,
+  context: ComponentContext,
+  { output }: CommandDeps,
+): Promise<(Error & { why?: string }) | undefined> {
+  const began = performance.now();
+  const progress = output.progress(`installing ${component}`);
+  try {
+    await installComponent(component, context, (message) => progress.update(`installing ${component}: ${message}`));
+    progress.succeed(`${component} installed in ${formatDuration(performance.now() - began)}`);
+    return undefined;
+  } catch (error) {
+    progress.fail(`${component} not installed`);
+    return error as Error;
+  }
+}
+
+async function confirm({ env, signal }: CommandDeps): Promise<void> {
+  if (!process.stdin.isTTY || env.CI) {
+    throw new CliError({
+      what: 'nothing was installed',
+      why: 'installing needs a yes, and there is no terminal to ask at',
+      next: 'run "shopctl setup --yes"',
+      exitCode: exitCodes.usage,
+    });
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question('Go on? [Y/n] ', { signal }).finally(() => terminal.close());
+  if (/^(y(es)?)?$/i.test(answer.trim())) return;
+  throw new CliError({ what: 'nothing was installed', why: 'you said no', exitCode: exitCodes.usage });
+}
+
+function describe(steps: readonly Step[]): string {
+  return formatTable(
+    ['COMPONENT', 'STATE', 'FROM', ''],
+    steps.map(({ component, way }) => [
+      component,
+      way?.available ? 'ready' : 'missing',
+      way?.kind ?? '-',
+      way?.detail ?? '',
+    ]),
+  );
+}

@@ -1,0 +1,68 @@
+import type { CommandDeps, CommonOptions } from '../commands/deps.ts';
+import type { Style } from '../output/style.ts';
+import { formatTable } from '../output/table.ts';
+import { formatBytes, formatDuration } from '../output/units.ts';
+import { createControlClient } from './control-client.ts';
+import type { InstanceState, InstanceStatus, PlatformState } from './state.ts';
+import { unknownService } from './unknown-service.ts';
+
+/** `shopctl status`. */
+export async function runStatus(options: CommonOptions, deps: CommandDeps): Promise<void> {
+  const state = await createControlClient(deps.projectFrom(options).socketPath).state();
+  deps.output.result(state, () => describe(state, deps.output.style));
+}
+
+/** `shopctl port SERVICE`. */
+export async function runPort(service: string, options: CommonOptions, deps: CommandDeps): Promise<void> {
+  const { instances } = await createControlClient(deps.projectFrom(options).socketPath).state();
+  const found = instances.filter((instance) => instance.service === service || instance.name === service);
+  if (found.length === 0) throw unknownService(service, [...new Set(instances.map((instance) => instance.service))]);
+  deps.output.result(
+    found.map(({ name, ports }) => ({ name, ports })),
+    (all) => all.map(({ ports }) => ports.main).join('\n'),
+  );
+}
+
+function describe(state: PlatformState, style: Style): string {
+  const services = state.instances.filter(({ kind }) => kind === 'service');
+  const components = state.instances.filter(({ kind }) => kind === 'component');
+  const memory = services.reduce((sum, { rssBytes = 0 }) => sum + rssBytes, 0);
+  return [
+    `${state.project}: ${paint(state.status, style)}, gateway ${state.gatewayUrl || 'not started'}${state.direct ? ', no proxies' : ''}`,
+    formatTable(
+      ['SERVICE', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY'],
+      services.map((instance) => row(instance, style)),
+    ),
+    formatTable(
+      ['COMPONENT', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY', 'FROM'],
+      components.map((instance) => [...row(instance, style), `${instance.detail ?? ''} (${instance.provider})`]),
+    ),
+    `memory of the services: ${formatBytes(memory)}`,
+    ...reasons(state.instances),
+  ].join('\n\n');
+}
+
+function row(instance: InstanceState, style: Style): string[] {
+  const { name, status, process: running, ports, startedAt, restarts, cpuPercent, rssBytes } = instance;
+  return [
+    name,
+    paint(status, style),
+    running ? String(running.pid) : '-',
+    String(ports.main),
+    running && startedAt ? formatDuration(Date.now() - Date.parse(startedAt)) : '-',
+    String(restarts),
+    cpuPercent === undefined ? '-' : `${cpuPercent.toFixed(1)} %`,
+    rssBytes === undefined ? '-' : formatBytes(rssBytes),
+  ];
+}
+
+function reasons(instances: readonly InstanceState[]): string[] {
+  const lines = instances.flatMap(({ name, reason }) => (reason ? [`${name}: ${reason}`] : []));
+  return lines.length > 0 ? [lines.join('\n')] : [];
+}
+
+function paint(status: InstanceStatus | PlatformState['status'], style: Style): string {
+  if (status === 'ready') return style.green(status);
+  if (status === 'failed' || status === 'unready' || status === 'degraded') return style.red(status);
+  return style.yellow(status);
+}

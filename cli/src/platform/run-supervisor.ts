@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../errors.ts';
+import type { ChildRegistry } from './component-unit.ts';
+import { startControlApi } from './control-api.ts';
+import { createEventLog } from './events.ts';
+import { type Guardian, startGuardian } from './guardian.ts';
+import type { SupervisionLimits } from './instance.ts';
+import { endLeftovers, findLeftovers } from './leftovers.ts';
+import type { Planner } from './plan.ts';
+import { Platform } from './platform.ts';
+import { createPortBook, type PortBook } from './ports.ts';
+import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
+import { createCpuMeter, processUsage } from './process-stats.ts';
+import type { Project } from './project.ts';
+import { takeProjectLock } from './project-lock.ts';
+import { rotateLogs } from './rotation.ts';
+import { type InstanceState, type PlatformState, readState, writeState } from './state.ts';
+
+/** What a supervisor is made of. */
+export interface SupervisorOptions {
+  readonly project: Project;
+  createPlanner(context: { ports: PortBook; registry: ChildRegistry }): Promise<Planner>;
+  readonly limits?: SupervisionLimits;
+  /** How long nothing may run and nobody ask before it ends, ms. */
+  readonly idleExitMs?: number;
+}
+
+const ROTATE_EVERY_MS = 5000;
+const IDLE_EXIT_MS = 5000;
+
+/** The file in which a run's guardian finds its children. */
+export function childListFile(project: Project, mark: string): string {
+  return join(project.stateDir, `children.${mark}`);
+}
+
+/**
+ * Supervises one project until `down`, a signal, or nothing is left to do. Resolves when everything has stopped. Ends
+ * at once when another supervisor has the project.
+ */
+export async function runSupervisor(options: SupervisorOptions): Promise<void> {
+  const { project } = options;
+  await mkdir(project.logDir, { recursive: true, mode: 0o700 });
+  const lock = await takeProjectLock(join(project.stateDir, 'supervisor.lock'));
+  if (!lock) {
+    console.error('supervisor: another one has this project already');
+    return;
+  }
+  const before = await readState(project.stateFile);
+  await endEarlierRun(project, before);
+  const mark = randomBytes(8).toString('hex');
+  const supervisor = (await identifyProcess(process.pid)) as ProcessIdentity;
+  const events = createEventLog();
+  let guardian: Guardian | undefined;
+  let planner: Planner | undefined;
+  const save = createSaver(() => writeState(project.stateFile, snapshot()));
+  guardian = await startGuardian({ listFile: childListFile(project, mark), mark, onReplaced: () => save() });
+  const ports = createPortBook(before?.ports ?? {});
+  planner = await options.createPlanner({ ports, registry: guardian.registry });
+  const platform = new Platform({
+    planner,
+    events,
+    onChange: () => save(),
+    ...(options.limits && { limits: options.limits }),
+  });
+  const startedAt = new Date().toISOString();
+
+  const snapshot = (): PlatformState => ({
+    project: project.name,
+    status: platform.status,
+    supervisor,
+    ...(guardian?.identity() && { guardian: guardian.identity() as ProcessIdentity }),
+    mark,
+    socketPath: project.socketPath,
+    startedAt,
+    direct: platform.plan?.direct ?? false,
+    gatewayUrl: platform.plan?.gatewayUrl ?? '',
+    telemetryUrl: platform.plan?.telemetryUrl ?? '',
+    ...(platform.plan?.toxiproxyUrl !== undefined && { toxiproxyUrl: platform.plan.toxiproxyUrl }),
+    ports: planner.ports(),
+    instances: platform.snapshots(),
+    edges: platform.plan?.edges ?? [],
+    startReport: platform.startReport,
+    warnings: platform.plan?.warnings ?? [],
+    replicas: platform.replicas,
+  });
+
+  const finished = Promise.withResolvers<void>();
+  const idle = createIdleTimer(
+    options.idleExitMs ?? IDLE_EXIT_MS,
+    () => platform.status === 'stopped',
+    finished.resolve,
+  );
+  const measure = createMeasure();
+  const server = await startControlApi(project.socketPath, {
+    events,
+    state: async () => {
+      const state = snapshot();
+      return { ...state, instances: await Promise.all(state.instances.map(measure)) };
+    },
+    up: (request, gone) => idle.during(() => platform.up(request, gone)),
+    act: (service, action) => idle.during(() => platform.act(service, action)),
+    async down(timeoutMs) {
+      await platform.down(timeoutMs);
+      // The answer must reach the client before the server closes.
+      setImmediate(finished.resolve);
+    },
+  });
+  const stopBySignal = () => void platform.down().then(finished.resolve, finished.reject);
+  process.on('SIGTERM', stopBySignal);
+  process.on('SIGINT', stopBySignal);
+  // The terminal we were started from closes: that is none of our business.
+  process.on('SIGHUP', () => {});
+  const rotation = setInterval(
+    () => void rotateLogs(project.logDir).catch(reportProblem('log rotation')),
+    ROTATE_EVERY_MS,
+  );
+  save();
+  try {
+    await finished.promise;
+  } finally {
+    clearInterval(rotation);
+    idle.end();
+    await planner.close();
+    await guardian.dismiss();
+    await save.flush();
+    await unlink(childListFile(project, mark));
+    server.close();
+    server.closeIdleConnections();
+    await lock.release();
+  }
+}
+
+/**
+ * An earlier supervisor ended without stopping its children. Its guardian may be at it: then it is waited for. What
+ * remains after that (both were killed) is ended here.
+ */
+export async function endEarlierRun(project: Project, before: PlatformState | undefined): Promise<number> {
+  if (!before) return 0;
+  await waitForEnd(before.guardian, 5000);
+  const listFile = childListFile(project, before.mark);
+  const leftovers = await findLeftovers(listFile, before.mark);
+  if (leftovers.length > 0) console.error(`supervisor: ending ${leftovers.length} processes of an earlier run`);
+  await endLeftovers(leftovers);
+  for (const name of await readdir(project.stateDir)) {
+    if (name.startsWith('children.')) await unlink(join(project.stateDir, name));
+  }
+  return leftovers.length;
+}
+
+async function waitForEnd(identity: ProcessIdentity | undefined, limitMs: number): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  while (identity && (await isAlive(identity)) && performance.now() < deadline) await delay(25);
+}
+
+/** Writes the state soon after a change: one write for a burst of changes, never two at once. */
+function createSaver(write: () => Promise<void>) {
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+  const now = () => {
+    timer = undefined;
+    writing = writing.then(write).catch(reportProblem('writing state.json'));
+    return writing;
+  };
+  const save = () => {
+    timer ??= setTimeout(now, 20);
+  };
+  save.flush = async () => {
+    clearTimeout(timer);
+    await now();
+  };
+  return save;
+}
+
+/** Ends a supervisor for which there is nothing to do: its `up` never came, failed, or was interrupted. */
+function createIdleTimer(limitMs: number, isIdle: () => boolean, end: () => void) {
+  let busy = 0;
+  let idleSince = performance.now();
+  const timer = setInterval(
+    () => {
+      if (busy > 0 || !isIdle()) idleSince = performance.now();
+      else if (performance.now() - idleSince >= limitMs) end();
+    },
+    Math.min(250, limitMs),
+  );
+  return {
+    async during<T>(work: () => Promise<T>): Promise<T> {
+      busy += 1;
+      try {
+        return await work();
+      } catch (error) {
+        // A failed start that left nothing running: no use in waiting for another.
+        if (busy === 1 && isIdle()) setImmediate(end);
+        throw error;
+      } finally {
+        busy -= 1;
+        idleSince = performance.now();
+      }
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+/** Adds CPU and memory to an instance that runs. */
+function createMeasure() {
+  const meter = createCpuMeter();
+  return async (instance: InstanceState): Promise<InstanceState> => {
+    const usage = instance.process && (await processUsage(instance.process.pid));
+    if (!instance.process || !usage) return instance;
+    return { ...instance, cpuPercent: meter.percent(instance.process.pid, usage.cpuMs), rssBytes: usage.rssBytes };
+  };
+}
+
+function reportProblem(what: string) {
+  return (error: unknown) => console.error(`supervisor: ${what}: ${messageOf(error)}`);
+}

@@ -1,0 +1,81 @@
+import type { Address } from '../providers/component.ts';
+import type { Secrets } from '../providers/secrets.ts';
+import { brokerUrl, databaseUrl } from '../providers/urls.ts';
+import { type Edge, edges, type ServiceDefinition, type ServiceName } from './services.ts';
+
+/** What decides the environment of one replica. */
+export interface ServicePlace {
+  readonly definition: ServiceDefinition;
+  readonly instance: string;
+  readonly ports: Readonly<Record<string, number>>;
+  /** Where the caller connects for an edge, one address per replica of its target. */
+  readonly endpointsOf: (edge: Edge) => readonly Address[];
+  readonly secrets: Secrets;
+  /** Set when the broker is not ours; holds a password. */
+  readonly externalBrokerUrl?: string | undefined;
+  readonly telemetryUrl: string;
+  readonly compileCacheDir: string;
+  /** Where a few variables are passed on from. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Passed on to services as they are: what Node and the user's shell agree on, and the overrides meant for services. */
+const passedOn = /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|LOG_LEVEL|DRAIN_TIMEOUT_MS|EDGE_.*)$/;
+
+/** The whole environment of one replica (source: "A service's environment" in the architecture). Holds passwords. */
+export function serviceEnvironment(place: ServicePlace): Record<string, string> {
+  const { definition, instance, ports, telemetryUrl, compileCacheDir } = place;
+  return {
+    ...passOn(place.env),
+    HOST: '127.0.0.1',
+    PORT: String(ports.main),
+    ...(ports.health !== undefined && { HEALTH_PORT: String(ports.health) }),
+    INSTANCE: instance,
+    EXIT_WITH_PARENT: '1',
+    NODE_COMPILE_CACHE: compileCacheDir,
+    OTEL_SERVICE_NAME: definition.name,
+    OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${instance}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: telemetryUrl,
+    ...edgeVariables(place),
+  };
+}
+
+function passOn(env: NodeJS.ProcessEnv): Record<string, string> {
+  const entries = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(entries.filter(([name]) => passedOn.test(name)));
+}
+
+function edgeVariables(place: ServicePlace): Record<string, string> {
+  const own = edges.filter(({ from }) => from === place.definition.name);
+  return Object.fromEntries(own.map((edge) => [edge.variable, edgeValue(edge, place)]));
+}
+
+function edgeValue(edge: Edge, { endpointsOf, secrets, externalBrokerUrl }: ServicePlace): string {
+  const addresses = endpointsOf(edge);
+  const [first] = addresses;
+  if (!first) throw new Error(`edge ${edge.name} has no endpoint`);
+  switch (edge.variable) {
+    case 'DATABASE_URL':
+      return databaseUrl('service', edge.from as Exclude<ServiceName, 'gateway'>, { address: first, secrets });
+    case 'BROKER_URL': {
+      const url = brokerUrl(edge.from as 'orders' | 'shipping', {
+        address: first,
+        secrets,
+        ...(externalBrokerUrl !== undefined && { externalUrl: externalBrokerUrl }),
+      });
+      return atAddress(url, first);
+    }
+    case 'STOCK_ADDRESSES':
+      return addresses.map(({ host, port }) => `${host}:${port}`).join(',');
+    default:
+      return addresses.map(({ host, port }) => `http://${host}:${port}`).join(',');
+  }
+}
+
+/** A broker that is not ours is reached through its proxy too, with the account its URL names. */
+function atAddress(url: string, { host, port }: Address): string {
+  const changed = new URL(url);
+  changed.hostname = host;
+  changed.port = String(port);
+  return changed.toString();
+}

@@ -1,0 +1,274 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startOtlpReceiver } from '../otlp/receiver.ts';
+import type { Address, ComponentName, Launch, ProviderKind } from '../providers/component.ts';
+import { resolveComponent } from '../providers/resolve.ts';
+import { loadOrCreateSecrets, type Secrets } from '../providers/secrets.ts';
+import { ComponentUnavailableError } from '../providers/unavailable.ts';
+import { componentContext } from './component-context.ts';
+import { type ChildRegistry, componentUnit } from './component-unit.ts';
+import { withDependencies } from './graph.ts';
+import { probeHealth } from './health-probe.ts';
+import type { Plan, Planner, PlanRequest } from './plan.ts';
+import type { PortBook } from './ports.ts';
+import type { Project } from './project.ts';
+import { serviceEnvironment } from './service-environment.ts';
+import {
+  dependenciesOf,
+  type Edge,
+  edges,
+  instanceName,
+  proxyName,
+  type ServiceDefinition,
+  serviceNames,
+  services,
+} from './services.ts';
+import { spawnProcess } from './spawn.ts';
+import type { EdgeState } from './state.ts';
+import { createProxyKeeper, type ProxyKeeper } from './toxiproxy-wiring.ts';
+import type { Unit } from './unit.ts';
+
+export interface ShopPlannerOptions {
+  readonly project: Project;
+  readonly ports: PortBook;
+  readonly registry: ChildRegistry;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Longer than a service's own drain limit (DRAIN_TIMEOUT_MS, default 5 s), so that draining is not cut short. */
+const STOP_SERVICE_MS = 7000;
+const LOOPBACK = '127.0.0.1';
+
+/** Plans the six services, their components, the proxies between them and the telemetry receiver. */
+export async function createShopPlanner(options: ShopPlannerOptions): Promise<Planner> {
+  const { project, ports } = options;
+  const secrets = await loadOrCreateSecrets(project.secretsFile);
+  const receiver = await startOtlpReceiver({ host: LOOPBACK, port: await ports.reserve('otlp') });
+  const context = componentContext({ ...options, secrets });
+  // A component keeps its provider and ports for as long as this supervisor lives.
+  const launches = new Map<ComponentName, Promise<Launch>>();
+  const launchOf = (name: ComponentName, forced: string | undefined) => {
+    const launch =
+      launches.get(name) ?? resolveComponent(name, context, { forced: forced as ProviderKind | undefined });
+    launches.set(name, launch);
+    // One that cannot be had now may be there at the next `up`.
+    launch.catch(() => launches.delete(name));
+    return launch;
+  };
+  const proxies = createProxyKeeper();
+  return {
+    serviceNames,
+    plan: (request) => planShop({ ...options, secrets, telemetryUrl: receiver.url, launchOf, proxies }, request),
+    ports: () => ports.all(),
+    close: () => receiver.close(),
+  };
+}
+
+interface Planning extends ShopPlannerOptions {
+  readonly secrets: Secrets;
+  readonly telemetryUrl: string;
+  readonly launchOf: (name: ComponentName, forced: string | undefined) => Promise<Launch>;
+  readonly proxies: ProxyKeeper;
+}
+
+async function planShop(planning: Planning, request: PlanRequest): Promise<Plan> {
+  const wanted = wantedNodes(request.services);
+  const wantedServices = services.filter(({ name }) => wanted.has(name));
+  const needs = (name: ComponentName) => wanted.has(name);
+  const [postgres, rabbitmq, toxiproxy] = await Promise.all([
+    needs('postgres') ? planning.launchOf('postgres', request.providers.postgres) : undefined,
+    needs('rabbitmq') ? planning.launchOf('rabbitmq', request.providers.rabbitmq) : undefined,
+    request.direct ? undefined : toxiproxyOrReason(planning, request.providers.toxiproxy),
+  ]);
+  const proxy = typeof toxiproxy === 'string' ? undefined : toxiproxy;
+  const replicasOf = (name: string) => request.replicas[name] ?? 1;
+  const ports = await reserveServicePorts(planning.ports, services, replicasOf);
+  const endOf = (edge: Edge, replica: number): Address | undefined => {
+    if (edge.to === 'postgres') return postgres?.address;
+    if (edge.to === 'rabbitmq') return rabbitmq?.address;
+    return { host: LOOPBACK, port: ports.get(instanceName(edge.to, replica))?.main as number };
+  };
+  const wired = await wireEdges({ ports: planning.ports, wanted, replicasOf, endOf, proxied: proxy !== undefined });
+  const endpoints = Map.groupBy(wired, ({ edge }) => edge);
+  const units = wantedServices.flatMap((definition) =>
+    Array.from({ length: replicasOf(definition.name) }, (_, index) => {
+      const instance = instanceName(definition.name, index + 1);
+      return { definition, instance, ports: ports.get(instance) as Readonly<Record<string, number>> };
+    }),
+  );
+  const edgeStates = wired.map(({ state }) => state);
+  const proxyUrl = proxy && `http://${proxy.address.host}:${proxy.address.port}`;
+  if (proxyUrl !== undefined) planning.proxies.want(proxyUrl, edgeStates);
+  const componentUnits = [rabbitmq, postgres, proxy]
+    .filter((launch) => launch !== undefined)
+    .map((launch) =>
+      componentUnit({
+        launch,
+        logFile: join(planning.project.logDir, `${launch.component}.log`),
+        registry: planning.registry,
+        ...(launch === proxy && { afterSetUp: () => planning.proxies.populate({ anew: true }) }),
+      }),
+    );
+  const serviceUnits = await Promise.all(
+    units.map(({ definition, instance, ports: own }) =>
+      serviceUnit({
+        planning,
+        definition,
+        instance,
+        ports: own,
+        proxied: proxy !== undefined,
+        externalBrokerUrl: rabbitmq?.externalUrl,
+        endpointsOf: (edge) => (endpoints.get(edge) ?? []).map(({ address }) => address),
+      }),
+    ),
+  );
+  return {
+    units: [...componentUnits, ...serviceUnits],
+    edges: proxy ? edgeStates : [],
+    gatewayUrl: `http://${LOOPBACK}:${ports.get('gateway-1')?.main}`,
+    telemetryUrl: planning.telemetryUrl,
+    ...(proxyUrl !== undefined && { toxiproxyUrl: proxyUrl }),
+    direct: proxy === undefined,
+    warnings: typeof toxiproxy === 'string' ? [toxiproxy] : [],
+  };
+}
+
+/** The asked services (all when none is named) and the ends of their edges. */
+function wantedNodes(names: readonly string[]): ReadonlySet<string> {
+  const nodes = [
+    ...services.map(({ name }) => ({ name, dependsOn: dependenciesOf(name) })),
+    ...['postgres', 'rabbitmq'].map((name) => ({ name, dependsOn: [] })),
+  ];
+  const all = names.length === 0 ? serviceNames : names;
+  return new Set(withDependencies(all, nodes).map(({ name }) => name));
+}
+
+/** Toxiproxy, or the warning to print when it cannot be had: without it the platform is wired directly. */
+async function toxiproxyOrReason(planning: Planning, forced: string | undefined): Promise<Launch | string> {
+  try {
+    return await planning.launchOf('toxiproxy', forced);
+  } catch (error) {
+    // Who forces a provider wants it, or to know why not.
+    if (forced !== undefined || !(error instanceof ComponentUnavailableError)) throw error;
+    return 'Toxiproxy is not installed: services are wired directly, network faults cannot be injected ("shopctl setup" installs it)';
+  }
+}
+
+async function reserveServicePorts(
+  book: PortBook,
+  definitions: readonly ServiceDefinition[],
+  replicasOf: (name: string) => number,
+): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>> {
+  const ports = new Map<string, Readonly<Record<string, number>>>();
+  for (const { name, door, preferredPort } of definitions) {
+    for (let replica = 1; replica <= replicasOf(name); replica++) {
+      const instance = instanceName(name, replica);
+      const main = await book.reserve(instance, replica === 1 ? preferredPort : undefined);
+      const health = door === 'grpc' ? await book.reserve(`${instance}:health`) : undefined;
+      ports.set(instance, health === undefined ? { main } : { main, health });
+    }
+  }
+  return ports;
+}
+
+interface Wiring {
+  readonly ports: PortBook;
+  readonly wanted: ReadonlySet<string>;
+  readonly replicasOf: (name: string) => number;
+  readonly endOf: (edge: Edge, replica: number) => Address | undefined;
+  readonly proxied: boolean;
+}
+
+interface WiredEdge {
+  readonly edge: Edge;
+  /** Where the caller connects: the proxy, or the end itself. */
+  readonly address: Address;
+  readonly state: EdgeState;
+}
+
+async function wireEdges({ ports, wanted, replicasOf, endOf, proxied }: Wiring): Promise<readonly WiredEdge[]> {
+  const wired: WiredEdge[] = [];
+  for (const edge of edges.filter(({ from }) => wanted.has(from))) {
+    for (let replica = 1; replica <= replicasOf(edge.to); replica++) {
+      const end = endOf(edge, replica);
+      if (!end) throw new Error(`edge ${edge.name} has no end`);
+      const name = proxyName(edge, replica);
+      const address = proxied ? { host: LOOPBACK, port: await ports.reserve(`edge:${name}`) } : end;
+      const state = { name, from: edge.from, to: edge.to, listen: hostPort(address), upstream: hostPort(end) };
+      wired.push({ edge, address, state });
+    }
+  }
+  return wired;
+}
+
+function hostPort({ host, port }: Address): string {
+  return `${host}:${port}`;
+}
+
+interface ServiceUnitOptions {
+  readonly planning: Planning;
+  readonly definition: ServiceDefinition;
+  readonly instance: string;
+  readonly ports: Readonly<Record<string, number>>;
+  readonly proxied: boolean;
+  readonly externalBrokerUrl: string | undefined;
+  readonly endpointsOf: (edge: Edge) => readonly Address[];
+}
+
+async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
+  const { planning, definition, instance, ports, proxied } = options;
+  const { project, registry, secrets, telemetryUrl } = planning;
+  const telemetry = join(project.root, 'dist/telemetry.cjs');
+  const bundle = join(project.root, `dist/services/${definition.name}.mjs`);
+  const env = serviceEnvironment({
+    definition,
+    instance,
+    ports,
+    endpointsOf: options.endpointsOf,
+    secrets,
+    externalBrokerUrl: options.externalBrokerUrl,
+    telemetryUrl,
+    compileCacheDir: join(project.cacheDir, 'compile-cache'),
+    env: planning.env,
+  });
+  const logFile = join(project.logDir, `${instance}.log`);
+  const dependsOn = [...new Set(dependenciesOf(definition.name))];
+  const components = dependsOn.filter((name) => name === 'postgres' || name === 'rabbitmq');
+  return {
+    name: instance,
+    service: definition.name,
+    kind: 'service',
+    dependsOn: proxied ? [...dependsOn, 'toxiproxy'] : dependsOn,
+    // PostgreSQL is up in a blink and has the schema then; the broker is slow, and services retry until it answers.
+    waitsFor: [...components.filter((name) => name === 'postgres'), ...(proxied ? ['toxiproxy'] : [])],
+    ports,
+    ...(definition.door === 'http' && { url: `http://${LOOPBACK}:${ports.main}` }),
+    logFile,
+    fingerprint: await fingerprintOf(env, [telemetry, bundle]),
+    // Toxiproxy may have been running before this service had edges.
+    ...(proxied && { prepare: () => planning.proxies.populate({ anew: false }) }),
+    start: () =>
+      spawnProcess({
+        command: process.execPath,
+        args: ['--require', telemetry, bundle],
+        env: { ...env, SHOPCTL_MARK: registry.mark },
+        cwd: project.root,
+        logFile,
+        exitsWithParent: true,
+        stopSignal: 'SIGTERM',
+        stopTimeoutMs: STOP_SERVICE_MS,
+        onStart: registry.started,
+        onEnd: registry.ended,
+      }),
+    probe: (signal) => probeHealth(ports.health ?? (ports.main as number), signal),
+  };
+}
+
+/** Changes with the environment and with the content of the bundles (a build leaves equal files untouched). */
+async function fingerprintOf(env: Readonly<Record<string, string>>, files: readonly string[]): Promise<string> {
+  const times = await Promise.all(files.map(async (file) => (await stat(file)).mtimeMs));
+  return createHash('sha256')
+    .update(JSON.stringify([env, times]))
+    .digest('hex');
+}

@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import { CliError, messageOf } from '../errors.ts';
+import { writeFileAtomically } from './atomic-file.ts';
+import type { ProcessIdentity } from './process-identity.ts';
+
+/**
+ * What an instance is doing. `backoff` waits to be restarted after a crash; `failed` gave up (crash loop) and says why;
+ * `external` is served by something we did not start.
+ */
+export type InstanceStatus = 'stopped' | 'starting' | 'ready' | 'unready' | 'backoff' | 'failed' | 'stopping';
+
+/** One replica of a service, or one component. */
+export interface InstanceState {
+  /** `orders-1`, `rabbitmq`. */
+  readonly name: string;
+  /** `orders`, `rabbitmq`. */
+  readonly service: string;
+  readonly kind: 'service' | 'component';
+  readonly status: InstanceStatus;
+  /** Why it is not ready, or failed. */
+  readonly reason?: string;
+  readonly process?: ProcessIdentity;
+  /** Its own doors by name; `main` is the one others use. */
+  readonly ports: Readonly<Record<string, number>>;
+  /** Base URL for people, where there is one. */
+  readonly url?: string;
+  readonly restarts: number;
+  /** ISO time of the last start. */
+  readonly startedAt?: string;
+  /** Components: which provider serves it, in the words of `--provider`. */
+  readonly provider?: string;
+  /** Components: version and place. */
+  readonly detail?: string;
+  /** Components: the main door. */
+  readonly address?: { readonly host: string; readonly port: number };
+  /** Components: what other processes need to work with it; no secret. */
+  readonly info?: Readonly<Record<string, string | number>>;
+  readonly logFile?: string;
+  /** Measured when the state was asked for; absent while it does not run. */
+  readonly cpuPercent?: number;
+  readonly rssBytes?: number;
+}
+
+/** One proxy on an edge of the topology. */
+export interface EdgeState {
+  /** Name of the proxy: `orders-payments`, `gateway-orders-2`. */
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  /** `host:port` where the caller connects. */
+  readonly listen: string;
+  /** `host:port` behind it. */
+  readonly upstream: string;
+}
+
+/** How long one part took at the last start. Times in ms since `up` was asked. */
+export interface StartStep {
+  readonly name: string;
+  readonly beganMs: number;
+  readonly readyMs: number;
+  /** What it had to wait for before it could begin. */
+  readonly waitedFor: readonly string[];
+}
+
+/** Everything about a platform, without secrets. Written to `state.json`, answered by `GET /v1/state`. */
+export interface PlatformState {
+  readonly project: string;
+  readonly status: 'starting' | 'ready' | 'degraded' | 'stopping' | 'stopped';
+  readonly supervisor: ProcessIdentity;
+  readonly guardian?: ProcessIdentity;
+  /** Marks every process of this project in its environment, so that leftovers can be recognised. */
+  readonly mark: string;
+  readonly socketPath: string;
+  readonly startedAt: string;
+  readonly direct: boolean;
+  readonly gatewayUrl: string;
+  readonly telemetryUrl: string;
+  /** Toxiproxy's HTTP API; absent when the services are wired directly. */
+  readonly toxiproxyUrl?: string;
+  /** Ports by owner and door, `orders-1` or `postgres`; kept for the next start. */
+  readonly ports: Readonly<Record<string, number>>;
+  readonly instances: readonly InstanceState[];
+  readonly edges: readonly EdgeState[];
+  readonly startReport: readonly StartStep[];
+  readonly warnings: readonly string[];
+  /** Replicas of each service as last asked for. */
+  readonly replicas: Readonly<Record<string, number>>;
+}
+
+/** The state a project left on disk, or undefined when there is none. Throws CliError when it cannot be read. */
+export async function readState(file: string): Promise<PlatformState | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as PlatformState;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new CliError({
+      what: `cannot read ${file}`,
+      why: messageOf(cause),
+      next: 'remove the file; the next "shopctl up" writes it again',
+      cause,
+    });
+  }
+}
+
+export async function writeState(file: string, state: PlatformState): Promise<void> {
+  await writeFileAtomically(file, `${JSON.stringify(state, null, 2)}\n`);
+}

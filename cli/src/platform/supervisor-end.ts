@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Project } from './project.ts';
+import { lockHolder } from './project-lock.ts';
+
+/** Resolves when no supervisor holds the project; throws CliError (exit code 6) after the limit, ms. */
+export async function waitUntilGone(project: Project, limitMs: number): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  const lock = join(project.stateDir, 'supervisor.lock');
+  for (;;) {
+    const holder = await lockHolder(lock);
+    if (!holder) return;
+    if (performance.now() > deadline) {
+      throw new CliError({
+        what: `the supervisor (process ${holder.pid}) has not ended after ${limitMs / 1000} s`,
+        why: 'it is still stopping what it started',
+        next: `see ${join(project.logDir, 'supervisor.log')}, then run "shopctl down" again`,
+        exitCode: exitCodes.dirty,
+      });
+    }
+    await delay(20);
+  }
+}

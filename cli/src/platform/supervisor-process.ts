@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { tailLines } from './log-tail.ts';
+import type { Project } from './project.ts';
+
+export interface StartSupervisorOptions {
+  readonly project: Project;
+  readonly env: NodeJS.ProcessEnv;
+  /** Program and arguments; default: the built supervisor for this project. */
+  readonly command?: readonly [string, ...string[]];
+  readonly timeoutMs?: number;
+}
+
+/** True when a supervisor answers on the project's socket. */
+export function isSupervisorRunning({ socketPath }: Project): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    // Whatever the reason, nobody answers there.
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/**
+ * Starts the supervisor in a session of its own, where neither Ctrl-C nor a closed terminal reaches it, and resolves
+ * when it answers. Throws CliError with the last lines of its log when it does not.
+ */
+export async function startSupervisor(options: StartSupervisorOptions): Promise<void> {
+  const { project, env, timeoutMs = 15_000 } = options;
+  const [program, ...args] = options.command ?? [
+    process.execPath,
+    '--enable-source-maps',
+    join(project.root, 'dist/cli/supervisor.mjs'),
+    project.name,
+  ];
+  await mkdir(project.logDir, { recursive: true, mode: 0o700 });
+  const logFile = join(project.logDir, 'supervisor.log');
+  const log = openSync(logFile, 'a', 0o600);
+  const child = spawn(program, args, { cwd: project.root, env, detached: true, stdio: ['ignore', log, log] });
+  closeSync(log);
+  child.unref();
+  let ended: string | undefined;
+  child.once('error', (error) => {
+    ended = error.message;
+  });
+  child.once('exit', (code, signal) => {
+    ended = signal ? `signal ${signal}` : `exit code ${code}`;
+  });
+  const deadline = performance.now() + timeoutMs;
+  // One that ended with 0 found another that was quicker, which will answer soon.
+  while (!(await isSupervisorRunning(project))) {
+    if ((ended !== undefined && ended !== 'exit code 0') || performance.now() > deadline) {
+      throw new CliError({
+        what: 'the supervisor did not start',
+        why: [ended ?? `no answer in ${timeoutMs / 1000} s`, ...(await tailLines(logFile, 10))].join('\n'),
+        next: `its log is ${logFile}; "shopctl doctor" checks the machine`,
+        exitCode: exitCodes.notRunning,
+      });
+    }
+    await delay(15);
+  }
+}

@@ -1,0 +1,207 @@
+// Goal: whatever is killed, nothing is left running, and what should run runs again.
+// Method: the real supervisor, guardian and control API around children that are small scripts.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createControlClient, type UpProgress, type UpRequest } from './control-client.ts';
+import { isAlive, type ProcessIdentity } from './process-identity.ts';
+import { cloneRoot, openProject, type Project } from './project.ts';
+import { childListFile, endEarlierRun } from './run-supervisor.ts';
+import { findLeftovers } from './leftovers.ts';
+import { type PlatformState, readState } from './state.ts';
+import { waitUntilGone } from './supervisor-end.ts';
+import { isSupervisorRunning, startSupervisor } from './supervisor-process.ts';
+
+const everything: UpRequest = { services: [], replicas: {}, providers: {}, waitTimeoutMs: 10_000 };
+
+let home: string;
+let project: Project;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'shopctl-test-'));
+  project = openProject('fake', cloneRoot(), { SHOPCTL_HOME: home });
+});
+
+afterEach(async () => {
+  if (await isSupervisorRunning(project)) await createControlClient(project.socketPath).down({});
+  await waitUntilGone(project, 5000);
+  await endEarlierRun(project, await readState(project.stateFile));
+  await rm(home, { recursive: true });
+});
+
+const twoServices = { base: {}, top: { dependsOn: ['base'] } };
+
+async function start(services: Record<string, unknown>): Promise<void> {
+  await startSupervisor({
+    project,
+    env: { ...process.env, SHOPCTL_HOME: home, SHOPCTL_FAKE: JSON.stringify(services) },
+    command: [process.execPath, join(import.meta.dirname, 'testing/fake-supervisor.ts'), 'fake'],
+  });
+}
+
+async function up(request: UpRequest = everything, signal?: AbortSignal): Promise<UpProgress | undefined> {
+  let last: UpProgress | undefined;
+  for await (const answer of createControlClient(project.socketPath).up(request, signal)) last = answer;
+  return last;
+}
+
+const state = () => createControlClient(project.socketPath).state();
+
+function processOf({ instances }: PlatformState, name: string): ProcessIdentity {
+  const found = instances.find((instance) => instance.name === name)?.process;
+  if (!found) throw new Error(`${name} has no process`);
+  return found;
+}
+
+async function until(what: string, condition: () => Promise<boolean>, limitMs = 8000): Promise<void> {
+  await expect.poll(condition, { timeout: limitMs, interval: 20, message: what }).toBe(true);
+}
+
+async function gone(processes: readonly ProcessIdentity[]): Promise<boolean> {
+  return !(await Promise.all(processes.map(isAlive))).includes(true);
+}
+
+describe('supervisor', { timeout: 30_000 }, () => {
+  it('starts what is needed in order and stops everything on down', async () => {
+    await start(twoServices);
+    const done = await up();
+    expect(done).toMatchObject({ type: 'done', started: ['base', 'top'], state: { status: 'ready' } });
+    const { instances, supervisor, guardian } = await state();
+    await createControlClient(project.socketPath).down({});
+    await waitUntilGone(project, 5000);
+    expect(await gone([...instances.map(({ process }) => process as ProcessIdentity), supervisor])).toBe(true);
+    await until('the guardian ends', () => gone([guardian as ProcessIdentity]));
+    expect(await readState(project.stateFile)).toMatchObject({ status: 'stopped' });
+  });
+
+  it('changes nothing when up is repeated', async () => {
+    await start(twoServices);
+    await up();
+    const before = processOf(await state(), 'top');
+    expect(await up()).toMatchObject({ type: 'done', started: [] });
+    expect(processOf(await state(), 'top')).toEqual(before);
+  });
+
+  it('gives the same ports again after a stop', async () => {
+    await start(twoServices);
+    await up();
+    const { ports } = await state();
+    await createControlClient(project.socketPath).down({});
+    await waitUntilGone(project, 5000);
+    await start(twoServices);
+    await up();
+    expect((await state()).ports).toEqual(ports);
+  });
+
+  it('restarts a child that was killed', async () => {
+    await start(twoServices);
+    await up();
+    const killed = processOf(await state(), 'base');
+    process.kill(killed.pid, 'SIGKILL');
+    await until('base runs again', async () => {
+      const base = (await state()).instances.find(({ name }) => name === 'base');
+      return base?.status === 'ready' && base.process?.pid !== killed.pid && base.restarts === 1;
+    });
+  });
+
+  it('kills a child that ignores SIGTERM after its limit', async () => {
+    await start({ stubborn: { env: { IGNORE_SIGTERM: '1' } } });
+    await up();
+    const stubborn = processOf(await state(), 'stubborn');
+    await createControlClient(project.socketPath).service('stubborn', 'stop');
+    expect(await gone([stubborn])).toBe(true);
+  });
+
+  it('gives up in a crash loop and names culprit, reason and last log lines', async () => {
+    await start({ base: {}, broken: { env: { CRASH_AT_START: '1' } } });
+    const answer = await up();
+    expect(answer).toMatchObject({ type: 'failed', error: { what: 'broken is not ready', exitCode: 4 } });
+    expect(JSON.stringify(answer)).toContain('gave up after 3 starts: exit code 7');
+    expect(JSON.stringify(answer)).toContain('fake: no configuration, ending');
+  });
+
+  it('ends a start that takes too long with 124 and the reason the service itself gives', async () => {
+    await start({ slow: { env: { UNREADY: '1' } } });
+    const answer = await up({ ...everything, waitTimeoutMs: 700 });
+    expect(answer).toMatchObject({ type: 'failed', error: { what: 'slow is not ready after 0.7 s', exitCode: 124 } });
+    expect(JSON.stringify(answer)).toContain('the database does not answer');
+  });
+
+  it('refuses an unknown service at once with a suggestion', async () => {
+    await start(twoServices);
+    const answer = await up({ ...everything, services: ['bas'] });
+    expect(answer).toMatchObject({ type: 'failed', error: { exitCode: 2 } });
+    expect(JSON.stringify(answer)).toContain('did you mean \\"base\\"');
+  });
+
+  it('stops again what an interrupted up had started, and ends', async () => {
+    await start({ base: {}, slow: { env: { UNREADY: '1' } } });
+    const client = new AbortController();
+    const asked = up(everything, client.signal).catch((error: Error) => error.name);
+    await until('both run', async () => (await state()).instances.filter(({ process }) => process).length === 2);
+    const { instances } = await state();
+    client.abort();
+    expect(await asked).toBe('AbortError');
+    await waitUntilGone(project, 8000);
+    expect(await gone(instances.map(({ process }) => process as ProcessIdentity))).toBe(true);
+  });
+
+  it('leaves a platform alone that was up before an interrupted up', async () => {
+    await start(twoServices);
+    await up();
+    const before = processOf(await state(), 'base');
+    const client = new AbortController();
+    client.abort();
+    await expect(up(everything, client.signal)).rejects.toThrow();
+    expect(processOf(await state(), 'base')).toEqual(before);
+  });
+
+  it('leaves no child when the supervisor is killed with -9', async () => {
+    // Without EXIT_WITH_PARENT in their environment the children do not notice by themselves: the guardian must act.
+    await start(twoServices);
+    await up();
+    const { instances, supervisor, guardian } = await state();
+    process.kill(supervisor.pid, 'SIGKILL');
+    const children = instances.map(({ process }) => process as ProcessIdentity);
+    await until('children and guardian are gone', () => gone([...children, guardian as ProcessIdentity]));
+  });
+
+  it('replaces a guardian that was killed', async () => {
+    await start(twoServices);
+    await up();
+    const { guardian } = await state();
+    process.kill((guardian as ProcessIdentity).pid, 'SIGKILL');
+    await until('another guards', async () => {
+      const now = (await state()).guardian;
+      return now !== undefined && now.pid !== guardian?.pid && (await isAlive(now));
+    });
+  });
+
+  it('finds and ends at the next start what is left when supervisor and guardian are killed together', async () => {
+    await start(twoServices);
+    await up();
+    const before = await state();
+    const children = before.instances.map(({ process }) => process as ProcessIdentity);
+    // The supervisor must not be able to replace the guardian first.
+    process.kill(before.supervisor.pid, 'SIGSTOP');
+    process.kill((before.guardian as ProcessIdentity).pid, 'SIGKILL');
+    process.kill(before.supervisor.pid, 'SIGKILL');
+    await until('supervisor is gone', () => gone([before.supervisor]));
+    expect((await findLeftovers(childListFile(project, before.mark), before.mark)).length).toBe(2);
+    await start(twoServices);
+    expect(await gone(children)).toBe(true);
+    expect(await up()).toMatchObject({ type: 'done', started: ['base', 'top'] });
+  });
+
+  it('lets only one of two supervisors have a project', async () => {
+    await Promise.all([start(twoServices), start(twoServices)]);
+    await up();
+    expect((await state()).instances).toHaveLength(2);
+  });
+
+  it('ends by itself when the up it was started for never comes', async () => {
+    await start(twoServices);
+    await waitUntilGone(project, 6000);
+  });
+});

@@ -1,0 +1,16 @@
+// A child for supervisor tests: listens, is ready, and crashes or stays unready when told to by its environment.
+import { createServer } from 'node:http';
+
+const { PORT, CRASH_AT_START, UNREADY, EXIT_WITH_PARENT, IGNORE_SIGTERM } = process.env;
+if (CRASH_AT_START) {
+  console.log('fake: no configuration, ending');
+  process.exit(7);
+}
+if (IGNORE_SIGTERM) process.on('SIGTERM', () => console.log('fake: not now'));
+if (EXIT_WITH_PARENT === '1') process.stdin.on('end', () => process.exit(0)).resume();
+createServer((request, response) => {
+  if (request.url === '/crash') process.exit(3);
+  const isReady = !UNREADY && request.url === '/health/ready';
+  response.writeHead(isReady ? 200 : 503, { 'content-type': 'application/problem+json' });
+  response.end(isReady ? '{}' : JSON.stringify({ detail: 'the database does not answer' }));
+}).listen(Number(PORT), '127.0.0.1', () => console.log('fake: listening'));

@@ -1,0 +1,69 @@
+// Entry of a supervisor whose services are small scripts: SHOPCTL_FAKE names them with their environment as JSON.
+import { join } from 'node:path';
+import { probeHealth } from '../health-probe.ts';
+import { defaultLimits } from '../instance.ts';
+import { cloneRoot, openProject } from '../project.ts';
+import { runSupervisor } from '../run-supervisor.ts';
+import { spawnProcess } from '../spawn.ts';
+import type { Unit } from '../unit.ts';
+
+interface FakeService {
+  readonly dependsOn?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const [projectName = 'fake'] = process.argv.slice(2);
+const project = openProject(projectName, cloneRoot(), process.env);
+const services = JSON.parse(process.env.SHOPCTL_FAKE ?? '{}') as Record<string, FakeService>;
+
+await runSupervisor({
+  project,
+  limits: { ...defaultLimits, firstBackoffMs: 20, maxFailedStarts: 3, readyProbeMs: 50 },
+  idleExitMs: 2000,
+  async createPlanner({ ports, registry }) {
+    const names = Object.keys(services);
+    const unitOf = async (name: string): Promise<Unit> => {
+      const { dependsOn = [], env = {} } = services[name] as FakeService;
+      const main = await ports.reserve(name);
+      const logFile = join(project.logDir, `${name}.log`);
+      return {
+        name,
+        service: name,
+        kind: 'service',
+        dependsOn,
+        waitsFor: dependsOn,
+        ports: { main },
+        logFile,
+        fingerprint: 'same',
+        start: () =>
+          spawnProcess({
+            command: process.execPath,
+            args: [join(import.meta.dirname, 'fake-service.mjs')],
+            env: { PORT: String(main), SHOPCTL_MARK: registry.mark, ...env },
+            cwd: project.stateDir,
+            logFile,
+            exitsWithParent: true,
+            stopSignal: 'SIGTERM',
+            stopTimeoutMs: 500,
+            onStart: registry.started,
+            onEnd: registry.ended,
+          }),
+        probe: (signal) => probeHealth(main, signal),
+      };
+    };
+    return {
+      serviceNames: names,
+      plan: async () => ({
+        units: await Promise.all(names.map(unitOf)),
+        edges: [],
+        gatewayUrl: '',
+        telemetryUrl: '',
+        direct: true,
+        warnings: [],
+      }),
+      ports: () => ports.all(),
+      close: async () => {},
+    };
+  },
+});
+process.exit(0);

@@ -1,0 +1,50 @@
+import { messageOf } from '../errors.ts';
+import type { EdgeState } from './state.ts';
+
+/**
+ * Makes Toxiproxy hold exactly these proxies, enabled. A proxy that is there already with the same addresses keeps its
+ * connections and its toxics. Throws with Toxiproxy's own words when it refuses.
+ */
+export async function populateProxies(apiUrl: string, edges: readonly EdgeState[]): Promise<void> {
+  const proxies = edges.map(({ name, listen, upstream }) => ({ name, listen, upstream, enabled: true }));
+  const response = await fetch(`${apiUrl}/populate`, {
+    method: 'POST',
+    body: JSON.stringify(proxies),
+    signal: AbortSignal.timeout(5000),
+  }).catch((cause: unknown) => {
+    throw new Error(`Toxiproxy at ${apiUrl}: ${messageOf(cause)}`, { cause });
+  });
+  if (!response.ok) throw new Error(`Toxiproxy refused the proxies (${response.status}): ${await response.text()}`);
+}
+
+/** Keeps Toxiproxy's proxies as the plans want them. */
+export interface ProxyKeeper {
+  /** Adds edges to those wanted; one of the same name replaces the earlier one. */
+  want(apiUrl: string, edges: readonly EdgeState[]): void;
+  /** Creates what is missing. Does nothing when nothing has changed, unless Toxiproxy has started `anew` and is empty. */
+  populate(options: { anew: boolean }): Promise<void>;
+}
+
+export function createProxyKeeper(): ProxyKeeper {
+  const wanted = new Map<string, EdgeState>();
+  let url = '';
+  let done: { key: string; work: Promise<void> } | undefined;
+  return {
+    want(apiUrl, edges) {
+      url = apiUrl;
+      for (const edge of edges) wanted.set(edge.name, edge);
+    },
+    populate({ anew }) {
+      const key = JSON.stringify([url, ...wanted.values()]);
+      if (anew || done?.key !== key) {
+        const work = populateProxies(url, [...wanted.values()]);
+        done = { key, work };
+        // A failed attempt must not be taken for a success by the next caller.
+        work.catch(() => {
+          if (done?.work === work) done = undefined;
+        });
+      }
+      return done?.work ?? Promise.resolve();
+    },
+  };
+}

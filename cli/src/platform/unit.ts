@@ -1,0 +1,40 @@
+import type { ProcessIdentity } from './process-identity.ts';
+
+/** Something that runs now. */
+export interface Running {
+  /** Absent for containers and for what we did not start. */
+  readonly process?: ProcessIdentity;
+  /** Resolves when it has ended, with how: "exit code 1", "signal SIGKILL". */
+  readonly ended: Promise<string>;
+  /** Asks it to end, insists after the limit; resolves when it has ended and left nothing behind. */
+  stop(timeoutMs?: number): Promise<void>;
+}
+
+/** One instance the supervisor runs: a replica of a service, or a component. */
+export interface Unit {
+  /** `orders-1`, `rabbitmq`. */
+  readonly name: string;
+  /** `orders`, `rabbitmq`. */
+  readonly service: string;
+  readonly kind: 'service' | 'component';
+  /** Units that must run when this one runs, and stop after it. */
+  readonly dependsOn: readonly string[];
+  /** Those of them that must be ready before this one is started. */
+  readonly waitsFor: readonly string[];
+  readonly ports: Readonly<Record<string, number>>;
+  readonly url?: string;
+  readonly provider?: string;
+  readonly detail?: string;
+  readonly address?: { readonly host: string; readonly port: number };
+  readonly info?: Readonly<Record<string, string | number>>;
+  readonly logFile: string;
+  /** Changes when the unit must be restarted to be what the plan says (environment, bundle). Holds no secret. */
+  readonly fingerprint: string;
+  /** Idempotent work before the first start. */
+  prepare?(): Promise<void>;
+  start(): Promise<Running>;
+  /** Resolves when it serves; rejects with the reason while it does not. */
+  probe(signal: AbortSignal): Promise<void>;
+  /** Idempotent work each time it serves after a start, before others may use it. */
+  setUp?(): Promise<void>;
+}

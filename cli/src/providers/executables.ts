@@ -1,0 +1,30 @@
+import { constants } from 'node:fs';
+import { access, glob, realpath, stat } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+
+/** The real path of a program on PATH, or undefined. */
+export async function findOnPath(program: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  for (const folder of (env.PATH ?? '').split(delimiter).filter((part) => part.startsWith('/'))) {
+    const file = join(folder, program);
+    if (await isExecutable(file)) return realpath(file);
+  }
+  return undefined;
+}
+
+/** True for a regular file that this user may run. */
+export async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    // Absent and forbidden are the same to the caller: it cannot be run.
+    return false;
+  }
+}
+
+/** Paths that match, versions in descending order ("erts-14" before "erts-9"). */
+export async function newestFirst(pattern: string): Promise<string[]> {
+  const paths: string[] = [];
+  for await (const path of glob(pattern)) paths.push(path);
+  return paths.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+}

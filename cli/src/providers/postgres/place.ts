@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { chmod, chown, lstat, mkdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** PostgreSQL refuses to run as root; then it runs as this user. */
+export interface RunAs {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Where one project's cluster lives, and as whom it runs. */
+export interface Place {
+  /** Folder for everything PostgreSQL stores, owned by its user, mode 0700. */
+  readonly base: string;
+  readonly dataDir: string;
+  /** Undefined: as ourselves. */
+  readonly runAs: RunAs | undefined;
+}
+
+/**
+ * As an ordinary user the data is in the state directory. As root it cannot be: the state directory is 0700, so the
+ * user PostgreSQL runs as could not reach it; then it is in /var/tmp under a name made from the state directory.
+ */
+export async function choosePlace(stateDir: string): Promise<Place> {
+  const runAs = process.geteuid?.() === 0 ? await unprivilegedUser() : undefined;
+  const base = runAs === undefined ? join(stateDir, 'data', 'postgres') : outsideFolder(stateDir);
+  return { base, dataDir: join(base, 'data'), runAs };
+}
+
+/** The folder outside the state directory that a cluster started by root uses. Whoever removes the data removes it too. */
+export function outsideFolder(stateDir: string): string {
+  return `/var/tmp/shopctl-${createHash('sha256').update(stateDir).digest('hex').slice(0, 16)}`;
+}
+
+/** Makes the folder. Throws when somebody else made it first: /var/tmp is open to all users. */
+export async function openPlace({ base, runAs }: Place): Promise<void> {
+  await mkdir(base, { recursive: true, mode: 0o700 });
+  const found = await lstat(base);
+  const owner = runAs?.uid ?? process.geteuid?.() ?? found.uid;
+  const isOurs = found.uid === owner || found.uid === process.geteuid?.();
+  if (!found.isDirectory() || !isOurs) {
+    throw new Error(`${base}: is not a folder of uid ${owner} (owner is ${found.uid}); remove it and try again`);
+  }
+  if (runAs !== undefined) await chown(base, runAs.uid, runAs.gid);
+  await chmod(base, 0o700);
+}
+
+/** True when every user may pass through each folder above `path`, so that another user can use what is in it. */
+export async function isReachableByAll(path: string): Promise<boolean> {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    if (((await stat(folder)).mode & 0o001) === 0) return false;
+    if (folder === dirname(folder)) return true;
+  }
+}
+
+async function unprivilegedUser(): Promise<RunAs> {
+  // The user must exist in the user database: PostgreSQL looks its own name up.
+  const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  for (const name of ['postgres', '_postgres', 'nobody']) {
+    const entry = lines.find((fields) => fields[0] === name);
+    if (entry !== undefined) return { name, uid: Number(entry[2]), gid: Number(entry[3]) };
+  }
+  throw new Error(
+    'PostgreSQL refuses to run as root, and there is neither a user "postgres" nor "nobody": run as an ordinary user',
+  );
+}

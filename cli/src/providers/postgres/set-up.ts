@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Client } from 'pg';
+import type { DatabaseName } from '../../platform/connection.ts';
+import type { Address } from '../component.ts';
+import { databaseNames, OPERATOR_ROLE } from '../databases.ts';
+import type { Secrets } from '../secrets.ts';
+import { databaseAccount } from '../urls.ts';
+import { type Login, withClient } from './client.ts';
+import { migrateDatabase } from './migrate.ts';
+import { readMigrations } from './migration-files.ts';
+import { scramVerifier } from './scram.ts';
+
+/** Raise it when this file makes something new, so that existing clusters get it. */
+const SET_UP_VERSION = 1;
+
+/** One set-up at a time per cluster. */
+const SET_UP_LOCK = 7_356_001;
+const LOCK_TIMEOUT_MS = 120_000;
+
+/**
+ * What the operator may do beyond reading: `shopctl outbox redrive` marks published rows as unpublished again.
+ * Granted after the migrations, because it names a column.
+ */
+export const operatorGrants: readonly { database: DatabaseName; table: string; privilege: string }[] = [
+  { database: 'orders', table: 'outbox', privilege: 'UPDATE (published_at)' },
+];
+
+export interface SetUpOptions {
+  readonly address: Address;
+  /** May create roles and databases. */
+  readonly superuser: { readonly user: string; readonly password: string; readonly database: string };
+  readonly secrets: Secrets;
+  /** Holds one folder of SQL files per database. */
+  readonly migrationsDir: string;
+}
+
+/**
+ * Roles, five databases, privileges and migrations; idempotent. When everything is there already it costs one
+ * connection and one query. Throws MigrationError for a bad migration.
+ */
+export async function setUpCluster(options: SetUpOptions): Promise<void> {
+  const fingerprint = await fingerprintOf(options);
+  const login = { ...options.address, ...options.superuser, lockTimeoutMs: LOCK_TIMEOUT_MS };
+  await withClient(login, async (client) => {
+    if (await isSetUp(client, fingerprint)) return;
+    await client.query('SELECT pg_advisory_lock($1)', [SET_UP_LOCK]);
+    await createRoles(client, options.secrets);
+    await createDatabases(client, login);
+    await Promise.all(databaseNames.map((name) => prepareDatabase(name, options)));
+    await client.query(`COMMENT ON ROLE ${OPERATOR_ROLE} IS '${fingerprint}'`);
+  });
+}
+
+/** Changes when there is anything to do: other passwords, another migration, another version of this file. */
+async function fingerprintOf({ secrets, migrationsDir }: SetUpOptions): Promise<string> {
+  const migrations = await Promise.all(databaseNames.map((name) => readMigrations(join(migrationsDir, name))));
+  const digests = migrations.map((files) => files.map(({ name, digest }) => [name, digest]));
+  const content = JSON.stringify([SET_UP_VERSION, secrets.postgres, operatorGrants, digests]);
+  return `shopctl ${createHash('sha256').update(content).digest('hex')}`;
+}
+
+async function isSetUp(client: Client, fingerprint: string): Promise<boolean> {
+  const { rows } = await client.query<{ done: boolean }>(
+    `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1 AND shobj_description(oid, 'pg_authid') = $2)
+        AND (SELECT count(*) FROM pg_database WHERE datname = ANY($3)) = $4 AS done`,
+    [OPERATOR_ROLE, fingerprint, databaseNames, databaseNames.length],
+  );
+  return rows[0]?.done === true;
+}
+
+async function createRoles(client: Client, secrets: Secrets): Promise<void> {
+  const accounts = [
+    databaseAccount('operator', 'orders', secrets),
+    ...databaseNames.map((name) => databaseAccount('owner', name, secrets)),
+    ...databaseNames.map((name) => databaseAccount('service', name, secrets)),
+  ];
+  const { rows } = await client.query<{ rolname: string }>('SELECT rolname FROM pg_roles');
+  const existing = new Set(rows.map(({ rolname }) => rolname));
+  const statements = accounts.map(async ({ user, password }) => {
+    const verb = existing.has(user) ? 'ALTER' : 'CREATE';
+    return `${verb} ROLE ${user} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '${await scramVerifier(password)}'`;
+  });
+  await client.query((await Promise.all(statements)).join(';\n'));
+}
+
+async function createDatabases(client: Client, login: Login): Promise<void> {
+  const { rows } = await client.query<{ datname: string }>('SELECT datname FROM pg_database');
+  const missing = databaseNames.filter((name) => !rows.some(({ datname }) => datname === name));
+  // Each over a connection of its own: one creation is mostly copying, and they do not wait for each other.
+  await Promise.all(
+    missing.map((name) => withClient(login, (own) => own.query(`CREATE DATABASE ${name} OWNER ${name}_owner`))),
+  );
+  // CONNECT on a database is everybody's until it is revoked; the two databases of the cluster itself included.
+  await client.query('REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC');
+}
+
+async function prepareDatabase(name: DatabaseName, options: SetUpOptions): Promise<void> {
+  const { address, superuser, secrets, migrationsDir } = options;
+  const asSuperuser = { ...address, ...superuser, database: name };
+  await withClient(asSuperuser, (client) => client.query(privileges(name)));
+  const owner = databaseAccount('owner', name, secrets);
+  await migrateDatabase({ ...address, ...owner, database: name }, join(migrationsDir, name));
+  const grants = operatorGrants.filter(({ database }) => database === name);
+  if (grants.length > 0) await withClient(asSuperuser, (client) => grantToOperator(client, grants));
+}
+
+/** The service gets rows, the operator looks at them, the owner alone shapes tables, and nobody else gets in. */
+function privileges(name: DatabaseName): string {
+  const owner = `${name}_owner`;
+  const byOwner = `ALTER DEFAULT PRIVILEGES FOR ROLE ${owner} IN SCHEMA public`;
+  return `
+    REVOKE ALL ON DATABASE ${name} FROM PUBLIC;
+    GRANT CONNECT ON DATABASE ${name} TO ${name}, ${OPERATOR_ROLE};
+    ALTER SCHEMA public OWNER TO ${owner};
+    REVOKE ALL ON SCHEMA public FROM PUBLIC;
+    GRANT USAGE ON SCHEMA public TO ${name}, ${OPERATOR_ROLE};
+    ${byOwner} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${name};
+    ${byOwner} GRANT SELECT ON TABLES TO ${OPERATOR_ROLE};
+    ${byOwner} GRANT USAGE ON SEQUENCES TO ${name}, ${OPERATOR_ROLE};`;
+}
+
+async function grantToOperator(client: Client, grants: typeof operatorGrants): Promise<void> {
+  for (const { table, privilege } of grants) {
+    const { rows } = await client.query<{ found: boolean }>(`SELECT to_regclass($1) IS NOT NULL AS found`, [
+      `public.${table}`,
+    ]);
+    if (rows[0]?.found) await client.query(`GRANT ${privilege} ON public.${table} TO ${OPERATOR_ROLE}`);
+  }
+}

@@ -1,0 +1,141 @@
+import { join } from 'node:path';
+import type {
+  Address,
+  ComponentContext,
+  ComponentName,
+  Launch,
+  ProcessSpec,
+  Provider,
+  ProviderKind,
+} from './component.ts';
+import { findOnPath, isExecutable } from './executables.ts';
+import { buildGoProgram } from './go-build.ts';
+import { httpProbe } from './http-probe.ts';
+import { available, installable, nothing, unavailable } from './provider-checks.ts';
+
+/** A component that is one program with an HTTP API: Toxiproxy, Jaeger. */
+export interface Program {
+  readonly component: ComponentName;
+  /** "Toxiproxy". */
+  readonly title: string;
+  /** Environment variable with the base URL of one that already runs. */
+  readonly urlVariable: string;
+  /** Its name on PATH. */
+  readonly command: string;
+  /** Of the API, answers 200 when it serves: "/version". */
+  readonly readyPath: string;
+  readonly go: { readonly packagePath: string; readonly version: string };
+  /** Said with an installable way: "about half a minute". */
+  readonly buildTime: string;
+  /** Arguments, environment, and whatever must exist before it starts. */
+  plan(context: ComponentContext, command: string): Promise<ProgramPlan>;
+}
+
+export interface ProgramPlan {
+  readonly address: Address;
+  readonly info: Readonly<Record<string, string | number>>;
+  readonly spec: ProcessSpec;
+  prepare(): Promise<void>;
+}
+
+/** The ways that all such programs share; the docker way is added by the caller. */
+export function programProviders(program: Program, context: ComponentContext, docker: Provider): readonly Provider[] {
+  return [
+    urlWay(program, context),
+    installedWay(program, context),
+    cacheWay(program, context),
+    docker,
+    goWay(program, context),
+  ];
+}
+
+function urlWay({ component, title, urlVariable, readyPath }: Program, { env }: ComponentContext): Provider {
+  const url = env[urlVariable];
+  return {
+    kind: 'url',
+    check: async () =>
+      url ? available('url', `${urlVariable} is set`) : unavailable('url', `${urlVariable} is not set`),
+    async launch() {
+      const { hostname, port, protocol, href } = new URL(url ?? '');
+      const address = { host: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
+      return {
+        component,
+        kind: 'url',
+        detail: `${title} at ${address.host}:${address.port} (${urlVariable})`,
+        run: { type: 'external' },
+        address,
+        info: {},
+        externalUrl: href,
+        prepare: nothing,
+        probe: httpProbe(new URL(readyPath, href).href),
+        setUp: nothing,
+        cleanUp: nothing,
+      };
+    },
+  };
+}
+
+function installedWay(program: Program, context: ComponentContext): Provider {
+  return {
+    kind: 'installed',
+    async check() {
+      const file = await findOnPath(program.command, context.env);
+      return file ? available('installed', file) : unavailable('installed', `no "${program.command}" on PATH`);
+    },
+    async launch() {
+      const file = await findOnPath(program.command, context.env);
+      if (file === undefined) throw new Error(`no "${program.command}" on PATH`);
+      return launchProgram(program, context, 'installed', file);
+    },
+  };
+}
+
+function cacheWay(program: Program, context: ComponentContext): Provider {
+  const file = cachedFile(program, context);
+  return {
+    kind: 'cache',
+    check: async () =>
+      (await isExecutable(file)) ? available('cache', file) : unavailable('cache', 'not built on this machine yet'),
+    launch: () => launchProgram(program, context, 'cache', file),
+  };
+}
+
+/** Once built, the program is found in the cache: this way itself only ever installs. */
+function goWay(program: Program, context: ComponentContext): Provider {
+  const file = cachedFile(program, context);
+  return {
+    kind: 'go',
+    async check() {
+      const go = await findOnPath('go', context.env);
+      if (go !== undefined) return installable('go', `can be built with ${go} (${program.buildTime})`);
+      return unavailable('go', `no "go" on PATH; install Go from go.dev, or put "${program.command}" on PATH`);
+    },
+    launch: () => launchProgram(program, context, 'go', file),
+    install: (onProgress) => buildGoProgram({ title: program.title, ...program.go, target: file }, context, onProgress),
+  };
+}
+
+function cachedFile({ command, go }: Program, { cacheDir }: ComponentContext): string {
+  return join(cacheDir, `${command}-${go.version}`, command);
+}
+
+async function launchProgram(
+  program: Program,
+  context: ComponentContext,
+  kind: ProviderKind,
+  file: string,
+): Promise<Launch> {
+  const { address, info, spec, prepare } = await program.plan(context, file);
+  return {
+    component: program.component,
+    kind,
+    detail: `${program.title} from ${file}`,
+    run: { type: 'process', spec },
+    address,
+    info,
+    prepare,
+    probe: httpProbe(`http://${address.host}:${address.port}${program.readyPath}`),
+    setUp: nothing,
+    cleanUp: nothing,
+  };
+}

@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { ComponentContext, OnProgress } from '../component.ts';
+import { findOnPath } from '../executables.ts';
+import { findUnpackedRabbitMq, type RabbitMqLayout } from './layout.ts';
+
+const run = promisify(execFile);
+
+/** apt may have to read a slow mirror's lists. */
+const APT_TIMEOUT_MS = 300_000;
+const TOOLS = ['apt-get', 'apt-cache', 'dpkg-deb'];
+
+/** Where the packages are unpacked; nothing of them is installed, registered or started by the system. */
+export function packagesFolder(cacheDir: string): string {
+  return join(cacheDir, 'rabbitmq');
+}
+
+export function findPackagedRabbitMq(cacheDir: string): Promise<RabbitMqLayout | string> {
+  return findUnpackedRabbitMq(packagesFolder(cacheDir));
+}
+
+/** True on Debian and its relatives. */
+export async function hasApt(env: NodeJS.ProcessEnv): Promise<boolean> {
+  const found = await Promise.all(TOOLS.map((tool) => findOnPath(tool, env)));
+  return found.every((path) => path !== undefined);
+}
+
+/**
+ * Downloads rabbitmq-server and the Erlang packages it needs with apt (which checks their signatures) and unpacks them
+ * into the cache directory. Needs no root and changes nothing outside the cache directory.
+ */
+export async function unpackRabbitMq(
+  { cacheDir, env }: Pick<ComponentContext, 'cacheDir' | 'env'>,
+  onProgress: OnProgress,
+): Promise<void> {
+  await mkdir(cacheDir, { recursive: true, mode: 0o700 });
+  const draft = await mkdtemp(join(cacheDir, 'rabbitmq-draft-'));
+  try {
+    const apt = new Apt(cacheDir, env);
+    const names = await apt.packages(onProgress);
+    onProgress(`downloading ${names.length} packages of RabbitMQ and Erlang (about 32 MB)`);
+    await apt.run('apt-get', ['download', ...names], draft);
+    await unpackAll(draft, onProgress);
+    const root = join(draft, 'root');
+    await proveErlangRuns(root);
+    await rename(root, packagesFolder(cacheDir)).catch(async (error: NodeJS.ErrnoException) => {
+      const other = await findPackagedRabbitMq(cacheDir);
+      // Another setup was faster; an incomplete folder, however, is a fault.
+      if (typeof other === 'string') throw error;
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** apt with package lists of its own when the machine's are missing (they often are in container images). */
+class Apt {
+  readonly #cacheDir: string;
+  readonly #env: NodeJS.ProcessEnv;
+  #options: string[] = [];
+
+  constructor(cacheDir: string, env: NodeJS.ProcessEnv) {
+    this.#cacheDir = cacheDir;
+    this.#env = env;
+  }
+
+  async packages(onProgress: OnProgress): Promise<string[]> {
+    const known = await this.#closure();
+    if (known.length > 0) return known;
+    onProgress('reading the package lists (the machine has none)');
+    await this.#useOwnLists();
+    await this.run('apt-get', ['update', '-q']);
+    const names = await this.#closure();
+    if (names.length === 0) throw new Error('apt knows no package rabbitmq-server: its sources do not offer one');
+    return names;
+  }
+
+  /** rabbitmq-server and those of its dependencies that are Erlang; the C library and the like are the machine's. */
+  async #closure(): Promise<string[]> {
+    const filters = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map(
+      (kind) => `--no-${kind}`,
+    );
+    const { stdout } = await this.run('apt-cache', ['depends', '--recurse', ...filters, 'rabbitmq-server']).catch(
+      (error: Error & { stderr?: string }) => {
+        if (/No packages found|Unable to locate/.test(error.stderr ?? '')) return { stdout: '' };
+        throw error;
+      },
+    );
+    const lines = new Set(stdout.split('\n'));
+    return [...lines].filter((line) => /^(rabbitmq-server|erlang-[a-z0-9-]+)$/.test(line)).sort();
+  }
+
+  async #useOwnLists(): Promise<void> {
+    const own = join(this.#cacheDir, 'apt');
+    for (const folder of ['lists/partial', 'cache/archives/partial'])
+      await mkdir(join(own, folder), { recursive: true });
+    this.#options = ['-o', `Dir::State::lists=${own}/lists`, '-o', `Dir::Cache=${own}/cache`];
+    // apt would become the user _apt, who cannot write to a folder of ours.
+    if (process.geteuid?.() === 0) this.#options.push('-o', 'APT::Sandbox::User=root');
+  }
+
+  async run(program: string, args: readonly string[], cwd = this.#cacheDir) {
+    const env = { ...this.#env, LC_ALL: 'C' };
+    try {
+      return await run(program, [...this.#options, ...args], {
+        cwd,
+        env,
+        timeout: APT_TIMEOUT_MS,
+        maxBuffer: 32 << 20,
+      });
+    } catch (cause) {
+      const { stderr = '', message } = cause as Error & { stderr?: string };
+      throw Object.assign(new Error(`${program} ${args[0]}: ${stderr.trim() || message}`, { cause }), { stderr });
+    }
+  }
+}
+
+async function unpackAll(folder: string, onProgress: OnProgress): Promise<void> {
+  const archives = (await readdir(folder)).filter((name) => name.endsWith('.deb'));
+  for (const [index, archive] of archives.entries()) {
+    onProgress(`unpacking ${archive.split('_')[0]} (${index + 1} of ${archives.length})`);
+    await run('dpkg-deb', ['-x', join(folder, archive), join(folder, 'root')]);
+  }
+}
+
+/** Runs Erlang once with the application that has the most demands on the machine (OpenSSL's library). */
+async function proveErlangRuns(root: string): Promise<void> {
+  const layout = await findUnpackedRabbitMq(root);
+  if (typeof layout === 'string') throw new Error(layout);
+  const env = {
+    ROOTDIR: layout.erlangRoot,
+    BINDIR: layout.ertsBin,
+    EMU: 'beam',
+    PROGNAME: 'erl',
+    PATH: '/usr/bin:/bin',
+    HOME: root,
+  };
+  const check = 'crypto:start(), io:format("~s", [erlang:system_info(otp_release)]), halt().';
+  try {
+    await run(join(layout.ertsBin, 'erlexec'), ['-noshell', '-boot', 'start_clean', '-eval', check], {
+      env,
+      timeout: 30_000,
+    });
+  } catch (cause) {
+    const { stderr = '', stdout = '', message } = cause as Error & { stderr?: string; stdout?: string };
+    throw new Error(explainFailure(`${stderr}${stdout}` || message), { cause });
+  }
+}
+
+/** Debian packages of the libraries Erlang is linked with. */
+const LIBRARY_PACKAGES: Readonly<Record<string, string>> = {
+  'libcrypto.so.3': 'libssl3 (libssl3t64 on newer systems)',
+  'libtinfo.so.6': 'libtinfo6',
+  'libsystemd.so.0': 'libsystemd0',
+  'libstdc++.so.6': 'libstdc++6',
+  'libz.so.1': 'zlib1g',
+};
+
+export function explainFailure(output: string): string {
+  const library = /(lib[a-z0-9+]+\.so\.\d+)[^:]*: cannot open shared object/.exec(output)?.[1];
+  if (library === undefined) return `the unpacked Erlang does not run: ${output.trim().slice(0, 400)}`;
+  const name = LIBRARY_PACKAGES[library];
+  return `Erlang needs the library ${library}, which this machine lacks: install ${name ?? `the package that has ${library}`}`;
+}

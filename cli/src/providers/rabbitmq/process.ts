@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProcessSpec } from '../component.ts';
+import { newestFirst } from '../executables.ts';
+import type { BrokerFiles } from './configuration.ts';
+import type { RabbitMqLayout } from './layout.ts';
+
+export interface BrokerPorts {
+  readonly amqp: number;
+  /** Erlang distribution: how `erl_call` and rabbitmqctl reach the broker. */
+  readonly distribution: number;
+  /** Port mapper; only the stock script needs one. */
+  readonly epmd: number;
+}
+
+export interface BrokerProcess {
+  readonly layout: RabbitMqLayout;
+  readonly files: BrokerFiles;
+  readonly ports: BrokerPorts;
+  /** "shop@localhost". */
+  readonly node: string;
+  readonly logFile: string;
+}
+
+/** The oldest Erlang on which a node runs without a port mapper and `erl_call` takes an address. */
+const OLDEST_DIRECT_OTP = 24;
+
+/** Why the direct start cannot be used with this installation; undefined when it can. */
+export async function directStartObstacle({ home, erlangRoot }: RabbitMqLayout): Promise<string | undefined> {
+  const [release] = await newestFirst(join(erlangRoot, 'releases/[0-9]*'));
+  const otp = Number(/\d+$/.exec(release ?? '')?.[0]);
+  if (!(otp >= OLDEST_DIRECT_OTP))
+    return `needs Erlang ${OLDEST_DIRECT_OTP} or newer, found ${release ?? 'no releases folder'}`;
+  if (!existsSync(join(erlangRoot, 'bin/start_sasl.boot'))) return `${erlangRoot}/bin has no start_sasl.boot`;
+  const [rabbit] = await newestFirst(join(home, 'plugins/rabbit-[0-9]*'));
+  if (rabbit === undefined || !existsSync(join(rabbit, 'ebin/rabbit.app'))) return 'its applications are packed (.ez)';
+  return undefined;
+}
+
+/**
+ * Erlang applications whose modules RabbitMQ looks into at start.
+ * Measured: boot is the loading of modules one after another; loading them in parallel beforehand halves it.
+ */
+const SCANNED_APPLICATIONS =
+  'kernel stdlib sasl os_mon inets compiler public_key crypto ssl syntax_tools xmerl tools asn1 mnesia runtime_tools'.split(
+    ' ',
+  );
+
+const PRELOAD = `spawn(fun() ->
+  Own = filelib:wildcard(os:getenv("ERL_LIBS") ++ "/*/ebin"),
+  Erlang = [code:lib_dir(A, ebin) || A <- [${SCANNED_APPLICATIONS.join(',')}], code:lib_dir(A) =/= {error, bad_name}],
+  Files = [F || D <- Own ++ Erlang, F <- filelib:wildcard(D ++ "/*.beam")],
+  code:ensure_modules_loaded([list_to_atom(filename:basename(F, ".beam")) || F <- Files])
+end).`.replace(/\n\s*/g, ' ');
+
+/**
+ * The Erlang machine itself, without RabbitMQ's start script: only the applications that are needed, their modules
+ * preloaded in parallel, and no port mapper (epmd), which would outlive the broker. The node is distributed from the
+ * start on a known port, so RabbitMQ finds that done and does not start another Erlang to launch epmd.
+ */
+export function directSpec({ layout, files, ports, node, logFile }: BrokerProcess): ProcessSpec {
+  const args = [
+    ...['-noinput', '-boot', 'start_sasl'],
+    ...['-sname', node, '-start_epmd', 'false', '-erl_epmd_port', String(ports.distribution)],
+    ...['-kernel', 'inet_dist_use_interface', '{127,0,0,1}'],
+    ...['-kernel', 'prevent_overlapping_partitions', 'false'],
+    ...['-syslog', 'logger', '[]', '-syslog', 'syslog_error_logger', 'false'],
+    ...['-eval', PRELOAD, '-s', 'rabbit', 'boot'],
+    ...'+W w +B i +P 1048576 +t 5000000 +stbt db +zdbbl 128000 +sbwt none +sbwtdcpu none +sbwtdio none'.split(' '),
+    ...'+MBas ageffcbf +MHas ageffcbf +MBlmbcs 512 +MHlmbcs 512 +MMmcs 30'.split(' '),
+  ];
+  return {
+    command: join(layout.ertsBin, 'erlexec'),
+    args,
+    env: {
+      ...brokerEnvironment({ layout, files, ports, node, logFile }),
+      ERL_LIBS: files.applications,
+      RABBITMQ_PLUGINS_DIR: files.applications,
+    },
+    cwd: files.base,
+    ...stop,
+  };
+}
+
+/** RabbitMQ's own script. Starts an epmd, which `killEpmd` ends. */
+export function scriptSpec(process: BrokerProcess): ProcessSpec {
+  const { layout, files, ports } = process;
+  return {
+    command: join(layout.home, 'sbin/rabbitmq-server'),
+    args: [],
+    env: {
+      ...brokerEnvironment(process),
+      ERL_EPMD_PORT: String(ports.epmd),
+      ERL_EPMD_ADDRESS: '127.0.0.1',
+      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
+    },
+    cwd: files.base,
+    ...stop,
+  };
+}
+
+const stop = { stopSignal: 'SIGTERM', stopTimeoutMs: 15_000 } as const;
+
+function brokerEnvironment({ layout, files, ports, node, logFile }: BrokerProcess): Record<string, string> {
+  const { erlangRoot, ertsBin } = layout;
+  return {
+    // erlexec finds Erlang by these three, erl (a script with the path of its package inside) by ERL_ROOTDIR.
+    ...{ ROOTDIR: erlangRoot, BINDIR: ertsBin, EMU: 'beam', PROGNAME: 'erl', ERL_ROOTDIR: erlangRoot },
+    PATH: [ertsBin, join(erlangRoot, 'bin'), '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'].join(':'),
+    HOME: files.home,
+    LANG: 'C.UTF-8',
+    ERL_MAX_ETS_TABLES: '50000',
+    ERL_MAX_PORTS: '65536',
+    ERL_CRASH_DUMP_BYTES: '0',
+    RABBITMQ_NODENAME: node,
+    RABBITMQ_NODE_PORT: String(ports.amqp),
+    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    RABBITMQ_DIST_PORT: String(ports.distribution),
+    RABBITMQ_MNESIA_BASE: files.mnesia,
+    RABBITMQ_LOG_BASE: files.base,
+    RABBITMQ_LOGS: logFile,
+    RABBITMQ_ENABLED_PLUGINS_FILE: files.enabledPlugins,
+    RABBITMQ_GENERATED_CONFIG_DIR: join(files.base, 'generated'),
+    RABBITMQ_PID_FILE: join(files.base, 'rabbitmq.pid'),
+    // Settings of a system service on the same machine are not ours.
+    RABBITMQ_CONF_ENV_FILE: '/dev/null',
+    RABBITMQ_CONFIG_FILE: join(files.base, 'rabbitmq'),
+    RABBITMQ_ADVANCED_CONFIG_FILE: files.configuration,
+  };
+}

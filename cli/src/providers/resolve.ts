@@ -1,0 +1,118 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type Availability,
+  type ComponentContext,
+  type ComponentName,
+  componentNames,
+  type Launch,
+  type OnProgress,
+  type Provider,
+  type ProviderKind,
+} from './component.ts';
+import { removeContainers } from './docker.ts';
+import { jaegerProviders } from './jaeger.ts';
+import { outsideFolder } from './postgres/place.ts';
+import { postgresProviders } from './postgres.ts';
+import { rabbitmqProviders } from './rabbitmq.ts';
+import { toxiproxyProviders } from './toxiproxy.ts';
+import { ComponentUnavailableError } from './unavailable.ts';
+
+const providers: Readonly<Record<ComponentName, (context: ComponentContext) => readonly Provider[]>> = {
+  postgres: postgresProviders,
+  rabbitmq: rabbitmqProviders,
+  toxiproxy: toxiproxyProviders,
+  jaeger: jaegerProviders,
+};
+
+export interface ResolveOptions {
+  /** Try this way alone (`--provider component=kind`). */
+  readonly forced?: ProviderKind | undefined;
+}
+
+/**
+ * The first way that serves now, in the order of the design. Starts and installs nothing. Throws
+ * ComponentUnavailableError (exit code 3) with each way tried.
+ */
+export async function resolveComponent(
+  name: ComponentName,
+  context: ComponentContext,
+  options: ResolveOptions = {},
+): Promise<Launch> {
+  const tried: Availability[] = [];
+  for (const provider of waysOf(name, context, options)) {
+    const availability = await check(provider);
+    if (availability.available) return provider.launch();
+    tried.push(availability);
+  }
+  throw new ComponentUnavailableError(name, tried);
+}
+
+/** Every way of every component, for `doctor`. */
+export async function describeProviders(context: ComponentContext): Promise<Record<ComponentName, Availability[]>> {
+  const described = componentNames.map(
+    async (name) => [name, await Promise.all(providers[name](context).map(check))] as const,
+  );
+  return Object.fromEntries(await Promise.all(described)) as Record<ComponentName, Availability[]>;
+}
+
+/**
+ * Makes a component available when it is not: downloads or builds by the first way that can be installed and works.
+ * Does nothing when a way serves already. Throws ComponentUnavailableError when none can, with what each one failed at.
+ */
+export async function installComponent(
+  name: ComponentName,
+  context: ComponentContext,
+  onProgress: OnProgress,
+  options: ResolveOptions = {},
+): Promise<void> {
+  const ways = waysOf(name, context, options);
+  const checked = await Promise.all(ways.map(async (way) => ({ way, availability: await check(way) })));
+  if (checked.some(({ availability }) => availability.available)) return;
+  const failed: Availability[] = [];
+  for (const { way, availability } of checked) {
+    if (!availability.installable || way.install === undefined) {
+      failed.push(availability);
+      continue;
+    }
+    try {
+      return await way.install(onProgress);
+    } catch (error) {
+      onProgress(`${way.kind}: ${(error as Error).message}`);
+      failed.push({ ...availability, installable: false, detail: (error as Error).message });
+    }
+  }
+  throw new ComponentUnavailableError(name, failed);
+}
+
+/** Removes what the components of a stopped project stored, in the state directory, outside of it, and in Docker. */
+export async function purgeComponents(context: Pick<ComponentContext, 'project' | 'stateDir'>): Promise<void> {
+  await Promise.all([
+    rm(join(context.stateDir, 'data'), { recursive: true, force: true }),
+    rm(outsideFolder(context.stateDir), { recursive: true, force: true }),
+    removeContainers(context),
+  ]);
+}
+
+function waysOf(name: ComponentName, context: ComponentContext, { forced }: ResolveOptions): readonly Provider[] {
+  const all = providers[name](context);
+  if (forced === undefined) return all;
+  const ways = all.filter(({ kind }) => kind === forced);
+  if (ways.length > 0) return ways;
+  const detail = `${name} has no such way; it has ${all.map(({ kind }) => kind).join(', ')}`;
+  throw new ComponentUnavailableError(name, [{ kind: forced, available: false, installable: false, detail }]);
+}
+
+/** A way whose check itself fails is a way that does not serve; the others are still tried. */
+async function check(provider: Provider): Promise<Availability> {
+  try {
+    return await provider.check();
+  } catch (error) {
+    return {
+      kind: provider.kind,
+      available: false,
+      installable: false,
+      detail: `check failed: ${(error as Error).message}`,
+    };
+  }
+}

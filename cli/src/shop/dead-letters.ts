@@ -1,0 +1,141 @@
+import { DEAD_LETTERS_QUEUE, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import type { ChannelModel, ConfirmChannel, GetMessage } from 'amqplib';
+import { CliError, messageOf } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+
+/** Limits of one exchange with the broker, in ms. */
+const CONNECT_TIMEOUT_MS = 3_000;
+const ANSWER_TIMEOUT_MS = 5_000;
+
+/** One dead letter that was moved. */
+export interface MovedLetter {
+  readonly messageId: string | null;
+  readonly type: string | null;
+  readonly queue: string;
+  /** Why it had died: `rejected`, `delivery_limit`. */
+  readonly reason: string | null;
+}
+
+/** The dead letters of the shop, as the operator's account sees them. */
+export interface DeadLetters extends AsyncDisposable {
+  /** Messages waiting in the dead-letter queue. Changes nothing: a look at a message would count as a delivery. */
+  count(): Promise<number>;
+  /**
+   * Moves at most `limit` messages back to the queue they died in, one by one: published, confirmed, then acknowledged.
+   * A crash between the two leaves a duplicate, which the inbox absorbs, never a gap. `onMoved` is told each one.
+   * Throws CliError (1) when the broker did not take one; that one stays a dead letter.
+   */
+  moveBack(limit: number, onMoved: (letter: MovedLetter) => void): Promise<number>;
+}
+
+/** Connects to the broker. Throws CliError (4) when it does not answer. The URL holds a password and is never shown. */
+export async function openDeadLetters(brokerUrl: string): Promise<DeadLetters> {
+  const connection = await connect(brokerUrl);
+  const channel = await answered(connection.createConfirmChannel(), 'open a channel');
+  // The failure of a call rejects that call; without listeners it would end this process as well.
+  channel.on('error', () => undefined);
+  return {
+    async count() {
+      return (await answered(channel.checkQueue(DEAD_LETTERS_QUEUE), `look at ${DEAD_LETTERS_QUEUE}`)).messageCount;
+    },
+    async moveBack(limit, onMoved) {
+      let moved = 0;
+      while (moved < limit) {
+        const message = await answered(channel.get(DEAD_LETTERS_QUEUE), 'hand out a dead letter');
+        if (message === false) break;
+        onMoved(await moveOne(channel, message));
+        moved += 1;
+      }
+      // A channel is answered in order, so the acknowledgements have arrived when this has.
+      await answered(channel.checkQueue(DEAD_LETTERS_QUEUE), 'take the last acknowledgement');
+      return moved;
+    },
+    async [Symbol.asyncDispose]() {
+      // What is not acknowledged goes back to the dead letters when the connection ends.
+      await answered(connection.close(), 'close').catch(() => undefined);
+    },
+  };
+}
+
+async function connect(brokerUrl: string): Promise<ChannelModel> {
+  const { default: amqp } = await import('amqplib');
+  try {
+    const connection = await amqp.connect(brokerUrl, {
+      timeout: CONNECT_TIMEOUT_MS,
+      clientProperties: { connection_name: 'shopctl' },
+    });
+    connection.on('error', () => undefined);
+    return connection;
+  } catch (cause) {
+    throw new CliError({
+      what: 'the broker does not answer',
+      why: messageOf(cause),
+      next: 'see whether RabbitMQ runs with "shopctl status", and what it logged with "shopctl logs rabbitmq"',
+      exitCode: exitCodes.notRunning,
+      cause,
+    });
+  }
+}
+
+async function moveOne(channel: ConfirmChannel, message: GetMessage): Promise<MovedLetter> {
+  const { headers = {}, messageId, type } = message.properties;
+  const queue = originOf(headers);
+  const published = publish(channel, queue, message);
+  await answered(published, `take message ${messageId ?? '(no id)'} for ${queue}`);
+  channel.ack(message);
+  const reason = headers['x-first-death-reason'];
+  return {
+    messageId: messageId ?? null,
+    type: type ?? null,
+    queue,
+    reason: typeof reason === 'string' ? reason : null,
+  };
+}
+
+/** The queue in which a message died first; the shop's queue for one whose history the broker did not write. */
+function originOf(headers: Readonly<Record<string, unknown>>): string {
+  const queue = headers['x-first-death-queue'];
+  return typeof queue === 'string' && queue !== '' ? queue : ORDER_CONFIRMED_QUEUE;
+}
+
+/** Resolves when the broker has confirmed; rejects when it refused, or had no such queue. */
+function publish(channel: ConfirmChannel, queue: string, { content, properties }: GetMessage): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const returned = () => reject(new Error(`there is no queue ${queue}`));
+    channel.once('return', returned);
+    const options = { ...properties, headers: withoutDeath(properties.headers ?? {}), mandatory: true };
+    // `mandatory` here: a letter whose queue is gone must stay a dead letter. The default exchange routes by queue name.
+    channel.publish('', queue, content, options, (error) => {
+      channel.off('return', returned);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+/** Without what the broker wrote about its death and deliveries: its new life starts from zero. */
+export function withoutDeath(headers: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const isHistory = (name: string) =>
+    /^x-(death|first-death-.*|last-death-.*|delivery-count|acquired-count)$/.test(name);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !isHistory(name)));
+}
+
+/** The answer of a broker that may be frozen. Throws CliError after the limit, or with the broker's reason. */
+async function answered<T>(answer: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1000} s`)), ANSWER_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([answer, limit]);
+  } catch (cause) {
+    throw new CliError({
+      what: `the broker did not ${what}`,
+      why: messageOf(cause),
+      next: 'see "shopctl status" and "shopctl logs rabbitmq"; what was not moved is still a dead letter',
+      cause,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,97 @@
+import type { ShopDatabases } from './databases.ts';
+import type { IdRange } from './id-prefix.ts';
+
+/** One event of an order, without its payload. */
+export interface OutboxRow {
+  readonly id: string;
+  readonly seq: number;
+  readonly orderId: string;
+  readonly type: string;
+  readonly createdAt: Date;
+  /** Null while it waits for the relay. */
+  readonly publishedAt: Date | null;
+  /** The database's clock when the row was read. */
+  readonly readAt: Date;
+}
+
+interface Columns {
+  id: string;
+  seq: string;
+  order_id: string;
+  type: string;
+  created_at: Date;
+  published_at: Date | null;
+  read_at: Date;
+}
+
+const COLUMNS = 'id, seq, order_id, type, created_at, published_at, now() AS read_at';
+
+/** Rows not published yet in the order in which the relay takes them. */
+export async function listPendingRows(databases: ShopDatabases, limit: number): Promise<OutboxRow[]> {
+  const rows = await databases.query<Columns>(
+    'orders',
+    `SELECT ${COLUMNS} FROM outbox WHERE published_at IS NULL ORDER BY seq LIMIT $1`,
+    [limit],
+  );
+  return rows.map(toRow);
+}
+
+/** Published rows, the one published last first. */
+export async function listPublishedRows(databases: ShopDatabases, limit: number): Promise<OutboxRow[]> {
+  const rows = await databases.query<Columns>(
+    'orders',
+    `SELECT ${COLUMNS} FROM outbox WHERE published_at IS NOT NULL ORDER BY published_at DESC LIMIT $1`,
+    [limit],
+  );
+  return rows.map(toRow);
+}
+
+export async function countPendingRows(databases: ShopDatabases): Promise<number> {
+  const [row] = await databases.query<{ count: number }>(
+    'orders',
+    'SELECT count(*)::int AS count FROM outbox WHERE published_at IS NULL',
+  );
+  return row?.count ?? 0;
+}
+
+/** An order's rows in the order in which they were written. */
+export async function listRowsOfOrder(databases: ShopDatabases, orderId: string): Promise<OutboxRow[]> {
+  const rows = await databases.query<Columns>(
+    'orders',
+    `SELECT ${COLUMNS} FROM outbox WHERE order_id = $1 ORDER BY seq`,
+    [orderId],
+  );
+  return rows.map(toRow);
+}
+
+/** At most five rows whose id lies in the range. */
+export async function findRows(databases: ShopDatabases, range: IdRange): Promise<OutboxRow[]> {
+  const rows = await databases.query<Columns>(
+    'orders',
+    `SELECT ${COLUMNS} FROM outbox WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT 5`,
+    [range.lowest, range.highest],
+  );
+  return rows.map(toRow);
+}
+
+/** Marks published rows as not published, so that the relay publishes them again; returns the ids it changed. */
+export async function unpublishRows(databases: ShopDatabases, ids: readonly string[]): Promise<string[]> {
+  const rows = await databases.query<{ id: string }>(
+    'orders',
+    'UPDATE outbox SET published_at = NULL WHERE id = ANY ($1::uuid[]) AND published_at IS NOT NULL RETURNING id',
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
+function toRow(row: Columns): OutboxRow {
+  return {
+    id: row.id,
+    seq: Number(row.seq),
+    orderId: row.order_id,
+    type: row.type,
+    createdAt: row.created_at,
+    publishedAt: row.published_at,
+    readAt: row.read_at,
+  };
+}

@@ -1,0 +1,88 @@
+import type { MetricPoint } from '../otlp/metric-store.ts';
+import type { TelemetryBackend } from './backend.ts';
+
+/** The metric in which each process says what became of its spans. */
+export const SPAN_ACCOUNTING_METRIC = 'shop.telemetry.spans';
+
+/** The span bookkeeping of one process at its last report. */
+export interface ProcessAccount {
+  readonly service: string;
+  readonly instance: string;
+  readonly pid: number | undefined;
+  /** Started and not yet ended. */
+  readonly open: number;
+  /** Ended, neither exported nor dropped. */
+  readonly outstanding: number;
+  readonly dropped: number;
+  /** When the numbers were read, ms since 1970. */
+  readonly reportedAt: number;
+  /** The process reports no more. */
+  readonly gone: boolean;
+}
+
+/** Reads all processes' accounts; empty when no process reports metrics to this backend. */
+export async function readAccounts(backend: Pick<TelemetryBackend, 'metrics'>): Promise<ProcessAccount[]> {
+  const points = await backend.metrics([SPAN_ACCOUNTING_METRIC]);
+  const byProcess = Map.groupBy(points, ({ service, instance, pid }) => `${service} ${instance} ${pid}`);
+  return [...byProcess.values()].flatMap((ofProcess) => {
+    const [first] = ofProcess;
+    return first === undefined ? [] : [accountOf(first, ofProcess)];
+  });
+}
+
+function accountOf(first: MetricPoint, points: readonly MetricPoint[]): ProcessAccount {
+  const count = (state: string) => {
+    const point = points.find(({ attributes }) => attributes.state === state);
+    return point === undefined || point.type === 'histogram' ? 0 : point.value;
+  };
+  const { service, instance, pid, time, stale } = first;
+  return {
+    service,
+    instance,
+    pid,
+    open: count('started') - count('ended'),
+    outstanding: count('ended') - count('exported') - count('dropped'),
+    dropped: count('dropped'),
+    reportedAt: time,
+    gone: stale,
+  };
+}
+
+/** Why a span of a service is not in its trace. */
+export type Absence = 'never created' | 'not exported yet' | 'lost with process' | 'dropped' | 'not known';
+
+export interface AbsenceReason {
+  readonly service: string;
+  readonly absence: Absence;
+  /** A sentence with the evidence. */
+  readonly evidence: string;
+}
+
+/**
+ * Says why spans of `service` are missing from a trace whose last activity was at `lastActivityMs` (ms since 1970).
+ * "never created" needs proof: all its processes live, with nothing outstanding and nothing dropped in reports made
+ * later than that. `goneSinceMs` limits which gone processes can have had a part: those that reported after it.
+ */
+export function absenceOf(
+  service: string,
+  accounts: readonly ProcessAccount[],
+  { firstActivityMs, lastActivityMs }: { firstActivityMs: number; lastActivityMs: number },
+): AbsenceReason {
+  const own = accounts.filter((account) => account.service === service);
+  const name = ({ instance, pid }: ProcessAccount) => (pid === undefined ? instance : `${instance} (pid ${pid})`);
+  const reason = (absence: Absence, evidence: string): AbsenceReason => ({ service, absence, evidence });
+  if (own.length === 0) return reason('not known', `no process of ${service} has reported`);
+
+  // A process that ended before the trace began cannot have had a part in it; its last report may be 2 s older.
+  const gone = own.find((account) => account.gone && account.reportedAt > firstActivityMs - 2_000);
+  if (gone !== undefined) return reason('lost with process', `${name(gone)} is gone, and what it had not sent with it`);
+  const live = own.filter((account) => !account.gone);
+  if (live.length === 0) return reason('not known', `no process of ${service} is running`);
+  const busy = live.find((account) => account.outstanding > 0);
+  if (busy !== undefined) return reason('not exported yet', `${name(busy)} has ${busy.outstanding} spans to send`);
+  const late = live.find((account) => account.reportedAt <= lastActivityMs);
+  if (late !== undefined) return reason('not exported yet', `${name(late)} has not reported since`);
+  const dropping = live.find((account) => account.dropped > 0);
+  if (dropping !== undefined) return reason('dropped', `${name(dropping)} has dropped ${dropping.dropped} spans`);
+  return reason('never created', `every process of ${service} has sent all its spans, and reported later`);
+}

@@ -1,0 +1,88 @@
+import { CliError, messageOf } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { LogRecord } from '../otlp/log-store.ts';
+import type { MetricPoint } from '../otlp/metric-store.ts';
+import type { TracesData } from '../otlp/otlp-json.ts';
+import { readSpans, type TraceSpan } from './tree.ts';
+
+/** A trace as a backend holds it now; later spans may follow. */
+export interface RecordedTrace {
+  /** Empty when the backend does not know the trace. */
+  readonly spans: readonly TraceSpan[];
+  /** Why the backend cannot have all of it, undefined when it can. */
+  readonly incomplete: string | undefined;
+}
+
+export interface TraceBackend {
+  /** Throws CliError (4) when the backend cannot be reached or answers with an error. */
+  trace(traceId: string): Promise<RecordedTrace>;
+}
+
+/** What else the built-in store has. */
+export interface TelemetryBackend extends TraceBackend {
+  /** Latest points, of these names only. Throws CliError (4). */
+  metrics(names: readonly string[]): Promise<readonly MetricPoint[]>;
+  /** Log records of a trace in order of time. Throws CliError (4). */
+  logs(traceId: string): Promise<readonly LogRecord[]>;
+}
+
+/** Longest wait for one answer, in ms. */
+const TIMEOUT_MS = 5_000;
+
+/** Reads traces from Jaeger 2 or the built-in store (`/api/v3`), metrics and logs from the latter. */
+export function createBackend(baseUrl: string): TelemetryBackend {
+  return {
+    async trace(traceId) {
+      const answer = await get(baseUrl, `/api/v3/traces/${encodeURIComponent(traceId)}`);
+      if (answer.status === 404) return { spans: [], incomplete: evictionOf(answer.body) };
+      const { result, truncatedSpans } = expectOk(baseUrl, answer) as { result?: TracesData; truncatedSpans?: number };
+      const incomplete = truncatedSpans ? `${truncatedSpans} spans beyond the store's limit were not kept` : undefined;
+      return { spans: readSpans(result ?? {}), incomplete };
+    },
+    async metrics(names) {
+      const query = new URLSearchParams(names.map((name): [string, string] => ['name', name]));
+      const answer = await get(baseUrl, `/api/metrics?${query}`);
+      return (expectOk(baseUrl, answer) as { metrics: MetricPoint[] }).metrics;
+    },
+    async logs(traceId) {
+      const answer = await get(baseUrl, `/api/logs?traceId=${encodeURIComponent(traceId)}`);
+      return (expectOk(baseUrl, answer) as { logs: LogRecord[] }).logs;
+    },
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+async function get(baseUrl: string, path: string): Promise<Answer> {
+  try {
+    const response = await fetch(new URL(path, baseUrl), { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
+  } catch (cause) {
+    const why = cause instanceof TypeError && cause.cause !== undefined ? messageOf(cause.cause) : messageOf(cause);
+    throw unreachable(baseUrl, why, cause);
+  }
+}
+
+function expectOk(baseUrl: string, { status, body }: Answer): unknown {
+  if (status === 200) return body;
+  throw unreachable(baseUrl, `it answered ${status}`);
+}
+
+function unreachable(baseUrl: string, why: string, cause?: unknown): CliError {
+  return new CliError({
+    what: `cannot read telemetry from ${baseUrl}`,
+    why,
+    next: 'see `shopctl status`; `shopctl up` starts what is missing',
+    exitCode: exitCodes.notRunning,
+    cause,
+  });
+}
+
+function evictionOf(body: unknown): string | undefined {
+  const message = (body as { error?: { message?: string } } | null)?.error?.message;
+  return message === 'Trace was evicted' ? 'the trace was evicted to make room for newer ones' : undefined;
+}

@@ -1,0 +1,113 @@
+#!/usr/bin/env node
+/**
+ * `npm start` and `npm test` from a fresh clone. Runs under any Node from 18 on: installs the dependencies, then hands
+ * over to the Node 24 that came with them.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const pinnedNode = join(root, 'node_modules/node/bin/node');
+const say = (text) => console.error(text);
+
+const shopctl = join(root, 'cli/bin/shopctl');
+
+/** Runs a program in our place: same terminal, its exit code, and signals are left to it (Ctrl-C reaches the group). */
+function run(command, args, env = process.env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: 'inherit', env });
+    // Without these listeners Ctrl-C would end this process before the child has ended gracefully.
+    const ignore = () => {};
+    const pass = () => child.kill('SIGTERM');
+    process.on('SIGINT', ignore);
+    process.on('SIGTERM', pass);
+    child.on('error', reject);
+    child.on('exit', (code, signal) => {
+      process.off('SIGINT', ignore);
+      process.off('SIGTERM', pass);
+      resolve(code ?? (signal === 'SIGTERM' ? 143 : 130));
+    });
+  });
+}
+
+/** Ends this process with the exit code of the first step that fails. */
+async function step(command, args, env) {
+  const code = await run(command, args, env);
+  if (code !== 0) process.exit(code);
+}
+
+/** npm writes node_modules/.package-lock.json at the end of an install, so its time says for which lock it was made. */
+function mustInstall() {
+  const installed = join(root, 'node_modules/.package-lock.json');
+  if (!existsSync(installed) || !existsSync(pinnedNode)) return 'the dependencies are not installed yet';
+  if (statSync(installed).mtimeMs < statSync(join(root, 'package-lock.json')).mtimeMs)
+    return 'package-lock.json is newer than node_modules';
+  return undefined;
+}
+
+async function install(reason) {
+  say(`Installing the dependencies into node_modules (${reason}): npm ci, about a minute.`);
+  // The npm that started us, or the one on the PATH.
+  const npm = process.env.npm_execpath;
+  const args = ['ci', '--no-audit', '--no-fund'];
+  await (npm?.endsWith('.js') ? step(process.execPath, [npm, ...args]) : step('npm', args));
+}
+
+/** Everything from here on needs Node 24. Never returns when this is another one. */
+async function continueUnderPinnedNode() {
+  if (Number(process.versions.node.split('.')[0]) >= 24) return;
+  const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  process.exit(await run(pinnedNode, args));
+}
+
+async function build() {
+  const { buildIfStale } = await import('./build.mjs');
+  const began = Date.now();
+  const { built } = await buildIfStale();
+  if (built.length > 0) say(`Built ${built.join(', ')} in ${((Date.now() - began) / 1000).toFixed(1)} s.`);
+}
+
+async function start() {
+  await step(shopctl, ['setup', '--yes']);
+  await step(shopctl, ['up']);
+  await step(shopctl, ['order']);
+  await step(shopctl, ['verify']);
+  say(
+    [
+      '',
+      'The platform is running. Next:',
+      '  npx shopctl status    what runs where',
+      '  npx shopctl order     place another order and see its trace',
+      '  npx shopctl counters  the metrics, live',
+      '  npx shopctl down      stop everything',
+    ].join('\n'),
+  );
+}
+
+async function test(args) {
+  await step(shopctl, ['setup', '--yes']);
+  const path = `${join(root, 'node_modules/.bin')}:${dirname(pinnedNode)}:${process.env.PATH}`;
+  await step(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args], {
+    ...process.env,
+    PATH: path,
+  });
+}
+
+const [task, ...args] = process.argv.slice(2);
+const tasks = { start, test };
+if (!(task in tasks)) {
+  say('usage: node scripts/bootstrap.mjs start|test [arguments of vitest]');
+  process.exit(2);
+}
+try {
+  const reason = mustInstall();
+  if (reason) await install(reason);
+  await continueUnderPinnedNode();
+  await build();
+  await tasks[task](args);
+} catch (error) {
+  say(`error: ${error.message}`);
+  process.exit(1);
+}

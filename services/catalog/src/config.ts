@@ -1,0 +1,11 @@
+import { commonVariables, databaseVariables, parseEnvironment } from '@shop/kit/config.ts';
+import { type Static, Type } from 'typebox';
+
+const variables = Type.Object({ ...commonVariables, ...databaseVariables(4) });
+
+export type CatalogConfig = Static<typeof variables>;
+
+/** Throws ConfigError naming every wrong variable. */
+export function loadConfig(env: NodeJS.ProcessEnv): CatalogConfig {
+  return parseEnvironment(variables, env);
+}

@@ -1,0 +1,107 @@
+import { createHealth } from '@shop/kit/health.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { describe, expect, it } from 'vitest';
+import { createApp } from './app.ts';
+import type { Charge, ChargeResult } from './payment.ts';
+import type { Payments } from './payments.ts';
+
+const orderId = '0198c9a0-0000-7000-8000-0000000000aa';
+const body = { orderId, amount: 45_000, currency: 'UAH', idempotencyKey: `${orderId}:charge` };
+const logger = createLogger({ service: 'payments', instance: 'payments-test', level: 'silent' });
+
+/** Payments that give `result` to every charge, and remember the charges. */
+async function aDoor(result: ChargeResult) {
+  const charges: Charge[] = [];
+  const payments: Payments = {
+    async charge(charge) {
+      charges.push(charge);
+      return result;
+    },
+    refund: async (id) => ({ orderId: id, state: 'refunded', chargeKey: 'k', amount: 1, currency: 'UAH' }),
+    find: async () => undefined,
+  };
+  const server = await createApp({ payments, health: createHealth({}), logger });
+  return {
+    charges,
+    server,
+    post: (payload: unknown) => server.inject({ method: 'POST', url: '/payments', payload: payload as object }),
+  };
+}
+
+describe('POST /payments', () => {
+  it.each([
+    ['the first accepted charge', { outcome: 'accepted', first: true }, 201],
+    ['a repeat of it', { outcome: 'accepted', first: false }, 200],
+  ] as const)('answers %s', async (_title, result, status) => {
+    const answer = await (await aDoor(result)).post(body);
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toEqual({ orderId, status: 'accepted' });
+  });
+
+  it.each([
+    [{ outcome: 'declined', first: true }, 402, 'payment_declined'],
+    [{ outcome: 'declined', first: false }, 402, 'payment_declined'],
+    [{ outcome: 'voided' }, 409, 'charge_voided'],
+    [{ outcome: 'key reused', detail: 'another amount' }, 422, 'idempotency_key_reused'],
+  ] as const)('answers %j with %d %s', async (result, status, code) => {
+    const answer = await (await aDoor(result)).post(body);
+    expect(answer.statusCode).toBe(status);
+    expect(answer.headers['content-type']).toContain('application/problem+json');
+    expect(answer.json()).toMatchObject({ status, code });
+  });
+
+  it('takes an order id in capitals for the same order', async () => {
+    const door = await aDoor({ outcome: 'accepted', first: true });
+    await door.post({ ...body, orderId: orderId.toUpperCase() });
+    expect(door.charges).toMatchObject([{ orderId }]);
+  });
+
+  it('lets unknown fields of a newer caller pass', async () => {
+    const answer = await (await aDoor({ outcome: 'accepted', first: true })).post({ ...body, note: 'x' });
+    expect(answer.statusCode).toBe(201);
+  });
+
+  it.each([
+    ['no amount', { ...body, amount: undefined }],
+    ['amount 0', { ...body, amount: 0 }],
+    ['a negative amount', { ...body, amount: -1 }],
+    ['a fraction', { ...body, amount: 0.5 }],
+    ['an amount as text', { ...body, amount: '45000' }],
+    ['an amount beyond exact integers', { ...body, amount: 2 ** 53 }],
+    ['another currency', { ...body, currency: 'EUR' }],
+    ['an order id that is no GUID', { ...body, orderId: 'order-1' }],
+    ['an empty key', { ...body, idempotencyKey: '' }],
+    ['an endless key', { ...body, idempotencyKey: 'k'.repeat(201) }],
+  ])('refuses %s and charges nothing', async (_title, payload) => {
+    const door = await aDoor({ outcome: 'accepted', first: true });
+    const answer = await door.post(payload);
+    expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_request' });
+    expect(door.charges).toEqual([]);
+  });
+});
+
+describe('other routes', () => {
+  it('refunds with the state of the payment', async () => {
+    const { server } = await aDoor({ outcome: 'voided' });
+    const answer = await server.inject({
+      method: 'POST',
+      url: `/payments/${orderId}/refund`,
+      payload: { idempotencyKey: `${orderId}:refund` },
+    });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toEqual({ orderId, status: 'refunded' });
+  });
+
+  it('does not find the payment of an unknown order', async () => {
+    const { server } = await aDoor({ outcome: 'voided' });
+    const answer = await server.inject({ method: 'GET', url: `/payments/${orderId}` });
+    expect(answer.json()).toMatchObject({ status: 404, code: 'payment_not_found' });
+  });
+
+  it('describes itself as OpenAPI 3.1', async () => {
+    const { server } = await aDoor({ outcome: 'voided' });
+    const document = (await server.inject({ method: 'GET', url: '/openapi.json' })).json();
+    expect(document.openapi).toBe('3.1.0');
+    expect(Object.keys(document.paths)).toEqual(['/payments', '/payments/{orderId}/refund', '/payments/{orderId}']);
+  });
+});

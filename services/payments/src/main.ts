@@ -1,0 +1,35 @@
+import { openDatabase } from '@shop/kit/database.ts';
+import { createFailpoints } from '@shop/kit/failpoints.ts';
+import { createHealth } from '@shop/kit/health.ts';
+import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { createApp } from './app.ts';
+import { loadConfig } from './config.ts';
+import { createPayments } from './payments.ts';
+import { createPaymentStore } from './repository.ts';
+
+await runService('payments', async () => {
+  const config = loadConfig(process.env);
+  const instance = config.INSTANCE ?? 'payments-1';
+  const logger = createLogger({ service: 'payments', instance, level: config.LOG_LEVEL });
+  await using database = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: instance,
+    logger,
+  });
+  const payments = createPayments(createPaymentStore(database), createFailpoints('payments', config.FAILPOINTS_DIR));
+  const health = createHealth({ database: () => database.ping() });
+  const server = await createApp({ payments, health, logger });
+  await server.listen({ host: config.HOST, port: config.PORT });
+  logger.info({ port: config.PORT }, 'listening');
+  await serveUntilSignal({
+    logger,
+    drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
+    exitWithParent: config.EXIT_WITH_PARENT === '1',
+    async drain() {
+      health.drain();
+      await server.close();
+    },
+  });
+});

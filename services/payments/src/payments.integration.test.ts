@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { type Database, openDatabase } from '@shop/kit/database.ts';
+import { TransientError } from '@shop/kit/failures.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
+import { type Charge, PAYMENT_LIMIT_KOPIYKAS } from './payment.ts';
+import { createPayments, type Payments } from './payments.ts';
+import { createPaymentStore } from './repository.ts';
+
+const logger = createLogger({ service: 'payments', instance: 'payments-test', level: 'silent' });
+let database: Database;
+let payments: Payments;
+
+beforeAll(async () => {
+  const { url } = await createDatabase('payments');
+  database = openDatabase({ url, poolSize: 8, applicationName: 'payments-test', logger });
+  payments = createPayments(createPaymentStore(database), async () => undefined);
+}, START_TIMEOUT_MS);
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+function aCharge(change: Partial<Charge> = {}): Charge {
+  const orderId = randomUUID();
+  return { orderId, idempotencyKey: `${orderId}:charge`, amount: 45_000, currency: 'UAH', ...change };
+}
+
+const refund = (charge: Charge) => payments.refund(charge.orderId, `${charge.orderId}:refund`);
+
+/** Payments whose process dies at a failpoint. */
+const dyingAt = (place: string) =>
+  createPayments(createPaymentStore(database), async (name) => {
+    if (name === place) throw new TransientError(`killed at ${place}`);
+  });
+
+describe('a charge', () => {
+  it('is accepted once; a repeat of its key gets the first result', async () => {
+    const charge = aCharge();
+    expect(await payments.charge(charge)).toEqual({ outcome: 'accepted', first: true });
+    expect(await payments.charge(charge)).toEqual({ outcome: 'accepted', first: false });
+  });
+
+  it('is accepted at the limit and declined above it, repeats included', async () => {
+    const above = aCharge({ amount: PAYMENT_LIMIT_KOPIYKAS + 1 });
+    expect(await payments.charge(aCharge({ amount: PAYMENT_LIMIT_KOPIYKAS }))).toMatchObject({ outcome: 'accepted' });
+    expect(await payments.charge(above)).toEqual({ outcome: 'declined', first: true });
+    expect(await payments.charge(above)).toEqual({ outcome: 'declined', first: false });
+  });
+
+  it('is refused when its key was used with another amount or for another order', async () => {
+    const charge = aCharge();
+    await payments.charge(charge);
+    expect(await payments.charge({ ...charge, amount: 1 })).toMatchObject({ outcome: 'key reused' });
+    expect(await payments.charge({ ...charge, orderId: randomUUID() })).toMatchObject({ outcome: 'key reused' });
+  });
+
+  it('has one first result however many calls carry its key at once', async () => {
+    const charge = aCharge();
+    const results = await Promise.all(Array.from({ length: 20 }, () => payments.charge(charge)));
+    expect(results.filter((result) => result.outcome === 'accepted')).toHaveLength(20);
+    expect(results.filter((result) => result.outcome === 'accepted' && result.first)).toHaveLength(1);
+  });
+
+  it('that lost its process before the outcome stays attempted until a repeat completes it', async () => {
+    const charge = aCharge();
+    await expect(dyingAt('attempted').charge(charge)).rejects.toThrow('killed');
+    expect(await payments.find(charge.orderId)).toMatchObject({ state: 'attempted' });
+    expect(await payments.charge(charge)).toEqual({ outcome: 'accepted', first: true });
+  });
+
+  it('that lost its process after the outcome is a repeat when it comes again', async () => {
+    const charge = aCharge();
+    await expect(dyingAt('recorded').charge(charge)).rejects.toThrow('killed');
+    expect(await payments.charge(charge)).toEqual({ outcome: 'accepted', first: false });
+  });
+
+  it('keeps an amount that is exact only as an integer', async () => {
+    const charge = aCharge({ amount: Number.MAX_SAFE_INTEGER });
+    await payments.charge(charge);
+    expect(await payments.find(charge.orderId)).toMatchObject({ amount: Number.MAX_SAFE_INTEGER });
+  });
+});
+
+describe('a refund', () => {
+  it('accepted -> refunded, and a repeat changes nothing', async () => {
+    const charge = aCharge();
+    await payments.charge(charge);
+    expect(await refund(charge)).toMatchObject({ state: 'refunded', amount: charge.amount });
+    expect(await refund(charge)).toMatchObject({ state: 'refunded', amount: charge.amount });
+    expect(await payments.charge(charge)).toEqual({ outcome: 'voided' });
+  });
+
+  it('declined -> declined: there is nothing to take back', async () => {
+    const charge = aCharge({ amount: PAYMENT_LIMIT_KOPIYKAS + 1 });
+    await payments.charge(charge);
+    expect(await refund(charge)).toMatchObject({ state: 'declined' });
+  });
+
+  it('attempted -> voided, which no repeat of the charge can complete', async () => {
+    const charge = aCharge();
+    await expect(dyingAt('attempted').charge(charge)).rejects.toThrow('killed');
+    expect(await refund(charge)).toMatchObject({ state: 'voided' });
+    expect(await payments.charge(charge)).toEqual({ outcome: 'voided' });
+  });
+
+  it('of an unknown order leaves a tombstone that refuses the late charge', async () => {
+    const charge = aCharge();
+    expect(await refund(charge)).toMatchObject({ state: 'voided', amount: undefined });
+    expect(await refund(charge)).toMatchObject({ state: 'voided' });
+    expect(await payments.charge(charge)).toEqual({ outcome: 'voided' });
+    expect(await payments.find(charge.orderId)).toMatchObject({ state: 'voided', amount: undefined });
+  });
+
+  it('under the key of another order is refused', async () => {
+    const [first, second] = [aCharge(), aCharge()];
+    await refund(first);
+    await payments.charge(second);
+    expect(await payments.refund(randomUUID(), `${first.orderId}:refund`)).toBe('key reused');
+    expect(await payments.refund(second.orderId, `${first.orderId}:refund`)).toBe('key reused');
+    expect(await payments.find(second.orderId)).toMatchObject({ state: 'accepted' });
+  });
+
+  it('that races with its charge leaves no money taken, whoever wins', async () => {
+    const charges = Array.from({ length: 60 }, () => aCharge());
+    await Promise.all(charges.flatMap((charge) => [payments.charge(charge), refund(charge)]));
+    const states = await Promise.all(charges.map(async ({ orderId }) => (await payments.find(orderId))?.state));
+    expect(states.filter((state) => state !== 'refunded' && state !== 'voided')).toEqual([]);
+  });
+});

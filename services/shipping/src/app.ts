@@ -1,0 +1,18 @@
+import type { Health } from '@shop/kit/health.ts';
+import type { Logger } from '@shop/kit/logger.ts';
+import { createServer, type HttpServer } from '@shop/kit/server.ts';
+import type { Shipments } from './repository.ts';
+import { addRoutes } from './routes.ts';
+
+export interface ShippingDependencies {
+  readonly shipments: Pick<Shipments, 'find'>;
+  readonly health: Health;
+  readonly logger: Logger;
+}
+
+/** Shipping's HTTP door, not listening yet; its work comes in through the consumer. */
+export function createApp({ shipments, health, logger }: ShippingDependencies): HttpServer {
+  const server = createServer({ logger, health });
+  addRoutes(server, shipments);
+  return server;
+}

@@ -1,0 +1,17 @@
+import { commonVariables, databaseVariables, parseEnvironment, url } from '@shop/kit/config.ts';
+import { type Static, Type } from 'typebox';
+
+const variables = Type.Object({
+  ...commonVariables,
+  ...databaseVariables(4),
+  BROKER_URL: url('amqps?'),
+  /** Folder in which tests arm failpoints; see the kit's failpoints.ts. */
+  FAILPOINTS_DIR: Type.Optional(Type.String({ minLength: 1 })),
+});
+
+export type ShippingConfig = Static<typeof variables>;
+
+/** Throws ConfigError naming every wrong variable. */
+export function loadConfig(env: NodeJS.ProcessEnv): ShippingConfig {
+  return parseEnvironment(variables, env);
+}

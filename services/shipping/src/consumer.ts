@@ -1,0 +1,151 @@
+import { type Broker, openBroker } from '@shop/kit/broker.ts';
+import { messageOf } from '@shop/kit/failures.ts';
+import type { Logger } from '@shop/kit/logger.ts';
+import { declareTopology, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
+import { type DeliveryDependencies, type Settlement, settle } from './delivery.ts';
+
+/** Messages in hand at once. */
+const PREFETCH = 50;
+
+/** Pause before a channel that the broker closed is opened again, in ms. */
+const REOPEN_MS = 1_000;
+
+export interface Consumer extends AsyncDisposable {
+  /** True while messages are being delivered. */
+  readonly consuming: boolean;
+  /** Takes no more messages and resolves when those in hand are settled. What is held goes back to the queue. */
+  drain(): Promise<void>;
+}
+
+export interface ConsumerOptions {
+  readonly url: string;
+  readonly instance: string;
+  readonly logger: Logger;
+  readonly delivery: DeliveryDependencies;
+}
+
+/** Starts consuming order events and returns at once; follows the broker through any loss of channel or connection. */
+export async function openConsumer({ url, instance, logger, delivery }: ConsumerOptions): Promise<Consumer> {
+  const draining = new AbortController();
+  let current: Subscription | undefined;
+
+  async function subscribe(model: ChannelModel): Promise<void> {
+    if (draining.signal.aborted) return;
+    const channel = await model.createChannel();
+    const subscription = createSubscription({ channel, draining: draining.signal, logger, delivery });
+    subscription.lost.addEventListener('abort', () => {
+      if (current === subscription) current = undefined;
+      if (model.connection.stream.writable) subscribeAgain(model);
+    });
+    current = subscription;
+    await subscription.start();
+  }
+
+  /** The broker closes a channel that broke a rule, or whose message it waited for too long; the connection goes on. */
+  function subscribeAgain(model: ChannelModel): void {
+    setTimeout(() => {
+      subscribe(model).catch((error: unknown) =>
+        logger.warn({ reason: messageOf(error) }, 'the channel could not be opened again'),
+      );
+    }, REOPEN_MS).unref();
+  }
+
+  const broker: Broker = await openBroker({ url, logger, connectionName: instance, setUp: subscribe });
+
+  return {
+    get consuming() {
+      return broker.connected && current?.consuming === true;
+    },
+    async drain() {
+      draining.abort();
+      await current?.drain();
+    },
+    async [Symbol.asyncDispose]() {
+      draining.abort();
+      await broker[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** One channel's consumer. Dies with its channel, whose messages the broker then delivers to another. */
+interface Subscription {
+  readonly consuming: boolean;
+  /** Fires when the channel is closed or the broker has cancelled the consumer. */
+  readonly lost: AbortSignal;
+  start(): Promise<void>;
+  drain(): Promise<void>;
+}
+
+function createSubscription(options: {
+  channel: Channel;
+  draining: AbortSignal;
+  logger: Logger;
+  delivery: DeliveryDependencies;
+}): Subscription {
+  const { channel, draining, logger, delivery } = options;
+  const lost = new AbortController();
+  const stop = AbortSignal.any([draining, lost.signal]);
+  const inHand = new Set<Promise<void>>();
+  let consumerTag: string | undefined;
+
+  channel.on('error', (error) => logger.warn({ reason: messageOf(error) }, 'the consuming channel failed'));
+  channel.on('close', () => lost.abort());
+
+  function receive(message: ConsumeMessage | null): void {
+    if (message === null) {
+      logger.warn('the broker cancelled the consumer: its queue is gone');
+      channel.close().catch((error: unknown) => logger.debug({ reason: messageOf(error) }, 'closing a channel'));
+      return;
+    }
+    const work = handle(message).finally(() => inHand.delete(work));
+    inHand.add(work);
+  }
+
+  async function handle(message: ConsumeMessage): Promise<void> {
+    const given = { content: message.content, earlierDeliveries: earlierDeliveriesOf(message) };
+    const settlement = await settle(given, delivery, stop);
+    // On a dead channel nothing can be said, and need not be: the broker delivers the message again.
+    if (!lost.signal.aborted) tell(message, settlement);
+  }
+
+  function tell(message: ConsumeMessage, settlement: Settlement): void {
+    try {
+      if (settlement === 'ack') channel.ack(message);
+      else if (settlement === 'dead-letter') channel.reject(message, false);
+      else if (settlement === 'requeue') channel.nack(message, false, true);
+    } catch (error) {
+      logger.info({ reason: messageOf(error) }, 'the channel was lost before a message was settled');
+    }
+  }
+
+  return {
+    get consuming() {
+      return consumerTag !== undefined && !stop.aborted;
+    },
+    lost: lost.signal,
+    async start() {
+      await declareTopology(channel);
+      await channel.prefetch(PREFETCH);
+      ({ consumerTag } = await channel.consume(ORDER_CONFIRMED_QUEUE, receive));
+    },
+    async drain() {
+      if (!lost.signal.aborted && consumerTag !== undefined) {
+        await channel
+          .cancel(consumerTag)
+          .catch((error: unknown) => logger.info({ reason: messageOf(error) }, 'the channel was lost while draining'));
+      }
+      await Promise.all(inHand);
+      // Closing waits until the broker has everything that was said on the channel.
+      await channel
+        .close()
+        .catch((error: unknown) => logger.debug({ reason: messageOf(error) }, 'the channel was closed already'));
+    },
+  };
+}
+
+/** Quorum queues count in this header, which is absent from the first delivery. */
+function earlierDeliveriesOf({ properties }: ConsumeMessage): number {
+  const count: unknown = properties.headers?.['x-delivery-count'];
+  return typeof count === 'number' ? count : 0;
+}

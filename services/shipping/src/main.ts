@@ -1,0 +1,49 @@
+import { openDatabase } from '@shop/kit/database.ts';
+import { createFailpoints } from '@shop/kit/failpoints.ts';
+import { createHealth } from '@shop/kit/health.ts';
+import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { createApp } from './app.ts';
+import { loadConfig } from './config.ts';
+import { openConsumer } from './consumer.ts';
+import { backOffs } from './delivery.ts';
+import { createMessageCounter } from './metrics.ts';
+import { createShipments } from './repository.ts';
+
+await runService('shipping', async () => {
+  const config = loadConfig(process.env);
+  const instance = config.INSTANCE ?? 'shipping-1';
+  const logger = createLogger({ service: 'shipping', instance, level: config.LOG_LEVEL });
+  const failpoint = createFailpoints('shipping', config.FAILPOINTS_DIR);
+  await using database = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: instance,
+    logger,
+  });
+  const shipments = createShipments(database, failpoint);
+  await using consumer = await openConsumer({
+    url: config.BROKER_URL,
+    instance,
+    logger,
+    delivery: { shipments, count: createMessageCounter(), logger, failpoint, backOffs },
+  });
+  const health = createHealth({
+    database: () => database.ping(),
+    async broker() {
+      if (!consumer.consuming) throw new Error('no messages are being consumed');
+    },
+  });
+  const server = createApp({ shipments, health, logger });
+  await server.listen({ host: config.HOST, port: config.PORT });
+  logger.info({ port: config.PORT }, 'listening');
+  await serveUntilSignal({
+    logger,
+    drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
+    exitWithParent: config.EXIT_WITH_PARENT === '1',
+    async drain() {
+      health.drain();
+      await Promise.all([consumer.drain(), server.close()]);
+    },
+  });
+});

@@ -1,0 +1,66 @@
+import { type Database, type Queryable, sql } from '@shop/kit/database.ts';
+import type { ReadOrderConfirmed } from '@shop/kit/events.ts';
+import type { Failpoint } from '@shop/kit/failpoints.ts';
+import type { Shipment } from './shipment.ts';
+
+const insertInbox = sql(
+  'INSERT inbox: received',
+  'INSERT INTO inbox (message_id, type, order_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+);
+
+const insertShipment = sql(
+  'INSERT Shipments: create',
+  'INSERT INTO "Shipments" ("OrderId", "Lines") VALUES ($1, $2) ON CONFLICT ("OrderId") DO NOTHING',
+);
+
+const selectShipment = sql(
+  'SELECT Shipments: by order',
+  'SELECT "Id", "OrderId", "Lines", "CreatedAt" FROM "Shipments" WHERE "OrderId" = $1',
+);
+
+export interface Shipments {
+  /**
+   * Creates the shipment that an event asks for, in one transaction with the note that the event was processed. False
+   * when it was processed before. Two events of one order (two versions, say) make one shipment.
+   */
+  receive(event: ReadOrderConfirmed): Promise<boolean>;
+  find(orderId: string): Promise<Shipment | undefined>;
+}
+
+/** Failpoint: `storing` before the commit. */
+export function createShipments(database: Database, failpoint: Failpoint): Shipments {
+  return {
+    receive: (event) =>
+      database.transaction(async (transaction) => {
+        const isNew = await addToInbox(transaction, event);
+        if (isNew) await addShipment(transaction, event);
+        await failpoint('storing');
+        return isNew;
+      }),
+    async find(orderId) {
+      const { rows } = await database.query<ShipmentRow>(selectShipment, [orderId]);
+      return rows[0] && toShipment(rows[0]);
+    },
+  };
+}
+
+async function addToInbox(transaction: Queryable, event: ReadOrderConfirmed): Promise<boolean> {
+  const { count } = await transaction.query(insertInbox, [event.messageId, event.type, event.orderId]);
+  return count === 1;
+}
+
+async function addShipment(transaction: Queryable, { orderId, lines }: ReadOrderConfirmed): Promise<void> {
+  const wanted = lines.map(({ productId, quantity }) => ({ productId, quantity }));
+  await transaction.query(insertShipment, [orderId, JSON.stringify(wanted)]);
+}
+
+interface ShipmentRow {
+  readonly Id: string;
+  readonly OrderId: string;
+  readonly Lines: Shipment['lines'];
+  readonly CreatedAt: Date;
+}
+
+function toShipment({ Id, OrderId, Lines, CreatedAt }: ShipmentRow): Shipment {
+  return { id: Id, orderId: OrderId, lines: Lines, createdAt: CreatedAt };
+}

@@ -1,0 +1,18 @@
+import { commonVariables, databaseVariables, parseEnvironment, port } from '@shop/kit/config.ts';
+import { type Static, Type } from 'typebox';
+
+const variables = Type.Object({
+  ...commonVariables,
+  ...databaseVariables(4),
+  /** HTTP door for health beside the gRPC one on PORT. */
+  HEALTH_PORT: port(),
+  /** Folder in which tests arm failpoints; see the kit's failpoints.ts. */
+  FAILPOINTS_DIR: Type.Optional(Type.String({ minLength: 1 })),
+});
+
+export type StockConfig = Static<typeof variables>;
+
+/** Throws ConfigError naming every wrong variable. */
+export function loadConfig(env: NodeJS.ProcessEnv): StockConfig {
+  return parseEnvironment(variables, env);
+}

@@ -1,0 +1,36 @@
+import { openDatabase } from '@shop/kit/database.ts';
+import { createFailpoints } from '@shop/kit/failpoints.ts';
+import { createHealth } from '@shop/kit/health.ts';
+import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { createApp } from './app.ts';
+import { loadConfig } from './config.ts';
+import { createStock } from './stock.ts';
+
+await runService('stock', async () => {
+  const config = loadConfig(process.env);
+  const instance = config.INSTANCE ?? 'stock-1';
+  const logger = createLogger({ service: 'stock', instance, level: config.LOG_LEVEL });
+  await using database = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: instance,
+    logger,
+  });
+  const stock = createStock(database, createFailpoints('stock', config.FAILPOINTS_DIR));
+  const health = createHealth({ database: () => database.ping() });
+  const app = createApp({ stock, health, logger });
+  await app.listen({ host: config.HOST, port: config.PORT });
+  await app.healthDoor.listen({ host: config.HOST, port: config.HEALTH_PORT });
+  logger.info({ port: config.PORT, healthPort: config.HEALTH_PORT }, 'listening');
+  await serveUntilSignal({
+    logger,
+    drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
+    exitWithParent: config.EXIT_WITH_PARENT === '1',
+    async drain() {
+      health.drain();
+      // What closes after the doors has the other half of the time.
+      await app.close(config.DRAIN_TIMEOUT_MS / 2);
+    },
+  });
+});

@@ -1,0 +1,8 @@
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
+
+/** Loads a package as it is installed: those that read `.proto` files beside their code cannot be bundled. */
+export function requireUnbundled<Module>(name: 'grpc-health-check' | '@grpc/reflection'): Module {
+  return require(name) as Module;
+}

@@ -1,0 +1,101 @@
+/**
+ * One PostgreSQL cluster and one RabbitMQ per test run, started when the first test asks for one and ended with the run.
+ * Tests run in other processes: they ask over a Unix socket in a folder that only this user can enter.
+ */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { createPortBook } from '../../cli/src/platform/ports.ts';
+import { cloneRoot, openProject } from '../../cli/src/platform/project.ts';
+import type { ComponentContext, ComponentName, Launch } from '../../cli/src/providers/component.ts';
+import { purgeComponents, resolveComponent } from '../../cli/src/providers/resolve.ts';
+import { createSecrets } from '../../cli/src/providers/secrets.ts';
+import { createVirtualHost } from './broker.ts';
+import { type RunningComponent, startComponent } from './component.ts';
+import { copyDatabase, isDatabaseName } from './postgres.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Path of the socket on which this run's infrastructure is asked for. */
+    testInfrastructure: string;
+  }
+}
+
+interface Started {
+  readonly launch: Launch;
+  readonly running: RunningComponent;
+}
+
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'shop-test-'));
+  const context = await createContext(folder);
+  const started = new Map<ComponentName, Promise<Started>>();
+
+  function component(name: ComponentName): Promise<Started> {
+    const already = started.get(name);
+    if (already !== undefined) return already;
+    const starting = resolveComponent(name, context).then(async (launch) => ({
+      launch,
+      running: await startComponent(launch, context.logFile(name)),
+    }));
+    started.set(name, starting);
+    return starting;
+  }
+
+  async function create(path: string): Promise<object> {
+    const [kind, name = ''] = path.slice(1).split('/');
+    if (kind === 'broker') return createVirtualHost((await component('rabbitmq')).launch, context);
+    if (kind !== 'database' || !isDatabaseName(name)) throw new Error(`there is no ${path}`);
+    return copyDatabase(name, (await component('postgres')).launch, context);
+  }
+
+  const socket = join(folder, 'infrastructure.sock');
+  const server = await listen(socket, create);
+  project.provide('testInfrastructure', socket);
+
+  return async () => {
+    server.close();
+    server.closeAllConnections();
+    const all = await Promise.allSettled(started.values());
+    // One that failed to start has been stopped by whoever started it, and its test has failed.
+    await Promise.all(all.map((one) => (one.status === 'fulfilled' ? one.value.running.stop() : undefined)));
+    await purgeComponents(context);
+    await rm(folder, { recursive: true, force: true });
+  };
+}
+
+async function createContext(folder: string): Promise<ComponentContext> {
+  const root = cloneRoot();
+  const ports = createPortBook({});
+  // Servers of somebody else are not for tests.
+  const { SHOPCTL_POSTGRES_URL: _postgres, SHOPCTL_RABBITMQ_URL: _rabbitmq, ...env } = process.env;
+  const stateDir = join(folder, 'state');
+  await mkdir(stateDir, { mode: 0o700 });
+  return {
+    project: `shop-test-${process.pid}`,
+    stateDir,
+    cacheDir: openProject('shop', root, env).cacheDir,
+    migrationsDir: join(root, 'migrations'),
+    logFile: (name) => join(folder, `${name}.log`),
+    ports: {
+      reserve: (name, count = 1) =>
+        Promise.all(Array.from({ length: count }, (_, index) => ports.reserve(`${name}-${index}`))),
+    },
+    secrets: createSecrets(),
+    env,
+  };
+}
+
+function listen(socket: string, create: (path: string) => Promise<object>): Promise<Server> {
+  async function answer(request: IncomingMessage, response: ServerResponse) {
+    try {
+      response.end(JSON.stringify(await create(request.url ?? '')));
+    } catch (error) {
+      response.writeHead(500).end(String(error instanceof Error ? error.stack : error));
+    }
+  }
+  const server = createServer((request, response) => void answer(request, response));
+  return new Promise((resolve, reject) => server.once('error', reject).listen(socket, () => resolve(server)));
+}
