@@ -1,8 +1,28 @@
 import { defineConfig } from 'vitest/config';
 
+/** Unit and integration tests run side by side; whole platforms after them, one at a time. */
 export default defineConfig({
   test: {
-    include: ['{kit,cli}/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: 'test/support/global-setup.ts',
+    projects: [
+      {
+        test: {
+          name: 'units',
+          include: ['{kit,cli}/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: ['**/node_modules/**', 'test/e2e/**'],
+          globalSetup: 'test/support/global-setup.ts',
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.e2e.test.ts'],
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 240_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

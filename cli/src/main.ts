@@ -1,15 +1,22 @@
 import { Command, CommanderError } from 'commander';
+import { register as registerAudit } from './commands/audit.ts';
 import { register as registerCompletion } from './commands/completion.ts';
+import { register as registerCounters } from './commands/counters.ts';
 import type { CommandDeps, CommonOptions, Register } from './commands/deps.ts';
 import { register as registerDoctor } from './commands/doctor.ts';
 import { register as registerDown } from './commands/down.ts';
+import { register as registerExplain } from './commands/explain.ts';
 import { register as registerLogs } from './commands/logs.ts';
+import { register as registerOrder } from './commands/order.ts';
+import { register as registerOutbox } from './commands/outbox.ts';
 import { register as registerPort } from './commands/port.ts';
 import { register as registerRestart } from './commands/restart.ts';
+import { register as registerSaga } from './commands/saga.ts';
 import { register as registerSetup } from './commands/setup.ts';
 import { register as registerStart } from './commands/start.ts';
 import { register as registerStatus } from './commands/status.ts';
 import { register as registerStop } from './commands/stop.ts';
+import { register as registerTrace } from './commands/trace.ts';
 import { register as registerUp } from './commands/up.ts';
 import { register as registerVersion, versionText } from './commands/version.ts';
 import { register as registerWait } from './commands/wait.ts';
@@ -30,6 +37,13 @@ const commands: readonly Register[] = [
   registerWait,
   registerLogs,
   registerPort,
+  registerOrder,
+  registerSaga,
+  registerOutbox,
+  registerExplain,
+  registerTrace,
+  registerCounters,
+  registerAudit,
   registerSetup,
   registerDoctor,
   registerVersion,

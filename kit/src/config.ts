@@ -1,4 +1,4 @@
-import { type Static, type TObject, Type } from 'typebox';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 
 /** All that is wrong with the environment, in one error. Values of secrets never appear in it. */
@@ -35,14 +35,20 @@ export const databaseVariables = (poolSize: number) => ({
  */
 export function parseEnvironment<T extends TObject>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
   const names = Object.keys(schema.properties);
-  const given = Object.fromEntries(names.filter((name) => env[name] !== undefined).map((name) => [name, env[name]]));
-  const converted = Value.Convert(schema, Value.Default(schema, given));
+  const given = names.filter((name) => env[name] !== undefined);
+  const read = Object.fromEntries(given.map((name) => [name, convert(schema.properties[name], env[name] as string)]));
+  const converted = Value.Default(schema, read);
   const errors = Value.Errors(schema, converted);
   if (errors.length > 0) {
     const lines = new Set(errors.map((error) => describe(error, env)));
     throw new ConfigError(`configuration: ${[...lines].join('; ')}`);
   }
   return Object.freeze(converted) as Static<T>;
+}
+
+/** Whole numbers only: TypeBox's own conversion takes "1.5" for 1 and "true" for 1. */
+function convert(schema: TSchema | undefined, text: string): string | number {
+  return schema !== undefined && Type.IsInteger(schema) && /^-?\d+$/.test(text) ? Number(text) : text;
 }
 
 function describe(error: { instancePath: string; message: string; params: object }, env: NodeJS.ProcessEnv): string {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { parseEnvironment } from './config.ts';
+import { ConfigError, parseEnvironment } from './config.ts';
 
 /** The limits of one edge. Times in ms. `attempts` counts the first one. */
 export interface EdgeLimits {
@@ -57,7 +57,12 @@ export function loadEdge(name: EdgeName, env: NodeJS.ProcessEnv): EdgeLimits {
     ),
   );
   const values = parseEnvironment(schema, env) as Record<string, number>;
-  return Object.freeze(
-    Object.fromEntries(fields.map((field) => [field, values[variable(field)]])),
-  ) as unknown as EdgeLimits;
+  const limits = Object.fromEntries(fields.map((field) => [field, values[variable(field)]])) as unknown as EdgeLimits;
+  if (limits.attemptTimeoutMs > limits.callTimeoutMs) {
+    throw new ConfigError(
+      `configuration: ${variable('attemptTimeoutMs')} must not be above ${variable('callTimeoutMs')}, ` +
+        `got ${limits.attemptTimeoutMs} and ${limits.callTimeoutMs}`,
+    );
+  }
+  return Object.freeze(limits);
 }

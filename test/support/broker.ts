@@ -54,7 +54,7 @@ async function erlCall(info: Launch['info'], expression: string): Promise<string
     timeout: 10_000,
   });
   child.stdin.on('error', () => undefined); // Reported by the exit code and stderr below.
-  child.stdin.end(expression);
+  child.stdin.end(`${expression}\n`);
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
   const [code, out, errors] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
   if (code !== 0) throw new Error(`erl_call ended with ${code}: ${errors.slice(0, 500)}`);

@@ -87,8 +87,3 @@ export function verdictOf(violations: readonly Violation[], missing: readonly st
 export function count(value: number): string {
   return value.toLocaleString('en-US');
 }
-
-/** Kopiykas as `1,234.50 UAH`. */
-export function money(kopiykas: number): string {
-  return `${(kopiykas / 100).toLocaleString('en-US', { minimumFractionDigits: 2 })} UAH`;
-}

@@ -54,10 +54,7 @@ export async function openGroups<Fact>(
   source: RowSource<Fact>,
   scope: Scope,
 ): Promise<GroupReader<Fact>> {
-  await client.query(
-    `DECLARE ${source.name} NO SCROLL CURSOR FOR ${source.select(scope)}`,
-    parametersOf(scope),
-  );
+  await client.query(`DECLARE ${source.name} NO SCROLL CURSOR FOR ${source.select(scope)}`, parametersOf(scope));
   const fetch = () => quietly(client.query<Row[]>({ text: `FETCH ${BATCH} FROM ${source.name}`, rowMode: 'array' }));
   let coming = fetch();
   let rows: readonly Row[] = [];

@@ -22,12 +22,8 @@ export function renderReport(report: Report, style: Style): string {
 function renderInstrument(row: InstrumentRow, style: Style): string {
   const tags = Object.entries(row.attributes).map(([key, value]) => `${key}=${value}`);
   const label = [row.name, ...tags, ...(row.stale ? ['(stale)'] : [])].join(' ');
-  const text = line(label, [
-    count(row.value),
-    ratio(row.perSecond),
-    withUnit(row.p50, row.unit),
-    withUnit(row.p95, row.unit),
-  ]);
+  const quantiles = row.type === 'histogram' ? [withUnit(row.p50, row.unit), withUnit(row.p95, row.unit)] : [];
+  const text = line(label, [count(row.value), ratio(row.perSecond), ...quantiles]);
   return row.stale ? style.dim(text) : text;
 }
 

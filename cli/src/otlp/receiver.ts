@@ -11,9 +11,9 @@ export interface ReceiverLimits extends TraceLimits, MetricLimits, LogLimits {
   readonly maxBodyBytes: number;
 }
 
-/** What the supervisor affords: about 4,000 orders of 31 spans, and their log lines. */
+/** What the supervisor affords: about 3,000 orders of 31 spans, and their log lines. */
 export const defaultReceiverLimits: ReceiverLimits = {
-  maxTraceBytes: 96 * 1024 ** 2,
+  maxTraceBytes: 64 * 1024 ** 2,
   maxSpansPerTrace: 2_000,
   maxSeries: 20_000,
   maxInstances: 200,

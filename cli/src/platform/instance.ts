@@ -18,6 +18,8 @@ export interface SupervisionLimits {
   /** While it was ready once but is not now, and after a failed setUp. */
   readonly unreadyProbeMs: number;
   readonly probeTimeoutMs: number;
+  /** How long the stop signal may take while it was not ready yet, before it is killed. */
+  readonly stopStartingMs: number;
   /** Failures of setUp in a row (a bad migration, for instance) after which the unit has failed. */
   readonly maxFailedSetUps: number;
 }
@@ -31,6 +33,7 @@ export const defaultLimits: SupervisionLimits = {
   readyProbeMs: 2000,
   unreadyProbeMs: 250,
   probeTimeoutMs: 2000,
+  stopStartingMs: 1500,
   maxFailedSetUps: 3,
 };
 
@@ -90,9 +93,12 @@ export class Instance {
   async stop(timeoutMs?: number): Promise<void> {
     const keeper = this.#keeper;
     if (!keeper) return;
+    // Half started it has no work to finish, and may not hear its signal yet (RabbitMQ while it boots).
+    const limitMs =
+      this.#status === 'starting' ? Math.min(timeoutMs ?? Infinity, this.#limits.stopStartingMs) : timeoutMs;
     this.#set('stopping', undefined);
     keeper.stop.abort();
-    await this.#running?.stop(timeoutMs);
+    await this.#running?.stop(limitMs);
     await keeper.done;
     this.#keeper = undefined;
     this.#set('stopped', undefined);

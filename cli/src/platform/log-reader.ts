@@ -27,47 +27,59 @@ function noFolder(error: NodeJS.ErrnoException): string[] {
 }
 
 /** Reads a growing file piece by piece; a file that got shorter was rotated and is read from its start. */
-export interface LogCursor {
-  /** Whole lines that have come since the last call. */
-  read(): Promise<readonly LogLine[]>;
+export interface LineCursor {
+  /** Whole lines that have come since the last call; none while there is no such file. */
+  read(): Promise<readonly string[]>;
 }
 
-export function openLog(logDir: string, instance: string): LogCursor {
-  const file = join(logDir, `${instance}.log`);
-  let position = 0;
-  let rest = '';
-  let lastTimeMs = 0;
+/** A cursor at the start of a file, or at a position in bytes. */
+export function openLines(file: string, from = 0): LineCursor {
+  let position = from;
   return {
     async read() {
-      const { text, size } = await readFrom(file, position);
+      const { text, size, end } = await readFrom(file, position);
       if (size < position) {
         position = 0;
-        rest = '';
         return this.read();
       }
-      position = size;
-      const lines = (rest + text).split('\n');
-      rest = lines.pop() ?? '';
-      return lines
-        .filter((line) => line !== '')
-        .map((line) => {
-          const parsed = parseLine(instance, line, lastTimeMs);
-          lastTimeMs = parsed.timeMs;
-          return parsed;
-        });
+      position = end;
+      return text.split('\n').filter((line) => line !== '');
     },
   };
 }
 
-async function readFrom(file: string, position: number): Promise<{ text: string; size: number }> {
-  await using handle = await open(file, 'r');
+/** Parsed lines of one instance's log. */
+export interface LogCursor {
+  read(): Promise<readonly LogLine[]>;
+}
+
+export function openLog(logDir: string, instance: string): LogCursor {
+  const lines = openLines(join(logDir, `${instance}.log`));
+  let lastTimeMs = 0;
+  return {
+    async read() {
+      return (await lines.read()).map((line) => {
+        const parsed = parseLine(instance, line, lastTimeMs);
+        lastTimeMs = parsed.timeMs;
+        return parsed;
+      });
+    },
+  };
+}
+
+/** Bytes after `position` up to the last line end; half a line, or half a character, is left for the next time. */
+async function readFrom(file: string, position: number): Promise<{ text: string; size: number; end: number }> {
+  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
+  if (!handle) return { text: '', size: position, end: position };
+  await using _ = handle;
   const { size } = await handle.stat();
-  if (size <= position) return { text: '', size };
-  const buffer = Buffer.alloc(size - position);
-  const { bytesRead } = await handle.read({ buffer, position });
-  // A character cut at the end would be damaged, so what is after the last line end is left for the next time.
-  const end = buffer.lastIndexOf(10, bytesRead - 1) + 1;
-  return { text: buffer.toString('utf8', 0, end), size: position + end };
+  if (size <= position) return { text: '', size, end: position };
+  const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(size - position), position });
+  const length = bytesRead === 0 ? 0 : buffer.lastIndexOf(10, bytesRead - 1) + 1;
+  return { text: buffer.toString('utf8', 0, length), size, end: position + length };
 }
 
 /** A line of JSON with a time is a record; the first ISO or PostgreSQL-like time in other lines counts as theirs. */

@@ -66,7 +66,11 @@ export class Platform {
   }
 
   snapshots(): readonly InstanceState[] {
-    return [...this.#instances.values()].map((instance) => instance.snapshot());
+    const order = this.#plan?.units.map(({ name }) => name) ?? [];
+    const inOrder = [...this.#instances.values()].sort(
+      (a, b) => order.indexOf(a.unit.name) - order.indexOf(b.unit.name),
+    );
+    return inOrder.map((instance) => instance.snapshot());
   }
 
   get status(): 'starting' | 'ready' | 'degraded' | 'stopping' | 'stopped' {

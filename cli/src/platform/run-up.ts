@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CommandDeps } from '../commands/deps.ts';
 import type { UpOptions } from '../commands/up.ts';
 import { CliError } from '../errors.ts';
@@ -5,7 +6,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { formatTable } from '../output/table.ts';
 import { formatDuration } from '../output/units.ts';
 import { bundles } from './bundles.ts';
-import { createControlClient, type UpProgress } from './control-client.ts';
+import { type ControlClient, createControlClient, type UpProgress } from './control-client.ts';
 import { type Project, readConfigFile } from './project.ts';
 import { serviceNames } from './services.ts';
 import type { PlatformState, StartStep } from './state.ts';
@@ -14,6 +15,7 @@ import { isSupervisorRunning, startSupervisor } from './supervisor-process.ts';
 import { unknownService } from './unknown-service.ts';
 
 const DEFAULT_WAIT_SECONDS = 180;
+const INTERRUPTED_END_MS = 20_000;
 
 /** `shopctl up`. */
 export async function runUp(services: readonly string[], options: UpOptions, deps: CommandDeps): Promise<void> {
@@ -27,10 +29,15 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
   try {
     if (options.build) await bundles(project).buildIfStale((line) => progress.note(line));
     const wasRunning = await isSupervisorRunning(project);
-    if (!wasRunning) await startSupervisor({ project, env });
     const control = createControlClient(project.socketPath);
     // The supervisor takes back what this call started as soon as the connection is gone; we wait to see it through.
-    deps.onInterrupt(() => afterInterrupt(project, wasRunning, () => control.state()));
+    const starting = wasRunning ? undefined : startSupervisor({ project, env, signal });
+    deps.onInterrupt(async () => {
+      // How the start itself ended is told by the command; here it only has to be over.
+      await starting?.catch(() => {});
+      await (wasRunning ? untilSettled(control) : untilEnded(project, control));
+    });
+    await starting;
     const request = {
       services,
       replicas: options.replicas ?? {},
@@ -106,14 +113,24 @@ async function follow(
   });
 }
 
-/** Waits until what the interrupted start had begun is stopped; a platform that ran before goes on. */
-async function afterInterrupt(
-  project: Project,
-  wasRunning: boolean,
-  state: () => Promise<PlatformState>,
-): Promise<void> {
-  if (!wasRunning) return waitUntilGone(project, 20_000);
-  while ((await state()).status === 'starting') await new Promise((resolve) => setTimeout(resolve, 50));
+/** A platform that ran before goes on; only what the interrupted call began is stopped. */
+async function untilSettled(control: ControlClient): Promise<void> {
+  while ((await control.state()).status === 'starting') await delay(50);
+}
+
+/** The supervisor was ours: it ends when everything is stopped, or is told to when our request never reached it. */
+async function untilEnded(project: Project, control: ControlClient): Promise<void> {
+  const isIdle = async () => (await isSupervisorRunning(project)) && (await control.state()).status === 'stopped';
+  const ended = waitUntilGone(project, INTERRUPTED_END_MS);
+  const watched = new AbortController();
+  const sendHome = async () => {
+    while (!watched.signal.aborted) {
+      // It may end between the question and the order: then it is where we want it.
+      if (await isIdle().catch(() => false)) return control.down({}).catch(() => {});
+      await delay(50);
+    }
+  };
+  await Promise.all([ended.finally(() => watched.abort()), sendHome()]);
 }
 
 function summary(startedCount: number, tookMs: number): string {
@@ -149,7 +166,12 @@ function describe(state: PlatformState, withReport: boolean): string {
       detail ?? '',
     ]),
   );
-  const parts = [endpoints, `gateway    ${state.gatewayUrl}/api/orders\ntelemetry  ${state.telemetryUrl}`];
+  const hasGateway = state.instances.some(({ service }) => service === 'gateway');
+  const urls = [
+    ...(hasGateway ? [`orders     ${state.gatewayUrl}/api/orders`] : []),
+    `telemetry  ${state.telemetryUrl}`,
+  ];
+  const parts = [endpoints, urls.join('\n')];
   if (withReport) parts.unshift(describeStart(state.startReport));
   return parts.join('\n\n');
 }

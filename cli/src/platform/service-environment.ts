@@ -15,6 +15,8 @@ export interface ServicePlace {
   readonly externalBrokerUrl?: string | undefined;
   readonly telemetryUrl: string;
   readonly compileCacheDir: string;
+  /** Where tests arm failpoints; without it they cannot be armed. */
+  readonly failpointDir?: string | undefined;
   /** Where a few variables are passed on from. */
   readonly env: NodeJS.ProcessEnv;
 }
@@ -33,6 +35,7 @@ export function serviceEnvironment(place: ServicePlace): Record<string, string> 
     INSTANCE: instance,
     EXIT_WITH_PARENT: '1',
     NODE_COMPILE_CACHE: compileCacheDir,
+    ...(place.failpointDir !== undefined && { FAILPOINT_DIR: place.failpointDir }),
     OTEL_SERVICE_NAME: definition.name,
     OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${instance}`,
     OTEL_EXPORTER_OTLP_ENDPOINT: telemetryUrl,

@@ -10,6 +10,7 @@ import { componentContext } from './component-context.ts';
 import { type ChildRegistry, componentUnit } from './component-unit.ts';
 import { withDependencies } from './graph.ts';
 import { probeHealth } from './health-probe.ts';
+import { feedLogs } from './log-feed.ts';
 import type { Plan, Planner, PlanRequest } from './plan.ts';
 import type { PortBook } from './ports.ts';
 import type { Project } from './project.ts';
@@ -57,11 +58,15 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
     return launch;
   };
   const proxies = createProxyKeeper();
+  const feed = feedLogs(project.logDir, (line) => receiver.logs.addLine(line));
   return {
     serviceNames,
     plan: (request) => planShop({ ...options, secrets, telemetryUrl: receiver.url, launchOf, proxies }, request),
     ports: () => ports.all(),
-    close: () => receiver.close(),
+    async close() {
+      feed.end();
+      await receiver.close();
+    },
   };
 }
 
@@ -230,6 +235,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     externalBrokerUrl: options.externalBrokerUrl,
     telemetryUrl,
     compileCacheDir: join(project.cacheDir, 'compile-cache'),
+    failpointDir: planning.env.SHOPCTL_FAILPOINTS === '1' ? join(project.stateDir, 'failpoints') : undefined,
     env: planning.env,
   });
   const logFile = join(project.logDir, `${instance}.log`);

@@ -15,6 +15,8 @@ export interface StartSupervisorOptions {
   /** Program and arguments; default: the built supervisor for this project. */
   readonly command?: readonly [string, ...string[]];
   readonly timeoutMs?: number;
+  /** Ends the start: the supervisor is told to go, and the reason is thrown. */
+  readonly signal?: AbortSignal;
 }
 
 /** True when a supervisor answers on the project's socket. */
@@ -35,7 +37,7 @@ export function isSupervisorRunning({ socketPath }: Project): Promise<boolean> {
  * when it answers. Throws CliError with the last lines of its log when it does not.
  */
 export async function startSupervisor(options: StartSupervisorOptions): Promise<void> {
-  const { project, env, timeoutMs = 15_000 } = options;
+  const { project, env, timeoutMs = 15_000, signal } = options;
   const [program, ...args] = options.command ?? [
     process.execPath,
     '--enable-source-maps',
@@ -55,9 +57,12 @@ export async function startSupervisor(options: StartSupervisorOptions): Promise<
   child.once('exit', (code, signal) => {
     ended = signal ? `signal ${signal}` : `exit code ${code}`;
   });
+  const giveUp = () => child.kill('SIGTERM');
+  signal?.addEventListener('abort', giveUp, { once: true });
   const deadline = performance.now() + timeoutMs;
   // One that ended with 0 found another that was quicker, which will answer soon.
   while (!(await isSupervisorRunning(project))) {
+    if (signal?.aborted && ended !== undefined) throw signal.reason;
     if ((ended !== undefined && ended !== 'exit code 0') || performance.now() > deadline) {
       throw new CliError({
         what: 'the supervisor did not start',
@@ -68,4 +73,6 @@ export async function startSupervisor(options: StartSupervisorOptions): Promise<
     }
     await delay(15);
   }
+  signal?.removeEventListener('abort', giveUp);
+  signal?.throwIfAborted();
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ComponentContext, Launch } from './component.ts';
 import { purgeComponents } from './resolve.ts';
@@ -16,6 +16,11 @@ export interface TestContextOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cacheDir?: string;
   readonly migrationsDir?: string;
+}
+
+/** The user's own cache, so that a test run downloads and builds nothing twice. */
+export function sharedCacheDir(): string {
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'shopctl');
 }
 
 /** A context in a temporary folder of its own; disposing removes it and what PostgreSQL keeps outside of it. */

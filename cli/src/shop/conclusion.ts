@@ -3,6 +3,7 @@ import { formatMoney } from './money.ts';
 import type { OrderStory } from './order-story.ts';
 import type { OrderRow } from './orders-table.ts';
 import { PAYMENT_LIMIT_KOPIYKAS } from './payment-limit.ts';
+import { failedRounds } from './saga-steps.ts';
 
 /** One sentence in plain words: how the order stands, and why. Pure. */
 export function conclusionOf(story: OrderStory): string {
@@ -28,7 +29,8 @@ function confirmedBecause(story: OrderStory): string {
   const publishedAt = outbox.at(-1)?.publishedAt;
   if (publishedAt == null) return `${paid}, but the outbox holds no event for it, so there is no shipment`;
   const age = formatDuration(order.readAt.getTime() - publishedAt.getTime());
-  return `${paid}, but the event published ${age} ago has no shipment: look for it with "shopctl outbox ls"`;
+  const look = 'see "shopctl status", and count dead letters with "shopctl outbox redrive --dead-letters --dry-run"';
+  return `${paid}, but the event published ${age} ago has not reached shipping: ${look}`;
 }
 
 function cancelledBecause({ order, reservation }: OrderStory): string {
@@ -59,7 +61,7 @@ function errorOf({ lastError }: OrderRow): string {
 function compensationOf(story: OrderStory): string {
   const { order, reservation, payment, unavailable } = story;
   if (order.open) {
-    const tries = order.attempts === 0 ? '' : ` after ${order.attempts} failed round${order.attempts === 1 ? '' : 's'}`;
+    const tries = order.attempts === 0 ? '' : ` after ${failedRounds(order.attempts)}`;
     return `still to do${tries}: ${order.pending.join(', ')}${nextTry(order)}`;
   }
   const missing = [unavailable.stock && 'stock', unavailable.payments && 'payments'].filter(Boolean);

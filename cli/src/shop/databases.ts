@@ -138,8 +138,8 @@ function explain(database: DatabaseName, error: unknown, limits: DatabaseLimits)
     });
   }
   return new DatabaseError(database, {
-    what: `the ${database} database gave no answer within ${limits.connectTimeoutMs + limits.statementTimeoutMs} ms`,
-    why: messageOf(error),
+    what: `the ${database} database does not answer`,
+    why: `${messageOf(error)} (limits: ${limits.connectTimeoutMs} ms to connect, ${limits.statementTimeoutMs} ms for a statement)`,
     next: 'see whether PostgreSQL runs with "shopctl status", and what it logged with "shopctl logs postgres"',
     exitCode: exitCodes.notRunning,
     cause: error,

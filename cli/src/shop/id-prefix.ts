@@ -19,7 +19,7 @@ export function parseIdPrefix(input: string, what: string): IdRange {
   if (!/^[0-9a-f]{6,32}$/.test(digits) || !(text === digits || withDashes(digits).startsWith(text))) {
     throw new CliError({
       what: `"${input.slice(0, 60)}" is not an ${what} id`,
-      why: `an id looks like 3f2b8a1c-5d4e-4f60-9a7b-8c9d0e1f2a3b; its first ${SHORTEST_PREFIX} characters are enough while they are unique`,
+      why: `an id is a UUID; its first ${SHORTEST_PREFIX} characters or more are enough while they are unique`,
       next: what === 'order' ? 'list orders with "shopctl order list"' : 'list rows with "shopctl outbox ls"',
       exitCode: exitCodes.usage,
     });

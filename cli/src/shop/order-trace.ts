@@ -63,7 +63,8 @@ async function awaitQuiet({ backend, traceId, timeoutMs, signal }: AwaitOptions)
 /** The trace as it is recorded now. Rejects with CliError when the trace backend is away. */
 export async function readTrace(backend: TraceBackend, traceId: string): Promise<OrderTrace> {
   const { spans, incomplete } = await backend.trace(traceId);
-  const note = incomplete ?? (spans.length === 0 ? `trace ${traceId} is not in the trace store (it keeps the newest)` : null);
+  const note =
+    incomplete ?? (spans.length === 0 ? `trace ${traceId} is not in the trace store (it keeps the newest)` : null);
   return { traceId, tree: buildTree(spans), spans: spans.length, note };
 }
 

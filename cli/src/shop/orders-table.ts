@@ -136,11 +136,9 @@ export async function listOrders(databases: ShopDatabases, { status, limit }: Or
 
 /** Open sagas, the oldest first. */
 export async function listOpenSagas(databases: ShopDatabases, limit: number): Promise<OrderRow[]> {
-  const rows = await databases.query<Columns>(
-    'orders',
-    `${SELECT} WHERE o.open ORDER BY o.created_at LIMIT $1`,
-    [limit],
-  );
+  const rows = await databases.query<Columns>('orders', `${SELECT} WHERE o.open ORDER BY o.created_at LIMIT $1`, [
+    limit,
+  ]);
   return rows.map(toOrder);
 }
 

@@ -66,11 +66,9 @@ export async function findPayment(databases: ShopDatabases, orderId: string): Pr
     currency: string | null;
     created_at: Date;
     updated_at: Date;
-  }>(
-    'payments',
-    'SELECT state, amount_kopiykas, currency, created_at, updated_at FROM payments WHERE order_id = $1',
-    [orderId],
-  );
+  }>('payments', 'SELECT state, amount_kopiykas, currency, created_at, updated_at FROM payments WHERE order_id = $1', [
+    orderId,
+  ]);
   if (row === undefined) return null;
   return {
     state: row.state,

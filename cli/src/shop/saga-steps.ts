@@ -20,7 +20,13 @@ export interface SagaStep {
  */
 export function sagaSteps(story: OrderStory): SagaStep[] {
   return [
-    { name: 'start order', result: 'done', at: story.order.createdAt, detail: 'order and saga recorded', from: 'orders' },
+    {
+      name: 'start order',
+      result: 'done',
+      at: story.order.createdAt,
+      detail: 'order and saga recorded',
+      from: 'orders',
+    },
     reserveStep(story),
     ...chargeSteps(story),
     ...decisionSteps(story),
@@ -54,15 +60,16 @@ export function formatLines(lines: readonly { readonly productId: number; readon
   return lines.map(({ productId, quantity }) => `product ${productId} x ${quantity}`).join(', ');
 }
 
-function chargeSteps({ order, payment, reservation, unavailable }: OrderStory): SagaStep[] {
+function chargeSteps({ order, payment, unavailable }: OrderStory): SagaStep[] {
   const step = { name: 'charge payment', from: 'payments' } as const;
   if (unavailable.payments !== undefined) return [{ ...step, result: 'unknown', at: null, detail: 'no answer' }];
   if (payment !== null) return [{ ...step, at: payment.createdAt, ...chargeResult(payment) }];
   if (order.state === 'StockReserved') {
     return [{ ...step, result: 'running', at: null, detail: 'no payment recorded yet' }];
   }
-  const stockRefused = reservation?.state === 'insufficient' || order.reason?.includes('stock') || order.open;
-  if (stockRefused && order.state !== 'PaymentCharged') return [];
+  const wasDue =
+    order.state === 'PaymentCharged' || order.status === 'Confirmed' || order.reason?.startsWith('payment');
+  if (!wasDue) return [];
   return [{ ...step, result: 'not done', at: null, detail: 'no payment recorded' }];
 }
 
@@ -103,15 +110,29 @@ function releaseSteps({ order, reservation }: OrderStory): SagaStep[] {
   return [{ ...step, result: 'done', at: reservation.releasedAt, detail }];
 }
 
+/** "1 failed round", "3 failed rounds" */
+export function failedRounds(count: number): string {
+  return `${count} failed round${count === 1 ? '' : 's'}`;
+}
+
 function waitingFor({ attempts, lastError }: OrderStory['order']): { result: StepResult; at: null; detail: string } {
-  const tries = attempts === 0 ? 'not tried yet' : `${attempts} failed round${attempts === 1 ? '' : 's'}`;
+  const tries = attempts === 0 ? 'not tried yet' : failedRounds(attempts);
   return { result: 'waiting', at: null, detail: lastError === null ? tries : `${tries}: ${lastError}` };
 }
 
 function eventSteps({ order, outbox, inbox, shipment, unavailable }: OrderStory): SagaStep[] {
   const published = outbox.map(({ id, type, publishedAt }): SagaStep => {
     const result = publishedAt === null ? 'waiting' : 'done';
-    return { name: `publish ${type}`, result, at: publishedAt, detail: `outbox ${id.slice(0, 8)}`, from: 'orders' };
+    const received = inbox.find(({ messageId }) => messageId === id)?.receivedAt;
+    // Only the last publication is recorded; one after the delivery was a redrive.
+    const again = received !== undefined && publishedAt !== null && publishedAt > received ? ', again' : '';
+    return {
+      name: `publish ${type}`,
+      result,
+      at: publishedAt,
+      detail: `outbox ${id.slice(0, 8)}${again}`,
+      from: 'orders',
+    };
   });
   if (order.status !== 'Confirmed' && shipment === null && inbox.length === 0) return published;
   if (unavailable.shipping !== undefined) {

@@ -1,5 +1,6 @@
 import { formatDuration } from '../output/units.ts';
 import type { OrderRow } from './orders-table.ts';
+import { failedRounds } from './saga-steps.ts';
 
 /** An open saga older than this is stuck, in ms: three times the longest time an order may take to be answered. */
 export const STUCK_AFTER_MS = 30_000;
@@ -13,6 +14,6 @@ export function stuckReasons({ open, createdAt, readAt, owner, attempts }: Order
   return [
     ...(ageMs > STUCK_AFTER_MS ? [`open for ${formatDuration(ageMs)}`] : []),
     ...(owner.alive ? [] : ['its owner is gone']),
-    ...(attempts > STUCK_AFTER_ATTEMPTS ? [`${attempts} failed rounds of compensation`] : []),
+    ...(attempts > STUCK_AFTER_ATTEMPTS ? [`${failedRounds(attempts)} of compensation`] : []),
   ];
 }

@@ -55,7 +55,7 @@ export function compareTrace(expected: ExpectedSpan, tree: TraceTree): Compariso
   const matches = new Map<ExpectedSpan, TraceNode>();
   const lost = new Set<ExpectedSpan>();
   const unclaimed = new Set(nodesOf(tree));
-  const unmet: { span: ExpectedSpan; parent: ExpectedSpan | undefined }[] = [];
+  const unmet: Unmet[] = [];
 
   function claim(span: ExpectedSpan, node: TraceNode): void {
     matches.set(span, node);
@@ -78,10 +78,11 @@ export function compareTrace(expected: ExpectedSpan, tree: TraceTree): Compariso
   }
 
   claimSiblings([expected], tree.roots, undefined);
-  // Spans not found where they belong are looked for everywhere else, parents first.
-  for (let next = unmet.shift(); next !== undefined; next = unmet.shift()) {
+  // Spans not found where they belong are looked for everywhere else. The largest go first: their children are then
+  // found below them, and not taken for a small span of the same name that is missing elsewhere.
+  for (let next = takeLargest(unmet); next !== undefined; next = takeLargest(unmet)) {
     const { span, parent } = next;
-    const node = costs.closest(span, unclaimed);
+    const node = costs.closest(span, span.mayBeLost ? [...unclaimed].filter(({ orphan }) => orphan) : unclaimed);
     if (node !== undefined) {
       claim(span, node);
       // Under a parent that is itself missing, an orphan is where it belongs.
@@ -97,6 +98,18 @@ export function compareTrace(expected: ExpectedSpan, tree: TraceTree): Compariso
   const extras = [...unclaimed];
   for (const node of extras) faults.push(extraFault(node));
   return { faults, matches, extras, lost };
+}
+
+/** An expected span that was not found where it belongs. */
+interface Unmet {
+  readonly span: ExpectedSpan;
+  readonly parent: ExpectedSpan | undefined;
+}
+
+/** Removes the one with the most spans below it; of equals the first. */
+function takeLargest(unmet: Unmet[]): Unmet | undefined {
+  const sizes = unmet.map(({ span }) => absenceOf(span));
+  return unmet.splice(sizes.indexOf(Math.max(...sizes)), 1)[0];
 }
 
 function differences(span: ExpectedSpan, actual: TraceSpan): Difference[] {

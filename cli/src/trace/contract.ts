@@ -153,17 +153,24 @@ export async function loadContract(nameOrPath: string, root: string): Promise<Tr
 /** The contracts of this project, each in `contracts/traces/<name>.json`. */
 export const contractNames = ['confirmed', 'declined', 'replayed', 'recovered'] as const;
 
+/** Values of a contract's parameters; those without one keep their default. */
+export type ContractParameters = { readonly [name: string]: number | undefined };
+
 /** The contract's tree with its parameters applied. Throws CliError (2) for a parameter it does not have. */
-export function expectedTree(contract: TraceContract, given: Readonly<Record<string, number>> = {}): ExpectedSpan {
-  for (const name of Object.keys(given)) {
-    if (name in contract.parameters) continue;
-    throw new CliError({
-      what: `the contract "${contract.name}" has no parameter "${name}"`,
-      next: `it has: ${Object.keys(contract.parameters).join(', ') || 'none'}`,
-      exitCode: exitCodes.usage,
-    });
+export function expectedTree(contract: TraceContract, given: ContractParameters = {}): ExpectedSpan {
+  const parameters = { ...contract.parameters };
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    if (!(name in parameters)) {
+      throw new CliError({
+        what: `the contract "${contract.name}" has no parameter "${name}"`,
+        next: `it has: ${Object.keys(parameters).join(', ') || 'none'}`,
+        exitCode: exitCodes.usage,
+      });
+    }
+    parameters[name] = value;
   }
-  return expand(contract.root, { ...contract.parameters, ...given });
+  return expand(contract.root, parameters);
 }
 
 function expand(span: ContractSpan, parameters: Readonly<Record<string, number>>): ExpectedSpan {

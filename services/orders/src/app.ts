@@ -46,7 +46,7 @@ export function createOrders(dependencies: OrdersDependencies): Orders {
   // The broker is not asked: without it orders are taken all the same, the outbox holds their events.
   const health = createHealth({ database: () => database.ping() });
   const server = createServer({ logger, health });
-  addOrderRoutes(server, { database, placeOrder });
+  addOrderRoutes(server, { database, placeOrder, failpoint });
 
   return {
     server,

@@ -26,20 +26,23 @@ const deleteOld = sql(
  */
 export interface Ownership extends AsyncDisposable {
   readonly id: string;
-  /** Resolves once the lease has been taken for the first time. Rejects with DatabaseUnavailableError. */
+  /** Resolves once the lease holds: an order inserted without one would be adopted at once. Rejects with DatabaseUnavailableError. */
   ensure(): Promise<void>;
 }
 
 export function createOwnership(options: { database: Database; instance: string; logger: Logger }): Ownership {
   const { database, instance, logger } = options;
   const id = randomUUID();
-  let taken = false;
+  /** When the lease was last asked for, on the monotonic clock; the database's lease ends later than this and LEASE_MS. */
+  let renewedAt = Number.NEGATIVE_INFINITY;
   let renewing: Promise<void> | undefined;
 
   async function renew(): Promise<void> {
+    const askedAt = performance.now();
     await untraced(() => database.query(renewLease, [id, instance, LEASE_MS]));
-    if (!taken) await untraced(() => database.query(deleteOld, []));
-    taken = true;
+    const first = renewedAt === Number.NEGATIVE_INFINITY;
+    renewedAt = askedAt;
+    if (first) await untraced(() => database.query(deleteOld, []));
   }
 
   function renewOnce(): Promise<void> {
@@ -58,7 +61,7 @@ export function createOwnership(options: { database: Database; instance: string;
   return {
     id,
     async ensure() {
-      if (!taken) await renewOnce();
+      if (performance.now() - renewedAt > LEASE_MS - RENEW_EVERY_MS) await renewOnce();
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer);

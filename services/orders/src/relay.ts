@@ -60,7 +60,7 @@ export function startRelay(options: RelayOptions): Relay {
 
   /** The transaction has no span of its own; each row's work is traced in its own order's trace. Returns how many rows were published. */
   async function publishBatch(): Promise<number> {
-    return database.transaction(async (transaction) => {
+    const published = await database.transaction(async (transaction) => {
       const rows = await claimUnpublished(transaction, BATCH);
       if (rows.length > 0) await failpoint('R1');
       const results = await Promise.allSettled(rows.map((row) => relayRow(transaction, row)));
@@ -73,6 +73,8 @@ export function startRelay(options: RelayOptions): Relay {
       }
       return rows.length - failures.length;
     });
+    if (published > 0) await failpoint('R4');
+    return published;
   }
 
   function relayRow(transaction: Queryable, row: OutboxRow): Promise<void> {
@@ -81,7 +83,6 @@ export function startRelay(options: RelayOptions): Relay {
         await Promise.all([publisher.publish(row), failpoint('R2')]);
         await failpoint('R3');
         await markRowPublished(transaction, row.id);
-        await failpoint('R4');
       }),
     );
   }

@@ -1,4 +1,5 @@
 import { type Queryable, sql } from '@shop/kit/database.ts';
+import { databaseLimits } from '@shop/kit/edges.ts';
 import type { OrderConfirmedEvent } from '@shop/kit/events.ts';
 import { isEnded, type OrderLine, type OrderStatus, type Saga, type SagaState, statusOf } from './saga/saga.ts';
 
@@ -90,15 +91,25 @@ const selectByKey = sql(
 const selectVersion = sql('SELECT orders: version', 'SELECT version, owner, state FROM orders WHERE id = $1');
 
 /**
- * Adopts sagas nobody drives: their owner's lease has passed or is gone, or they are our own and not in the list of those
- * we drive. Two instances never get the same one: the row is locked, skipped when locked, and its version raised.
+ * For how long a row of our own is left alone after its last change, in ms: longer than this statement can wait. What was
+ * inserted after the list of driven sagas had been made, and before the statement read the table, is no orphan.
+ */
+const OWN_GRACE_MS = databaseLimits.connectTimeoutMs + databaseLimits.statementTimeoutMs + 1_000;
+
+/**
+ * Adopts sagas nobody drives: their owner's lease has passed or is gone, or they are our own, not in the list of those we
+ * drive, and due or untouched for a while. Two instances never get the same one: the row is locked, skipped when locked,
+ * and its version raised.
  */
 const adoptSagas = sql(
   'UPDATE orders: adopt',
   `WITH idle AS (
      SELECT o.id FROM orders o LEFT JOIN saga_owners w ON w.id = o.owner
      WHERE o.open AND (o.next_attempt_at IS NULL OR o.next_attempt_at <= now())
-       AND CASE WHEN o.owner = $1 THEN o.id <> ALL ($2::uuid[]) ELSE w.id IS NULL OR w.lease_until < now() END
+       AND CASE WHEN o.owner = $1
+             THEN o.id <> ALL ($2::uuid[])
+               AND (o.next_attempt_at IS NOT NULL OR o.updated_at < now() - $4 * interval '1 millisecond')
+             ELSE w.id IS NULL OR w.lease_until < now() END
      ORDER BY o.id
      FOR UPDATE OF o SKIP LOCKED
      LIMIT $3)
@@ -196,7 +207,12 @@ export async function adoptIdleSagas(
   database: Queryable,
   options: { owner: string; driven: readonly string[]; limit: number },
 ): Promise<readonly StoredSaga[]> {
-  const { rows } = await database.query<SagaRow>(adoptSagas, [options.owner, options.driven, options.limit]);
+  const { rows } = await database.query<SagaRow>(adoptSagas, [
+    options.owner,
+    options.driven,
+    options.limit,
+    OWN_GRACE_MS,
+  ]);
   return rows.map((row) => ({
     saga: toSaga(row),
     owner: row.owner,

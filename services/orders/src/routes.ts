@@ -2,6 +2,7 @@ import { createAdmission } from '@shop/kit/admission.ts';
 import type { Database } from '@shop/kit/database.ts';
 import { DEADLINE_HEADER, Deadline } from '@shop/kit/deadline.ts';
 import { ORDER_BUDGET_MS } from '@shop/kit/edges.ts';
+import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import type { HttpServer } from '@shop/kit/server.ts';
 import { Type } from 'typebox';
@@ -44,12 +45,15 @@ const ADMISSION = { atOnce: 48, waiting: 512 } as const;
 export interface RouteOptions {
   readonly database: Database;
   readonly placeOrder: PlaceOrder;
+  readonly failpoint: Failpoint;
 }
 
-export function addOrderRoutes(server: HttpServer, { database, placeOrder }: RouteOptions): void {
+export function addOrderRoutes(server: HttpServer, { database, placeOrder, failpoint }: RouteOptions): void {
   const admit = createAdmission(ADMISSION);
 
-  server.post('/orders', { schema: { body: OrderRequestBody } }, async (request, reply) => {
+  const answered = () => failpoint('S10');
+
+  server.post('/orders', { schema: { body: OrderRequestBody }, onResponse: answered }, async (request, reply) => {
     const deadline = Deadline.fromHeader(request.headers[DEADLINE_HEADER], ORDER_BUDGET_MS);
     const key = parseIdempotencyKey(request.headers['idempotency-key']);
     const order = await admit(() => placeOrder(request.body, key, deadline));

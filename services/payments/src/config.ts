@@ -5,7 +5,7 @@ const variables = Type.Object({
   ...commonVariables,
   ...databaseVariables(4),
   /** Folder in which tests arm failpoints; see the kit's failpoints.ts. */
-  FAILPOINTS_DIR: Type.Optional(Type.String({ minLength: 1 })),
+  FAILPOINT_DIR: Type.Optional(Type.String({ minLength: 1 })),
 });
 
 export type PaymentsConfig = Static<typeof variables>;

@@ -18,7 +18,7 @@ await runService('payments', async () => {
     applicationName: instance,
     logger,
   });
-  const payments = createPayments(createPaymentStore(database), createFailpoints('payments', config.FAILPOINTS_DIR));
+  const payments = createPayments(createPaymentStore(database), createFailpoints('payments', config.FAILPOINT_DIR));
   const health = createHealth({ database: () => database.ping() });
   const server = await createApp({ payments, health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });

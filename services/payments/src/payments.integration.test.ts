@@ -63,14 +63,14 @@ describe('a charge', () => {
 
   it('that lost its process before the outcome stays attempted until a repeat completes it', async () => {
     const charge = aCharge();
-    await expect(dyingAt('attempted').charge(charge)).rejects.toThrow('killed');
+    await expect(dyingAt('P1').charge(charge)).rejects.toThrow('killed');
     expect(await payments.find(charge.orderId)).toMatchObject({ state: 'attempted' });
     expect(await payments.charge(charge)).toEqual({ outcome: 'accepted', first: true });
   });
 
   it('that lost its process after the outcome is a repeat when it comes again', async () => {
     const charge = aCharge();
-    await expect(dyingAt('recorded').charge(charge)).rejects.toThrow('killed');
+    await expect(dyingAt('P2').charge(charge)).rejects.toThrow('killed');
     expect(await payments.charge(charge)).toEqual({ outcome: 'accepted', first: false });
   });
 
@@ -98,7 +98,7 @@ describe('a refund', () => {
 
   it('attempted -> voided, which no repeat of the charge can complete', async () => {
     const charge = aCharge();
-    await expect(dyingAt('attempted').charge(charge)).rejects.toThrow('killed');
+    await expect(dyingAt('P1').charge(charge)).rejects.toThrow('killed');
     expect(await refund(charge)).toMatchObject({ state: 'voided' });
     expect(await payments.charge(charge)).toEqual({ outcome: 'voided' });
   });

@@ -19,12 +19,12 @@ export interface Payments {
 /** A race can be lost once per state that a payment passes through. */
 const MAX_ROUNDS = 3;
 
-/** Failpoints: `attempted` after the attempt was written, `recorded` after its outcome was. */
+/** Failpoints: `P1` after the attempt was written and before its outcome is, `P2` after that and unanswered. */
 export function createPayments(store: PaymentStore, failpoint: Failpoint): Payments {
   async function complete(charge: Charge): Promise<ChargeResult> {
     const outcome = decide(charge.amount);
     if (await store.recordOutcome(charge, outcome)) {
-      await failpoint('recorded');
+      await failpoint('P2');
       return { outcome, first: true };
     }
     // Another call with this key, or a refund, closed the attempt first.
@@ -43,7 +43,7 @@ export function createPayments(store: PaymentStore, failpoint: Failpoint): Payme
         const found = await repeat(charge);
         return found === 'complete the attempt' ? complete(charge) : found;
       }
-      await failpoint('attempted');
+      await failpoint('P1');
       return complete(charge);
     },
 

@@ -6,7 +6,7 @@ const variables = Type.Object({
   ...databaseVariables(4),
   BROKER_URL: url('amqps?'),
   /** Folder in which tests arm failpoints; see the kit's failpoints.ts. */
-  FAILPOINTS_DIR: Type.Optional(Type.String({ minLength: 1 })),
+  FAILPOINT_DIR: Type.Optional(Type.String({ minLength: 1 })),
 });
 
 export type ShippingConfig = Static<typeof variables>;

@@ -28,6 +28,7 @@ export interface ConsumerOptions {
 /** Starts consuming order events and returns at once; follows the broker through any loss of channel or connection. */
 export async function openConsumer({ url, instance, logger, delivery }: ConsumerOptions): Promise<Consumer> {
   const draining = new AbortController();
+  let connection: ChannelModel | undefined;
   let current: Subscription | undefined;
 
   async function subscribe(model: ChannelModel): Promise<void> {
@@ -36,7 +37,7 @@ export async function openConsumer({ url, instance, logger, delivery }: Consumer
     const subscription = createSubscription({ channel, draining: draining.signal, logger, delivery });
     subscription.lost.addEventListener('abort', () => {
       if (current === subscription) current = undefined;
-      if (model.connection.stream.writable) subscribeAgain(model);
+      subscribeAgain(model);
     });
     current = subscription;
     await subscription.start();
@@ -45,13 +46,26 @@ export async function openConsumer({ url, instance, logger, delivery }: Consumer
   /** The broker closes a channel that broke a rule, or whose message it waited for too long; the connection goes on. */
   function subscribeAgain(model: ChannelModel): void {
     setTimeout(() => {
+      // A connection that is gone is replaced by another, which is set up anew.
+      if (connection !== model || current !== undefined) return;
       subscribe(model).catch((error: unknown) =>
         logger.warn({ reason: messageOf(error) }, 'the channel could not be opened again'),
       );
     }, REOPEN_MS).unref();
   }
 
-  const broker: Broker = await openBroker({ url, logger, connectionName: instance, setUp: subscribe });
+  const broker: Broker = await openBroker({
+    url,
+    logger,
+    connectionName: instance,
+    async setUp(model) {
+      connection = model;
+      await subscribe(model);
+    },
+    onLost() {
+      connection = undefined;
+    },
+  });
 
   return {
     get consuming() {
@@ -107,6 +121,8 @@ function createSubscription(options: {
     const settlement = await settle(given, delivery, stop);
     // On a dead channel nothing can be said, and need not be: the broker delivers the message again.
     if (!lost.signal.aborted) tell(message, settlement);
+    // Failpoint: acknowledged.
+    await delivery.failpoint('H4');
   }
 
   function tell(message: ConsumeMessage, settlement: Settlement): void {

@@ -42,7 +42,7 @@ export interface DeliveryDependencies {
  * D2 a message that no redelivery can help goes to the dead letters at once;
  * D3 a database that is away costs no delivery: the message is held, and tried again until it works or `stop` fires;
  * D4 any other failure is given back after a back-off, until the broker's delivery limit moves it to the dead letters.
- * Failpoint: `stored` after the commit, before the acknowledgement.
+ * Failpoint: `H3` after the commit, before the acknowledgement.
  */
 export async function settle(
   delivery: Delivery,
@@ -53,7 +53,7 @@ export async function settle(
   try {
     const isNew = await holdWhileAway(readEvent(delivery.content), dependencies, stop);
     if (isNew === 'stopped') return 'leave';
-    await failpoint('stored');
+    await failpoint('H3');
     count(isNew ? 'shipped' : 'duplicate');
     return 'ack';
   } catch (error) {

@@ -14,7 +14,7 @@ await runService('shipping', async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'shipping-1';
   const logger = createLogger({ service: 'shipping', instance, level: config.LOG_LEVEL });
-  const failpoint = createFailpoints('shipping', config.FAILPOINTS_DIR);
+  const failpoint = createFailpoints('shipping', config.FAILPOINT_DIR);
   await using database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,

@@ -27,16 +27,18 @@ export interface Shipments {
   find(orderId: string): Promise<Shipment | undefined>;
 }
 
-/** Failpoint: `storing` before the commit. */
+/** Failpoints: `H1` before the transaction, `H2` before its commit. */
 export function createShipments(database: Database, failpoint: Failpoint): Shipments {
   return {
-    receive: (event) =>
-      database.transaction(async (transaction) => {
+    async receive(event) {
+      await failpoint('H1');
+      return database.transaction(async (transaction) => {
         const isNew = await addToInbox(transaction, event);
         if (isNew) await addShipment(transaction, event);
-        await failpoint('storing');
+        await failpoint('H2');
         return isNew;
-      }),
+      });
+    },
     async find(orderId) {
       const { rows } = await database.query<ShipmentRow>(selectShipment, [orderId]);
       return rows[0] && toShipment(rows[0]);

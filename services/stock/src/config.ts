@@ -7,7 +7,7 @@ const variables = Type.Object({
   /** HTTP door for health beside the gRPC one on PORT. */
   HEALTH_PORT: port(),
   /** Folder in which tests arm failpoints; see the kit's failpoints.ts. */
-  FAILPOINTS_DIR: Type.Optional(Type.String({ minLength: 1 })),
+  FAILPOINT_DIR: Type.Optional(Type.String({ minLength: 1 })),
 });
 
 export type StockConfig = Static<typeof variables>;

@@ -17,7 +17,7 @@ await runService('stock', async () => {
     applicationName: instance,
     logger,
   });
-  const stock = createStock(database, createFailpoints('stock', config.FAILPOINTS_DIR));
+  const stock = createStock(database, createFailpoints('stock', config.FAILPOINT_DIR));
   const health = createHealth({ database: () => database.ping() });
   const app = createApp({ stock, health, logger });
   await app.listen({ host: config.HOST, port: config.PORT });

@@ -24,17 +24,17 @@ export interface Stock {
 /** A reservation can appear once between looking for it and refusing it. */
 const MAX_ROUNDS = 2;
 
-/** Failpoints: `reserving` before the commit, `reserved` and `released` after it. */
+/** Failpoints: `P1` before a reservation is committed, `P2` after it and unanswered, `P3` the same for a release. */
 export function createStock(database: Database, failpoint: Failpoint): Stock {
   return {
     async reserve(request, stillWanted) {
       const outcome = await database.transaction(async (transaction) => {
         const result = await reserveIn(transaction, request);
-        await failpoint('reserving');
+        await failpoint('P1');
         stillWanted();
         return result;
       });
-      await failpoint('reserved');
+      await failpoint('P2');
       return outcome;
     },
     async release({ orderId, idempotencyKey }, stillWanted) {
@@ -43,7 +43,7 @@ export function createStock(database: Database, failpoint: Failpoint): Stock {
         stillWanted();
         return result;
       });
-      await failpoint('released');
+      await failpoint('P3');
       return released;
     },
   };

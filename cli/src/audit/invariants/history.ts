@@ -25,7 +25,11 @@ export function acknowledgedIsDurable(history: History): OrderInvariant {
         total: () =>
           [...history.acknowledged]
             .filter(([orderId]) => !seen.has(orderId))
-            .map(([orderId, told]) => ({ kind: 'lost', orderId, detail: `the client was told ${told}, there is no order` })),
+            .map(([orderId, told]) => ({
+              kind: 'lost',
+              orderId,
+              detail: `the client was told ${told}, there is no order`,
+            })),
       };
     },
   };
@@ -50,7 +54,9 @@ export function ordersWereAskedFor(history: History): OrderInvariant {
         evidence: () =>
           `${count(surplus.length)} orders without a clear answer, ${count(history.unclearWithoutId)} requests may have made one; ${count(recovered.length)} recovered by id`,
         total: () => [
-          ...recovered.map((orderId): Violation => ({ kind: 'recovered', orderId, detail: 'took effect, its client was not told' })),
+          ...recovered.map(
+            (orderId): Violation => ({ kind: 'recovered', orderId, detail: 'took effect, its client was not told' }),
+          ),
           ...surplus.map((orderId) => judgeSurplus(orderId, surplus.length, history.unclearWithoutId)),
         ],
       };

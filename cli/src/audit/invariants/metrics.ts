@@ -32,6 +32,8 @@ export interface MetricEvidence {
   readonly maybeLost: ByStatus;
   /** Lowest and highest number of unpublished rows while the reports came in. */
   readonly pending: { readonly lowest: number; readonly highest: number };
+  /** Processes that crashed before they reported anything. */
+  readonly unreported: number;
   /** Reasons why the reports may be incomplete. */
   readonly gaps: readonly string[];
 }
@@ -47,15 +49,20 @@ export function judgeMetrics(evidence: MetricEvidence): InvariantResult {
   for (const status of STATUSES) {
     const [low, high, sum] = [evidence.reported[status], evidence.decided[status], counted[status]];
     if (sum > high) {
-      violations.push({ kind: 'unexpected', detail: `shop.sagas{status=${status}} is ${sum}, ${high} orders are ${status}` });
-    } else if (sum < low && low - sum <= evidence.maybeLost[status]) {
+      violations.push({
+        kind: 'unexpected',
+        detail: `shop.sagas{status=${status}} is ${sum}, ${high} orders are ${status}`,
+      });
+    } else if (sum < low && (low - sum <= evidence.maybeLost[status] || evidence.unreported > 0)) {
       gaps.push(`${low - sum} ${status} not counted, which a killed process may have taken with it`);
     } else if (sum < low && gaps.length === 0) {
       violations.push({ kind: 'lost', detail: `shop.sagas{status=${status}} is ${sum}, ${low} orders are ${status}` });
     }
   }
   const live = evidence.reports.filter(({ ended }) => !ended);
-  const summary = STATUSES.map((status) => `shop.sagas ${status} ${count(counted[status])} of ${count(evidence.decided[status])}`);
+  const summary = STATUSES.map(
+    (status) => `shop.sagas ${status} ${count(counted[status])} of ${count(evidence.decided[status])}`,
+  );
   return {
     id: 'I11',
     title: METRICS_TITLE,
@@ -84,7 +91,9 @@ function judgeGauges({ reports, pending }: MetricEvidence): Violation[] {
   return reports.flatMap(({ name, ended, pending: gauge }) => {
     if (ended || gauge === undefined || (gauge >= pending.lowest && gauge <= pending.highest)) return [];
     const rows = pending.lowest === pending.highest ? pending.lowest : `${pending.lowest} to ${pending.highest}`;
-    return [{ kind: 'wrong' as const, detail: `${name}: shop.outbox.pending is ${gauge}, ${rows} rows are unpublished` }];
+    return [
+      { kind: 'wrong' as const, detail: `${name}: shop.outbox.pending is ${gauge}, ${rows} rows are unpublished` },
+    ];
   });
 }
 

@@ -44,5 +44,7 @@ function judgeMissing(outbox: readonly OutboxFact[], clock: Clock): Finding {
 /** Events without lines are allowed (tolerant reader). */
 function judgeContent(order: OrderFact, { lines }: ShipmentFact): Finding {
   const [wanted, shipped] = [describeLines(order.lines), describeLines(lines)];
-  return lines.length === 0 || wanted === shipped ? NOTHING : violated('wrong', `ordered ${wanted}, shipped ${shipped}`);
+  return lines.length === 0 || wanted === shipped
+    ? NOTHING
+    : violated('wrong', `ordered ${wanted}, shipped ${shipped}`);
 }

@@ -127,6 +127,8 @@ export function serverArguments({ major }: PostgresBinaries, dataDir: string, po
     log_line_prefix: '%m [%p] %q%u@%d ',
     // Workers of version 18 would be three more processes without a gain at this size.
     ...(major >= 18 && { io_method: 'sync' }),
+    // After a crash every file is made durable first: one call per file system instead of one per file.
+    ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
   };
   return [
     '-D',

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ComponentContext, OnProgress } from '../component.ts';
-import { findOnPath } from '../executables.ts';
+import { findOnPath, newestFirst } from '../executables.ts';
 import { findUnpackedRabbitMq, type RabbitMqLayout } from './layout.ts';
 
 const run = promisify(execFile);
@@ -12,9 +12,12 @@ const run = promisify(execFile);
 const APT_TIMEOUT_MS = 300_000;
 const TOOLS = ['apt-get', 'apt-cache', 'dpkg-deb'];
 
+/** Raise it when what is done to an unpacked tree changes: trees made by an older version are then left alone. */
+const TREE_VERSION = 2;
+
 /** Where the packages are unpacked; nothing of them is installed, registered or started by the system. */
 export function packagesFolder(cacheDir: string): string {
-  return join(cacheDir, 'rabbitmq');
+  return join(cacheDir, `rabbitmq-packages-${TREE_VERSION}`);
 }
 
 export function findPackagedRabbitMq(cacheDir: string): Promise<RabbitMqLayout | string> {
@@ -44,6 +47,7 @@ export async function unpackRabbitMq(
     await apt.run('apt-get', ['download', ...names], draft);
     await unpackAll(draft, onProgress);
     const root = join(draft, 'root');
+    await relocateErl(root);
     await proveErlangRuns(root);
     await rename(root, packagesFolder(cacheDir)).catch(async (error: NodeJS.ErrnoException) => {
       const other = await findPackagedRabbitMq(cacheDir);
@@ -123,6 +127,25 @@ async function unpackAll(folder: string, onProgress: OnProgress): Promise<void> 
     onProgress(`unpacking ${archive.split('_')[0]} (${index + 1} of ${archives.length})`);
     await run('dpkg-deb', ['-x', join(folder, archive), join(folder, 'root')]);
   }
+}
+
+/**
+ * Debian's two `erl` scripts have the path of their package written into them. RabbitMQ's scripts start Erlang through
+ * them, so they are made to look beside themselves instead; the direct start needs neither.
+ */
+async function relocateErl(root: string): Promise<void> {
+  const erlang = join(root, 'usr/lib/erlang');
+  await rewriteRoot(join(erlang, 'bin/erl'), '..');
+  for (const script of await newestFirst(join(erlang, 'erts-*/bin/erl'))) await rewriteRoot(script, '../..');
+}
+
+async function rewriteRoot(script: string, wayUp: string): Promise<void> {
+  const content = await readFile(script, 'utf8');
+  const root = `"$(cd "$(dirname "$(readlink -f "$0")")/${wayUp}" && pwd)"`;
+  await writeFile(
+    script,
+    content.replaceAll(/ROOTDIR=\/usr\/lib\/erlang$/gm, () => `ROOTDIR=${root}`),
+  );
 }
 
 /** Runs Erlang once with the application that has the most demands on the machine (OpenSSL's library). */

@@ -90,6 +90,8 @@ export function scriptSpec(process: BrokerProcess): ProcessSpec {
     args: [],
     env: {
       ...brokerEnvironment(process),
+      // Makes the script become the Erlang machine instead of waiting for it: our signals then reach the broker itself.
+      detached: 'true',
       ERL_EPMD_PORT: String(ports.epmd),
       ERL_EPMD_ADDRESS: '127.0.0.1',
       RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
@@ -106,7 +108,7 @@ function brokerEnvironment({ layout, files, ports, node, logFile }: BrokerProces
   return {
     // erlexec finds Erlang by these three, erl (a script with the path of its package inside) by ERL_ROOTDIR.
     ...{ ROOTDIR: erlangRoot, BINDIR: ertsBin, EMU: 'beam', PROGNAME: 'erl', ERL_ROOTDIR: erlangRoot },
-    PATH: [ertsBin, join(erlangRoot, 'bin'), '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'].join(':'),
+    PATH: [join(erlangRoot, 'bin'), ertsBin, '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'].join(':'),
     HOME: files.home,
     LANG: 'C.UTF-8',
     ERL_MAX_ETS_TABLES: '50000',

@@ -36,10 +36,11 @@ export type ProcessFault =
   /** Stopped and continued: its timers are due when it wakes up, its lease may have passed. */
   | { readonly kind: 'pause'; readonly ms: number };
 
-/** One fault: it strikes the `nth` time (from 0) that `at` is passed. */
-export type Fault =
-  | { readonly at: CallName | StatementName | 'publish' | 'deliver'; readonly nth: number; readonly fault: MessageFault }
-  | { readonly at: PlaceName; readonly nth: number; readonly fault: ProcessFault };
+/** One fault: it strikes from the `nth` time on (from 0) that `at` is passed, `times` times in a row. */
+export type Fault = { readonly nth: number; readonly times: number } & (
+  | { readonly at: CallName | StatementName | 'publish' | 'deliver'; readonly fault: MessageFault }
+  | { readonly at: PlaceName; readonly fault: ProcessFault }
+);
 
 /** A service that refuses, or never answers, for a while. */
 export interface Outage {
@@ -49,14 +50,15 @@ export interface Outage {
   readonly how: 'refuse' | 'lose request';
 }
 
-/** Hands out the faults of one history, each once. */
+/** Hands out the faults of one history. */
 export function createFaultPlan(faults: readonly Fault[]) {
   const passed = new Map<string, number>();
   return {
     next<F extends MessageFault | ProcessFault>(at: Fault['at']): F | undefined {
       const nth = passed.get(at) ?? 0;
       passed.set(at, nth + 1);
-      return faults.find((fault) => fault.at === at && fault.nth === nth)?.fault as F | undefined;
+      const due = faults.find((fault) => fault.at === at && fault.nth <= nth && nth < fault.nth + fault.times);
+      return due?.fault as F | undefined;
     },
   };
 }

@@ -161,11 +161,16 @@ export function createOrdersStore(options: {
     'SELECT orders: by idempotency key': ['read', ([key]) =>
       found([...orders.values()].filter((row) => row.idempotency_key === key))],
     'SELECT orders: version': ['read', ([id]) => found([...orders.values()].filter((row) => row.id === id))],
-    'UPDATE orders: adopt': ['adopt', ([owner, driven, limit]) => {
-      const idle = [...orders.values()].filter((row) => isIdle(row, owner as string, driven as readonly string[]));
+    'UPDATE orders: adopt': ['adopt', ([owner, driven, limit, graceMs]) => {
+      const idle = [...orders.values()].filter((row) =>
+        isIdle(row, { owner, driven, graceMs } as { owner: string; driven: readonly string[]; graceMs: number }),
+      );
       const adopted = idle.slice(0, limit as number);
       for (const row of adopted) {
-        if (store.isDriven(row.owner, row.id)) journal.violated(`${shortId(row.id)} was adopted from a driver at work`);
+        const held = row.owner === owner || leaseHolds(row.owner);
+        if (held && store.isDriven(row.owner, row.id)) {
+          journal.violated(`${shortId(row.id)} was adopted from a driver at work whose lease holds`);
+        }
         change(row, { owner: owner as string, version: row.version + 1 });
         journal.note('database', `${shortId(row.id)} was adopted`);
       }
@@ -193,10 +198,19 @@ export function createOrdersStore(options: {
   };
 
   /** The WHERE clause of the adoption. */
-  function isIdle(row: OrderRow, owner: string, driven: readonly string[]): boolean {
+  function isIdle(
+    row: OrderRow,
+    { owner, driven, graceMs }: { owner: string; driven: readonly string[]; graceMs: number },
+  ): boolean {
     if (!row.open || (row.next_attempt_at !== null && row.next_attempt_at > now())) return false;
-    if (row.owner === owner) return !driven.includes(row.id);
-    return defects.adoptIgnoresLease || (leases.get(row.owner) ?? Number.NEGATIVE_INFINITY) < now();
+    if (row.owner === owner) {
+      return !driven.includes(row.id) && (row.next_attempt_at !== null || row.updated_at < now() - graceMs);
+    }
+    return defects.adoptIgnoresLease || !leaseHolds(row.owner);
+  }
+
+  function leaseHolds(owner: string): boolean {
+    return (leases.get(owner) ?? Number.NEGATIVE_INFINITY) >= now();
   }
 
   function lookUp({ name }: Statement) {

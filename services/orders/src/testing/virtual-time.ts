@@ -21,6 +21,8 @@ export interface VirtualTime {
 /** Runs `work` in virtual time: timers fire in their order, at once, and promises settle between any two of them. */
 export async function inVirtualTime<T>(work: (time: VirtualTime) => Promise<T>): Promise<T> {
   vi.useFakeTimers({ toFake: [...FAKED], now: EPOCH });
+  // Jitter too is the same in every replay.
+  const random = vi.spyOn(Math, 'random').mockImplementation(createRandom());
   const startedAt = performance.now();
   const now = () => Math.round(performance.now() - startedAt);
   try {
@@ -38,6 +40,7 @@ export async function inVirtualTime<T>(work: (time: VirtualTime) => Promise<T>):
       },
     });
   } finally {
+    random.mockRestore();
     vi.clearAllTimers();
     vi.useRealTimers();
   }
@@ -46,4 +49,15 @@ export async function inVirtualTime<T>(work: (time: VirtualTime) => Promise<T>):
 /** Resolves when no promise can go on without a timer. */
 function settle(): Promise<void> {
   return new Promise((resolve) => turn(resolve));
+}
+
+/** Numbers in [0, 1) that are always the same. Source: mulberry32 by T. Ettinger, public domain. */
+function createRandom(): () => number {
+  let state = 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

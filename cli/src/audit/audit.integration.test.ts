@@ -1,0 +1,586 @@
+/**
+ * Goal: the audit finds every violation, blames the right invariant and names the order. Method: a balanced ledger in
+ * real databases, broker and telemetry store; each case plants one fault as the databases' owner and audits.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
+import { type AuditReport, exitCodeOf } from './audit.ts';
+import { ids, type LedgerFixture, messageOf, openLedgerFixture } from './testing/ledger-fixture.ts';
+
+let ledger: LedgerFixture;
+let folder: string;
+
+beforeAll(async () => {
+  ledger = await openLedgerFixture();
+  folder = await mkdtemp(join(tmpdir(), 'shop-audit-'));
+}, START_TIMEOUT_MS);
+afterAll(async () => {
+  await ledger?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(() => ledger.reset());
+
+const violatedOf = ({ invariants }: AuditReport) =>
+  invariants.filter(({ verdict }) => verdict === 'violated').map(({ id }) => id);
+const violationsOf = ({ invariants }: AuditReport) => invariants.flatMap(({ violations }) => violations);
+
+describe('a ledger that balances', () => {
+  it('is ok, with counts and sums as evidence', async () => {
+    const report = await ledger.audit();
+    expect(report).toMatchObject({ verdict: 'ok', orders: 5, settled: true });
+    expect(exitCodeOf(report)).toBe(0);
+    const evidence = Object.fromEntries(report.invariants.map((result) => [result.id, result.evidence]));
+    expect(evidence).toMatchObject({
+      I1: '5 orders: 2 Confirmed, 3 Cancelled, 0 open',
+      I4: '2 Confirmed for 2,150.00 UAH, 2 charges of 2,150.00 UAH',
+      I5: '3 units confirmed, 3 held by 2 reservations, 12 products add up',
+      I6: '2 Confirmed, 2 events, 0 unpublished',
+      I7: '2 Confirmed, 2 shipments',
+      I8: '2 messages for 2 shipments',
+      I9: '0 ready, 0 unacknowledged, 0 dead letters',
+      I11: 'shop.sagas Confirmed 2 of 2, shop.sagas Cancelled 3 of 3, outbox.pending 0 of 0, 1 processes',
+    });
+  });
+
+  it('says I2 and I3 are skipped without a history', async () => {
+    const { invariants } = await ledger.audit();
+    const skipped = invariants.filter(({ verdict }) => verdict === 'skipped').map(({ id }) => id);
+    expect(skipped).toEqual(['I2', 'I3']);
+  });
+});
+
+const newOrder = `INSERT INTO orders (id, customer, lines, total_kopiykas, currency, state, owner, created_at)
+  VALUES ('${ids.nobody}', 'somebody', '[{"productId":1,"quantity":1,"priceKopiykas":45000}]', 45000, 'UAH', 'Started', gen_random_uuid(), `;
+
+/** What is planted, where, which invariant must find it (and none else), in which word, about which order. */
+const plants = [
+  ['a saga that is open for a minute', 'orders', `${newOrder} now() - interval '1 minute')`, 'I1', 'stuck', ids.nobody],
+  [
+    'a Confirmed order without a payment',
+    'payments',
+    `DELETE FROM payments WHERE order_id = '${ids.confirmed}'`,
+    'I4',
+    'lost',
+    ids.confirmed,
+  ],
+  [
+    'a Confirmed order whose payment was refunded',
+    'payments',
+    `UPDATE payments SET state = 'refunded' WHERE order_id = '${ids.confirmed}'`,
+    'I4',
+    'lost',
+    ids.confirmed,
+  ],
+  [
+    'a charge of another amount',
+    'payments',
+    `UPDATE payments SET amount_kopiykas = 1 WHERE order_id = '${ids.confirmed}'`,
+    'I4',
+    'wrong',
+    ids.confirmed,
+  ],
+  [
+    'a charge in another currency',
+    'payments',
+    `UPDATE payments SET currency = 'EUR' WHERE order_id = '${ids.confirmed}'`,
+    'I4',
+    'wrong',
+    ids.confirmed,
+  ],
+  [
+    'a second payment',
+    'payments',
+    `ALTER TABLE payments DROP CONSTRAINT payments_pkey, DROP CONSTRAINT payments_charge_key_key; INSERT INTO payments SELECT * FROM payments WHERE order_id = '${ids.confirmed}'`,
+    'I4',
+    'duplicated',
+    ids.confirmed,
+  ],
+  [
+    'a Cancelled order that stays charged',
+    'payments',
+    `UPDATE payments SET state = 'accepted' WHERE order_id = '${ids.refunded}'`,
+    'I4',
+    'unexpected',
+    ids.refunded,
+  ],
+  [
+    'a Cancelled order whose charge was left open',
+    'payments',
+    `UPDATE payments SET state = 'attempted' WHERE order_id = '${ids.refunded}'`,
+    'I4',
+    'unexpected',
+    ids.refunded,
+  ],
+  [
+    'a declined order without the refusal',
+    'payments',
+    `DELETE FROM payments WHERE order_id = '${ids.declined}'`,
+    'I4',
+    'wrong',
+    ids.declined,
+  ],
+  [
+    'a payment without an order',
+    'payments',
+    `INSERT INTO payments (order_id, charge_key, amount_kopiykas, currency, state) VALUES ('${ids.nobody}', 'k', 1, 'UAH', 'accepted')`,
+    'I4',
+    'unexpected',
+    ids.nobody,
+  ],
+  [
+    'a total that is not the sum of the lines',
+    'orders',
+    `UPDATE orders SET total_kopiykas = total_kopiykas + 1 WHERE id = '${ids.declined}'`,
+    'I4',
+    'wrong',
+    ids.declined,
+  ],
+  [
+    'a Confirmed order without a reservation',
+    'stock',
+    `DELETE FROM reservations WHERE order_id = '${ids.confirmed}'; UPDATE inventory SET on_hand = initial_on_hand WHERE product_id = 1`,
+    'I5',
+    'lost',
+    ids.confirmed,
+  ],
+  [
+    'a reservation of other units',
+    'stock',
+    `UPDATE reservations SET lines = '[{"productId":1,"quantity":1}]' WHERE order_id = '${ids.confirmed}'; UPDATE inventory SET on_hand = on_hand + 1 WHERE product_id = 1`,
+    'I5',
+    'wrong',
+    ids.confirmed,
+  ],
+  [
+    'a Cancelled order that keeps its units',
+    'stock',
+    `UPDATE reservations SET state = 'reserved', released_at = NULL WHERE order_id = '${ids.refunded}'; UPDATE inventory SET on_hand = on_hand - 3 WHERE product_id = 2`,
+    'I5',
+    'unexpected',
+    ids.refunded,
+  ],
+  [
+    'a reservation without an order',
+    'stock',
+    `INSERT INTO reservations (order_id, reserve_key, state, lines) VALUES ('${ids.nobody}', 'k', 'reserved', '[{"productId":3,"quantity":1}]'); UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 3`,
+    'I5',
+    'unexpected',
+    ids.nobody,
+  ],
+  [
+    'units that vanished',
+    'stock',
+    `UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 7`,
+    'I5',
+    'lost',
+    undefined,
+  ],
+  [
+    'units from nowhere',
+    'stock',
+    `UPDATE inventory SET on_hand = on_hand + 1 WHERE product_id = 1`,
+    'I5',
+    'unexpected',
+    undefined,
+  ],
+  [
+    'less than nothing on hand',
+    'stock',
+    `ALTER TABLE inventory DROP CONSTRAINT inventory_on_hand_check; UPDATE inventory SET on_hand = -1 WHERE product_id = 9`,
+    'I5',
+    'wrong',
+    undefined,
+  ],
+  [
+    'a Confirmed order without an event',
+    'orders',
+    `DELETE FROM outbox WHERE order_id = '${ids.confirmed}'`,
+    'I6',
+    'lost',
+    ids.confirmed,
+  ],
+  [
+    'an event for a Cancelled order',
+    'orders',
+    `UPDATE outbox SET order_id = '${ids.declined}', type = 'order.confirmed' WHERE false; INSERT INTO outbox (id, order_id, type, payload, published_at) VALUES (gen_random_uuid(), '${ids.declined}', 'order.confirmed', '{}', now())`,
+    'I6',
+    'unexpected',
+    ids.declined,
+  ],
+  [
+    'an event for no order',
+    'orders',
+    `INSERT INTO outbox (id, order_id, type, payload, published_at) VALUES (gen_random_uuid(), '${ids.nobody}', 'order.confirmed', '{}', now())`,
+    'I6',
+    'unexpected',
+    ids.nobody,
+  ],
+  [
+    'an event twice',
+    'orders',
+    `ALTER TABLE outbox DROP CONSTRAINT outbox_order_id_type_key; INSERT INTO outbox (id, order_id, type, payload, "TraceParent", published_at) SELECT gen_random_uuid(), order_id, type, payload, "TraceParent", published_at FROM outbox WHERE order_id = '${ids.confirmed}'`,
+    'I6',
+    'duplicated',
+    ids.confirmed,
+  ],
+  [
+    'an event about another order',
+    'orders',
+    `UPDATE outbox SET payload = jsonb_set(payload, '{data,orderId}', '"${ids.declined}"') WHERE order_id = '${ids.confirmed}'`,
+    'I6',
+    'wrong',
+    ids.confirmed,
+  ],
+  [
+    'an event with another total',
+    'orders',
+    `UPDATE outbox SET payload = jsonb_set(payload, '{data,total}', '1') WHERE order_id = '${ids.confirmed}'`,
+    'I6',
+    'wrong',
+    ids.confirmed,
+  ],
+  [
+    'an event in another trace',
+    'orders',
+    `UPDATE outbox SET "TraceParent" = '00-ffffffffffffffffffffffffffffffff-00f067aa0ba902b7-01' WHERE order_id = '${ids.confirmed}'`,
+    'I6',
+    'wrong',
+    ids.confirmed,
+  ],
+  [
+    'a Confirmed order without a shipment',
+    'shipping',
+    `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'`,
+    'I7',
+    'lost',
+    ids.confirmed,
+  ],
+  [
+    'a shipment for a Cancelled order',
+    'shipping',
+    `INSERT INTO "Shipments" ("OrderId") VALUES ('${ids.declined}'); INSERT INTO inbox (message_id, type, order_id) VALUES (gen_random_uuid(), 'order.confirmed', '${ids.declined}')`,
+    'I7',
+    'unexpected',
+    ids.declined,
+  ],
+  [
+    'a shipment for no order',
+    'shipping',
+    `INSERT INTO "Shipments" ("OrderId") VALUES ('${ids.nobody}'); INSERT INTO inbox (message_id, type, order_id) VALUES (gen_random_uuid(), 'order.confirmed', '${ids.nobody}')`,
+    'I7',
+    'unexpected',
+    ids.nobody,
+  ],
+  [
+    'two shipments',
+    'shipping',
+    `ALTER TABLE "Shipments" DROP CONSTRAINT "Shipments_OrderId_key"; INSERT INTO "Shipments" ("OrderId") VALUES ('${ids.confirmed}')`,
+    'I7',
+    'duplicated',
+    ids.confirmed,
+  ],
+  [
+    'a shipment of other units',
+    'shipping',
+    `UPDATE "Shipments" SET "Lines" = '[{"productId":1,"quantity":3}]' WHERE "OrderId" = '${ids.confirmed}'`,
+    'I7',
+    'wrong',
+    ids.confirmed,
+  ],
+  [
+    'a message that was taken twice',
+    'shipping',
+    `ALTER TABLE inbox DROP CONSTRAINT inbox_pkey; INSERT INTO inbox SELECT * FROM inbox WHERE order_id = '${ids.confirmed}'`,
+    'I8',
+    'duplicated',
+    ids.confirmed,
+  ],
+  [
+    'a message that was never published',
+    'shipping',
+    `UPDATE inbox SET message_id = gen_random_uuid() WHERE order_id = '${ids.confirmed}'`,
+    'I8',
+    'unexpected',
+    ids.confirmed,
+  ],
+  [
+    'a message about no order',
+    'shipping',
+    `INSERT INTO inbox (message_id, type, order_id) VALUES (gen_random_uuid(), 'order.confirmed', '${ids.nobody}')`,
+    'I8',
+    'unexpected',
+    ids.nobody,
+  ],
+  [
+    'a shipment that no message asked for',
+    'shipping',
+    `DELETE FROM inbox WHERE message_id = '${messageOf(ids.confirmed)}'`,
+    'I8',
+    'lost',
+    ids.confirmed,
+  ],
+] as const;
+
+describe('what is planted in a database is found by exactly one invariant, which names the order', () => {
+  it.each(plants)('%s', async (_title, database, text, invariant, kind, orderId) => {
+    await ledger.plant(database, text);
+    const report = await ledger.audit();
+    expect(violatedOf(report)).toEqual([invariant]);
+    expect(violationsOf(report)).toMatchObject([orderId === undefined ? { kind } : { kind, orderId }]);
+    expect(exitCodeOf(report)).toBe(1);
+  });
+
+  it('an event that was never published, and a gauge that says so', async () => {
+    await ledger.reset([{ sagas: { Confirmed: 2, Cancelled: 3 }, pending: 1 }]);
+    await ledger.plant('orders', `UPDATE outbox SET published_at = NULL WHERE order_id = '${ids.confirmed}'`);
+    const report = await ledger.audit();
+    expect(violatedOf(report)).toEqual(['I6']);
+    expect(violationsOf(report)).toMatchObject([{ kind: 'stuck', orderId: ids.confirmed }]);
+  });
+
+  it('an order above the payment limit that was confirmed and charged', async () => {
+    await ledger.plant(
+      'orders',
+      `UPDATE orders SET total_kopiykas = 5000001, lines = '[{"productId":1,"quantity":2,"priceKopiykas":2500000},{"productId":5,"quantity":1,"priceKopiykas":1}]' WHERE id = '${ids.confirmed}'; UPDATE outbox SET payload = jsonb_set(payload, '{data,total}', '5000001') WHERE order_id = '${ids.confirmed}'`,
+    );
+    await ledger.plant('payments', `UPDATE payments SET amount_kopiykas = 5000001 WHERE order_id = '${ids.confirmed}'`);
+    await ledger.plant(
+      'stock',
+      `UPDATE reservations SET lines = '[{"productId":1,"quantity":2},{"productId":5,"quantity":1}]' WHERE order_id = '${ids.confirmed}'; UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 5`,
+    );
+    await ledger.plant('shipping', `UPDATE "Shipments" SET "Lines" = '[]' WHERE "OrderId" = '${ids.confirmed}'`);
+    const report = await ledger.audit();
+    expect(violatedOf(report)).toEqual(['I4']);
+    expect(violationsOf(report)).toMatchObject([{ kind: 'wrong', orderId: ids.confirmed }]);
+  });
+});
+
+describe('work in flight is not a violation while it has time', () => {
+  it('a saga that began just now', async () => {
+    await ledger.plant('orders', `${newOrder} now())`);
+    const report = await ledger.audit();
+    expect(report).toMatchObject({ verdict: 'ok', settled: false, waitingFor: '1 open sagas' });
+    expect(report.invariants.find(({ id }) => id === 'I1')?.inFlight).toBe(1);
+  });
+
+  it('a shipment has 15 s while messages are on their way, and none once the queue is empty', async () => {
+    await ledger.plant('orders', `UPDATE outbox SET published_at = now() WHERE order_id = '${ids.confirmed}'`);
+    await ledger.plant(
+      'shipping',
+      `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'; DELETE FROM inbox WHERE order_id = '${ids.confirmed}'`,
+    );
+    await ledger.publish('queue', 1);
+    expect((await ledger.audit()).verdict).toBe('ok');
+    await ledger.reset();
+    await ledger.plant('orders', `UPDATE outbox SET published_at = now() WHERE order_id = '${ids.confirmed}'`);
+    await ledger.plant(
+      'shipping',
+      `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'; DELETE FROM inbox WHERE order_id = '${ids.confirmed}'`,
+    );
+    expect(violatedOf(await ledger.audit())).toEqual(['I7']);
+  });
+
+  it('is waited for until it has ended', async () => {
+    await ledger.plant('orders', `${newOrder} now())`);
+    const auditing = ledger.audit({ settleMs: 10_000 });
+    await ledger.plant('orders', `DELETE FROM orders WHERE id = '${ids.nobody}'`);
+    await expect(auditing).resolves.toMatchObject({ verdict: 'ok', settled: true });
+  });
+});
+
+describe('queues', () => {
+  it('a message that nobody takes is found', async () => {
+    await ledger.publish('queue', 2);
+    const report = await ledger.audit();
+    expect(violatedOf(report)).toEqual(['I9']);
+    expect(violationsOf(report)[0]).toMatchObject({ kind: 'stuck', detail: expect.stringContaining('2 messages') });
+  });
+
+  it('a dead letter is found, unless it was injected on purpose', async () => {
+    await ledger.publish('dead letters', 1);
+    expect(violatedOf(await ledger.audit())).toEqual(['I9']);
+    expect((await ledger.audit({ deadLetters: 1 })).verdict).toBe('ok');
+    expect(violatedOf(await ledger.audit({ deadLetters: 2 }))).toEqual(['I9']);
+  });
+});
+
+describe('metrics', () => {
+  it.each([
+    ['counted too much', { sagas: { Confirmed: 3, Cancelled: 3 } }, 'unexpected'],
+    ['counted too little', { sagas: { Confirmed: 1, Cancelled: 3 } }, 'lost'],
+    [
+      'a histogram with fewer values',
+      { sagas: { Confirmed: 2, Cancelled: 3 }, durations: { Confirmed: 2, Cancelled: 2 } },
+      'wrong',
+    ],
+    ['a gauge that is not the number of rows', { sagas: { Confirmed: 2, Cancelled: 3 }, pending: 4 }, 'wrong'],
+  ])(
+    '%s is found',
+    async (_title, report, kind) => {
+      await ledger.reset([report]);
+      const result = await ledger.audit();
+      expect(violatedOf(result)).toEqual(['I11']);
+      expect(violationsOf(result)).toMatchObject([{ kind }]);
+    },
+    15_000,
+  );
+
+  it('adds up the processes that ended and those that run', async () => {
+    await ledger.reset([
+      { pid: 1, sagas: { Confirmed: 1, Cancelled: 3 }, ageMs: 3_000_000 },
+      { pid: 2, sagas: { Confirmed: 1, Cancelled: 0 } },
+    ]);
+    expect((await ledger.audit()).verdict).toBe('ok');
+  });
+
+  it('what a killed process may have taken with it is unknown, not a pass', async () => {
+    await ledger.reset([
+      { pid: 1, sagas: { Confirmed: 0, Cancelled: 3 }, ageMs: 3_600_500 },
+      { pid: 2, sagas: { Confirmed: 1, Cancelled: 0 } },
+    ]);
+    const report = await ledger.audit();
+    expect(report.verdict).toBe('unknown');
+    expect(exitCodeOf(report)).toBe(5);
+  }, 15_000);
+
+  it('without reports they are unknown', async () => {
+    await ledger.reset([]);
+    const report = await ledger.audit();
+    expect(report.invariants.find(({ id }) => id === 'I11')).toMatchObject({
+      verdict: 'unknown',
+      evidence: expect.stringContaining('orders-1 does not report'),
+    });
+  }, 15_000);
+});
+
+describe('sessions', () => {
+  it('a transaction that stays open is found', async () => {
+    const client = new pg.Client({ connectionString: ledger.serviceUrl('orders'), application_name: 'orders-1' });
+    await client.connect();
+    await client.query('BEGIN');
+    const report = await ledger.audit();
+    await client.end();
+    expect(violatedOf(report)).toEqual(['I13']);
+    expect(violationsOf(report)).toMatchObject([{ kind: 'stuck', detail: expect.stringContaining('orders-1') }]);
+  }, 15_000);
+
+  it('more connections than the pool has are found', async () => {
+    const pool = new pg.Pool({ connectionString: ledger.serviceUrl('stock'), application_name: 'stock-1', max: 5 });
+    const clients = await Promise.all(Array.from({ length: 5 }, () => pool.connect()));
+    const report = await ledger.audit();
+    for (const client of clients) client.release();
+    await pool.end();
+    expect(violatedOf(report)).toEqual(['I13']);
+    expect(violationsOf(report)[0]?.detail).toContain('5 connections');
+  }, 15_000);
+});
+
+describe('what clients were told', () => {
+  const history = async (...entries: readonly object[]) => {
+    const file = join(folder, 'history.ndjson');
+    await writeFile(file, entries.map((entry) => JSON.stringify(entry)).join('\n'));
+    return file;
+  };
+  const told = (orderId: string, status: string) => ({ orderId, status });
+  const all = [
+    told(ids.confirmed, 'Confirmed'),
+    told(ids.alsoConfirmed, 'Confirmed'),
+    told(ids.declined, 'Cancelled'),
+    told(ids.outOfStock, 'Cancelled'),
+    told(ids.refunded, 'Cancelled'),
+  ];
+
+  it('is all true and complete', async () => {
+    expect((await ledger.audit({ historyFile: await history(...all) })).verdict).toBe('ok');
+  });
+
+  it('an acknowledged order that is not there is lost', async () => {
+    const report = await ledger.audit({ historyFile: await history(...all, told(ids.nobody, 'Confirmed')) });
+    expect(violatedOf(report)).toEqual(['I2']);
+    expect(violationsOf(report)).toMatchObject([{ kind: 'lost', orderId: ids.nobody }]);
+  });
+
+  it('a status that flipped is wrong', async () => {
+    const report = await ledger.audit({
+      historyFile: await history(...all.slice(1), told(ids.confirmed, 'Cancelled')),
+    });
+    expect(violatedOf(report)).toEqual(['I2']);
+    expect(violationsOf(report)).toMatchObject([{ kind: 'wrong', orderId: ids.confirmed }]);
+  });
+
+  it('an order nobody asked for is unexpected', async () => {
+    const report = await ledger.audit({ historyFile: await history(...all.slice(1)) });
+    expect(violatedOf(report)).toEqual(['I3']);
+    expect(violationsOf(report)).toMatchObject([{ kind: 'unexpected', orderId: ids.confirmed }]);
+  });
+
+  it('an order whose client got no answer is recovered, which is no violation', async () => {
+    const report = await ledger.audit({ historyFile: await history(...all.slice(1), { status: 'unknown' }) });
+    expect(report.verdict).toBe('ok');
+    expect(violationsOf(report)).toMatchObject([{ kind: 'recovered', orderId: ids.confirmed }]);
+  });
+
+  it('a file that cannot be read is a usage error that names the line', async () => {
+    const file = join(folder, 'broken.ndjson');
+    await writeFile(file, '{"orderId":"x"}\nnonsense\n');
+    await expect(ledger.audit({ historyFile: file })).rejects.toMatchObject({
+      exitCode: 2,
+      why: expect.stringContaining('line 2'),
+    });
+  });
+});
+
+describe('the scope', () => {
+  it('of one order sees that order only', async () => {
+    await ledger.plant('payments', `DELETE FROM payments WHERE order_id = '${ids.confirmed}'`);
+    expect((await ledger.audit({ scope: { orderId: ids.alsoConfirmed } })).verdict).toBe('ok');
+    expect(violatedOf(await ledger.audit({ scope: { orderId: ids.confirmed } }))).toEqual(['I4']);
+  });
+
+  it('of an order that does not exist is an error', async () => {
+    await expect(ledger.audit({ scope: { orderId: ids.nobody } })).rejects.toMatchObject({ exitCode: 1 });
+  });
+
+  it('since a time leaves older orders out, and what belongs to them', async () => {
+    await ledger.plant(
+      'payments',
+      `DELETE FROM payments WHERE order_id = '${ids.confirmed}'; UPDATE payments SET created_at = now()`,
+    );
+    const report = await ledger.audit({ scope: { sinceMs: Date.now() - 60_000 } });
+    expect(report).toMatchObject({ verdict: 'ok', orders: 0 });
+  });
+});
+
+describe('missing evidence', () => {
+  it('a database that does not answer makes what rests on it unknown, and nothing else', async () => {
+    const target = {
+      ...ledger.target,
+      databaseUrls: { ...ledger.target.databaseUrls, payments: 'postgres://x:y@127.0.0.1:1/payments' },
+    };
+    const report = await ledger.audit({ target });
+    const unknown = report.invariants.filter(({ verdict }) => verdict === 'unknown').map(({ id }) => id);
+    expect(unknown).toEqual(['I4']);
+    expect(exitCodeOf(report)).toBe(5);
+    expect(JSON.stringify(report)).not.toContain('x:y');
+  });
+
+  it('a broker that does not answer makes I9 unknown', async () => {
+    const target = { ...ledger.target, queues: () => Promise.reject(new Error('the broker is away')) };
+    const report = await ledger.audit({ target });
+    expect(report.invariants.find(({ id }) => id === 'I9')).toMatchObject({
+      verdict: 'unknown',
+      evidence: 'the broker is away',
+    });
+    expect(exitCodeOf(report)).toBe(5);
+  });
+
+  it('a violation outweighs missing evidence', async () => {
+    await ledger.plant('shipping', `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'`);
+    const target = { ...ledger.target, telemetry: { metrics: () => Promise.reject(new Error('away')) } };
+    expect(exitCodeOf(await ledger.audit({ target }))).toBe(1);
+  });
+});

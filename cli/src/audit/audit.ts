@@ -1,0 +1,221 @@
+import { CliError, messageOf } from '../errors.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { type Ledger, openLedger } from './collect.ts';
+import type { OrderFacts } from './facts.ts';
+import { type History, readHistory } from './history.ts';
+import { type InvariantResult, type OrderInvariant, verdictOf } from './invariant.ts';
+import { acknowledgedIsDurable, ordersWereAskedFor } from './invariants/history.ts';
+import { inboxMatches } from './invariants/inbox.ts';
+import { METRICS_TITLE } from './invariants/metrics.ts';
+import { moneyMatches } from './invariants/money.ts';
+import { outboxMatches } from './invariants/outbox.ts';
+import { judgeQueues, QUEUES_TITLE } from './invariants/queues.ts';
+import { SESSIONS_TITLE } from './invariants/sessions.ts';
+import { SHIPMENT_LIMIT_MS, shipmentsMatch } from './invariants/shipments.ts';
+import { judgeInventory, stockMatches } from './invariants/stock.ts';
+import { terminal } from './invariants/terminal.ts';
+import { judgeOrders, unknownResult } from './judge-orders.ts';
+import { checkMetrics } from './read-metrics.ts';
+import { checkSessions } from './read-sessions.ts';
+import type { Scope } from './rows.ts';
+import { type Settlement, settle } from './settle.ts';
+import type { AuditTarget } from './target.ts';
+
+export interface AuditOptions {
+  readonly target: AuditTarget;
+  readonly scope?: Scope;
+  /** How long what is under way may take to end before it is judged, in ms. */
+  readonly settleMs: number;
+  /** What clients were told, NDJSON (see `readHistory`); without it I2 and I3 are skipped. */
+  readonly historyFile?: string | undefined;
+  /** Poison that was injected on purpose. */
+  readonly deadLetters?: number;
+  readonly signal?: AbortSignal;
+  /** Told what is being done now. */
+  readonly onProgress?: (text: string) => void;
+}
+
+/** The whole verdict; `--json` prints it as it is. */
+export interface AuditReport {
+  /** The worst of the invariants, `skipped` ones aside. */
+  readonly verdict: 'ok' | 'violated' | 'unknown';
+  readonly scope: Scope;
+  readonly orders: number;
+  readonly settled: boolean;
+  /** What was still under way when the settle time was over. */
+  readonly waitingFor: string;
+  readonly invariants: readonly InvariantResult[];
+  readonly tookMs: number;
+}
+
+/**
+ * Reconciles databases, queues and metrics. Reads only. Resolves with a report also when parts cannot be read, which
+ * makes their invariants unknown. Throws CliError: a history that cannot be read (2), an order that does not exist (1).
+ */
+export async function audit(options: AuditOptions): Promise<AuditReport> {
+  const began = performance.now();
+  const { target, scope = {}, signal, onProgress = () => undefined } = options;
+  const history = await historyOf(options, scope);
+  onProgress('waiting until nothing is under way');
+  const settlement = await settle(target, options.settleMs, signal);
+  onProgress('reading the databases');
+  await using ledger = await openLedger(target);
+  const counter = { orders: 0 };
+  const clock = { at: ledger.at, settledAt: settlement.settledAt };
+  const perOrder = await judgeLedger(ledger, { scope, history, clock, counter });
+  if (scope.orderId !== undefined && counter.orders === 0) throw unknownOrder(scope.orderId, ledger);
+  onProgress('comparing stock, queues, metrics and sessions');
+  const global = scope.orderId === undefined ? await judgeGlobally(options, ledger, settlement) : [];
+  const invariants = merge(perOrder, global);
+  return {
+    verdict: worstOf(invariants),
+    scope,
+    orders: counter.orders,
+    settled: settlement.settledAt !== undefined,
+    waitingFor: settlement.waitingFor,
+    invariants,
+    tookMs: Math.round(performance.now() - began),
+  };
+}
+
+/** 0 when everything balances, 1 with a violation, 5 when evidence is missing. */
+export function exitCodeOf({ verdict }: AuditReport): ExitCode {
+  return { ok: exitCodes.ok, violated: exitCodes.failed, unknown: exitCodes.unknown }[verdict];
+}
+
+async function historyOf({ historyFile }: AuditOptions, scope: Scope): Promise<History | undefined> {
+  if (historyFile === undefined) return undefined;
+  if (scope.orderId === undefined && scope.sinceMs === undefined) return readHistory(historyFile);
+  throw new CliError({
+    what: '--history cannot be combined with --order or --since',
+    why: 'an acknowledged order outside of what is audited would seem lost',
+    next: 'leave them out: a history limits what it is compared with by its own times',
+    exitCode: exitCodes.usage,
+  });
+}
+
+interface LedgerOptions {
+  readonly scope: Scope;
+  readonly history: History | undefined;
+  readonly clock: { readonly at: number; readonly settledAt: number | undefined };
+  readonly counter: { orders: number };
+}
+
+async function judgeLedger(
+  ledger: Ledger,
+  { scope, history, clock, counter }: LedgerOptions,
+): Promise<InvariantResult[]> {
+  const invariants: OrderInvariant[] = [
+    terminal,
+    ...(history === undefined ? [] : [acknowledgedIsDurable(history), ordersWereAskedFor(history)]),
+    moneyMatches,
+    stockMatches,
+    outboxMatches,
+    shipmentsMatch,
+    inboxMatches,
+  ];
+  try {
+    return await judgeOrders(invariants, counted(ledger.facts(scope), counter), { clock, missing: ledger.missing });
+  } catch (error) {
+    // A database that dies in the middle leaves sums that mean nothing.
+    return invariants.map((invariant) => unknownResult(invariant, `reading broke off: ${messageOf(error)}`));
+  }
+}
+
+async function* counted(facts: AsyncIterable<OrderFacts>, counter: { orders: number }): AsyncGenerator<OrderFacts> {
+  for await (const one of facts) {
+    counter.orders++;
+    yield one;
+  }
+}
+
+async function judgeGlobally(
+  { target, deadLetters = 0, signal }: AuditOptions,
+  ledger: Ledger,
+  settlement: Settlement,
+): Promise<InvariantResult[]> {
+  return Promise.all([
+    orUnknown({ id: 'I5', title: stockMatches.title }, () => judgeProducts(ledger)),
+    orUnknown({ id: 'I9', title: QUEUES_TITLE }, async () => {
+      const recentlyPublished = settlement.settledAt === undefined ? await countRecentlyPublished(target) : 0;
+      return judgeQueues(await target.queues(), { deadLetters, recentlyPublished });
+    }),
+    orUnknown({ id: 'I11', title: METRICS_TITLE }, () => checkMetrics(target, signal)),
+    orUnknown({ id: 'I13', title: SESSIONS_TITLE }, () => checkSessions(target, signal)),
+  ]);
+}
+
+async function orUnknown(
+  invariant: { id: string; title: string },
+  judge: () => Promise<InvariantResult>,
+): Promise<InvariantResult> {
+  try {
+    return await judge();
+  } catch (error) {
+    return unknownResult(invariant, messageOf(error));
+  }
+}
+
+async function judgeProducts(ledger: Ledger): Promise<InvariantResult> {
+  const reason = ledger.missing.get('stock');
+  if (reason !== undefined) throw new Error(reason);
+  const inventory = await ledger.inventory();
+  const violations = judgeInventory(inventory);
+  const evidence = `${inventory.length} products add up`;
+  return { id: 'I5', title: stockMatches.title, verdict: verdictOf(violations, []), evidence, violations, inFlight: 0 };
+}
+
+async function countRecentlyPublished(target: AuditTarget): Promise<number> {
+  const [row] = await target.databases.query<{ count: number }>(
+    'orders',
+    `SELECT count(*)::int AS count FROM outbox WHERE published_at > now() - $1::float8 * interval '1 millisecond'`,
+    [SHIPMENT_LIMIT_MS],
+  );
+  return row?.count ?? 0;
+}
+
+const SKIPPED = { verdict: 'skipped', violations: [], inFlight: 0 } as const;
+
+/** All invariants in the order of their numbers; the two halves of I5 become one. */
+function merge(perOrder: readonly InvariantResult[], global: readonly InvariantResult[]): InvariantResult[] {
+  const joined = perOrder.map((result) => {
+    const other = global.find(({ id }) => id === result.id);
+    return other === undefined ? result : join(result, other);
+  });
+  const rest = global.filter(({ id }) => !perOrder.some((result) => result.id === id));
+  const noHistory = { evidence: 'needs --history, what clients were told' };
+  const asked = joined.some(({ id }) => id === 'I2');
+  const skipped: InvariantResult[] = asked
+    ? []
+    : [
+        { ...SKIPPED, ...noHistory, id: 'I2', title: 'what clients were told is still true' },
+        { ...SKIPPED, ...noHistory, id: 'I3', title: 'no order nobody asked for' },
+      ];
+  return [...joined, ...rest, ...skipped].sort((a, b) => numberOf(a) - numberOf(b));
+}
+
+function join(one: InvariantResult, other: InvariantResult): InvariantResult {
+  const violations = [...one.violations, ...other.violations];
+  const missing = [one, other].filter(({ verdict }) => verdict === 'unknown').map(({ evidence }) => evidence);
+  const evidence = other.violations.length === 0 ? `${one.evidence}, ${other.evidence}` : one.evidence;
+  return { ...one, verdict: verdictOf(violations, missing), evidence, violations, inFlight: one.inFlight };
+}
+
+function numberOf({ id }: InvariantResult): number {
+  return Number(id.slice(1));
+}
+
+function worstOf(invariants: readonly InvariantResult[]): AuditReport['verdict'] {
+  if (invariants.some(({ verdict }) => verdict === 'violated')) return 'violated';
+  return invariants.some(({ verdict }) => verdict === 'unknown') ? 'unknown' : 'ok';
+}
+
+function unknownOrder(orderId: string, ledger: Ledger): CliError {
+  const reason = ledger.missing.get('orders');
+  return new CliError({
+    what: `order ${orderId} cannot be audited`,
+    why: reason ?? 'no service knows an order with this id',
+    next: reason === undefined ? 'list orders with "shopctl order list"' : 'see "shopctl status"',
+    exitCode: reason === undefined ? exitCodes.failed : exitCodes.unknown,
+  });
+}

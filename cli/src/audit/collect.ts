@@ -1,0 +1,120 @@
+import { messageOf } from '../errors.ts';
+import type { InventoryFact, OrderFacts, Source } from './facts.ts';
+import { mergeFacts } from './merge.ts';
+import {
+  inboxRows,
+  orderRows,
+  outboxRows,
+  paymentRows,
+  type RowSource,
+  reservationRows,
+  type Scope,
+  shipmentRows,
+} from './rows.ts';
+import { type AuditedDatabase, type GroupReader, openGroups, openSnapshot, type Snapshot } from './snapshot.ts';
+import type { AuditTarget } from './target.ts';
+
+/** The four databases that hold something per order, each at one moment. */
+export interface Ledger extends AsyncDisposable {
+  /** When the orders were looked at, ms since 1970 by the database's clock. */
+  readonly at: number;
+  /** Databases that cannot be read, with the reason. */
+  readonly missing: ReadonlyMap<Source, string>;
+  /** Every order in turn. Orders known only to others come last, once it is certain that there is no such order. */
+  facts(scope: Scope): AsyncGenerator<OrderFacts>;
+  inventory(): Promise<readonly InventoryFact[]>;
+}
+
+/** Facts without an order that are held back until their orders were looked for. */
+const STRAYS_AT_ONCE = 1_000;
+
+const DATABASES = ['orders', 'payments', 'stock', 'shipping'] as const satisfies readonly (AuditedDatabase & Source)[];
+
+/**
+ * Opens the ledger. The orders are looked at first: whatever an order's state follows from has happened by then, so the
+ * others, looked at a moment later, must have it.
+ */
+export async function openLedger(target: AuditTarget): Promise<Ledger> {
+  const missing = new Map<Source, string>();
+  const snapshots = new Map<Source, Snapshot>();
+  const open = async (database: (typeof DATABASES)[number]) => {
+    try {
+      snapshots.set(database, await openSnapshot(target.databaseUrls[database]));
+    } catch (error) {
+      missing.set(database, `the ${database} database cannot be read: ${messageOf(error)}`);
+    }
+  };
+  await open('orders');
+  await Promise.all(DATABASES.filter((name) => name !== 'orders').map(open));
+
+  async function groups<Fact>(source: RowSource<Fact>, scope: Scope): Promise<GroupReader<Fact>> {
+    const snapshot = snapshots.get(source.database);
+    return snapshot === undefined ? NO_ROWS : openGroups(snapshot, source, scope);
+  }
+
+  return {
+    at: await timeOf(snapshots.get('orders')),
+    missing,
+    async *facts(scope) {
+      const merged = mergeFacts({
+        order: await groups(orderRows, scope),
+        outbox: await groups(outboxRows, scope),
+        payments: await groups(paymentRows, scope),
+        reservations: await groups(reservationRows, scope),
+        inbox: await groups(inboxRows, scope),
+        shipments: await groups(shipmentRows, scope),
+      });
+      let strays: OrderFacts[] = [];
+      for await (const facts of merged) {
+        if (facts.order !== undefined) yield facts;
+        else strays.push(facts);
+        if (strays.length >= STRAYS_AT_ONCE) {
+          yield* await withoutOrder(target, strays);
+          strays = [];
+        }
+      }
+      yield* await withoutOrder(target, strays);
+    },
+    async inventory() {
+      const snapshot = snapshots.get('stock');
+      return snapshot === undefined ? [] : readInventory(snapshot);
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...snapshots.values()].map((snapshot) => snapshot[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+const NO_ROWS: GroupReader<never> = { next: async () => undefined, take: async () => [] };
+
+async function timeOf(snapshot: Snapshot | undefined): Promise<number> {
+  if (snapshot === undefined) return Date.now();
+  const { rows } = await snapshot.client.query<{ at: number }>(
+    'SELECT (extract(epoch FROM now()) * 1000)::float8 AS at',
+  );
+  return rows[0]?.at ?? Date.now();
+}
+
+/** Drops those whose order is there after all: placed after the snapshot, or before the time that is audited. */
+async function withoutOrder(target: AuditTarget, strays: readonly OrderFacts[]): Promise<readonly OrderFacts[]> {
+  if (strays.length === 0) return [];
+  const rows = await target.databases.query<{ id: string }>(
+    'orders',
+    'SELECT id::text FROM orders WHERE id = ANY ($1::uuid[])',
+    [strays.map(({ orderId }) => orderId)],
+  );
+  const known = new Set(rows.map(({ id }) => id));
+  return strays.filter(({ orderId }) => !known.has(orderId));
+}
+
+async function readInventory({ client }: Snapshot): Promise<readonly InventoryFact[]> {
+  const { rows } = await client.query<InventoryFact>(
+    `WITH taken AS (
+       SELECT (line ->> 'productId')::int AS product_id, sum((line ->> 'quantity')::bigint) AS units
+       FROM reservations, jsonb_array_elements(lines) AS line WHERE state = 'reserved' GROUP BY 1)
+     SELECT coalesce(i.product_id, t.product_id) AS "productId", coalesce(i.on_hand, 0) AS "onHand",
+       coalesce(i.initial_on_hand, 0) AS "initialOnHand", coalesce(t.units, 0)::float8 AS reserved
+     FROM inventory i FULL JOIN taken t USING (product_id) ORDER BY 1`,
+  );
+  return rows;
+}

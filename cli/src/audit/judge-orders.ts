@@ -1,0 +1,44 @@
+import type { OrderFacts, Source } from './facts.ts';
+import type { Clock, InvariantResult, OrderInvariant, OrderJudge, Violation } from './invariant.ts';
+import { verdictOf } from './invariant.ts';
+
+interface Running {
+  readonly invariant: OrderInvariant;
+  readonly judge: OrderJudge;
+  readonly violations: Violation[];
+  inFlight: number;
+}
+
+/** Shows every order to every invariant. Those that need a missing source are not started, and are `unknown`. */
+export async function judgeOrders(
+  invariants: readonly OrderInvariant[],
+  facts: AsyncIterable<OrderFacts> | Iterable<OrderFacts>,
+  options: { readonly clock: Clock; readonly missing: ReadonlyMap<Source, string> },
+): Promise<InvariantResult[]> {
+  const reasonsOf = ({ needs }: OrderInvariant) =>
+    needs.map((source) => options.missing.get(source)).filter((reason) => reason !== undefined);
+  const running: Running[] = invariants
+    .filter((invariant) => reasonsOf(invariant).length === 0)
+    .map((invariant) => ({ invariant, judge: invariant.start(options.clock), violations: [], inFlight: 0 }));
+  if (running.length > 0) for await (const one of facts) for (const judgement of running) show(judgement, one);
+  return invariants.map((invariant) => {
+    const judgement = running.find((one) => one.invariant === invariant);
+    return judgement === undefined ? unknownResult(invariant, reasonsOf(invariant).join('; ')) : conclude(judgement);
+  });
+}
+
+function show(running: Running, facts: OrderFacts): void {
+  const { violations, inFlight } = running.judge.add(facts);
+  for (const violation of violations) running.violations.push({ ...violation, orderId: facts.orderId });
+  if (inFlight) running.inFlight++;
+}
+
+function conclude({ invariant: { id, title }, judge, violations, inFlight }: Running): InvariantResult {
+  const all = [...violations, ...(judge.total?.() ?? [])];
+  return { id, title, verdict: verdictOf(all, []), evidence: judge.evidence(), violations: all, inFlight };
+}
+
+/** An invariant about which nothing can be said. */
+export function unknownResult({ id, title }: { id: string; title: string }, reason: string): InvariantResult {
+  return { id, title, verdict: 'unknown', evidence: reason, violations: [], inFlight: 0 };
+}

@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { MetricPoint } from '../otlp/metric-store.ts';
+import type { InvariantResult } from './invariant.ts';
+import {
+  type ByStatus,
+  judgeMetrics,
+  type MetricEvidence,
+  type ProcessReport,
+  STATUSES,
+  sumOf,
+} from './invariants/metrics.ts';
+import type { AuditTarget } from './target.ts';
+
+const NAMES = ['shop.sagas', 'shop.saga.duration', 'shop.outbox.pending'];
+
+/** An order is counted right after the answer of the statement that decided it. In ms. */
+const COUNTING_MS = 250;
+
+/** A process reports every second: what it has not reported within a report and its way here was lost. In ms. */
+const LOSS_WINDOW_MS = 2_000;
+
+/** Time for two more reports of every process, in ms. */
+const LIMIT_MS = 3_500;
+const POLL_MS = 250;
+
+/** Judges I11 again until it holds or the limit ends: reports come every second. Rejects when a part cannot be read. */
+export async function checkMetrics(target: AuditTarget, signal?: AbortSignal): Promise<InvariantResult> {
+  const deadline = performance.now() + LIMIT_MS;
+  const pending: number[] = [];
+  for (;;) {
+    const { evidence, complete } = await look(target, pending);
+    const result = judgeMetrics(evidence);
+    if ((complete && result.verdict === 'ok') || performance.now() > deadline) return result;
+    await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
+  }
+}
+
+/** `complete`: the reports are newer than the last decision, so that nothing is left out of the comparison. */
+async function look(target: AuditTarget, pending: number[]): Promise<{ evidence: MetricEvidence; complete: boolean }> {
+  const reports = reportsOf(await target.telemetry.metrics(NAMES));
+  const live = reports.filter(({ ended }) => !ended);
+  const horizon = Math.min(...live.map(({ reportedAt }) => reportedAt)) - COUNTING_MS;
+  const ends = reports.filter(({ ended }) => ended).map(({ reportedAt }) => reportedAt - COUNTING_MS);
+  const row = await countDecisions(target, Number.isFinite(horizon) ? horizon : 0, ends);
+  pending.push(row.pending);
+  const evidence: MetricEvidence = {
+    reports,
+    decided: { Confirmed: row.confirmed, Cancelled: row.cancelled },
+    reported: { Confirmed: row.reported_confirmed, Cancelled: row.reported_cancelled },
+    maybeLost: { Confirmed: row.lost_confirmed, Cancelled: row.lost_cancelled },
+    pending: { lowest: Math.min(...pending), highest: Math.max(...pending) },
+    gaps: gapsOf(target, live),
+    unreported: countUnreported(target, reports),
+  };
+  const complete = row.confirmed === row.reported_confirmed && row.cancelled === row.reported_cancelled;
+  return { evidence, complete };
+}
+
+function gapsOf({ instances }: AuditTarget, live: readonly ProcessReport[]): string[] {
+  const expected = instances.filter((name) => name.startsWith('orders-'));
+  const silent = expected.filter((instance) => !live.some(({ name }) => name.startsWith(`${instance} `)));
+  return silent.map((instance) => `${instance} does not report`);
+}
+
+/** Crashed processes that left no report at all: they lived for less than a second. */
+function countUnreported({ crashes }: AuditTarget, reports: readonly ProcessReport[]): number {
+  const crashed = Object.entries(crashes).filter(([instance]) => instance.startsWith('orders-'));
+  return crashed.reduce((sum, [instance, count]) => {
+    const seen = reports.filter(({ name, ended }) => ended && name.startsWith(`${instance} `)).length;
+    return sum + Math.max(0, count - seen);
+  }, 0);
+}
+
+interface Decisions {
+  readonly confirmed: number;
+  readonly cancelled: number;
+  readonly reported_confirmed: number;
+  readonly reported_cancelled: number;
+  readonly lost_confirmed: number;
+  readonly lost_cancelled: number;
+  readonly pending: number;
+}
+
+/** Decisions since telemetry is received: `$2` is how far all reports reach, `$3` when processes reported last. */
+async function countDecisions(target: AuditTarget, horizon: number, ends: readonly number[]): Promise<Decisions> {
+  const counts = STATUSES.map((status) => {
+    const name = status.toLowerCase();
+    return `count(*) FILTER (WHERE status = '${status}')::int AS ${name},
+      count(*) FILTER (WHERE status = '${status}' AND at <= $2)::int AS reported_${name},
+      count(*) FILTER (WHERE status = '${status}' AND EXISTS (
+        SELECT FROM unnest($3::float8[]) AS ended WHERE at > ended AND at <= ended + ${LOSS_WINDOW_MS}))::int AS lost_${name}`;
+  });
+  const [row] = await target.databases.query<Decisions>(
+    'orders',
+    `WITH decisions AS (
+       SELECT status, (extract(epoch FROM decided_at) * 1000)::float8 AS at
+       FROM orders WHERE decided_at >= to_timestamp($1::float8 / 1000))
+     SELECT ${counts.join(', ')}, (SELECT count(*) FROM outbox WHERE published_at IS NULL)::int AS pending
+     FROM decisions`,
+    [target.startedAt, horizon, ends],
+  );
+  if (row === undefined) throw new Error('the orders database counted nothing');
+  return row;
+}
+
+/** One report per process, those that ended included. */
+export function reportsOf(points: readonly MetricPoint[]): ProcessReport[] {
+  const orders = points.filter(({ service, scope }) => service === 'orders' && scope === 'Shop.Orders');
+  const processes = Map.groupBy(orders, ({ instance, pid }) => `${instance} (${pid ?? 'pid unknown'})`);
+  return [...processes].map(([name, own]) => ({
+    name,
+    ended: own.every(({ stale }) => stale),
+    reportedAt: Math.max(...own.map(({ time }) => time)),
+    sagas: byStatus(own, 'shop.sagas'),
+    durations: byStatus(own, 'shop.saga.duration'),
+    pending: own
+      .map((point) => (point.name === 'shop.outbox.pending' ? numberIn(point) : undefined))
+      .find((value) => value !== undefined),
+  }));
+}
+
+function byStatus(points: readonly MetricPoint[], name: string): ByStatus {
+  const ofName = points.filter((point) => point.name === name);
+  return sumOf(
+    ofName.map((point) => ({ Confirmed: 0, Cancelled: 0, [String(point.attributes.status)]: numberIn(point) })),
+  );
+}
+
+function numberIn(point: MetricPoint): number {
+  return point.type === 'histogram' ? point.count : point.value;
+}

@@ -1,0 +1,48 @@
+import type { Style } from '../output/style.ts';
+import { formatDuration } from '../output/units.ts';
+import type { AuditReport } from './audit.ts';
+import { count, type InvariantResult, type Verdict } from './invariant.ts';
+
+/** Violations listed as text; `--json` has all. */
+const LISTED = 20;
+
+const MARKS: Readonly<Record<Verdict, { word: string; colour: 'green' | 'red' | 'yellow' | 'dim' }>> = {
+  ok: { word: 'ok', colour: 'green' },
+  violated: { word: 'FAIL', colour: 'red' },
+  unknown: { word: 'unknown', colour: 'yellow' },
+  skipped: { word: 'skipped', colour: 'dim' },
+};
+
+/** One line an invariant, what is wrong under it, and a summary. */
+export function renderAudit(report: AuditReport, style: Style): string {
+  return [...report.invariants.flatMap((result) => renderInvariant(result, style)), summaryOf(report, style)].join(
+    '\n',
+  );
+}
+
+function renderInvariant(result: InvariantResult, style: Style): string[] {
+  const { word, colour } = MARKS[result.verdict];
+  const inFlight = result.inFlight > 0 ? `, ${count(result.inFlight)} in flight` : '';
+  const head = `${style[colour](word.padEnd(7))} ${result.id.padEnd(3)} ${result.title}: ${result.evidence}${inFlight}`;
+  return [head, ...violationLines(result)];
+}
+
+/** The first violations of an invariant and how many more there are; indented. */
+export function violationLines({ violations }: InvariantResult): string[] {
+  const lines = violations
+    .slice(0, LISTED)
+    .map(
+      ({ kind, orderId, detail }) =>
+        `          ${kind.padEnd(10)} ${orderId === undefined ? '' : `${orderId}  `}${detail}`,
+    );
+  const more = violations.length - lines.length;
+  return more > 0 ? [...lines, `          and ${count(more)} more (all with --json)`] : lines;
+}
+
+function summaryOf({ verdict, orders, settled, waitingFor, tookMs }: AuditReport, style: Style): string {
+  const unsettled = settled ? '' : `; not settled: ${waitingFor}`;
+  const scope = `${count(orders)} orders in ${formatDuration(tookMs)}${unsettled}`;
+  if (verdict === 'ok') return `${style.green('the ledger balances')}: ${scope}`;
+  if (verdict === 'violated') return `${style.red('the ledger does not balance')}: ${scope}`;
+  return `${style.yellow('whether the ledger balances is unknown')}, evidence is missing: ${scope}`;
+}

@@ -1,0 +1,52 @@
+import type { AuditCommandOptions } from '../commands/audit.ts';
+import type { CommandDeps } from '../commands/deps.ts';
+import { parseIdPrefix, theOnly } from '../shop/id-prefix.ts';
+import { audit, exitCodeOf } from './audit.ts';
+import { renderAudit } from './report.ts';
+import type { Scope } from './rows.ts';
+import { type AuditTarget, openTarget } from './target.ts';
+
+/** Audits the running platform, prints the report and sets the exit code. */
+export async function runAudit(options: AuditCommandOptions, deps: CommandDeps): Promise<void> {
+  const connection = await deps.connect(deps.projectFrom(options));
+  await using target = openTarget(connection);
+  const scope = await scopeOf(options, target);
+  const progress = deps.output.progress('auditing');
+  try {
+    const report = await audit({
+      target,
+      scope,
+      settleMs: options.settle * 1000,
+      historyFile: options.history,
+      deadLetters: options.deadLetters,
+      signal: deps.signal,
+      onProgress: (text) => progress.update(text),
+    });
+    progress.stop();
+    deps.output.result(report, () => renderAudit(report, deps.output.style));
+    process.exitCode = exitCodeOf(report);
+  } catch (error) {
+    progress.stop();
+    throw error;
+  }
+}
+
+/** An id need not be one that orders has: whoever else knows it makes it worth an audit. */
+async function scopeOf({ order, since }: AuditCommandOptions, { databases }: AuditTarget): Promise<Scope> {
+  if (order === undefined) return since === undefined ? {} : { sinceMs: since };
+  const range = parseIdPrefix(order, 'order');
+  if (range.lowest === range.highest) return { orderId: range.lowest };
+  const rows = await databases.query<{ id: string }>(
+    'orders',
+    'SELECT id::text FROM orders WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT 5',
+    [range.lowest, range.highest],
+  );
+  return {
+    orderId: theOnly(
+      rows.map(({ id }) => id),
+      range,
+      'order',
+      'shopctl order list',
+    ),
+  };
+}

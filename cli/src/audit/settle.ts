@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import { messageOf } from '../errors.ts';
+import type { AuditTarget } from './target.ts';
+
+/** Whether everything that was under way had come to its end. */
+export interface Settlement {
+  /** When nothing was in flight, ms since 1970 by the database's clock. */
+  readonly settledAt: number | undefined;
+  readonly waitedMs: number;
+  /** What was still under way, or could not be seen, at the last look. */
+  readonly waitingFor: string;
+}
+
+const POLL_MS = 200;
+
+/**
+ * Waits at most `limitMs` until no saga is open, the outbox is empty and the queue is empty, in this order: what has
+ * left the one is in the next or done. Looks at least once. Never rejects for a part that cannot be read: it has not settled.
+ */
+export async function settle(target: AuditTarget, limitMs: number, signal?: AbortSignal): Promise<Settlement> {
+  const began = performance.now();
+  for (;;) {
+    const { at, waitingFor } = await look(target);
+    const waitedMs = performance.now() - began;
+    if (waitingFor === '') return { settledAt: at, waitedMs, waitingFor };
+    if (waitedMs + POLL_MS >= limitMs) return { settledAt: undefined, waitedMs, waitingFor };
+    await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
+  }
+}
+
+async function look(target: AuditTarget): Promise<{ at: number; waitingFor: string }> {
+  try {
+    const [row] = await target.databases.query<{ at: number; open: number; pending: number }>(
+      'orders',
+      `SELECT (extract(epoch FROM now()) * 1000)::float8 AS at, (SELECT count(*) FROM orders WHERE open)::int AS open,
+         (SELECT count(*) FROM outbox WHERE published_at IS NULL)::int AS pending`,
+    );
+    const { at = 0, open = 0, pending = 0 } = row ?? {};
+    const parts = [open > 0 ? `${open} open sagas` : '', pending > 0 ? `${pending} events in the outbox` : ''];
+    parts.push(await queueOf(target));
+    return { at, waitingFor: parts.filter((part) => part !== '').join(', ') };
+  } catch (error) {
+    return { at: 0, waitingFor: messageOf(error) };
+  }
+}
+
+async function queueOf(target: AuditTarget): Promise<string> {
+  try {
+    const queue = (await target.queues()).find(({ name }) => name === ORDER_CONFIRMED_QUEUE);
+    if (queue === undefined) return `the queue ${ORDER_CONFIRMED_QUEUE} to exist`;
+    const messages = queue.ready + queue.unacknowledged;
+    return messages > 0 ? `${messages} messages in ${ORDER_CONFIRMED_QUEUE}` : '';
+  } catch (error) {
+    return messageOf(error);
+  }
+}

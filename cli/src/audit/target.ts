@@ -1,0 +1,45 @@
+import type { PlatformConnection } from '../platform/connection.ts';
+import { type QueueDepth, rabbitmqQueues } from '../providers/rabbitmq/queues.ts';
+import { openShopDatabases, type ShopDatabases } from '../shop/databases.ts';
+import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
+import type { AuditedDatabase } from './snapshot.ts';
+
+/** What is audited. Each part may fail by itself, which makes what rests on it unknown. */
+export interface AuditTarget extends AsyncDisposable {
+  /** URLs of a role that reads all; they hold passwords. */
+  readonly databaseUrls: Readonly<Record<AuditedDatabase, string>>;
+  /** For single statements outside of a snapshot. */
+  readonly databases: ShopDatabases;
+  /** Rejects when the broker cannot be asked. */
+  queues(): Promise<readonly QueueDepth[]>;
+  readonly telemetry: Pick<TelemetryBackend, 'metrics'>;
+  /** Since when telemetry is received, ms since 1970. */
+  readonly startedAt: number;
+  /** Instances of the services that are meant to run: `orders-1`. */
+  readonly instances: readonly string[];
+  /** How often each instance crashed and was started again. */
+  readonly crashes: Readonly<Record<string, number>>;
+}
+
+/** The running platform as the audit reads it. Dispose it to close its database connections. */
+export function openTarget(connection: PlatformConnection): AuditTarget {
+  const { state } = connection;
+  const databases = openShopDatabases(connection.databaseUrls);
+  return {
+    databaseUrls: connection.databaseUrls,
+    databases,
+    async queues() {
+      const broker = state.instances.find(({ name }) => name === 'rabbitmq');
+      if (broker?.provider === undefined) throw new Error('the broker is not running');
+      return rabbitmqQueues({
+        kind: broker.provider as Parameters<typeof rabbitmqQueues>[0]['kind'],
+        info: broker.info ?? {},
+      });
+    },
+    telemetry: createBackend(connection.telemetryUrl),
+    startedAt: Date.parse(state.startedAt),
+    instances: state.instances.filter(({ kind }) => kind === 'service').map(({ name }) => name),
+    crashes: Object.fromEntries(state.instances.map(({ name, restarts }) => [name, restarts])),
+    [Symbol.asyncDispose]: () => databases[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { CommandDeps } from './commands/deps.ts';
+import { parseProviders, parseReplicas, parseSince } from './commands/option-values.ts';
+import { VERSION } from './commands/version.ts';
+import { completionScript, describeProgram } from './completion/completion.ts';
+import { exitCodes } from './exit-codes.ts';
+import { createProgram } from './main.ts';
+import { cloneRoot } from './platform/project.ts';
+
+const run = promisify(execFile);
+
+/** The real command line in a process of its own, on a project that does not run. */
+async function shopctl(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { ...process.env, SHOPCTL_HOME: join(cloneRoot(), 'no-such-folder'), NO_COLOR: '1' };
+  return run(process.execPath, [join(import.meta.dirname, 'shopctl.ts'), ...args], { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+}
+
+const program = createProgram({} as CommandDeps);
+
+describe('exit codes', { timeout: 20_000 }, () => {
+  it.each([
+    [['--help'], exitCodes.ok],
+    [['--version'], exitCodes.ok],
+    [['up', '--help'], exitCodes.ok],
+    [[], exitCodes.usage],
+    [['unknown'], exitCodes.usage],
+    [['up', '--no-such-option'], exitCodes.usage],
+    [['up', 'ordes'], exitCodes.usage],
+    [['up', '--replicas', 'orders=0'], exitCodes.usage],
+    [['status', '--project', 'Not A Name'], exitCodes.usage],
+    [['status'], exitCodes.notRunning],
+    [['restart', 'orders'], exitCodes.notRunning],
+    [['wait'], exitCodes.notRunning],
+    [['down'], exitCodes.ok],
+  ])('%j ends with %i', async (args, expected) => {
+    expect((await shopctl(...args)).code).toBe(expected);
+  });
+
+  it('says on stderr what to do when nothing runs, and nothing on stdout', async () => {
+    const { stdout, stderr } = await shopctl('status', '--json');
+    expect(stdout).toBe('');
+    expect(JSON.parse(stderr)).toMatchObject({ error: { what: 'platform not running', exitCode: 4 } });
+  });
+});
+
+describe('the program', () => {
+  it('has the version of its package', async () => {
+    const manifest = JSON.parse(await readFile(join(cloneRoot(), 'cli/package.json'), 'utf8')) as { version: string };
+    expect(VERSION).toBe(manifest.version);
+  });
+
+  it('describes every command', () => {
+    for (const command of program.commands) expect(command.description(), command.name()).not.toBe('');
+  });
+});
+
+describe('completion', () => {
+  const shape = describeProgram(program);
+
+  it.each(['bash', 'zsh', 'fish'] as const)('for %s knows every command and every service', (shell) => {
+    const script = completionScript(shell, shape);
+    for (const { name } of shape.subcommands) expect(script).toContain(name);
+    for (const service of ['gateway', 'orders', 'shipping']) expect(script).toContain(service);
+  });
+
+  it.each([
+    [['shopctl', 're'], 'restart'],
+    [['shopctl', 'restart', 'ord'], 'orders'],
+    [['shopctl', 'up', '--wait-t'], '--wait-timeout'],
+    [['shopctl', 'completion', 'f'], 'fish'],
+  ])('in bash completes %j to %s', async (words, expected) => {
+    const list = words.map((word) => `'${word}'`).join(' ');
+    const script = `${completionScript('bash', shape)}
+COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _shopctl; echo "\${COMPREPLY[@]}"`;
+    const { stdout } = await run('bash', ['-c', script]);
+    expect(stdout.trim().split(' ')).toContain(expected);
+  });
+});
+
+describe('option values', () => {
+  it('replicas may be repeated or separated by commas', () => {
+    expect(parseReplicas('stock=3', parseReplicas('orders=2,catalog=1'))).toEqual({ orders: 2, catalog: 1, stock: 3 });
+  });
+
+  it.each(['orders', 'orders=', 'orders=0', 'orders=10', 'orders=1=2', '=2'])('replicas refuse %s', (text) => {
+    expect(() => parseReplicas(text)).toThrow();
+  });
+
+  it('providers must be known', () => {
+    expect(parseProviders('postgres=docker')).toEqual({ postgres: 'docker' });
+    expect(() => parseProviders('mysql=docker')).toThrow('postgres');
+    expect(() => parseProviders('postgres=moon')).toThrow('embedded');
+  });
+
+  it('since is an age or a time', () => {
+    expect(parseSince('90s', 100_000)).toBe(10_000);
+    expect(parseSince('2026-01-01T00:00:00Z')).toBe(Date.UTC(2026, 0, 1));
+    expect(() => parseSince('yesterday')).toThrow('expected');
+  });
+});

@@ -1,0 +1,266 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createBackend } from '../trace/backend.ts';
+import type { OtlpSpan } from './otlp-json.ts';
+import { type OtlpReceiver, type ReceiverLimits, startOtlpReceiver } from './receiver.ts';
+
+const TRACE = 'a'.repeat(32);
+const closing: OtlpReceiver[] = [];
+
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((receiver) => receiver.close()));
+});
+
+async function start(limits: Partial<ReceiverLimits> = {}, now = Date.now): Promise<OtlpReceiver> {
+  const receiver = await startOtlpReceiver({ host: '127.0.0.1', port: 0, limits, now });
+  closing.push(receiver);
+  return receiver;
+}
+
+function resourceOf(service: string, pid = 1) {
+  const attributes = [
+    { key: 'service.name', value: { stringValue: service } },
+    { key: 'service.instance.id', value: { stringValue: `${service}-1` } },
+    { key: 'process.pid', value: { intValue: String(pid) } },
+  ];
+  return { attributes };
+}
+
+function aSpan(spanId: number, changes: Partial<OtlpSpan> = {}): OtlpSpan {
+  return {
+    traceId: TRACE,
+    spanId: spanId.toString(16).padStart(16, '0'),
+    name: 'POST /orders',
+    kind: 2,
+    startTimeUnixNano: '1700000000000000000',
+    endTimeUnixNano: '1700000000005000000',
+    attributes: [
+      { key: 'http.route', value: { stringValue: '/orders' } },
+      { key: 'http.response.status_code', value: { intValue: 201 } },
+    ],
+    status: { code: 0 },
+    ...changes,
+  };
+}
+
+function tracesOf(spans: readonly OtlpSpan[], service = 'orders') {
+  return { resourceSpans: [{ resource: resourceOf(service), scopeSpans: [{ scope: { name: 'test' }, spans }] }] };
+}
+
+function metricsOf(value: number, { pid = 1, temporality = 2 } = {}) {
+  const point = { asInt: String(value), timeUnixNano: '1700000000000000000', attributes: [] };
+  const sum = { dataPoints: [point], isMonotonic: true, aggregationTemporality: temporality };
+  const scopeMetrics = [{ scope: { name: 'Shop.Orders' }, metrics: [{ name: 'shop.sagas', sum }] }];
+  return { resourceMetrics: [{ resource: resourceOf('orders', pid), scopeMetrics }] };
+}
+
+interface ExportAnswer {
+  readonly message?: string;
+  readonly partialSuccess?: { readonly rejectedDataPoints?: number; readonly errorMessage: string };
+}
+
+async function post(receiver: OtlpReceiver, path: string, body: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(`${receiver.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: body instanceof Uint8Array ? Buffer.from(body) : typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as ExportAnswer };
+}
+
+async function get(receiver: OtlpReceiver, path: string) {
+  const response = await fetch(`${receiver.url}${path}`);
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+describe('POST /v1/traces', () => {
+  it('keeps spans, and gives them back as Jaeger does', async () => {
+    const receiver = await start();
+    expect(await post(receiver, '/v1/traces', tracesOf([aSpan(1)]))).toEqual({ status: 200, body: {} });
+    const { status, body } = await get(receiver, `/api/v3/traces/${TRACE}`);
+    expect(status).toBe(200);
+    const sent = { ...aSpan(1).attributes?.[1], value: { intValue: '201' } };
+    expect(body).toEqual({
+      result: {
+        resourceSpans: [
+          {
+            resource: resourceOf('orders'),
+            scopeSpans: [
+              {
+                scope: { name: 'test', version: '' },
+                spans: [{ ...aSpan(1), attributes: [aSpan(1).attributes?.[0], sent] }],
+              },
+            ],
+          },
+        ],
+      },
+    });
+  });
+
+  it('answers 404 for an unknown trace as Jaeger does', async () => {
+    const { status, body } = await get(await start(), `/api/v3/traces/${TRACE}`);
+    expect([status, body]).toEqual([404, { error: { httpCode: 404, message: 'No traces found' } }]);
+  });
+
+  it('adds late spans to their trace and drops a span that comes twice', async () => {
+    const receiver = await start();
+    await post(receiver, '/v1/traces', tracesOf([aSpan(1)]));
+    await post(receiver, '/v1/traces', tracesOf([aSpan(1), aSpan(2, { parentSpanId: aSpan(1).spanId })], 'stock'));
+    const { spans } = await createBackend(receiver.url).trace(TRACE);
+    expect(spans.map(({ service, parentSpanId }) => [service, parentSpanId])).toEqual([
+      ['orders', undefined],
+      ['stock', aSpan(1).spanId],
+    ]);
+    expect(receiver.traces.stats()).toMatchObject({ spans: 2, duplicateSpans: 1 });
+  });
+
+  it('takes gzip', async () => {
+    const receiver = await start();
+    const body = gzipSync(JSON.stringify(tracesOf([aSpan(1)])));
+    expect((await post(receiver, '/v1/traces', body, { 'content-encoding': 'gzip' })).status).toBe(200);
+    expect(receiver.traces.stats().spans).toBe(1);
+  });
+
+  it('refuses protobuf and says what to set', async () => {
+    const { status, body } = await post(await start(), '/v1/traces', 'x', { 'content-type': 'application/x-protobuf' });
+    expect(status).toBe(415);
+    expect(body.message).toContain('OTEL_EXPORTER_OTLP_PROTOCOL=http/json');
+  });
+
+  it.each([
+    ['a body above the limit', 413, 'x'.repeat(2_000), {}],
+    ['a small body that inflates above the limit', 413, gzipSync('x'.repeat(2_000)), { 'content-encoding': 'gzip' }],
+    ['what is not JSON', 400, '{', {}],
+    ['JSON that is not an object', 400, '7', {}],
+    ['what is not gzip', 400, '{}', { 'content-encoding': 'gzip' }],
+  ])('refuses %s and goes on', async (_, expected, body, headers) => {
+    const receiver = await start({ maxBodyBytes: 1_000 });
+    expect((await post(receiver, '/v1/traces', body, headers as Record<string, string>)).status).toBe(expected);
+    expect((await post(receiver, '/v1/traces', tracesOf([]))).status).toBe(200);
+  });
+
+  it('refuses spans with malformed ids and keeps the others', async () => {
+    const receiver = await start();
+    const { body } = await post(receiver, '/v1/traces', tracesOf([aSpan(1), aSpan(2, { traceId: '../../etc' })]));
+    expect(body).toMatchObject({ partialSuccess: { rejectedSpans: 1 } });
+    expect(receiver.traces.stats()).toMatchObject({ spans: 1, invalidSpans: 1 });
+  });
+
+  it('evicts the oldest traces beyond its memory, remembers that it did, and lets no late span bring them back', async () => {
+    const receiver = await start({ maxTraceBytes: 20_000 });
+    for (let index = 1; index <= 100; index++) {
+      await post(receiver, '/v1/traces', tracesOf([aSpan(index, { traceId: index.toString(16).padStart(32, '0') })]));
+    }
+    const { traces, bytes, evictedTraces } = receiver.traces.stats();
+    expect(bytes).toBeLessThanOrEqual(20_000);
+    expect(traces + evictedTraces).toBe(100);
+    expect(evictedTraces).toBeGreaterThan(0);
+    const first = '1'.padStart(32, '0');
+    await post(receiver, '/v1/traces', tracesOf([aSpan(7, { traceId: first })]));
+    expect(await createBackend(receiver.url).trace(first)).toEqual({
+      spans: [],
+      incomplete: 'the trace was evicted to make room for newer ones',
+    });
+    const newest = (100).toString(16).padStart(32, '0');
+    expect((await createBackend(receiver.url).trace(newest)).spans).toHaveLength(1);
+  });
+
+  it('keeps a limited number of spans of one trace and says that there were more', async () => {
+    const receiver = await start({ maxSpansPerTrace: 2 });
+    await post(receiver, '/v1/traces', tracesOf([aSpan(1), aSpan(2), aSpan(3)]));
+    const trace = await createBackend(receiver.url).trace(TRACE);
+    expect(trace.spans).toHaveLength(2);
+    expect(trace.incomplete).toContain('1 spans beyond');
+  });
+
+  it('lists services and finds their newest traces', async () => {
+    const receiver = await start();
+    await post(receiver, '/v1/traces', tracesOf([aSpan(1)]));
+    await post(receiver, '/v1/traces', tracesOf([aSpan(2, { traceId: 'b'.repeat(32) })], 'stock'));
+    expect((await get(receiver, '/api/v3/services')).body).toEqual({ services: ['orders', 'stock'] });
+    const { body } = await get(receiver, '/api/v3/traces?query.service_name=stock');
+    expect(JSON.stringify(body)).toContain('b'.repeat(32));
+    expect(JSON.stringify(body)).not.toContain(TRACE);
+  });
+});
+
+describe('POST /v1/metrics', () => {
+  it('keeps the latest value of each process, and marks the last one of a process that is gone', async () => {
+    let now = 1_000_000;
+    const receiver = await start({ staleAfterMs: 3_000 }, () => now);
+    await post(receiver, '/v1/metrics', metricsOf(5));
+    now += 10_000;
+    await post(receiver, '/v1/metrics', metricsOf(1, { pid: 2 }));
+    await post(receiver, '/v1/metrics', metricsOf(2, { pid: 2 }));
+    const points = await createBackend(receiver.url).metrics(['shop.sagas']);
+    expect(points.map(({ pid, stale, ...point }) => [pid, 'value' in point && point.value, stale])).toEqual([
+      [1, 5, true],
+      [2, 2, false],
+    ]);
+    expect(await createBackend(receiver.url).metrics(['shop.other'])).toEqual([]);
+  });
+
+  it('refuses delta values and says what to set', async () => {
+    const { body } = await post(await start(), '/v1/metrics', metricsOf(5, { temporality: 1 }));
+    expect(body.partialSuccess).toMatchObject({ rejectedDataPoints: 1 });
+    expect(body.partialSuccess?.errorMessage).toContain('cumulative');
+  });
+
+  it('bounds series and processes, and counts what it leaves out', async () => {
+    const receiver = await start({ maxSeries: 2, maxInstances: 2 });
+    for (const pid of [1, 2, 3]) await post(receiver, '/v1/metrics', metricsOf(pid, { pid }));
+    expect(receiver.metrics.stats()).toMatchObject({ instances: 2, refusedSeries: 1, forgottenInstances: 1 });
+  });
+});
+
+describe('logs', () => {
+  const line = (message: string) =>
+    JSON.stringify({
+      level: 'info',
+      time: '2026-01-01T00:00:00.000Z',
+      service: 'orders',
+      trace_id: TRACE,
+      msg: message,
+    });
+
+  it('finds lines of a trace in order of time', async () => {
+    const receiver = await start();
+    receiver.logs.addLine(line('second').replace('00.000Z', '01.000Z'));
+    receiver.logs.addLine(line('first'));
+    receiver.logs.addLine('not JSON with "trace_id"');
+    receiver.logs.addLine('{"msg":"of no trace"}');
+    const records = await createBackend(receiver.url).logs(TRACE);
+    expect(records.map(({ message, level }) => [message, level])).toEqual([
+      ['first', 'info'],
+      ['second', 'info'],
+    ]);
+  });
+
+  it('takes OTLP log records too', async () => {
+    const receiver = await start();
+    const record = { traceId: TRACE, severityText: 'WARN', body: { stringValue: 'slow' }, timeUnixNano: '1' };
+    await post(receiver, '/v1/logs', {
+      resourceLogs: [{ resource: resourceOf('orders'), scopeLogs: [{ logRecords: [record] }] }],
+    });
+    expect(receiver.logs.ofTrace(TRACE)).toMatchObject([{ message: 'slow', level: 'warn', instance: 'orders-1' }]);
+  });
+
+  it('drops the oldest beyond its memory', async () => {
+    const receiver = await start({ maxLogBytes: 2_000 });
+    for (let index = 0; index < 50; index++) receiver.logs.addLine(line(`line ${index}`));
+    const { records, bytes, droppedRecords } = receiver.logs.stats();
+    expect(bytes).toBeLessThanOrEqual(2_000);
+    expect(records + droppedRecords).toBe(50);
+    expect(receiver.logs.ofTrace(TRACE).at(-1)?.message).toBe('line 49');
+  });
+});
+
+describe('other requests', () => {
+  it.each(['/', '/api/v3/nothing'])('answers 404 to GET %s', async (path) => {
+    expect((await get(await start(), path)).status).toBe(404);
+  });
+
+  it('answers 404 to a POST elsewhere', async () => {
+    expect((await post(await start(), '/v1/profiles', {})).status).toBe(404);
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { CliError, toCliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { createOutput } from './output.ts';
+import { formatTable } from './table.ts';
+import { terminalOf } from './terminal.ts';
+import { formatBytes, formatDuration } from './units.ts';
+
+function captured(env: NodeJS.ProcessEnv = {}, isTTY = false) {
+  const written = { stdout: '', stderr: '' };
+  const stream = (name: 'stdout' | 'stderr') => ({
+    isTTY,
+    write(text: string) {
+      written[name] += text;
+    },
+  });
+  return { written, output: createOutput({ stdout: stream('stdout'), stderr: stream('stderr'), env }) };
+}
+
+const failure = new CliError({ what: 'it broke', why: 'one\ntwo', next: 'mend it', exitCode: 4 });
+
+describe('output', () => {
+  it('writes JSON alone on stdout in JSON mode, and progress, warnings and errors on stderr', () => {
+    const { written, output } = captured();
+    output.use('json');
+    output.progress('working').succeed('worked');
+    output.warn('careful');
+    output.error(failure);
+    output.result({ answer: 42 }, () => 'forty-two');
+    expect(JSON.parse(written.stdout)).toEqual({ answer: 42 });
+    expect(written.stderr).toContain('working ...\nok worked\nwarning: careful\n{"error":{"what":"it broke"');
+  });
+
+  it('writes a stream as one JSON document a line', () => {
+    const { written, output } = captured();
+    output.use('json');
+    for (const n of [1, 2]) output.record({ n }, () => '');
+    expect(written.stdout).toBe('{"n":1}\n{"n":2}\n');
+  });
+
+  it('says what happened, why and what to do next', () => {
+    const { written, output } = captured();
+    output.error(failure);
+    expect(written).toEqual({ stdout: '', stderr: 'error: it broke\n  why:  one\n        two\n  next: mend it\n' });
+  });
+
+  it('colours only a terminal', () => {
+    expect(captured({}, false).output.style.red('x')).toBe('x');
+    expect(captured({}, true).output.style.red('x')).toBe('\u001b[31mx\u001b[39m');
+  });
+});
+
+describe('terminal', () => {
+  const tty = { isTTY: true, columns: 100 };
+  it.each([
+    ['a terminal', tty, {}, { colors: true, redraws: true }],
+    ['a pipe', {}, {}, { colors: false, redraws: false }],
+    ['NO_COLOR', tty, { NO_COLOR: '1' }, { colors: false, redraws: true }],
+    ['an empty NO_COLOR', tty, { NO_COLOR: '' }, { colors: true, redraws: true }],
+    ['TERM=dumb', tty, { TERM: 'dumb' }, { colors: false, redraws: false }],
+    ['CI', tty, { CI: 'true' }, { colors: true, redraws: false }],
+    ['FORCE_COLOR in a pipe', {}, { FORCE_COLOR: '1' }, { colors: true, redraws: false }],
+  ])('%s', (_, stream, env, expected) => {
+    expect(terminalOf(stream, env)).toMatchObject(expected);
+  });
+});
+
+describe('errors', () => {
+  it('keep the explanation and exit code of other layers', () => {
+    const error = Object.assign(new Error('no broker'), { exitCode: 3, why: 'none found', next: 'install one' });
+    expect(toCliError(error)).toMatchObject({ what: 'no broker', why: 'none found', next: 'install one', exitCode: 3 });
+  });
+
+  it('are failures when nobody says otherwise, whatever was thrown', () => {
+    expect(toCliError('text').exitCode).toBe(exitCodes.failed);
+    expect(toCliError(Object.assign(new Error('x'), { exitCode: 77 })).exitCode).toBe(exitCodes.failed);
+  });
+});
+
+describe('text', () => {
+  it('aligns columns by what is visible', () => {
+    expect(
+      formatTable(
+        ['A', 'B'],
+        [
+          ['\u001b[31mlong\u001b[39m', 'x'],
+          ['s', ''],
+        ],
+      ),
+    ).toBe('A     B\n\u001b[31mlong\u001b[39m  x\ns');
+  });
+
+  it.each([
+    [999, '999 ms'],
+    [1524, '1.52 s'],
+    [12_340, '12.3 s'],
+    [125_000, '2 min 5 s'],
+    [7_260_000, '2 h 1 min'],
+  ])('%d ms is %s', (ms, text) => {
+    expect(formatDuration(ms)).toBe(text);
+  });
+
+  it('counts bytes in powers of 1024', () => {
+    expect([formatBytes(78 * 1024 ** 2), formatBytes(1.5 * 1024 ** 3)]).toEqual(['78 MB', '1.5 GB']);
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { createSecrets } from '../providers/secrets.ts';
+import { serviceEnvironment } from './service-environment.ts';
+import { edges, type ServiceName, services } from './services.ts';
+
+const secrets = createSecrets();
+
+function environmentOf(name: ServiceName, overrides: Record<string, unknown> = {}): Record<string, string> {
+  const definition = services.find((service) => service.name === name);
+  if (!definition) throw new Error(name);
+  return serviceEnvironment({
+    definition,
+    instance: `${name}-1`,
+    ports: { main: 4000 },
+    endpointsOf: (edge) => [{ host: '127.0.0.1', port: 5000 + edges.indexOf(edge) }],
+    secrets,
+    telemetryUrl: 'http://127.0.0.1:4318',
+    compileCacheDir: '/cache',
+    env: {},
+    ...overrides,
+  });
+}
+
+describe("a service's environment", () => {
+  it('has one variable per edge, each pointing at the edge', () => {
+    const orders = environmentOf('orders');
+    expect(orders.CATALOG_URLS).toBe('http://127.0.0.1:5001');
+    expect(orders.STOCK_ADDRESSES).toBe('127.0.0.1:5002');
+    expect(orders.PAYMENTS_URLS).toBe('http://127.0.0.1:5003');
+    expect(orders.DATABASE_URL).toMatch(/^postgres:\/\/orders:.+@127\.0\.0\.1:5004\/orders$/);
+    expect(orders.BROKER_URL).toMatch(/^amqp:\/\/orders:.+@127\.0\.0\.1:5009\/shop$/);
+  });
+
+  it('lists every replica of a target', () => {
+    const twice = [5000, 5100].map((port) => ({ host: '127.0.0.1', port }));
+    expect(environmentOf('gateway', { endpointsOf: () => twice }).ORDERS_URLS).toBe(
+      'http://127.0.0.1:5000,http://127.0.0.1:5100',
+    );
+  });
+
+  it("holds no other service's password", () => {
+    const others = Object.entries(secrets.postgres.services).filter(([name]) => name !== 'catalog');
+    const text = JSON.stringify(environmentOf('catalog'));
+    for (const [, password] of others) expect(text).not.toContain(password);
+    expect(text).not.toContain(secrets.postgres.superuser);
+    expect(text).not.toContain(secrets.postgres.operator);
+  });
+
+  it('passes on the overrides meant for services and nothing else of the shell', () => {
+    const env = {
+      EDGE_ORDERS_PAYMENTS_ATTEMPT_TIMEOUT_MS: '500',
+      LOG_LEVEL: 'debug',
+      AWS_SECRET: 'x',
+      NODE_OPTIONS: '--inspect',
+    };
+    const passed = environmentOf('orders', { env });
+    expect(passed).toMatchObject({ EDGE_ORDERS_PAYMENTS_ATTEMPT_TIMEOUT_MS: '500', LOG_LEVEL: 'debug' });
+    expect(passed).not.toHaveProperty('AWS_SECRET');
+    expect(passed).not.toHaveProperty('NODE_OPTIONS');
+  });
+
+  it('reaches a broker that is not ours through its proxy, with the account of its URL', () => {
+    const orders = environmentOf('orders', { externalBrokerUrl: 'amqp://me:pw@broker.example:5672/other' });
+    expect(orders.BROKER_URL).toBe('amqp://me:pw@127.0.0.1:5009/other');
+  });
+});

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { DEAD_LETTERS_QUEUE, declareTopology, EVENTS_EXCHANGE, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import amqp, { type ChannelModel, type ConfirmChannel, type GetMessage } from 'amqplib';
+import { afterAll, beforeEach, expect, it, vi } from 'vitest';
+import { createBroker, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
+import { type MovedLetter, openDeadLetters } from './dead-letters.ts';
+
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-1111111111111111-01';
+
+let connection: ChannelModel;
+let channel: ConfirmChannel;
+let url: string;
+
+beforeEach(async () => {
+  await connection?.close();
+  ({ operatorUrl: url } = await createBroker());
+  connection = await amqp.connect(url);
+  channel = await connection.createConfirmChannel();
+  await declareTopology(channel);
+}, START_TIMEOUT_MS);
+
+afterAll(() => connection?.close());
+
+/** The next message of a queue, waited for. */
+function take(queue: string): Promise<GetMessage> {
+  return vi.waitFor(
+    async () => {
+      const message = await channel.get(queue);
+      if (message === false) throw new Error(`${queue} is empty`);
+      return message;
+    },
+    { timeout: 10_000, interval: 20 },
+  );
+}
+
+/** Publishes an event and refuses it as shipping refuses what it cannot read. */
+async function kill(messageId: string): Promise<void> {
+  channel.publish(EVENTS_EXCHANGE, 'order.confirmed', Buffer.from(`{"id":"${messageId}"}`), {
+    messageId,
+    type: 'order.confirmed',
+    persistent: true,
+    headers: { traceparent: TRACEPARENT },
+  });
+  await channel.waitForConfirms();
+  channel.reject(await take(ORDER_CONFIRMED_QUEUE), false);
+  await vi.waitFor(async () => expect((await channel.checkQueue(DEAD_LETTERS_QUEUE)).messageCount).toBeGreaterThan(0), {
+    timeout: 10_000,
+    interval: 20,
+  });
+}
+
+it('moves a dead letter back as it was, without its history, and takes it off the dead letters', async () => {
+  await kill('one');
+  const moved: MovedLetter[] = [];
+  {
+    await using letters = await openDeadLetters(url);
+    expect(await letters.count()).toBe(1);
+    expect(await letters.moveBack(1, (letter) => moved.push(letter))).toBe(1);
+    expect(await letters.count()).toBe(0);
+  }
+  expect(moved).toEqual([
+    { messageId: 'one', type: 'order.confirmed', queue: ORDER_CONFIRMED_QUEUE, reason: 'rejected' },
+  ]);
+  const { content, properties } = await take(ORDER_CONFIRMED_QUEUE);
+  expect(content.toString()).toBe('{"id":"one"}');
+  expect(properties).toMatchObject({ messageId: 'one', type: 'order.confirmed', deliveryMode: 2 });
+  // A quorum queue counts deliveries of its own: they start from zero.
+  expect({ 'x-delivery-count': 0, ...properties.headers }).toEqual({ 'x-delivery-count': 0, traceparent: TRACEPARENT });
+}, 30_000);
+
+it('moves no more than it was asked for', async () => {
+  await kill('one');
+  await kill('two');
+  await using letters = await openDeadLetters(url);
+  await vi.waitFor(async () => expect(await letters.count()).toBe(2), { timeout: 10_000 });
+  expect(await letters.moveBack(1, () => undefined)).toBe(1);
+  expect(await letters.count()).toBe(1);
+}, 30_000);
+
+it('leaves a letter where it is when its queue is gone', async () => {
+  await kill('one');
+  await channel.deleteQueue(ORDER_CONFIRMED_QUEUE);
+  {
+    await using letters = await openDeadLetters(url);
+    const moving = letters.moveBack(1, () => undefined);
+    await expect(moving).rejects.toMatchObject({ exitCode: 1, why: `there is no queue ${ORDER_CONFIRMED_QUEUE}` });
+  }
+  await vi.waitFor(async () => expect((await channel.checkQueue(DEAD_LETTERS_QUEUE)).messageCount).toBe(1), {
+    timeout: 10_000,
+  });
+}, 30_000);
+
+it('says with exit code 4 that no broker answers, without the password', async () => {
+  const opening = openDeadLetters('amqp://shop_operator:secret@127.0.0.1:1/shop');
+  const error = await opening.catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ exitCode: 4, what: 'the broker does not answer' });
+  expect(`${(error as Error).stack}${JSON.stringify(error)}`).not.toContain('secret');
+});
+
+it('does not wait for a frozen broker longer than 5 s', async () => {
+  const sockets: Socket[] = [];
+  // Accepts and says nothing, as the kernel does for a process that is stopped.
+  const frozen = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+  await once(frozen, 'listening');
+  const { port } = frozen.address() as { port: number };
+  const startedAt = performance.now();
+  try {
+    await expect(openDeadLetters(`amqp://shop_operator:secret@127.0.0.1:${port}/shop`)).rejects.toMatchObject({
+      exitCode: 4,
+    });
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    frozen.close();
+  }
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+}, 10_000);

@@ -1,0 +1,110 @@
+import { expect, it } from 'vitest';
+import type { OrderStory } from './order-story.ts';
+import { sagaSteps } from './saga-steps.ts';
+import { aCancelledStory, anOrder, anOutboxRow, aPayment, aReservation, aStory, at } from './testing/stories.ts';
+
+const names = (story: OrderStory) => sagaSteps(story).map(({ name, result }) => `${name}: ${result}`);
+
+it('a confirmed order went through every step', () => {
+  expect(names(aStory())).toEqual([
+    'start order: done',
+    'reserve stock: done',
+    'charge payment: done',
+    'confirm order: done',
+    'publish order.confirmed: done',
+    'deliver order.confirmed: done',
+    'create shipment: done',
+  ]);
+});
+
+it('a declined order was released', () => {
+  const story = aCancelledStory(
+    { reason: 'payment declined' },
+    { payment: aPayment({ state: 'declined' }), reservation: aReservation({ state: 'released', releasedAt: at(60) }) },
+  );
+  expect(names(story)).toEqual([
+    'start order: done',
+    'reserve stock: done',
+    'charge payment: refused',
+    'cancel order: done',
+    'release stock: done',
+  ]);
+});
+
+it('an order out of stock was never charged and has nothing to undo', () => {
+  const story = aCancelledStory(
+    { reason: 'out of stock' },
+    { reservation: aReservation({ state: 'insufficient', lines: [], insufficientProductIds: [10] }) },
+  );
+  expect(names(story)).toEqual(['start order: done', 'reserve stock: refused', 'cancel order: done']);
+});
+
+it('pending compensations wait and say why they failed', () => {
+  const story = aCancelledStory(
+    {
+      reason: 'payment unavailable',
+      state: 'Compensating',
+      open: true,
+      pending: ['refund payment', 'release stock'],
+      attempts: 2,
+      lastError: 'orders-payments: timeout',
+    },
+    { payment: aPayment({ state: 'attempted' }) },
+  );
+  expect(names(story)).toEqual([
+    'start order: done',
+    'reserve stock: done',
+    'charge payment: running',
+    'cancel order: done',
+    'refund payment: waiting',
+    'release stock: waiting',
+  ]);
+  expect(sagaSteps(story).at(-1)?.detail).toBe('2 failed rounds: orders-payments: timeout');
+});
+
+it('tombstones had no effect', () => {
+  const story = aCancelledStory(
+    { reason: 'stock unavailable' },
+    {
+      reservation: aReservation({ state: 'released', wasReserved: false, lines: [], releasedAt: at(90) }),
+      payment: aPayment({ state: 'voided', amountKopiykas: null, currency: null }),
+    },
+  );
+  expect(names(story)).toContain('reserve stock: no effect');
+  expect(names(story)).toContain('charge payment: no effect');
+});
+
+it.each([
+  ['Started', ['start order: done', 'reserve stock: running']],
+  ['StockReserved', ['start order: done', 'reserve stock: done', 'charge payment: running']],
+] as const)('an order in %s waits for its next step', (state, expected) => {
+  const story = aStory({
+    order: anOrder({ status: null, state, open: true, decidedAt: null }),
+    reservation: state === 'Started' ? null : aReservation(),
+    payment: null,
+    outbox: [],
+    inbox: [],
+    shipment: null,
+  });
+  expect(names(story)).toEqual(expected);
+});
+
+it('a database without an answer makes its steps unknown, not undone', () => {
+  const unavailable = { stock: 'timeout', payments: 'timeout', shipping: 'timeout' };
+  const story = aStory({ reservation: null, payment: null, inbox: [], shipment: null, unavailable });
+  expect(names(story).filter((name) => name.endsWith('unknown'))).toEqual([
+    'reserve stock: unknown',
+    'charge payment: unknown',
+    'deliver event: unknown',
+    'create shipment: unknown',
+  ]);
+});
+
+it('an event published after its delivery was published again', () => {
+  const story = aStory({ outbox: [anOutboxRow({ publishedAt: at(35_000) })] });
+  expect(sagaSteps(story).find(({ name }) => name.startsWith('publish'))?.detail).toBe('outbox b1c2d3e4, again');
+});
+
+it('a charge that never arrived was not done', () => {
+  expect(names(aCancelledStory({ reason: 'payment unavailable' }))).toContain('charge payment: not done');
+});

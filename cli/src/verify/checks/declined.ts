@@ -1,0 +1,15 @@
+import { formatDuration } from '../../output/units.ts';
+import { type Check, expectThat } from '../check.ts';
+import { decided, describeAnswer } from '../context.ts';
+
+/** An order above the payment limit is Cancelled with `payment declined` and status 200. */
+export const declined: Check = {
+  id: 'declined',
+  title: 'an order above the limit is declined',
+  async run(context) {
+    const expected = '200 Cancelled (payment declined)';
+    const placed = await decided(context.declined, expected);
+    expectThat(describeAnswer(placed) === expected, { expected, got: describeAnswer(placed) });
+    return `${expected} in ${formatDuration(placed.tookMs)}`;
+  },
+};

@@ -1,0 +1,39 @@
+import { messageOf } from '../../errors.ts';
+import { serviceNames } from '../../platform/services.ts';
+import type { InstanceState } from '../../platform/state.ts';
+import { type Check, expectThat } from '../check.ts';
+
+/** A health answer takes up to 1 s, because a dependency may be given that long. */
+const LIMIT_MS = 3_000;
+
+/** Every instance of every service is alive, and ready to work. */
+export const health: Check = {
+  id: 'health',
+  title: 'all services are live and ready',
+  async run({ connection, signal }) {
+    const { instances } = await connection.control.state();
+    const services = instances.filter(({ kind }) => kind === 'service');
+    const absent = serviceNames.filter((name) => !services.some(({ service }) => service === name));
+    const problems = (await Promise.all(services.map((instance) => problemOf(instance, signal)))).flat();
+    const got = [...absent.map((name) => `${name} is not there`), ...problems];
+    expectThat(got.length === 0, { expected: '200 from /health/live and /health/ready of all', got: got.join('; ') });
+    return `${services.length} instances of ${serviceNames.length} services answer 200 twice`;
+  },
+};
+
+async function problemOf({ name, status, ports }: InstanceState, signal: AbortSignal): Promise<string[]> {
+  const port = ports.health ?? ports.main;
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
+  const problems = await Promise.all(
+    ['live', 'ready'].map(async (kind) => {
+      try {
+        const response = await fetch(`http://127.0.0.1:${port}/health/${kind}`, { signal: limit });
+        const body = await response.text();
+        return response.ok ? undefined : `${name} is not ${kind} (${response.status} ${body.slice(0, 200)})`;
+      } catch (error) {
+        return `${name} (${status}) does not answer: ${messageOf((error as Error).cause ?? error)}`;
+      }
+    }),
+  );
+  return [...new Set(problems.filter((problem) => problem !== undefined))];
+}

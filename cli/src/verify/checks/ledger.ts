@@ -1,0 +1,29 @@
+import { audit } from '../../audit/audit.ts';
+import { renderAudit } from '../../audit/report.ts';
+import { type Check, CheckFailed, EvidenceMissing } from '../check.ts';
+
+/** How long what this run started may take to end, in ms. */
+const SETTLE_MS = 15_000;
+
+/** The whole ledger balances, this run's orders included. */
+export const ledger: Check = {
+  id: 'ledger',
+  title: 'the ledger balances',
+  async run(context) {
+    const { audited, signal, style, confirmed, declined } = context;
+    // Failures of the orders themselves are told by their own checks; what they left behind must balance all the same.
+    await Promise.allSettled([confirmed.answer(), declined.answer()]);
+    const report = await audit({ target: audited, settleMs: SETTLE_MS, signal });
+    const named = (verdict: string) =>
+      report.invariants.filter((result) => result.verdict === verdict).map(({ id, title }) => `${id} (${title})`);
+    const held = named('ok').length;
+    if (report.verdict === 'ok') return `${held} invariants hold over ${report.orders} orders`;
+    const details = renderAudit(report, style);
+    if (report.verdict === 'unknown') throw new EvidenceMissing(`not known: ${named('unknown').join(', ')}`, details);
+    throw new CheckFailed({
+      expected: 'every invariant to hold',
+      got: `violated: ${named('violated').join(', ')}`,
+      details,
+    });
+  },
+};

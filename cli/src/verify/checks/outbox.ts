@@ -1,0 +1,30 @@
+import { PUBLISH_LIMIT_MS } from '../../audit/invariants/outbox.ts';
+import { formatDuration } from '../../output/units.ts';
+import { type Check, expectThat } from '../check.ts';
+import { until } from '../until.ts';
+
+/** The outbox is back at 0 after this run's order. */
+export const outbox: Check = {
+  id: 'outbox',
+  title: 'the outbox is back at 0',
+  async run({ databases, confirmed, signal }) {
+    // Asked before the order is placed, the outbox would be empty for another reason. A failed order is told elsewhere.
+    await confirmed.answer().catch(() => undefined);
+    const began = performance.now();
+    let unpublished = 0;
+    const empty = await until(
+      async () => {
+        const [row] = await databases.query<{ count: number }>(
+          'orders',
+          'SELECT count(*)::int AS count FROM outbox WHERE published_at IS NULL',
+        );
+        unpublished = row?.count ?? 0;
+        return unpublished === 0 ? true : undefined;
+      },
+      { everyMs: 100, limitMs: PUBLISH_LIMIT_MS, signal },
+    );
+    const waited = formatDuration(performance.now() - began);
+    expectThat(empty === true, { expected: '0 unpublished events', got: `${unpublished} after ${waited}` });
+    return `0 unpublished events after ${waited}`;
+  },
+};

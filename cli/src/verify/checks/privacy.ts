@@ -1,0 +1,97 @@
+import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type Check, EvidenceMissing, expectThat } from '../check.ts';
+import type { VerifyContext } from '../context.ts';
+
+/** Spans and log lines of an answered request are out within this time, in ms: a span's batch delay and a report. */
+const EXPORT_MS = 5_000;
+
+/** The customer of this run is found in the orders database, and nowhere else. Runs after all other checks. */
+export const privacy: Check = {
+  id: 'privacy',
+  title: 'the customer is in no log, span, metric, event or error',
+  async run(context) {
+    const stored = await countStored(context);
+    // Without it, finding the marker nowhere would prove nothing.
+    if (stored === 0) throw new EvidenceMissing('no order of this run was stored, so there is nothing that could leak');
+    const places = await Promise.all([
+      inErrors(context),
+      inLogs(context),
+      inTraces(context),
+      inMetrics(context),
+      inEvents(context),
+    ]);
+    const leaks = places.flatMap(({ leaks: found }) => found);
+    expectThat(leaks.length === 0, {
+      expected: 'the customer nowhere but in the orders database',
+      got: leaks.join('; '),
+    });
+    return `${stored} orders with the marker; looked through ${places.map(({ seen }) => seen).join(', ')}`;
+  },
+};
+
+interface Place {
+  /** What was looked through. */
+  readonly seen: string;
+  readonly leaks: readonly string[];
+}
+
+async function countStored({ databases, marker }: VerifyContext): Promise<number> {
+  const rows = await databases.query('orders', 'SELECT id FROM orders WHERE customer = $1', [marker]);
+  return rows.length;
+}
+
+/** Also an invalid request whose every text is the marker: the problem must not repeat it. */
+async function inErrors({ gateway, marker, misused, signal }: VerifyContext): Promise<Place> {
+  const lines = [{ productId: 1, quantity: 0 }];
+  const invalid = { customer: marker, lines, note: marker } as const;
+  const answers = await Promise.allSettled([
+    gateway.placeOrder(invalid, { timeoutMs: EXPORT_MS, signal }),
+    misused.answer(),
+  ]);
+  const problems = answers.flatMap((answer) =>
+    answer.status === 'fulfilled' && answer.value.kind === 'problem' ? [answer.value.problem] : [],
+  );
+  const leaking = problems.filter((problem) => JSON.stringify(problem).includes(marker));
+  return { seen: `${problems.length} problems`, leaks: leaking.map(({ code }) => `problem ${code}`) };
+}
+
+async function inLogs({ project: { logDir }, marker }: VerifyContext): Promise<Place> {
+  const files = (await readdir(logDir)).filter((name) => name.includes('.log'));
+  const leaks = await Promise.all(
+    files.map(async (name) => {
+      for await (const line of createInterface({ input: createReadStream(join(logDir, name)) })) {
+        if (line.includes(marker)) return [`log ${name}`];
+      }
+      return [];
+    }),
+  );
+  return { seen: `${files.length} logs`, leaks: leaks.flat() };
+}
+
+async function inTraces({ telemetry, marker, traceIds }: VerifyContext): Promise<Place> {
+  const traces = await Promise.all(traceIds().map((traceId) => telemetry.trace(traceId)));
+  const spans = traces.flatMap(({ spans: own }) => own);
+  const leaking = spans.filter(({ attributes, name, statusMessage }) =>
+    JSON.stringify([attributes, name, statusMessage]).includes(marker),
+  );
+  return { seen: `${spans.length} spans`, leaks: leaking.map(({ service, name }) => `span ${service} "${name}"`) };
+}
+
+async function inMetrics({ telemetry, marker }: VerifyContext): Promise<Place> {
+  const points = await telemetry.metrics([]);
+  const leaking = points.filter((point) => JSON.stringify(point).includes(marker));
+  return { seen: `${points.length} series`, leaks: leaking.map(({ name }) => `metric ${name}`) };
+}
+
+async function inEvents({ databases, marker }: VerifyContext): Promise<Place> {
+  const rows = await databases.query<{ text: string }>(
+    'orders',
+    'SELECT payload::text AS text FROM outbox WHERE order_id IN (SELECT id FROM orders WHERE customer = $1)',
+    [marker],
+  );
+  const leaking = rows.filter(({ text }) => text.includes(marker));
+  return { seen: `${rows.length} events`, leaks: leaking.map(() => 'an event in the outbox') };
+}

@@ -1,0 +1,64 @@
+import { readAccounts } from '../../trace/accounting.ts';
+import { assertTrace } from '../../trace/assert.ts';
+import { expectedTree, loadContract } from '../../trace/contract.ts';
+import { diffLines, renderDiff } from '../../trace/diff.ts';
+import { type Check, CheckFailed, EvidenceMissing } from '../check.ts';
+import { traceOf, type VerifyContext } from '../context.ts';
+
+/** Spans arrive a batch delay (150 ms) after they end; the relay needs its poll (0.5 s) and the broker. In ms. */
+const LIMIT_MS = 10_000;
+/** A late extra span still fails the check: the relay's poll and a batch delay. In ms. */
+const SETTLE_MS = 1_000;
+
+interface TraceCheck {
+  readonly contract: 'confirmed' | 'declined' | 'replayed';
+  readonly title: string;
+  traceId(context: VerifyContext): Promise<string>;
+}
+
+function traceCheck({ contract: name, title, traceId: find }: TraceCheck): Check {
+  return {
+    id: `${name}-trace`,
+    title,
+    async run(context) {
+      const contract = await loadContract(name, context.project.root);
+      const expected = expectedTree(contract);
+      const traceId = await find(context);
+      const { telemetry: backend, signal, style } = context;
+      const result = await assertTrace({
+        backend,
+        traceId,
+        expected,
+        timeoutMs: LIMIT_MS,
+        settleMs: SETTLE_MS,
+        accounting: () => readAccounts(backend),
+        signal,
+      });
+      const { counts, spans, verdict, explanation, comparison } = result;
+      const { services, sql, databases } = counts;
+      const wanted = `${counts.spans} spans in ${services.length} services, ${sql} SQL over ${databases.length} databases`;
+      if (verdict === 'pass') return `${wanted}, exactly as in contracts/traces/${name}.json (trace ${traceId})`;
+      const details = renderDiff(diffLines(expected, comparison), style);
+      if (verdict === 'unknown') throw new EvidenceMissing(`trace ${traceId}: ${explanation}`, details);
+      throw new CheckFailed({ expected: wanted, got: `${spans} spans, ${explanation} (trace ${traceId})`, details });
+    },
+  };
+}
+
+export const confirmedTrace = traceCheck({
+  contract: 'confirmed',
+  title: 'the trace of a confirmed order has its shape',
+  traceId: ({ confirmed }) => traceOf(confirmed, 'Confirmed', 'confirmed'),
+});
+
+export const declinedTrace = traceCheck({
+  contract: 'declined',
+  title: 'the trace of a declined order has its shape',
+  traceId: ({ declined }) => traceOf(declined, 'Cancelled', 'declined'),
+});
+
+export const replayedTrace = traceCheck({
+  contract: 'replayed',
+  title: 'the trace of a repeated request has its shape',
+  traceId: ({ replayed }) => traceOf(replayed, 'Confirmed', 'replayed'),
+});

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { type AuditTarget, openTarget } from '../audit/target.ts';
+import { messageOf } from '../errors.ts';
+import type { Style } from '../output/style.ts';
+import type { PlatformConnection } from '../platform/connection.ts';
+import type { Project } from '../platform/project.ts';
+import type { ShopDatabases } from '../shop/databases.ts';
+import {
+  createGatewayClient,
+  type GatewayClient,
+  type OrderRequest,
+  type PlaceAnswer,
+} from '../shop/gateway-client.ts';
+import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
+import { CheckFailed, EvidenceMissing } from './check.ts';
+import { type CounterReading, readCounters } from './counters.ts';
+
+/** Longest wait for one answer of the gateway, in ms: it promises one within 10 s under any single fault. */
+const ANSWER_LIMIT_MS = 12_000;
+
+export type DecidedAnswer = Extract<PlaceAnswer, { kind: 'decided' }>;
+
+/** What checks share: the platform, and the orders of this run, each placed once by whoever needs it first. */
+export interface VerifyContext extends AsyncDisposable {
+  readonly project: Project;
+  readonly connection: PlatformConnection;
+  readonly gateway: GatewayClient;
+  readonly databases: ShopDatabases;
+  readonly telemetry: TelemetryBackend;
+  readonly audited: AuditTarget;
+  readonly signal: AbortSignal;
+  readonly style: Style;
+  readonly env: NodeJS.ProcessEnv;
+  /** The customer of every request of this run, found nowhere else. */
+  readonly marker: string;
+  /** Counters before the first order. */
+  readonly before: Promise<CounterReading>;
+  /** The order that can be paid: one unit of product 1, with an idempotency key. */
+  readonly confirmed: Attempt;
+  /** The order above the payment limit. */
+  readonly declined: Attempt;
+  /** The request of `confirmed` again, with its key. */
+  readonly replayed: Attempt;
+  /** The key of `confirmed` with another body. */
+  readonly misused: Attempt;
+  /** Trace ids that this run has seen. */
+  readonly traceIds: () => readonly string[];
+}
+
+/** One request of this run. */
+export interface Attempt {
+  readonly request: OrderRequest;
+  /** Sends it when it is asked for first; later callers share the answer. */
+  answer(): Promise<PlaceAnswer>;
+}
+
+export const confirmedLines = [{ productId: 1, quantity: 1 }] as const;
+/** Product 12 alone costs more than payments accept (source: the catalog's seed). */
+export const declinedLines = [{ productId: 12, quantity: 1 }] as const;
+
+export interface ContextOptions {
+  readonly project: Project;
+  readonly connection: PlatformConnection;
+  readonly signal: AbortSignal;
+  readonly style: Style;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Makes the context of one run; sends nothing yet. */
+export function createContext({ project, connection, signal, style, env }: ContextOptions): VerifyContext {
+  const gateway = createGatewayClient(connection.gatewayUrl);
+  const telemetry = createBackend(connection.telemetryUrl);
+  const audited = openTarget(connection);
+  const marker = `Verify ${randomUUID()}`;
+  const idempotencyKey = `verify-${randomUUID()}`;
+  const traceIds = new Set<string>();
+  const before = readCounters(telemetry);
+  // Awaited by the metrics check only, which tells the failure.
+  before.catch(() => undefined);
+
+  function attempt(request: OrderRequest, key: string | undefined, after?: () => Promise<unknown>): Attempt {
+    let answer: Promise<PlaceAnswer> | undefined;
+    const send = async () => {
+      await before.catch(() => undefined);
+      await after?.();
+      const placed = await gateway.placeOrder(request, { idempotencyKey: key, timeoutMs: ANSWER_LIMIT_MS, signal });
+      if (placed.traceId !== null) traceIds.add(placed.traceId);
+      return placed;
+    };
+    return {
+      request,
+      answer() {
+        answer ??= send();
+        return answer;
+      },
+    };
+  }
+
+  const request = { customer: marker, lines: confirmedLines };
+  const confirmed = attempt(request, idempotencyKey);
+  return {
+    project,
+    connection,
+    gateway,
+    databases: audited.databases,
+    telemetry,
+    audited,
+    signal,
+    style,
+    env,
+    marker,
+    before,
+    confirmed,
+    declined: attempt({ customer: marker, lines: declinedLines }, undefined),
+    replayed: attempt(request, idempotencyKey, confirmed.answer),
+    misused: attempt({ customer: marker, lines: [{ productId: 1, quantity: 2 }] }, idempotencyKey, confirmed.answer),
+    traceIds: () => [...traceIds],
+    [Symbol.asyncDispose]: () => audited[Symbol.asyncDispose](),
+  };
+}
+
+/** The answer when it decided an order. Throws CheckFailed that says what came instead. */
+export async function decided({ answer }: Attempt, expected: string): Promise<DecidedAnswer> {
+  const placed = await answer().catch((error: unknown) => {
+    throw new CheckFailed({ expected, got: messageOf(error) });
+  });
+  if (placed.kind === 'decided') return placed;
+  throw new CheckFailed({ expected, got: describeAnswer(placed) });
+}
+
+/** The trace of an order that ended as it should. Throws EvidenceMissing otherwise: there is nothing to look at. */
+export async function traceOf(attempt: Attempt, status: 'Confirmed' | 'Cancelled', check: string): Promise<string> {
+  const placed = await attempt.answer().catch((error: unknown) => {
+    throw new EvidenceMissing(`there is no such order (see "${check}"): ${messageOf(error)}`);
+  });
+  if (placed.kind !== 'decided' || placed.status !== status) {
+    throw new EvidenceMissing(`there is no such order (see "${check}"): ${describeAnswer(placed)}`);
+  }
+  if (placed.traceId === null) throw new EvidenceMissing('the answer has no traceparent header');
+  return placed.traceId;
+}
+
+/** `201 Confirmed`, `200 Cancelled (payment declined)`, `503 orders_unreachable`. */
+export function describeAnswer(placed: PlaceAnswer): string {
+  if (placed.kind === 'problem') return `${placed.problem.status} ${placed.problem.code}: ${placed.problem.detail}`;
+  const reason = placed.reason === null ? '' : ` (${placed.reason})`;
+  return `${placed.httpStatus} ${placed.status}${reason}`;
+}

@@ -1,0 +1,85 @@
+import { writeFile } from 'node:fs/promises';
+import type { CommandDeps } from '../commands/deps.ts';
+import type { VerifyCommandOptions } from '../commands/verify.ts';
+import { CliError, messageOf } from '../errors.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { notRunning } from '../platform/control-client.ts';
+import { writeBundle } from './bundle.ts';
+import type { CheckResult } from './check.ts';
+import { createContext } from './context.ts';
+import { renderJunit } from './junit.ts';
+import { renderResult, renderSummary } from './report.ts';
+import { runChecks } from './runner.ts';
+
+/** The whole outcome; `--json` prints it as it is. */
+export interface VerifyReport {
+  readonly verdict: 'ok' | 'failed' | 'unknown';
+  readonly project: string;
+  readonly startedAt: string;
+  readonly tookMs: number;
+  readonly checks: readonly CheckResult[];
+  /** Folder with what explains a failure; null when all checks held. */
+  readonly bundle: string | null;
+}
+
+/** Verifies the running platform with two orders, prints one line a check and sets the exit code. */
+export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps): Promise<void> {
+  const project = deps.projectFrom(options);
+  const connection = await deps.connect(project);
+  if (connection.state.status === 'stopped') throw notRunning();
+  const startedAt = new Date();
+  const began = performance.now();
+  const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(options.timeout * 1000)]);
+  const { output } = deps;
+  await using context = createContext({ project, connection, signal, style: output.style, env: deps.env });
+  const progress = output.progress('verifying');
+  const checks = await runChecks(context, ({ title }) => progress.update(title));
+  const tookMs = Math.round(performance.now() - began);
+  progress.stop();
+  deps.signal.throwIfAborted();
+  if (options.junit !== undefined) await writeJunit(options.junit, renderJunit(checks, { startedAt, tookMs }));
+  const verdict = verdictOf(checks);
+  const bundle = verdict === 'ok' ? null : await writeBundle(context, checks);
+  const report: VerifyReport = {
+    verdict,
+    project: project.name,
+    startedAt: startedAt.toISOString(),
+    tookMs,
+    checks,
+    bundle,
+  };
+  output.result(report, () => render(report, deps));
+  process.exitCode = EXIT_CODES[verdict];
+}
+
+const EXIT_CODES = {
+  ok: exitCodes.ok,
+  failed: exitCodes.failed,
+  unknown: exitCodes.unknown,
+} as const satisfies Record<VerifyReport['verdict'], ExitCode>;
+
+function render({ checks, tookMs, bundle }: VerifyReport, { output: { style } }: CommandDeps): string {
+  const lines = checks.map((result) => renderResult(result, style));
+  const where = bundle === null ? [] : [`logs, traces and state: ${bundle}`];
+  return [...lines, renderSummary(checks, tookMs, style), ...where].join('\n');
+}
+
+/** A failure is certain, whatever else is not known. */
+function verdictOf(checks: readonly CheckResult[]): VerifyReport['verdict'] {
+  if (checks.some(({ verdict }) => verdict === 'failed')) return 'failed';
+  return checks.some(({ verdict }) => verdict === 'unknown') ? 'unknown' : 'ok';
+}
+
+async function writeJunit(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (cause) {
+    throw new CliError({
+      what: `cannot write the JUnit report to ${file}`,
+      why: messageOf(cause),
+      next: 'name a file in a folder that exists and can be written to',
+      exitCode: exitCodes.usage,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,213 @@
+import { context, createContextKey } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Deadline } from './deadline.ts';
+import { type EdgeLimits, edges } from './edges.ts';
+import { PermanentError, TransientError } from './failures.ts';
+import { createLogger } from './logger.ts';
+import { type Attempt, backoffMs, CallUnavailableError, createCallPolicy } from './resilience.ts';
+
+const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
+const limits: EdgeLimits = edges['orders-stock'];
+const failing = () => Promise.reject(new TransientError('answered 503'));
+
+function aPolicy(changes: Partial<EdgeLimits> = {}) {
+  const policy = createCallPolicy('orders-stock', { ...limits, ...changes }, logger);
+  const call = <T>(attempt: (attempt: Attempt) => Promise<T>, { budgetMs = 9_000, idempotent = true } = {}) =>
+    policy.execute({ deadline: Deadline.after(budgetMs), idempotent }, attempt);
+  /** How the call failed, once virtual time has passed. */
+  const failure = async (attempt: (attempt: Attempt) => Promise<unknown>, options = {}) => {
+    const settled = call(attempt, options).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    await vi.advanceTimersByTimeAsync(limits.callTimeoutMs);
+    return (await settled) as CallUnavailableError;
+  };
+  return { policy, call, failure };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('a call', () => {
+  it('is tried again after a passing failure, and answers with the first success', async () => {
+    const attempt = vi.fn(failing as () => Promise<string>).mockResolvedValueOnce('reserved');
+    attempt.mockReset().mockRejectedValueOnce(new TransientError('reset')).mockResolvedValueOnce('reserved');
+    const answer = aPolicy().call(attempt);
+    await vi.advanceTimersByTimeAsync(limits.backoffMaxMs);
+    expect(await answer).toBe('reserved');
+    expect(attempt).toHaveBeenCalledTimes(2);
+  });
+
+  it('is tried as often as the table says, and then unavailable', async () => {
+    const attempt = vi.fn(failing);
+    const error = await aPolicy().failure(attempt);
+    expect(attempt).toHaveBeenCalledTimes(limits.attempts);
+    expect(error).toBeInstanceOf(CallUnavailableError);
+    expect(error).toMatchObject({ edge: 'orders-stock', reason: 'failure', sent: true });
+  });
+
+  it('numbers its attempts from 1', async () => {
+    const numbers: number[] = [];
+    await aPolicy().failure(({ number }) => {
+      numbers.push(number);
+      return failing();
+    });
+    expect(numbers).toEqual([1, 2, 3]);
+  });
+
+  it('is not tried again when that could act twice', async () => {
+    const attempt = vi.fn(failing);
+    await aPolicy().failure(attempt, { idempotent: false });
+    expect(attempt).toHaveBeenCalledTimes(1);
+  });
+
+  it('is not tried again after a lasting failure, which is passed on', async () => {
+    const attempt = vi.fn(() => Promise.reject(new PermanentError('INVALID_ARGUMENT')));
+    expect(await aPolicy().failure(attempt)).toBeInstanceOf(PermanentError);
+    expect(attempt).toHaveBeenCalledTimes(1);
+  });
+
+  it('ends an attempt that does not answer, and tells it so', async () => {
+    const signals: AbortSignal[] = [];
+    const error = await aPolicy().failure(({ signal }) => {
+      signals.push(signal);
+      return new Promise(() => undefined);
+    });
+    expect(error).toMatchObject({ reason: 'timeout', sent: true });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+  });
+
+  it('ends within its own limit, whatever its attempts do', async () => {
+    const settled = aPolicy({ attempts: 50 }).call(() => new Promise(() => undefined)).catch(() => performance.now());
+    const startedAt = performance.now();
+    await vi.advanceTimersByTimeAsync(limits.callTimeoutMs);
+    expect((await settled) as number).toBeLessThanOrEqual(startedAt + limits.callTimeoutMs);
+  });
+});
+
+describe('the caller\'s deadline', () => {
+  it('shortens the attempts', async () => {
+    const given: number[] = [];
+    const call = aPolicy().call(async ({ timeoutMs }) => void given.push(timeoutMs), { budgetMs: 300 });
+    await call;
+    expect(given).toEqual([300]);
+  });
+
+  it('shortens the call', async () => {
+    const settled = aPolicy().call(() => new Promise(() => undefined), { budgetMs: 300 }).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(await settled).toMatchObject({ reason: 'timeout' });
+  });
+
+  it('lets nothing be sent once it has passed', async () => {
+    const attempt = vi.fn(failing);
+    expect(await aPolicy().failure(attempt, { budgetMs: 0 })).toMatchObject({ reason: 'no_budget', sent: false });
+    expect(attempt).not.toHaveBeenCalled();
+  });
+});
+
+describe('the circuit breaker', () => {
+  it('opens after the failures of the table, and then answers at once without sending', async () => {
+    const { policy, failure, call } = aPolicy();
+    await failure(failing);
+    await failure(failing);
+    expect(policy.state).toBe('open');
+    const attempt = vi.fn(failing);
+    await expect(call(attempt)).rejects.toMatchObject({ reason: 'breaker_open', sent: false });
+    expect(attempt).not.toHaveBeenCalled();
+  });
+
+  it('does not count business answers and lasting failures', async () => {
+    const { policy, failure, call } = aPolicy();
+    for (let index = 0; index < 100; index += 1) await call(async () => ({ status: 402 }));
+    for (let index = 0; index < 10; index += 1) await failure(() => Promise.reject(new PermanentError('NOT_FOUND')));
+    expect(policy.state).toBe('closed');
+  });
+
+  it('counts attempts that did not answer', async () => {
+    const { policy, failure } = aPolicy();
+    await failure(() => new Promise(() => undefined));
+    await failure(() => new Promise(() => undefined));
+    expect(policy.state).toBe('open');
+  });
+
+  it('lets one call through after its pause, and closes when that succeeds', async () => {
+    const { policy, failure, call } = aPolicy();
+    await failure(failing);
+    await failure(failing);
+    await vi.advanceTimersByTimeAsync(limits.breakerHalfOpenAfterMs);
+    const probe = Promise.withResolvers<string>();
+    const first = call(() => probe.promise);
+    const second = vi.fn(failing);
+    const refused = call(second, { idempotent: false }).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(policy.state).toBe('half-open');
+    probe.resolve('ok');
+    expect(await first).toBe('ok');
+    expect(policy.state).toBe('closed');
+    expect(second.mock.calls.length).toBeLessThanOrEqual(1);
+    expect(await refused).toBeInstanceOf(CallUnavailableError);
+  });
+
+  it('opens again when the call let through fails', async () => {
+    const { policy, failure } = aPolicy();
+    await failure(failing);
+    await failure(failing);
+    await vi.advanceTimersByTimeAsync(limits.breakerHalfOpenAfterMs);
+    await failure(failing, { idempotent: false });
+    expect(policy.state).toBe('open');
+  });
+});
+
+describe('the bulkhead', () => {
+  const tenant = createContextKey('tenant');
+
+  beforeAll(() => void context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable()));
+  afterAll(() => context.disable());
+
+  it('lets as many calls run and wait as the table says, and refuses the next', async () => {
+    const { call } = aPolicy({ bulkhead: 1, attempts: 1 });
+    const answer = Promise.withResolvers<string>();
+    const running = [call(() => answer.promise), call(() => answer.promise)];
+    await expect(call(() => answer.promise)).rejects.toMatchObject({ reason: 'bulkhead_full', sent: false });
+    answer.resolve('ok');
+    expect(await Promise.all(running)).toEqual(['ok', 'ok']);
+  });
+
+  it('keeps the context of a call that waited, not that of the call which made room', async () => {
+    const { call } = aPolicy({ bulkhead: 1, attempts: 1 });
+    const room = Promise.withResolvers<void>();
+    const seen: unknown[] = [];
+    const as = (name: string, gate: Promise<void>) =>
+      context.with(context.active().setValue(tenant, name), () =>
+        call(async () => {
+          seen.push(context.active().getValue(tenant));
+          await gate;
+        }),
+      );
+    const calls = [as('first', room.promise), as('second', Promise.resolve())];
+    room.resolve();
+    await Promise.all(calls);
+    expect(seen).toEqual(['first', 'second']);
+  });
+});
+
+describe('the pause before a retry', () => {
+  it.each([
+    [1, 50],
+    [2, 100],
+    [3, 200],
+    [4, 400],
+    [5, 400],
+    [1_000, 400],
+  ])('number %i is at most %i ms', (retry, ceiling) => {
+    expect(backoffMs(retry, 50, 400, () => 1)).toBe(ceiling);
+    expect(backoffMs(retry, 50, 400, () => 0)).toBe(0);
+  });
+
+  it('is not defined before the first', () => {
+    expect(() => backoffMs(0, 50, 400)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,258 @@
+/** Through real sockets on loopback: a fake orders service behind the whole gateway. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { type EdgeLimits, edges } from '@shop/kit/edges.ts';
+import { createHealth } from '@shop/kit/health.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { createCallPolicy } from '@shop/kit/resilience.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createApp } from './app.ts';
+import { createForwarder } from './forwarder.ts';
+import { createReplicas } from './replicas.ts';
+
+const logger = createLogger({ service: 'gateway', instance: 'gateway-test', level: 'silent' });
+const order = { customer: 'Olena', lines: [{ productId: 1, quantity: 1 }] };
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+interface Seen {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+type Answer = (seen: Seen, response: ServerResponse) => void;
+const confirms: Answer = (_seen, response) =>
+  response.writeHead(201, { 'content-type': 'application/json', location: '/orders/1' }).end('{"status":"Confirmed"}');
+
+/** An orders service that answers so, and remembers what it was asked. */
+async function anOrdersService(answer: Answer = confirms) {
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    if (request.url === '/health/live') return response.end('{}');
+    const { method, url, headers } = request;
+    const one = { method, url, headers, body: await text(request) };
+    seen.push(one);
+    return answer(one, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  opened.push(close);
+  return { seen, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+async function aGateway(answer?: Answer, changes: Partial<EdgeLimits> = {}) {
+  const orders = await anOrdersService(answer);
+  const limits = { ...edges['gateway-orders'], ...changes };
+  const replicas = createReplicas([orders.origin], 16);
+  const policy = createCallPolicy('gateway-orders', limits, logger);
+  const budgetMs = limits.callTimeoutMs;
+  const server = await createApp({
+    forward: createForwarder({ replicas, policy, budgetMs, logger }),
+    budgetMs,
+    health: createHealth({ orders: (signal) => replicas.check(signal) }),
+    logger,
+  });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  opened.push(async () => {
+    await server.close();
+    await replicas[Symbol.asyncDispose]();
+  });
+  const send = (path: string, init?: RequestInit) => fetch(address + path, init);
+  const post = (body: string = JSON.stringify(order), headers: Record<string, string> = {}) =>
+    send('/api/orders', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+  return { orders, policy, send, post, port: Number(new URL(address).port) };
+}
+
+/** Sends these bytes and gives all that comes back: clients normalise what this must not. */
+async function raw(port: number, request: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(request);
+  return text(socket);
+}
+
+describe('an order', () => {
+  it('reaches orders byte for byte, and its answer comes back', async () => {
+    const { orders, post } = await aGateway();
+    const body = '{ "customer":"Олена",  "lines" : [] , "broken';
+    const answer = await post(body, { 'idempotency-key': 'key-1' });
+    expect(answer.status).toBe(201);
+    expect(await answer.text()).toBe('{"status":"Confirmed"}');
+    expect(answer.headers.get('location')).toBe('/api/orders/1');
+    expect(orders.seen).toMatchObject([{ method: 'POST', url: '/orders', body }]);
+    expect(orders.seen[0]?.headers).toMatchObject({ 'idempotency-key': 'key-1', 'content-type': 'application/json' });
+  });
+
+  it('is shown with its query', async () => {
+    const { orders, send } = await aGateway((_seen, response) => response.end('{}'));
+    expect((await send('/api/orders/1?verbose=1')).status).toBe(200);
+    expect(orders.seen).toMatchObject([{ method: 'GET', url: '/orders/1?verbose=1', body: '' }]);
+  });
+
+  it('carries the budget, never more than the gateway has', async () => {
+    const { orders, post } = await aGateway();
+    for (const given of ['1200', '99999999', '-5', 'soon']) await post('{}', { 'shop-timeout-ms': given });
+    await post('{}');
+    const budgets = orders.seen.map(({ headers }) => Number(headers['shop-timeout-ms']));
+    expect(budgets).toEqual([1_200, 9_500, 9_500, 9_500, 9_500]);
+  });
+
+  it('leaves behind what only concerns the gateway', async () => {
+    const { orders, port } = await aGateway();
+    await raw(
+      port,
+      'GET /api/orders/1 HTTP/1.1\r\nHost: shop\r\nConnection: close, x-secret\r\nX-Secret: 1\r\nTE: trailers\r\n' +
+        'X-Forwarded-For: 10.0.0.1\r\nX-Forwarded-Host: evil\r\nTraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n' +
+        'Tracestate: a=b\r\nBaggage: c=d\r\nCookie: e=f\r\n\r\n',
+    );
+    const names = Object.keys(orders.seen[0]?.headers ?? {});
+    expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(x-|te$|trace|baggage|cookie)/)]));
+    expect(orders.seen[0]?.headers.host).not.toBe('shop');
+  });
+
+  it('comes back with a problem of orders unchanged', async () => {
+    const problem = JSON.stringify({ code: 'catalog_unavailable', status: 503 });
+    const { send, policy } = await aGateway((_seen, response) =>
+      response.writeHead(503, { 'content-type': 'application/problem+json', 'retry-after': '2' }).end(problem),
+    );
+    for (let call = 0; call < 8; call += 1) {
+      const answer = await send('/api/orders/1');
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get('retry-after')).toBe('2');
+      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      expect(await answer.text()).toBe(problem);
+    }
+    expect(policy.state).toBe('closed');
+  });
+});
+
+describe('what never reaches orders', () => {
+  it('a body above 64 KiB', async () => {
+    const { orders, post } = await aGateway();
+    const answer = await post('x'.repeat(64 * 1024 + 1));
+    expect(answer.status).toBe(413);
+    expect(await answer.json()).toMatchObject({ code: 'payload_too_large' });
+    expect((await post('x'.repeat(64 * 1024))).status).toBe(201);
+    expect(orders.seen).toHaveLength(1);
+  });
+
+  it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'])('the method %s', async (method) => {
+    const { orders, send } = await aGateway();
+    for (const path of ['/api/orders', '/api/orders/1']) {
+      const answer = await send(path, { method });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get('allow')).toBe('GET, POST');
+    }
+    expect(orders.seen).toEqual([]);
+  });
+
+  it.each([
+    '/orders',
+    '/api/orders/../health/ready',
+    '/api/orders/..%2fhealth/ready',
+    '/api/orders/%2e%2e/health',
+    '/api/orders//health',
+    '//api/orders',
+    '/api%2forders',
+    '/api/%6frders',
+    '/api/orders/x%2fy',
+    '/api/orders/x%',
+    '/api/orders/%ff',
+    'http://127.0.0.1:1/api/orders',
+    'http://evil.example/api/orders/1',
+  ])('the target %s', async (target) => {
+    const { orders, port } = await aGateway();
+    const answer = await raw(port, `GET ${target} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+    expect(answer).toContain('"code":"route_not_found"');
+    expect(orders.seen).toEqual([]);
+  });
+});
+
+describe('orders away', () => {
+  it('stopped -> 503 orders_unreachable, at once with an open breaker, and not ready', async () => {
+    const { orders, post, send, policy } = await aGateway();
+    expect((await send('/health/ready')).status).toBe(200);
+    await orders.close();
+    for (let call = 0; call < 6; call += 1) {
+      const answer = await post();
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get('retry-after')).toBe('2');
+      expect(await answer.json()).toMatchObject({ code: 'orders_unreachable' });
+    }
+    expect(policy.state).toBe('open');
+    const readiness = await send('/health/ready');
+    expect(readiness.status).toBe(503);
+    expect(await readiness.json()).toMatchObject({ dependencies: [{ name: 'orders', status: 'down' }] });
+    expect((await send('/health/live')).status).toBe(200);
+  });
+
+  it('hanging up -> 504 orders_timeout for an order, which may have been taken, sent once', async () => {
+    const { orders, post } = await aGateway((_seen, response) => response.destroy());
+    expect(await (await post()).json()).toMatchObject({ code: 'orders_timeout', status: 504 });
+    expect(orders.seen).toHaveLength(1);
+  });
+
+  it('slow -> 504 orders_timeout', async () => {
+    const { post, policy } = await aGateway(() => undefined, { attemptTimeoutMs: 100, callTimeoutMs: 100 });
+    for (let call = 0; call < 5; call += 1) {
+      expect(await (await post()).json()).toMatchObject({ code: 'orders_timeout', status: 504 });
+    }
+    expect(policy.state).toBe('open');
+  });
+
+  it('slower than impatient clients want -> 504 for them, and the breaker stays closed for all others', async () => {
+    const { post, policy } = await aGateway(() => undefined);
+    for (let call = 0; call < 6; call += 1) {
+      const answer = await post('{}', { 'shop-timeout-ms': '20' });
+      expect(await answer.json()).toMatchObject({ code: 'orders_timeout', status: 504 });
+    }
+    expect(policy.state).toBe('closed');
+  });
+
+  it('more requests than places -> 503 overloaded', async () => {
+    const held: ServerResponse[] = [];
+    const { orders, post } = await aGateway((_seen, response) => held.push(response), { bulkhead: 1 });
+    const first = post();
+    await expect.poll(() => orders.seen.length).toBe(1);
+    const others = [post(), post()];
+    const refused = await Promise.race(others);
+    expect(await refused.json()).toMatchObject({ code: 'overloaded', status: 503 });
+    held[0]?.writeHead(201).end('{}');
+    await expect.poll(() => held.length).toBe(2);
+    held[1]?.writeHead(201).end('{}');
+    expect((await first).status).toBe(201);
+    expect((await Promise.all(others)).map(({ status }) => status).sort()).toEqual([201, 503]);
+  });
+});
+
+describe('a client that leaves', () => {
+  it('does not disturb the gateway', async () => {
+    const held: ServerResponse[] = [];
+    const { orders, send, port } = await aGateway((seen, response) =>
+      seen.url === '/orders/slow' ? held.push(response) : response.end('{}'),
+    );
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /api/orders/slow HTTP/1.1\r\nHost: shop\r\n\r\n');
+    await expect.poll(() => orders.seen.length).toBe(1);
+    socket.destroy();
+    held[0]?.end('{}');
+    expect((await send('/api/orders/1')).status).toBe(200);
+  });
+});
+
+describe('GET /openapi.json', () => {
+  it('documents the public API as OpenAPI 3.1', async () => {
+    const { send } = await aGateway();
+    const document = (await (await send('/openapi.json')).json()) as { openapi: string; paths: object };
+    expect(document.openapi).toBe('3.1.0');
+    expect(Object.keys(document.paths)).toEqual(['/api/orders', '/api/orders/{id}']);
+  });
+});

@@ -1,0 +1,25 @@
+import { commonVariables, parseEnvironment, parseList } from '@shop/kit/config.ts';
+import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
+import { type Static, Type } from 'typebox';
+
+const origin = 'https?://[^/,\\s]+/?';
+const variables = Type.Object({
+  ...commonVariables,
+  /** Base URLs of the replicas of orders. */
+  ORDERS_URLS: Type.String({ pattern: `^\\s*${origin}(\\s*,\\s*${origin})*\\s*$` }),
+});
+
+export interface GatewayConfig extends Static<typeof variables> {
+  readonly ordersOrigins: readonly string[];
+  readonly ordersEdge: EdgeLimits;
+}
+
+/** Throws ConfigError naming every wrong variable. */
+export function loadConfig(env: NodeJS.ProcessEnv): GatewayConfig {
+  const values = parseEnvironment(variables, env);
+  return Object.freeze({
+    ...values,
+    ordersOrigins: parseList(values.ORDERS_URLS).map((url) => new URL(url).origin),
+    ordersEdge: loadEdge('gateway-orders', env),
+  });
+}

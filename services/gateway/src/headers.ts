@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { DEADLINE_HEADER } from '@shop/kit/deadline.ts';
+import { toPublicPath } from './path.ts';
+
+/**
+ * All that a client may tell the orders service. What is not here stays outside: hop-by-hop headers, `x-forwarded-*`,
+ * `host`; and the trace context, which the HTTP client writes anew (a second `traceparent` would be unreadable).
+ */
+const FORWARDED = ['accept', 'content-length', 'content-type', 'idempotency-key', 'user-agent'];
+
+/** Headers of the request to orders. The budget is the client's own where that is shorter than `budgetMs`. */
+export function toOrdersHeaders(headers: IncomingHttpHeaders, budgetMs: number): IncomingHttpHeaders {
+  const forwarded = FORWARDED.filter((name) => headers[name] !== undefined).map((name) => [name, headers[name]]);
+  const givenMs = Math.min(budgetMs, parseBudget(headers[DEADLINE_HEADER]) ?? budgetMs);
+  return { ...Object.fromEntries(forwarded), [DEADLINE_HEADER]: String(givenMs) };
+}
+
+/** Whole ms; undefined when the header is absent or unusable. */
+function parseBudget(header: string | string[] | undefined): number | undefined {
+  return typeof header === 'string' && /^\d{1,7}$/.test(header) ? Number(header) : undefined;
+}
+
+/** About the connection (RFC 9110, 7.6.1), or written by the gateway itself. */
+const NOT_RETURNED = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'server',
+  'te',
+  'traceparent',
+  'tracestate',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Headers of the answer to the client. */
+export function toClientHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const returned = Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_RETURNED.has(name)));
+  const { location } = headers;
+  return location === undefined ? returned : { ...returned, location: toPublicPath(location) };
+}

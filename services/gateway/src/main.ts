@@ -1,0 +1,31 @@
+import { createHealth } from '@shop/kit/health.ts';
+import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { createCallPolicy } from '@shop/kit/resilience.ts';
+import { createApp } from './app.ts';
+import { loadConfig } from './config.ts';
+import { createForwarder } from './forwarder.ts';
+import { createReplicas } from './replicas.ts';
+
+await runService('gateway', async () => {
+  const config = loadConfig(process.env);
+  const instance = config.INSTANCE ?? 'gateway-1';
+  const logger = createLogger({ service: 'gateway', instance, level: config.LOG_LEVEL });
+  await using replicas = createReplicas(config.ordersOrigins, config.ordersEdge.bulkhead);
+  const policy = createCallPolicy('gateway-orders', config.ordersEdge, logger);
+  const budgetMs = config.ordersEdge.callTimeoutMs;
+  const forward = createForwarder({ replicas, policy, budgetMs, logger });
+  const health = createHealth({ orders: (signal) => replicas.check(signal) });
+  const server = await createApp({ forward, budgetMs, health, logger });
+  await server.listen({ host: config.HOST, port: config.PORT });
+  logger.info({ port: config.PORT }, 'listening');
+  await serveUntilSignal({
+    logger,
+    drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
+    exitWithParent: config.EXIT_WITH_PARENT === '1',
+    async drain() {
+      health.drain();
+      await server.close();
+    },
+  });
+});

@@ -1,0 +1,114 @@
+import { TransientError } from '@shop/kit/failures.ts';
+import { type Dispatcher, Pool } from 'undici';
+
+/** An answer with its body read to the end. */
+export interface BufferedAnswer {
+  readonly statusCode: number;
+  readonly headers: Dispatcher.ResponseData['headers'];
+  readonly body: Buffer;
+}
+
+export type UpstreamRequest = Pick<Dispatcher.RequestOptions, 'method' | 'path' | 'headers' | 'body'>;
+
+/** The connection broke after it had been made: orders may have acted on the request. */
+export class ConnectionLostError extends TransientError {
+  override readonly name = 'ConnectionLostError';
+}
+
+/** The replicas of one service. */
+export interface Replicas extends AsyncDisposable {
+  /**
+   * Sends to the next replica in turn; to another only when a connection was refused, because then nothing was sent.
+   * Rejects with TransientError when no answer came, ConnectionLostError where that leaves open whether it took effect.
+   */
+  send(request: UpstreamRequest, signal: AbortSignal): Promise<BufferedAnswer>;
+  /** Resolves when one replica at least is alive. */
+  check(signal: AbortSignal): Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 1_000;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** How long a replica that refused a connection is asked last, in ms. */
+const AVOID_MS = 1_000;
+
+/** Codes of failures before a connection was there. */
+const NOTHING_SENT = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+interface Replica {
+  readonly pool: Pool;
+  refusedAt: number;
+}
+
+export function createReplicas(
+  origins: readonly string[],
+  connections: number,
+  now = () => performance.now(),
+): Replicas {
+  const replicas: Replica[] = origins.map((origin) => ({ pool: openPool(origin, connections), refusedAt: -Infinity }));
+  let turn = 0;
+
+  /** Every replica once: from the next in turn on, those that refused lately last. */
+  function candidates(): readonly Replica[] {
+    const first = turn++ % replicas.length;
+    const inTurn = [...replicas.slice(first), ...replicas.slice(0, first)];
+    const isAvoided = ({ refusedAt }: Replica) => now() - refusedAt < AVOID_MS;
+    return [...inTurn.filter((replica) => !isAvoided(replica)), ...inTurn.filter(isAvoided)];
+  }
+
+  return {
+    async send(request, signal) {
+      let refusal: unknown;
+      for (const replica of candidates()) {
+        try {
+          return await sendTo(replica.pool, request, signal);
+        } catch (error) {
+          if (!wasRefused(error)) throw new ConnectionLostError('the connection to orders failed', { cause: error });
+          replica.refusedAt = now();
+          refusal = error;
+        }
+      }
+      throw new TransientError('every replica of orders refused the connection', { cause: refusal });
+    },
+    async check(signal) {
+      await Promise.any(replicas.map(({ pool }) => checkAlive(pool, signal)));
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(replicas.map(({ pool }) => pool.destroy()));
+    },
+  };
+}
+
+/** The limits of time are the caller's, by its signal. */
+function openPool(origin: string, connections: number): Pool {
+  return new Pool(origin, {
+    connections,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    keepAliveTimeout: 30_000,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: MAX_ANSWER_BYTES,
+  });
+}
+
+async function sendTo(pool: Pool, request: UpstreamRequest, signal: AbortSignal): Promise<BufferedAnswer> {
+  const { statusCode, headers, body } = await pool.request({ ...request, signal });
+  return { statusCode, headers, body: Buffer.from(await body.arrayBuffer()) };
+}
+
+async function checkAlive(pool: Pool, signal: AbortSignal): Promise<void> {
+  const { statusCode, body } = await pool.request({ method: 'GET', path: '/health/live', signal });
+  await body.dump();
+  if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
+}
+
+function wasRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && NOTHING_SENT.has(String(error.code));
+}

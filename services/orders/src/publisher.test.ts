@@ -1,0 +1,122 @@
+import { EventEmitter } from 'node:events';
+import type { BrokerOptions } from '@shop/kit/broker.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openPublisher, type Publisher } from './publisher.ts';
+
+const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
+const row = { id: 'message-1', orderId: 'order-1', type: 'order.confirmed', payload: { a: 1 }, traceParent: null };
+
+const broker = vi.hoisted(() => ({ options: undefined as BrokerOptions | undefined, blocked: undefined as string | undefined }));
+vi.mock('@shop/kit/broker.ts', () => ({
+  openBroker: async (options: BrokerOptions) => {
+    broker.options = options;
+    return {
+      connected: true,
+      get blocked() {
+        return broker.blocked;
+      },
+      [Symbol.asyncDispose]: async () => undefined,
+    };
+  },
+}));
+
+/** A channel that keeps the confirms back until the test settles them. */
+class FakeChannel extends EventEmitter {
+  readonly published: { key: string; options: Record<string, unknown>; settle: (error: unknown) => void }[] = [];
+  closed = false;
+  assertExchange = async () => undefined;
+  assertQueue = async () => undefined;
+  bindQueue = async () => undefined;
+  publish(_exchange: string, key: string, _body: Buffer, options: Record<string, unknown>, settle: (e: unknown) => void) {
+    this.published.push({ key, options, settle });
+    return true;
+  }
+  async close() {
+    this.closed = true;
+  }
+}
+
+async function aPublisher() {
+  const channels: FakeChannel[] = [];
+  const createConfirmChannel = async () => {
+    const channel = new FakeChannel();
+    channels.push(channel);
+    return channel;
+  };
+  const publisher: Publisher = await openPublisher({ url: 'amqp://127.0.0.1', logger, instance: 'orders-1' });
+  const connect = () => broker.options?.setUp({ createConfirmChannel } as never);
+  return { publisher, channels, connect };
+}
+
+describe('the publisher', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    broker.blocked = undefined;
+  });
+  afterEach(() => void vi.useRealTimers());
+
+  it('is not ready, and publishes nothing, before it is connected', async () => {
+    const { publisher } = await aPublisher();
+    expect(publisher.ready).toBe(false);
+    await expect(publisher.publish(row)).rejects.toThrow('not connected');
+  });
+
+  it('resolves when the broker confirms a persistent message that asks for no route', async () => {
+    const { publisher, channels, connect } = await aPublisher();
+    await connect();
+    const done = publisher.publish(row);
+    const [message] = channels[0]?.published ?? [];
+    expect(message?.key).toBe('order.confirmed');
+    expect(message?.options).toMatchObject({ mandatory: false, persistent: true, messageId: 'message-1' });
+    message?.settle(null);
+    await expect(done).resolves.toBeUndefined();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('rejects when the broker returned the message, although it confirms it', async () => {
+    const { publisher, channels, connect } = await aPublisher();
+    await connect();
+    const done = publisher.publish(row);
+    channels[0]?.emit('return', {
+      properties: { messageId: 'message-1' },
+      fields: { replyCode: 312, replyText: 'NO_ROUTE' },
+    });
+    channels[0]?.published[0]?.settle(null);
+    await expect(done).rejects.toThrow('returned');
+  });
+
+  it('rejects when the broker refuses the message', async () => {
+    const { publisher, channels, connect } = await aPublisher();
+    await connect();
+    const done = publisher.publish(row);
+    channels[0]?.published[0]?.settle(new Error('nacked'));
+    await expect(done).rejects.toThrow('did not take');
+  });
+
+  it('gives up after 5 s without a confirm, and leaves the silent channel for another', async () => {
+    const { publisher, channels, connect } = await aPublisher();
+    await connect();
+    const done = expect(publisher.publish(row)).rejects.toThrow('no confirm within 5000 ms');
+    await vi.advanceTimersByTimeAsync(5_000);
+    await done;
+    expect(channels.map(({ closed }) => closed)).toEqual([true, false]);
+    expect(publisher.ready).toBe(true);
+  });
+
+  it('is not ready while the broker takes no publishes', async () => {
+    const { publisher, connect } = await aPublisher();
+    await connect();
+    broker.blocked = 'low on disk';
+    expect(publisher.ready).toBe(false);
+  });
+
+  it('is not ready from the loss of the connection to the next one', async () => {
+    const { publisher, connect } = await aPublisher();
+    await connect();
+    broker.options?.onLost?.();
+    expect(publisher.ready).toBe(false);
+    await connect();
+    expect(publisher.ready).toBe(true);
+  });
+});

@@ -1,0 +1,86 @@
+import { shortId } from './orders-store.ts';
+import { PAYMENT_LIMIT_KOPIYKAS } from './services.ts';
+import type { Aftermath, ClientOrder } from './world.ts';
+import { INVENTORY, PRICES } from './world.ts';
+
+/** The ledger's invariants over what a history left behind; each violation is noted in its journal. */
+export function checkInvariants(aftermath: Aftermath): void {
+  checkAnswers(aftermath);
+  checkMoney(aftermath);
+  checkStock(aftermath);
+  checkEvents(aftermath);
+  checkCounter(aftermath);
+  if (aftermath.history.faults.length + aftermath.history.outages.length === 0) checkUndisturbed(aftermath);
+}
+
+/** I2, I3: what was told stays true, and no client has an order that it did not ask for. */
+function checkAnswers({ told, store, history, journal }: Aftermath): void {
+  for (const { order } of told) {
+    const row = store.orders.get(order.id);
+    if (row?.status !== order.status || row.reason !== order.reason) {
+      journal.violated(`I2 ${shortId(order.id)} was told ${order.status} and is ${row?.status} (${row?.reason})`);
+    }
+  }
+  if (store.orders.size > history.orders.length) journal.violated('I3 there are more orders than were asked for');
+}
+
+/** I4: a confirmed order was paid once, any other not at all. */
+function checkMoney({ store, payments, journal }: Aftermath): void {
+  for (const row of store.orders.values()) {
+    const due = row.status === 'Confirmed' ? row.total_kopiykas : 0;
+    const net = payments.netOf(row.id);
+    if (net !== due) journal.violated(`I4 ${shortId(row.id)} is ${row.status}: paid ${net}, due ${due}`);
+    if (due > PAYMENT_LIMIT_KOPIYKAS) journal.violated(`I4 ${shortId(row.id)} was confirmed above the limit`);
+  }
+}
+
+/** I5: what is not on hand was sold. */
+function checkStock({ store, stock, journal }: Aftermath): void {
+  for (const [productId, initial] of INVENTORY) {
+    const sold = [...store.orders.values()]
+      .filter(({ status }) => status === 'Confirmed')
+      .flatMap(({ lines }) => lines)
+      .filter((line) => line.productId === productId)
+      .reduce((sum, { quantity }) => sum + quantity, 0);
+    const onHand = stock.onHand.get(productId);
+    if (onHand !== initial - sold) {
+      journal.violated(`I5 product ${productId}: ${onHand} on hand, ${initial} at first, ${sold} sold`);
+    }
+  }
+}
+
+/** I6, I7: one event and one shipment per confirmed order, none for any other. */
+function checkEvents({ store, shipping, journal }: Aftermath): void {
+  for (const { id, status } of store.orders.values()) {
+    const expected = status === 'Confirmed' ? 1 : 0;
+    const events = store.outbox.filter((entry) => entry.order_id === id).length;
+    const shipments = shipping.shipments.filter((orderId) => orderId === id).length;
+    if (events !== expected) journal.violated(`I6 ${shortId(id)} is ${status} and has ${events} outbox rows`);
+    if (shipments !== expected) journal.violated(`I7 ${shortId(id)} is ${status} and has ${shipments} shipments`);
+  }
+}
+
+/** I11: an order is counted once; not at all only where its driver was killed or lost it before it could count. */
+function checkCounter({ store, counted, journal }: Aftermath): void {
+  const decided = [...store.orders.values()].filter(({ status }) => status !== null).length;
+  if (counted > decided) journal.violated(`I11 ${counted} sagas were counted, ${decided} were decided`);
+}
+
+/** Without a fault every client is told the one right answer. */
+function checkUndisturbed({ history, told, journal, store, counted }: Aftermath): void {
+  for (const [client, order] of history.orders.entries()) {
+    const answer = told.find((candidate) => candidate.client === client)?.order;
+    const expected = expectedAnswer(order);
+    if (answer === undefined || (expected !== undefined && expected !== (answer.reason ?? answer.status))) {
+      journal.violated(`client ${client} was told ${answer?.reason ?? answer?.status} without a fault`);
+    }
+  }
+  if (counted !== store.orders.size) journal.violated(`I11 ${counted} sagas were counted without a fault`);
+}
+
+/** Undefined where it depends on who comes first. */
+function expectedAnswer({ productId, quantity }: ClientOrder): string | undefined {
+  if ((INVENTORY.get(productId) ?? 0) < quantity) return 'out of stock';
+  if ((PRICES.get(productId) ?? 0) * quantity > PAYMENT_LIMIT_KOPIYKAS) return 'payment declined';
+  return (INVENTORY.get(productId) ?? 0) >= 10 ? 'Confirmed' : undefined;
+}

@@ -1,0 +1,42 @@
+import { createHealth } from '@shop/kit/health.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { describe, expect, it } from 'vitest';
+import { createApp } from './app.ts';
+
+const orderId = '0198c9a0-0000-7000-8000-0000000000aa';
+const logger = createLogger({ service: 'shipping', instance: 'shipping-test', level: 'silent' });
+const shipment = {
+  id: '0198c9a0-0000-7000-8000-0000000000bb',
+  orderId,
+  lines: [{ productId: 1, quantity: 2 }],
+  createdAt: new Date('2026-07-01T10:00:00Z'),
+};
+
+function aDoor(checks: Parameters<typeof createHealth>[0] = {}) {
+  const find = async (id: string) => (id === orderId ? shipment : undefined);
+  const server = createApp({ shipments: { find }, health: createHealth(checks), logger });
+  return { get: (url: string) => server.inject({ method: 'GET', url }) };
+}
+
+describe('shipping', () => {
+  it('shows the shipment of an order', async () => {
+    const answer = await aDoor().get(`/shipments/${orderId.toUpperCase()}`);
+    expect(answer.json()).toEqual({ ...shipment, createdAt: '2026-07-01T10:00:00.000Z' });
+  });
+
+  it('knows no shipment of another order', async () => {
+    const answer = await aDoor().get('/shipments/0198c9a0-0000-7000-8000-0000000000cc');
+    expect(answer.json()).toMatchObject({ status: 404, code: 'order_not_found' });
+  });
+
+  it('is alive but not ready while the broker is away, and says so', async () => {
+    const door = aDoor({ database: async () => undefined, broker: () => Promise.reject(new Error('away')) });
+    expect((await door.get('/health/live')).statusCode).toBe(200);
+    const ready = await door.get('/health/ready');
+    expect(ready.statusCode).toBe(503);
+    expect(ready.json().dependencies).toEqual([
+      { name: 'database', status: 'up' },
+      { name: 'broker', status: 'down', reason: 'away' },
+    ]);
+  });
+});

@@ -1,0 +1,265 @@
+/**
+ * Against a real RabbitMQ and PostgreSQL: one shipment per order whatever is delivered, failing messages end in the dead
+ * letters without blocking the queue, and neither a lost database nor a lost broker costs a message.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Database, openDatabase, sql } from '@shop/kit/database.ts';
+import { createOrderConfirmed, type OrderConfirmedEvent } from '@shop/kit/events.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import {
+  DEAD_LETTERS_QUEUE,
+  DELIVERY_LIMIT,
+  declareTopology,
+  EVENTS_EXCHANGE,
+  ORDER_CONFIRMED_QUEUE,
+} from '@shop/kit/topology.ts';
+import amqp, { type ChannelModel, type ConfirmChannel } from 'amqplib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { TestBroker } from '../../../test/support/broker.ts';
+import { createBroker, createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
+import type { TestDatabase } from '../../../test/support/postgres.ts';
+import { openTcpSwitch } from '../../../test/support/tcp-switch.ts';
+import { openConsumer } from './consumer.ts';
+import type { Outcome } from './metrics.ts';
+import { createShipments, type Shipments } from './repository.ts';
+
+const logger = createLogger({ service: 'shipping', instance: 'shipping-test', level: 'silent' });
+const quick = { hold: { baseMs: 20, maxMs: 50 }, requeue: { baseMs: 5, maxMs: 20 } };
+const patience = { timeout: 15_000, interval: 25 };
+const countRows = sql(
+  'SELECT rows: test',
+  `SELECT (SELECT count(*)::int FROM "Shipments" WHERE "OrderId" = $1) AS shipments,
+          (SELECT count(*)::int FROM inbox WHERE order_id = $1) AS inbox`,
+);
+
+let testDatabase: TestDatabase;
+let testBroker: TestBroker;
+let database: Database;
+let connection: ChannelModel;
+let channel: ConfirmChannel;
+const opened: AsyncDisposable[] = [];
+
+beforeAll(async () => {
+  [testDatabase, testBroker] = await Promise.all([createDatabase('shipping'), createBroker()]);
+  database = openDatabase({ url: testDatabase.url, poolSize: 4, applicationName: 'shipping-test', logger });
+  connection = await amqp.connect(testBroker.operatorUrl);
+}, START_TIMEOUT_MS);
+
+beforeEach(async () => {
+  channel = await connection.createConfirmChannel();
+  await declareTopology(channel);
+  await channel.purgeQueue(ORDER_CONFIRMED_QUEUE);
+  await channel.purgeQueue(DEAD_LETTERS_QUEUE);
+});
+
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]();
+  await channel.close();
+});
+
+afterAll(async () => {
+  await connection.close();
+  await database[Symbol.asyncDispose]();
+});
+
+async function aConsumer(options: { shipments?: Shipments; url?: string; backOffs?: typeof quick } = {}) {
+  const counted: Outcome[] = [];
+  const failpoint = async () => undefined;
+  const consumer = await openConsumer({
+    url: options.url ?? testBroker.shippingUrl,
+    instance: 'shipping-test',
+    logger,
+    delivery: {
+      shipments: options.shipments ?? createShipments(database, failpoint),
+      count: (outcome) => counted.push(outcome),
+      logger,
+      failpoint,
+      backOffs: options.backOffs ?? quick,
+    },
+  });
+  opened.push(consumer);
+  await expect.poll(() => consumer.consuming, patience).toBe(true);
+  return { consumer, counted };
+}
+
+function anEvent(change: Partial<OrderConfirmedEvent> = {}): OrderConfirmedEvent {
+  const data = { orderId: randomUUID(), lines: [{ productId: 1, quantity: 2 }], total: 90_000, currency: 'UAH' };
+  return { ...createOrderConfirmed(randomUUID(), new Date(), data), ...change };
+}
+
+async function publish(body: unknown, type = 'order.confirmed'): Promise<void> {
+  const content = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  channel.publish(EVENTS_EXCHANGE, type, content, { persistent: true, mandatory: false });
+  await channel.waitForConfirms();
+}
+
+async function rowsOf({ data }: OrderConfirmedEvent) {
+  const { rows } = await database.query<{ shipments: number; inbox: number }>(countRows, [data.orderId]);
+  return rows[0];
+}
+
+const ready = async (queue: string) => (await channel.checkQueue(queue)).messageCount;
+
+async function reasonOfDeath(): Promise<unknown> {
+  const dead = await channel.get(DEAD_LETTERS_QUEUE, { noAck: true });
+  return dead === false ? 'no dead letter' : dead.properties.headers?.['x-first-death-reason'];
+}
+
+describe('an event', () => {
+  it('makes one shipment and leaves the queue empty', async () => {
+    const { counted } = await aConsumer();
+    const event = anEvent();
+    await publish(event);
+    await expect.poll(() => rowsOf(event), patience).toEqual({ shipments: 1, inbox: 1 });
+    await expect.poll(() => counted).toEqual(['shipped']);
+    const shipment = await createShipments(database, async () => undefined).find(event.data.orderId);
+    expect(shipment?.lines).toEqual(event.data.lines);
+  });
+
+  it('delivered five times, to two consumers, makes one shipment', async () => {
+    const [one, other] = [await aConsumer(), await aConsumer()];
+    const event = anEvent();
+    await Promise.all(Array.from({ length: 5 }, () => publish(event)));
+    await expect.poll(() => [...one.counted, ...other.counted].length, patience).toBe(5);
+    expect([...one.counted, ...other.counted].filter((outcome) => outcome === 'shipped')).toHaveLength(1);
+    expect(await rowsOf(event)).toEqual({ shipments: 1, inbox: 1 });
+    expect(await ready(DEAD_LETTERS_QUEUE)).toBe(0);
+  });
+
+  it('in two versions makes one shipment', async () => {
+    await aConsumer();
+    const event = anEvent();
+    await publish(event);
+    await publish({ ...event, id: randomUUID(), type: 'order.confirmed.v2' }, 'order.confirmed.v2');
+    await expect.poll(() => rowsOf(event), patience).toEqual({ shipments: 1, inbox: 2 });
+  });
+});
+
+describe('a message that fails', () => {
+  it('goes to the dead letters at once when it is malformed; those behind it are shipped', async () => {
+    await aConsumer();
+    const good = Array.from({ length: 20 }, () => anEvent());
+    for (const bad of ['{"id":', '[]', anEvent({ type: 'order.cancelled' }), 'x'.repeat(1_000_000)]) await publish(bad);
+    for (const event of good) await publish(event);
+    await expect.poll(() => ready(DEAD_LETTERS_QUEUE), patience).toBe(4);
+    for (const event of good) await expect.poll(() => rowsOf(event), patience).toEqual({ shipments: 1, inbox: 1 });
+    expect(await reasonOfDeath()).toBe('rejected');
+  });
+
+  it('goes to the dead letters after its delivery limit', async () => {
+    let attempts = 0;
+    const failing: Shipments = {
+      receive: async () => {
+        attempts += 1;
+        throw new Error('a failure of its own');
+      },
+      find: async () => undefined,
+    };
+    const { counted } = await aConsumer({ shipments: failing });
+    await publish(anEvent());
+    await expect.poll(() => ready(DEAD_LETTERS_QUEUE), patience).toBe(1);
+    expect(attempts).toBe(DELIVERY_LIMIT + 1);
+    expect(counted).toEqual([...Array<Outcome>(DELIVERY_LIMIT).fill('retried'), 'dead_lettered']);
+    expect(await reasonOfDeath()).toBe('delivery_limit');
+  });
+});
+
+describe('while the database is away', () => {
+  async function aCutDatabase() {
+    const network = await openTcpSwitch(testDatabase.url);
+    const url = network.through(testDatabase.url);
+    const behind = openDatabase({ url, poolSize: 4, applicationName: 'shipping-test', logger });
+    opened.push(network, behind);
+    await network.cut();
+    return { network, shipments: createShipments(behind, async () => undefined) };
+  }
+
+  it('messages are held past their delivery limit, and shipped when it is back', async () => {
+    const { network, shipments } = await aCutDatabase();
+    const { counted } = await aConsumer({ shipments });
+    const event = anEvent();
+    await publish(event);
+    await expect.poll(() => counted.length, patience).toBeGreaterThan(DELIVERY_LIMIT * 2);
+    await network.restore();
+    await expect.poll(() => rowsOf(event), patience).toEqual({ shipments: 1, inbox: 1 });
+    await expect.poll(() => counted.at(-1)).toBe('shipped');
+    expect(await ready(DEAD_LETTERS_QUEUE)).toBe(0);
+  });
+
+  it('a drain does not wait for it: what is held goes back to the queue', async () => {
+    const { shipments } = await aCutDatabase();
+    const hour = { baseMs: 3_600_000, maxMs: 3_600_000 };
+    const { consumer, counted } = await aConsumer({ shipments, backOffs: { hold: hour, requeue: hour } });
+    const event = anEvent();
+    await publish(event);
+    await expect.poll(() => counted, patience).toEqual(['retried']);
+    await consumer.drain();
+    expect(consumer.consuming).toBe(false);
+    await expect.poll(() => ready(ORDER_CONFIRMED_QUEUE), patience).toBe(1);
+    await aConsumer();
+    await expect.poll(() => rowsOf(event), patience).toEqual({ shipments: 1, inbox: 1 });
+  });
+});
+
+describe('a consumer', () => {
+  it('that drains finishes the messages in hand and acknowledges them', async () => {
+    const gate = Promise.withResolvers<void>();
+    const real = createShipments(database, async () => undefined);
+    let inHand = 0;
+    const slow: Shipments = {
+      async receive(event) {
+        inHand += 1;
+        await gate.promise;
+        return real.receive(event);
+      },
+      find: real.find,
+    };
+    const { consumer } = await aConsumer({ shipments: slow });
+    const events = [anEvent(), anEvent(), anEvent()];
+    for (const event of events) await publish(event);
+    await expect.poll(() => inHand, patience).toBe(3);
+    const drained = consumer.drain();
+    gate.resolve();
+    await drained;
+    for (const event of events) expect(await rowsOf(event)).toEqual({ shipments: 1, inbox: 1 });
+    expect(await ready(ORDER_CONFIRMED_QUEUE)).toBe(0);
+  });
+
+  it('that loses the broker before it could acknowledge survives, reconnects and ships once', async () => {
+    const network = await openTcpSwitch(testBroker.shippingUrl);
+    opened.push(network);
+    const gate = Promise.withResolvers<void>();
+    const real = createShipments(database, async () => undefined);
+    let calls = 0;
+    const late: Shipments = {
+      async receive(event) {
+        calls += 1;
+        if (calls === 1) await gate.promise;
+        return real.receive(event);
+      },
+      find: real.find,
+    };
+    const { consumer, counted } = await aConsumer({ shipments: late, url: network.through(testBroker.shippingUrl) });
+    const event = anEvent();
+    await publish(event);
+    await expect.poll(() => calls, patience).toBe(1);
+    await network.cut();
+    await expect.poll(() => consumer.consuming, patience).toBe(false);
+    gate.resolve();
+    await expect.poll(() => counted, patience).toEqual(['shipped']);
+    await network.restore();
+    await expect.poll(() => counted, patience).toEqual(['shipped', 'duplicate']);
+    expect(await rowsOf(event)).toEqual({ shipments: 1, inbox: 1 });
+    expect(consumer.consuming).toBe(true);
+  });
+
+  it('whose queue is deleted declares it again and goes on', async () => {
+    const { consumer } = await aConsumer();
+    await channel.deleteQueue(ORDER_CONFIRMED_QUEUE);
+    await expect.poll(() => consumer.consuming, patience).toBe(false);
+    await expect.poll(() => consumer.consuming, patience).toBe(true);
+    const event = anEvent();
+    await publish(event);
+    await expect.poll(() => rowsOf(event), patience).toEqual({ shipments: 1, inbox: 1 });
+  });
+});

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { createOrderConfirmed } from '@shop/kit/events.ts';
+import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { DELIVERY_LIMIT } from '@shop/kit/topology.ts';
+import { describe, expect, it } from 'vitest';
+import { type Delivery, settle } from './delivery.ts';
+import type { Outcome } from './metrics.ts';
+import type { Shipments } from './repository.ts';
+
+const logger = createLogger({ service: 'shipping', instance: 'shipping-test', level: 'silent' });
+const atOnce = { hold: { baseMs: 1, maxMs: 1 }, requeue: { baseMs: 1, maxMs: 1 } };
+const hour = { baseMs: 3_600_000, maxMs: 3_600_000 };
+const event = createOrderConfirmed(randomUUID(), new Date(), {
+  orderId: randomUUID(),
+  lines: [{ productId: 1, quantity: 2 }],
+  total: 90_000,
+  currency: 'UAH',
+});
+
+const aDelivery = (body: unknown = event, earlierDeliveries = 0): Delivery => ({
+  content: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+  earlierDeliveries,
+});
+
+/** Settles a delivery with a `receive` that does these things in turn, the last one again and again. */
+function settling(receive: readonly (boolean | Error)[], options: { backOffs?: typeof atOnce } = {}) {
+  const counted: Outcome[] = [];
+  const stop = new AbortController();
+  let calls = 0;
+  const shipments: Pick<Shipments, 'receive'> = {
+    async receive() {
+      const result = receive[Math.min(calls, receive.length - 1)];
+      calls += 1;
+      if (result instanceof Error) throw result;
+      return result === true;
+    },
+  };
+  const dependencies = {
+    shipments: shipments as Shipments,
+    count: (outcome: Outcome) => counted.push(outcome),
+    logger,
+    failpoint: async () => undefined,
+    backOffs: options.backOffs ?? atOnce,
+  };
+  return {
+    counted,
+    stop,
+    calls: () => calls,
+    settle: (delivery: Delivery) => settle(delivery, dependencies, stop.signal),
+  };
+}
+
+const away = new DatabaseUnavailableError('away');
+const broken = new Error('a failure of its own');
+
+describe('a delivery', () => {
+  it('new -> acknowledged, shipped', async () => {
+    const shipping = settling([true]);
+    expect(await shipping.settle(aDelivery())).toBe('ack');
+    expect(shipping.counted).toEqual(['shipped']);
+  });
+
+  it('processed before -> acknowledged, duplicate', async () => {
+    const shipping = settling([false]);
+    expect(await shipping.settle(aDelivery())).toBe('ack');
+    expect(shipping.counted).toEqual(['duplicate']);
+  });
+
+  it.each([
+    ['not JSON', '{"id":'],
+    ['not UTF-8', Buffer.from([0xff, 0xfe]).toString('latin1')],
+    ['an array', []],
+    ['no id', { ...event, id: undefined }],
+    ['no order', { ...event, data: {} }],
+    ['an order id that is no GUID', { ...event, data: { ...event.data, orderId: 'order-1' } }],
+    ['an unknown type', { ...event, type: 'order.cancelled' }],
+  ])('%s -> dead letters at once, without a query', async (_title, body) => {
+    const shipping = settling([true]);
+    expect(await shipping.settle(aDelivery(body))).toBe('dead-letter');
+    expect(shipping.calls()).toBe(0);
+    expect(shipping.counted).toEqual(['dead_lettered']);
+  });
+
+  it("last year's, without the optional fields -> shipped", async () => {
+    const old = { id: event.id, data: { orderId: event.data.orderId } };
+    expect(await settling([true]).settle(aDelivery(old))).toBe('ack');
+  });
+
+  it("tomorrow's, with unknown fields -> shipped", async () => {
+    const later = { ...event, dataschema: 'x', data: { ...event.data, giftWrap: true } };
+    expect(await settling([true]).settle(aDelivery(later))).toBe('ack');
+  });
+
+  it('database away -> held until it is back, costing no delivery', async () => {
+    const shipping = settling([...Array<Error>(DELIVERY_LIMIT * 2).fill(away), true]);
+    expect(await shipping.settle(aDelivery())).toBe('ack');
+    expect(shipping.calls()).toBe(DELIVERY_LIMIT * 2 + 1);
+  });
+
+  it('database away, service stopping -> left to the broker, without waiting for the back-off', async () => {
+    const shipping = settling([away], { backOffs: { hold: hour, requeue: hour } });
+    const settled = shipping.settle(aDelivery());
+    await expect.poll(shipping.calls).toBe(1);
+    shipping.stop.abort();
+    expect(await settled).toBe('leave');
+  });
+
+  it('another failure -> given back; counted as dead-lettered when it was the last delivery', async () => {
+    const shipping = settling([broken]);
+    expect(await shipping.settle(aDelivery(event, 0))).toBe('requeue');
+    expect(await shipping.settle(aDelivery(event, DELIVERY_LIMIT))).toBe('requeue');
+    expect(shipping.counted).toEqual(['retried', 'dead_lettered']);
+  });
+});

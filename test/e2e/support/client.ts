@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, type Dispatcher, request } from 'undici';
+
+/** What the gateway answered, as any client sees it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** The parsed body; undefined when it is not JSON. */
+  readonly body: Record<string, unknown> | undefined;
+  /** Of the `traceparent` response header. */
+  readonly traceId: string | undefined;
+  readonly tookMs: number;
+}
+
+export interface Line {
+  readonly productId: number;
+  readonly quantity: number;
+}
+
+export interface RequestOptions {
+  readonly method?: Dispatcher.HttpMethod;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+/** Longest wait for an answer, in ms: beyond the promise of 10 s, so that a broken promise shows as a time and not as an error. */
+const TIMEOUT_MS = 15_000;
+
+// Connections are not kept: a test that ends the gateway must not meet a dead one of an earlier test.
+const dispatcher = new Agent({ pipelining: 0, connections: 128, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
+
+/** One request, as it is. Rejects when the connection breaks before the answer. */
+export async function send(url: string, options: RequestOptions = {}): Promise<Answer> {
+  const startedAt = performance.now();
+  const { method = 'GET', headers = {}, body } = options;
+  const answer = await request(url, { dispatcher, method, headers, ...(body !== undefined && { body }) });
+  const text = await answer.body.text();
+  const traceParent = answer.headers.traceparent;
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    text,
+    body: parse(text),
+    traceId: typeof traceParent === 'string' ? traceParent.split('-')[1] : undefined,
+    tookMs: performance.now() - startedAt,
+  };
+}
+
+/** Places an order of one unit of product 1 unless told otherwise. */
+export function place(
+  { gatewayUrl }: { readonly gatewayUrl: string },
+  { lines = [{ productId: 1, quantity: 1 }], key }: { readonly lines?: readonly Line[]; readonly key?: string } = {},
+): Promise<Answer> {
+  return send(`${gatewayUrl}/api/orders`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+    body: JSON.stringify({ customer: `customer ${randomUUID()}`, lines }),
+  });
+}
+
+/** The order as its own path shows it. */
+export function look({ gatewayUrl }: { readonly gatewayUrl: string }, orderId: string): Promise<Answer> {
+  return send(`${gatewayUrl}/api/orders/${orderId}`);
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return undefined; // The text is there for whoever expected something else.
+  }
+}

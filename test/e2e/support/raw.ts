@@ -1,0 +1,64 @@
+import { connect } from 'node:net';
+
+/** What came back on a connection, as it was. */
+export interface RawAnswer {
+  /** Of the first answer; undefined when the connection was closed without one. */
+  readonly status: number | undefined;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly text: string;
+}
+
+export interface RawOptions {
+  /** Closes our side after the last byte; otherwise we only stop sending. */
+  readonly end?: boolean;
+  readonly withinMs?: number;
+}
+
+/**
+ * Sends these bytes, which no HTTP client would, and gives what came back until the server closed the connection.
+ * Rejects when it is still open after `withinMs`: a server must not keep what it cannot answer.
+ */
+export function sendRaw(
+  url: string,
+  parts: readonly (string | Uint8Array)[],
+  options: RawOptions = {},
+): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  const { end = false, withinMs = 10_000 } = options;
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    const timer = setTimeout(() => {
+      socket.destroy();
+      reject(new Error(`the connection was still open after ${withinMs} ms; received: ${Buffer.concat(chunks)}`));
+    }, withinMs);
+    const finish = () => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(parseAnswer(Buffer.concat(chunks).toString()));
+    };
+    socket.on('data', (chunk) => chunks.push(chunk));
+    // A reset after the answer is the server's way of not reading the rest of a request it refused.
+    socket.on('error', finish).on('end', finish).on('close', finish);
+    for (const part of parts) socket.write(part);
+    if (end) socket.end();
+  });
+}
+
+function parseAnswer(text: string): RawAnswer {
+  const [head = '', ...rest] = text.split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const status = /^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1];
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+  });
+  return {
+    status: status === undefined ? undefined : Number(status),
+    headers: Object.fromEntries(headers),
+    body: rest.join('\r\n\r\n'),
+    text,
+  };
+}
