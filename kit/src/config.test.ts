@@ -24,7 +24,9 @@ describe('the environment', () => {
   it('is refused with all that is wrong in one error', () => {
     const env = { PORT: 'x', LOG_LEVEL: 'loud' };
     expect(() => parseEnvironment(schema, env)).toThrow(ConfigError);
-    expect(() => parseEnvironment(schema, env)).toThrow(/DATABASE_URL must be set.*PORT|PORT.*DATABASE_URL must be set/);
+    expect(() => parseEnvironment(schema, env)).toThrow(
+      /DATABASE_URL must be set.*PORT|PORT.*DATABASE_URL must be set/,
+    );
     expect(() => parseEnvironment(schema, env)).toThrow(/LOG_LEVEL/);
   });
 

@@ -98,15 +98,23 @@ export function openDatabase(options: DatabaseOptions): Database {
     const client = await pool.connect().catch((error: unknown) => {
       throw classify(error, false);
     });
+    // One statement at a time: those of a transaction that come together wait here, each in its caller's context.
+    let last: Promise<unknown> = Promise.resolve();
     const connection: Connection = {
       broken: false,
       async execute<Row extends object>(query: pg.QueryConfig) {
+        const earlier = last;
+        const done = Promise.withResolvers<void>();
+        last = done.promise;
+        await earlier;
         try {
           const result = await client.query<Row>(query);
           return { rows: result.rows, count: result.rowCount ?? 0 };
         } catch (error) {
           connection.broken ||= isBroken(error);
           throw classify(error, true);
+        } finally {
+          done.resolve();
         }
       },
     };

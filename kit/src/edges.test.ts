@@ -16,7 +16,9 @@ describe('the budgets', () => {
 
   it.each(called)('of %s leave time for every attempt and the pauses between them', (name) => {
     const { attemptTimeoutMs, attempts, backoffMaxMs, callTimeoutMs } = edges[name];
-    expect(attempts * attemptTimeoutMs + (attempts - 1) * Math.min(backoffMaxMs, 250)).toBeLessThanOrEqual(callTimeoutMs);
+    expect(attempts * attemptTimeoutMs + (attempts - 1) * Math.min(backoffMaxMs, 250)).toBeLessThanOrEqual(
+      callTimeoutMs,
+    );
   });
 
   it.each(called)('of %s end before the order does', (name) => {

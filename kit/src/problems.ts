@@ -3,11 +3,13 @@
  * A test keeps this table and the one in docs/errors.md equal.
  */
 export const problems = {
+  malformed_request: { status: 400, title: 'This is not a valid HTTP request' },
   malformed_json: { status: 400, title: 'The body is not valid JSON' },
   invalid_request: { status: 400, title: 'The request does not fit its schema' },
   order_not_found: { status: 404, title: 'There is no such order' },
   product_not_found: { status: 404, title: 'There is no such product' },
   payment_not_found: { status: 404, title: 'There is no such payment' },
+  shipment_not_found: { status: 404, title: 'The order has no shipment' },
   route_not_found: { status: 404, title: 'There is no such route' },
   method_not_allowed: { status: 405, title: 'The route does not know this method' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },

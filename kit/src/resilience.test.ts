@@ -32,8 +32,8 @@ afterEach(() => void vi.useRealTimers());
 
 describe('a call', () => {
   it('is tried again after a passing failure, and answers with the first success', async () => {
-    const attempt = vi.fn(failing as () => Promise<string>).mockResolvedValueOnce('reserved');
-    attempt.mockReset().mockRejectedValueOnce(new TransientError('reset')).mockResolvedValueOnce('reserved');
+    const attempt = vi.fn<() => Promise<string>>();
+    attempt.mockRejectedValueOnce(new TransientError('reset')).mockResolvedValueOnce('reserved');
     const answer = aPolicy().call(attempt);
     await vi.advanceTimersByTimeAsync(limits.backoffMaxMs);
     expect(await answer).toBe('reserved');
@@ -80,14 +80,16 @@ describe('a call', () => {
   });
 
   it('ends within its own limit, whatever its attempts do', async () => {
-    const settled = aPolicy({ attempts: 50 }).call(() => new Promise(() => undefined)).catch(() => performance.now());
+    const settled = aPolicy({ attempts: 50 })
+      .call(() => new Promise(() => undefined))
+      .catch(() => performance.now());
     const startedAt = performance.now();
     await vi.advanceTimersByTimeAsync(limits.callTimeoutMs);
     expect((await settled) as number).toBeLessThanOrEqual(startedAt + limits.callTimeoutMs);
   });
 });
 
-describe('the caller\'s deadline', () => {
+describe("the caller's deadline", () => {
   it('shortens the attempts', async () => {
     const given: number[] = [];
     const call = aPolicy().call(async ({ timeoutMs }) => void given.push(timeoutMs), { budgetMs: 300 });
@@ -96,7 +98,9 @@ describe('the caller\'s deadline', () => {
   });
 
   it('shortens the call', async () => {
-    const settled = aPolicy().call(() => new Promise(() => undefined), { budgetMs: 300 }).catch((error: unknown) => error);
+    const settled = aPolicy()
+      .call(() => new Promise(() => undefined), { budgetMs: 300 })
+      .catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(300);
     expect(await settled).toMatchObject({ reason: 'timeout' });
   });
@@ -140,15 +144,13 @@ describe('the circuit breaker', () => {
     await vi.advanceTimersByTimeAsync(limits.breakerHalfOpenAfterMs);
     const probe = Promise.withResolvers<string>();
     const first = call(() => probe.promise);
-    const second = vi.fn(failing);
-    const refused = call(second, { idempotent: false }).catch((error: unknown) => error);
+    const second = vi.fn(async () => 'ok');
+    const waiting = call(second);
     await vi.advanceTimersByTimeAsync(0);
-    expect(policy.state).toBe('half-open');
+    expect([policy.state, second.mock.calls.length]).toEqual(['half-open', 0]);
     probe.resolve('ok');
-    expect(await first).toBe('ok');
+    expect(await Promise.all([first, waiting])).toEqual(['ok', 'ok']);
     expect(policy.state).toBe('closed');
-    expect(second.mock.calls.length).toBeLessThanOrEqual(1);
-    expect(await refused).toBeInstanceOf(CallUnavailableError);
   });
 
   it('opens again when the call let through fails', async () => {

@@ -1,7 +1,7 @@
-import type { IncomingMessage, Server } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { context, trace } from '@opentelemetry/api';
+import { context } from '@opentelemetry/api';
 import { getRPCMetadata, RPCType } from '@opentelemetry/core';
 import fastify, {
   type FastifyBaseLogger,
@@ -15,7 +15,7 @@ import { DatabaseUnavailableError } from './failures.ts';
 import type { Health } from './health.ts';
 import type { Logger } from './logger.ts';
 import { type FieldError, type ProblemCode, ProblemError, problems, toProblem } from './problems.ts';
-import { currentTraceId, currentTraceParent } from './tracing.ts';
+import { currentTraceId, currentTraceParent, serverSpan } from './tracing.ts';
 
 /** Largest body a service takes, in bytes. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
@@ -26,7 +26,7 @@ const REQUEST_TIMEOUT_MS = 5_000;
 export type HttpServer = FastifyInstance<
   Server,
   IncomingMessage,
-  import('node:http').ServerResponse,
+  ServerResponse,
   FastifyBaseLogger,
   TypeBoxTypeProvider
 >;
@@ -55,19 +55,25 @@ export function createServer(options: ServerOptions): HttpServer {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { connectionsCheckingInterval: 1_000 },
+    // Node takes the smaller of its two limits for the headers, and the other for the whole request.
+    http: { connectionsCheckingInterval: 1_000, headersTimeout: REQUEST_TIMEOUT_MS, requireHostHeader: false },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, options.logger),
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true, useDefaults: false } },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  // Bodies are JSON; Fastify would also take plain text.
+  server.removeContentTypeParser('text/plain');
   server.addHook('onRequest', async (request, reply) => {
+    answering.set(request.raw.socket, reply.raw);
     nameSpanAfterRoute(request);
     const traceParent = currentTraceParent();
     if (traceParent !== undefined) reply.header('traceparent', traceParent);
+    // Here and not by Node, whose answer has no body.
+    if (request.headers.host === undefined) throw new ProblemError('malformed_request', 'the Host header is missing');
   });
   server.addHook('onResponse', async (request, reply) => logAccess(options, request, reply));
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply));
@@ -177,17 +183,39 @@ const BROKEN_REQUESTS: Readonly<Record<string, readonly [ProblemCode, string]>> 
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'the headers are larger than 16 KiB'],
 };
 
+/** The answer that is being made on a connection, where there is one. */
+const answering = new WeakMap<Socket, ServerResponse>();
+
 /** Answers what never became a request: half-sent, not HTTP, headers too large. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, logger: Logger): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
+  const refuse = () => socket.end(refusal(error.code ?? '', logger));
+  const current = answering.get(socket);
+  // The broken one was sent behind a good one, whose answer comes first. One whose body does not arrive has none.
+  const isBehind = current !== undefined && !current.writableFinished && current.req.complete;
+  if (isBehind) current.once('finish', refuse);
+  else refuse();
+}
+
+/** No instrumentation has seen it, so it gets a span of its own: its trace id is in the answer and in the log. */
+function refusal(errorCode: string, logger: Logger): string {
   const [code, detail] =
-    BROKEN_REQUESTS[error.code ?? ''] ?? (['malformed_json', 'this is not an HTTP request'] as const);
-  const body = JSON.stringify(toProblem(code, detail, trace.getActiveSpan()?.spanContext().traceId));
+    BROKEN_REQUESTS[errorCode] ?? (['malformed_request', 'this is not a valid HTTP/1.1 request'] as const);
   const { status } = problems[code];
-  socket.end(
-    `HTTP/1.1 ${status} Problem\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  return serverSpan('HTTP', (span) => {
+    span.setAttributes({ 'http.response.status_code': status, 'error.type': errorCode });
+    logger.info({ code, reason: errorCode }, 'a broken request was refused');
+    const body = JSON.stringify(toProblem(code, detail, currentTraceId()));
+    return [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'Content-Type: application/problem+json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n');
+  });
 }

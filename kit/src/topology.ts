@@ -6,8 +6,11 @@ export const DEAD_LETTERS_EXCHANGE = 'shop.dead-letters';
 export const ORDER_CONFIRMED_QUEUE = 'shipping.order-confirmed';
 export const DEAD_LETTERS_QUEUE = 'shipping.dead-letters';
 
-/** How often a message may be delivered again before it goes to the dead letters. */
-export const DELIVERY_LIMIT = 5;
+/**
+ * How often a message may be delivered again before it goes to the dead letters. A closed channel counts as a delivery,
+ * so the limit leaves room for a consumer that is restarted again and again. RabbitMQ 4 has the same default.
+ */
+export const DELIVERY_LIMIT = 20;
 
 /** Event types the shipping queue is bound to; the event type is the routing key. */
 export const SHIPPING_BINDINGS = ['order.confirmed', 'order.confirmed.v2'] as const;

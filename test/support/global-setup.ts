@@ -10,7 +10,7 @@ import type { TestProject } from 'vitest/node';
 import { createPortBook } from '../../cli/src/platform/ports.ts';
 import { cloneRoot, openProject } from '../../cli/src/platform/project.ts';
 import type { ComponentContext, ComponentName, Launch } from '../../cli/src/providers/component.ts';
-import { purgeComponents, resolveComponent } from '../../cli/src/providers/resolve.ts';
+import { installComponent, purgeComponents, resolveComponent } from '../../cli/src/providers/resolve.ts';
 import { createSecrets } from '../../cli/src/providers/secrets.ts';
 import { createVirtualHost } from './broker.ts';
 import { type RunningComponent, startComponent } from './component.ts';
@@ -36,12 +36,16 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   function component(name: ComponentName): Promise<Started> {
     const already = started.get(name);
     if (already !== undefined) return already;
-    const starting = resolveComponent(name, context).then(async (launch) => ({
-      launch,
-      running: await startComponent(launch, context.logFile(name)),
-    }));
+    const starting = start(name);
     started.set(name, starting);
     return starting;
+  }
+
+  async function start(name: ComponentName): Promise<Started> {
+    // Does nothing where the component is there; the first run of a fresh clone gets it as `shopctl setup` does.
+    await installComponent(name, context, (message) => console.error(`${name}: ${message}`));
+    const launch = await resolveComponent(name, context);
+    return { launch, running: await startComponent(launch, context.logFile(name)) };
   }
 
   async function create(path: string): Promise<object> {

@@ -5,10 +5,11 @@ import { audit, exitCodeOf } from './audit.ts';
 import { renderAudit } from './report.ts';
 import type { Scope } from './rows.ts';
 import { type AuditTarget, openTarget } from './target.ts';
+import { connectWithin } from './within.ts';
 
 /** Audits the running platform, prints the report and sets the exit code. */
 export async function runAudit(options: AuditCommandOptions, deps: CommandDeps): Promise<void> {
-  const connection = await deps.connect(deps.projectFrom(options));
+  const connection = await connectWithin(deps, deps.projectFrom(options));
   await using target = openTarget(connection);
   const scope = await scopeOf(options, target);
   const progress = deps.output.progress('auditing');

@@ -16,20 +16,20 @@ const POLL_MS = 200;
 
 /**
  * Waits at most `limitMs` until no saga is open, the outbox is empty and the queue is empty, in this order: what has
- * left the one is in the next or done. Looks at least once. Never rejects for a part that cannot be read: it has not settled.
+ * left the one is in the next or done. Looks at least once. Never rejects for a part that cannot be read: it has not settled, and waiting would not help.
  */
 export async function settle(target: AuditTarget, limitMs: number, signal?: AbortSignal): Promise<Settlement> {
   const began = performance.now();
   for (;;) {
-    const { at, waitingFor } = await look(target);
+    const { at, waitingFor, readable } = await look(target);
     const waitedMs = performance.now() - began;
     if (waitingFor === '') return { settledAt: at, waitedMs, waitingFor };
-    if (waitedMs + POLL_MS >= limitMs) return { settledAt: undefined, waitedMs, waitingFor };
+    if (!readable || waitedMs + POLL_MS >= limitMs) return { settledAt: undefined, waitedMs, waitingFor };
     await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
 }
 
-async function look(target: AuditTarget): Promise<{ at: number; waitingFor: string }> {
+async function look(target: AuditTarget): Promise<{ at: number; waitingFor: string; readable: boolean }> {
   try {
     const [row] = await target.databases.query<{ at: number; open: number; pending: number }>(
       'orders',
@@ -39,19 +39,16 @@ async function look(target: AuditTarget): Promise<{ at: number; waitingFor: stri
     const { at = 0, open = 0, pending = 0 } = row ?? {};
     const parts = [open > 0 ? `${open} open sagas` : '', pending > 0 ? `${pending} events in the outbox` : ''];
     parts.push(await queueOf(target));
-    return { at, waitingFor: parts.filter((part) => part !== '').join(', ') };
+    return { at, waitingFor: parts.filter((part) => part !== '').join(', '), readable: true };
   } catch (error) {
-    return { at: 0, waitingFor: messageOf(error) };
+    return { at: 0, waitingFor: messageOf(error), readable: false };
   }
 }
 
+/** Rejects when the broker cannot be asked. */
 async function queueOf(target: AuditTarget): Promise<string> {
-  try {
-    const queue = (await target.queues()).find(({ name }) => name === ORDER_CONFIRMED_QUEUE);
-    if (queue === undefined) return `the queue ${ORDER_CONFIRMED_QUEUE} to exist`;
-    const messages = queue.ready + queue.unacknowledged;
-    return messages > 0 ? `${messages} messages in ${ORDER_CONFIRMED_QUEUE}` : '';
-  } catch (error) {
-    return messageOf(error);
-  }
+  const queue = (await target.queues()).find(({ name }) => name === ORDER_CONFIRMED_QUEUE);
+  if (queue === undefined) return `the queue ${ORDER_CONFIRMED_QUEUE} to exist`;
+  const messages = queue.ready + queue.unacknowledged;
+  return messages > 0 ? `${messages} messages in ${ORDER_CONFIRMED_QUEUE}` : '';
 }

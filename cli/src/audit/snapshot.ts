@@ -1,10 +1,13 @@
+import { Socket } from 'node:net';
 import type { Client } from 'pg';
 import type { DatabaseName } from '../platform/connection.ts';
 import { parametersOf, type Row, type RowSource, type Scope } from './rows.ts';
 
 /** Limits of the audit's own work on a database, in ms: a frozen server ends the audit, not the other way round. */
 const CONNECT_TIMEOUT_MS = 5_000;
-const QUERY_TIMEOUT_MS = 60_000;
+const QUERY_TIMEOUT_MS = 30_000;
+/** How long a connection may take to say goodbye. */
+const CLOSE_TIMEOUT_MS = 300;
 
 /** Rows per round trip. Two batches per table are in memory at a time. */
 const BATCH = 4_000;
@@ -17,24 +20,35 @@ export interface Snapshot extends AsyncDisposable {
 /** Opens a database read-only at one moment. Throws when it does not answer in 5 s. */
 export async function openSnapshot(url: string): Promise<Snapshot> {
   const { default: pg } = await import('pg');
+  const socket = new Socket();
   const client = new pg.Client({
     connectionString: url,
     application_name: 'shopctl audit',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
+    stream: () => socket,
   });
   // A connection lost in mid-query also rejects the query; without a listener it would end this process.
   client.on('error', () => undefined);
-  await client.connect();
+  const close = () => closeConnection(client, socket);
   try {
+    await client.connect();
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     // The snapshot is taken by the first statement, not by BEGIN.
     await client.query('SELECT 1');
   } catch (error) {
-    await client.end();
+    await close();
     throw error;
   }
-  return { client, [Symbol.asyncDispose]: () => client.end() };
+  return { client, [Symbol.asyncDispose]: close };
+}
+
+/** A frozen server never answers the goodbye, so the socket is cut after a short while. */
+async function closeConnection(client: Client, socket: Socket): Promise<void> {
+  const cut = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS);
+  await client.end().catch(() => undefined); // It is gone already, which is what was wanted.
+  clearTimeout(cut);
+  socket.destroy();
 }
 
 /** The databases' names, in the words of `databaseUrls`. */

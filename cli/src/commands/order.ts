@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CommonOptions, type Register, withCommonOptions } from './deps.ts';
 import { parseCount, parseSeconds } from './option-values.ts';
 
-export interface ProductChoice {
+interface ProductChoice {
   readonly productId: number;
   /** Undefined: that of --quantity. */
   readonly quantity: number | undefined;
@@ -29,7 +29,7 @@ export interface OrderListOptions extends CommonOptions {
 }
 
 /** `5`, or `5:2` for two units; several times. The shop itself says which products and quantities it takes. */
-export function parseProduct(text: string, earlier: readonly ProductChoice[] = []): ProductChoice[] {
+function parseProduct(text: string, earlier: readonly ProductChoice[] = []): ProductChoice[] {
   const match = /^(\d{1,10})(?::(-?\d{1,10}))?$/.exec(text);
   if (match === null) throw new InvalidArgumentError('expected a product id, or id:quantity, like 5:2');
   return [...earlier, { productId: Number(match[1]), quantity: match[2] === undefined ? undefined : Number(match[2]) }];

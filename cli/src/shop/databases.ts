@@ -10,7 +10,7 @@ export interface DatabaseLimits {
   readonly statementTimeoutMs: number;
 }
 
-export const defaultDatabaseLimits: DatabaseLimits = { connectTimeoutMs: 2_000, statementTimeoutMs: 2_500 };
+const defaultDatabaseLimits: DatabaseLimits = { connectTimeoutMs: 2_000, statementTimeoutMs: 2_500 };
 
 /** The five databases as the operator sees them: one connection each, made when it is first needed. */
 export interface ShopDatabases extends AsyncDisposable {

@@ -114,7 +114,7 @@ function publish(channel: ConfirmChannel, queue: string, { content, properties }
 }
 
 /** Without what the broker wrote about its death and deliveries: its new life starts from zero. */
-export function withoutDeath(headers: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function withoutDeath(headers: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const isHistory = (name: string) =>
     /^x-(death|first-death-.*|last-death-.*|delivery-count|acquired-count)$/.test(name);
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !isHistory(name)));

@@ -32,7 +32,7 @@ export interface ProblemAnswer {
   readonly tookMs: number;
 }
 
-export interface PlaceOptions {
+interface PlaceOptions {
   readonly idempotencyKey?: string | undefined;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;

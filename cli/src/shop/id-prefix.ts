@@ -9,7 +9,7 @@ export interface IdRange {
   readonly highest: string;
 }
 
-export const SHORTEST_PREFIX = 6;
+const SHORTEST_PREFIX = 6;
 const HEX_DIGITS = 32;
 
 /** Parses an id, or at least 6 hexadecimal digits of its beginning, with or without dashes. Throws CliError (2). */

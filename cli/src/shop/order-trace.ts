@@ -61,7 +61,7 @@ async function awaitQuiet({ backend, traceId, timeoutMs, signal }: AwaitOptions)
 }
 
 /** The trace as it is recorded now. Rejects with CliError when the trace backend is away. */
-export async function readTrace(backend: TraceBackend, traceId: string): Promise<OrderTrace> {
+async function readTrace(backend: TraceBackend, traceId: string): Promise<OrderTrace> {
   const { spans, incomplete } = await backend.trace(traceId);
   const note =
     incomplete ?? (spans.length === 0 ? `trace ${traceId} is not in the trace store (it keeps the newest)` : null);

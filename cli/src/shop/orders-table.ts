@@ -12,7 +12,7 @@ export const sagaStates: readonly SagaState[] = [
 ];
 
 /** The instance of the orders service that drives a saga, as its lease says. */
-export interface Owner {
+interface Owner {
   readonly id: string;
   /** `orders-1`; null when the instance has ended and its lease is gone. */
   readonly instance: string | null;
@@ -20,7 +20,7 @@ export interface Owner {
   readonly alive: boolean;
 }
 
-export interface OrderLine {
+interface OrderLine {
   readonly productId: number;
   readonly quantity: number;
   readonly priceKopiykas: number;

@@ -1,5 +1,6 @@
 import { mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { within } from '../audit/within.ts';
 import { checkCpus, checkDisk, checkMemory, checkNode } from '../doctor/machine.ts';
 import { messageOf } from '../errors.ts';
 import { inspectionContext } from '../platform/component-context.ts';
@@ -8,6 +9,9 @@ import { describeProviders } from '../providers/resolve.ts';
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
 import type { CheckResult } from './check.ts';
 import type { VerifyContext } from './context.ts';
+
+/** What is broken may also be what a part of the bundle is read from. In ms. */
+const PART_LIMIT_MS = 10_000;
 
 /** The last bytes of each log that go into a bundle. */
 const LOG_TAIL_BYTES = 2 * 1024 ** 2;
@@ -27,7 +31,7 @@ export async function writeBundle(
   const missing: string[] = [];
   const save = async (name: string, content: () => Promise<unknown>) => {
     try {
-      const value = await content();
+      const value = await within(content(), PART_LIMIT_MS, name);
       const text = typeof value === 'string' ? value : `${JSON.stringify(value, null, 2)}\n`;
       await writePrivateFile(join(folder, name), redact(text));
     } catch (error) {

@@ -128,12 +128,12 @@ export async function decided({ answer }: Attempt, expected: string): Promise<De
   throw new CheckFailed({ expected, got: describeAnswer(placed) });
 }
 
-/** The trace of an order that ended as it should. Throws EvidenceMissing otherwise: there is nothing to look at. */
-export async function traceOf(attempt: Attempt, status: 'Confirmed' | 'Cancelled', check: string): Promise<string> {
+/** The trace of an order that ended as wanted, in the words of `describeAnswer`. Throws EvidenceMissing otherwise: there is nothing to look at. */
+export async function traceOf(attempt: Attempt, wanted: string, check: string): Promise<string> {
   const placed = await attempt.answer().catch((error: unknown) => {
     throw new EvidenceMissing(`there is no such order (see "${check}"): ${messageOf(error)}`);
   });
-  if (placed.kind !== 'decided' || placed.status !== status) {
+  if (placed.kind !== 'decided' || describeAnswer(placed) !== wanted) {
     throw new EvidenceMissing(`there is no such order (see "${check}"): ${describeAnswer(placed)}`);
   }
   if (placed.traceId === null) throw new EvidenceMissing('the answer has no traceparent header');

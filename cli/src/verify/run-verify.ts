@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { connectWithin } from '../audit/within.ts';
 import type { CommandDeps } from '../commands/deps.ts';
 import type { VerifyCommandOptions } from '../commands/verify.ts';
 import { CliError, messageOf } from '../errors.ts';
@@ -25,7 +26,7 @@ export interface VerifyReport {
 /** Verifies the running platform with two orders, prints one line a check and sets the exit code. */
 export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps): Promise<void> {
   const project = deps.projectFrom(options);
-  const connection = await deps.connect(project);
+  const connection = await connectWithin(deps, project);
   if (connection.state.status === 'stopped') throw notRunning();
   const startedAt = new Date();
   const began = performance.now();

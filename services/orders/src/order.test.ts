@@ -96,7 +96,9 @@ describe('the total', () => {
   });
 
   it('is refused when a single line overflows', () => {
-    expect(problemOf(() => totalKopiykas([priced(1, MAX_QUANTITY, Number.MAX_SAFE_INTEGER)])).code).toBe('total_too_large');
+    expect(problemOf(() => totalKopiykas([priced(1, MAX_QUANTITY, Number.MAX_SAFE_INTEGER)])).code).toBe(
+      'total_too_large',
+    );
   });
 });
 
@@ -114,7 +116,14 @@ describe('the hash of a request', () => {
     ['another customer', 'Olena', [{ productId: 1, quantity: 1 }]],
     ['another quantity', 'Taras', [{ productId: 1, quantity: 2 }]],
     ['another product', 'Taras', [{ productId: 11, quantity: 1 }]],
-    ['one line more', 'Taras', [{ productId: 1, quantity: 1 }, { productId: 2, quantity: 1 }]],
+    [
+      'one line more',
+      'Taras',
+      [
+        { productId: 1, quantity: 1 },
+        { productId: 2, quantity: 1 },
+      ],
+    ],
   ])('differs for %s', (_what, customer, lines) => {
     expect(hashRequest(customer, lines)).not.toBe(hashRequest('Taras', [{ productId: 1, quantity: 1 }]));
   });

@@ -7,7 +7,10 @@ import { openPublisher, type Publisher } from './publisher.ts';
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
 const row = { id: 'message-1', orderId: 'order-1', type: 'order.confirmed', payload: { a: 1 }, traceParent: null };
 
-const broker = vi.hoisted(() => ({ options: undefined as BrokerOptions | undefined, blocked: undefined as string | undefined }));
+const broker = vi.hoisted(() => ({
+  options: undefined as BrokerOptions | undefined,
+  blocked: undefined as string | undefined,
+}));
 vi.mock('@shop/kit/broker.ts', () => ({
   openBroker: async (options: BrokerOptions) => {
     broker.options = options;
@@ -28,7 +31,13 @@ class FakeChannel extends EventEmitter {
   assertExchange = async () => undefined;
   assertQueue = async () => undefined;
   bindQueue = async () => undefined;
-  publish(_exchange: string, key: string, _body: Buffer, options: Record<string, unknown>, settle: (e: unknown) => void) {
+  publish(
+    _exchange: string,
+    key: string,
+    _body: Buffer,
+    options: Record<string, unknown>,
+    settle: (e: unknown) => void,
+  ) {
     this.published.push({ key, options, settle });
     return true;
   }

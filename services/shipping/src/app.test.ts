@@ -26,7 +26,7 @@ describe('shipping', () => {
 
   it('knows no shipment of another order', async () => {
     const answer = await aDoor().get('/shipments/0198c9a0-0000-7000-8000-0000000000cc');
-    expect(answer.json()).toMatchObject({ status: 404, code: 'order_not_found' });
+    expect(answer.json()).toMatchObject({ status: 404, code: 'shipment_not_found' });
   });
 
   it('is alive but not ready while the broker is away, and says so', async () => {

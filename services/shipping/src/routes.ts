@@ -9,7 +9,7 @@ const OrderId = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9
 export function addRoutes(server: HttpServer, shipments: Pick<Shipments, 'find'>): void {
   server.get('/shipments/:orderId', { schema: { params: Type.Object({ orderId: OrderId }) } }, async ({ params }) => {
     const shipment = await shipments.find(params.orderId.toLowerCase());
-    if (shipment === undefined) throw new ProblemError('order_not_found', 'nothing was shipped for such an order');
+    if (shipment === undefined) throw new ProblemError('shipment_not_found', 'nothing was shipped for such an order');
     return shipment;
   });
 }

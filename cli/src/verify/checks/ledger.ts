@@ -1,6 +1,7 @@
 import { audit } from '../../audit/audit.ts';
 import { renderAudit } from '../../audit/report.ts';
 import { type Check, CheckFailed, EvidenceMissing } from '../check.ts';
+import type { VerifyContext } from '../context.ts';
 
 /** How long what this run started may take to end, in ms. */
 const SETTLE_MS = 15_000;
@@ -17,7 +18,10 @@ export const ledger: Check = {
     const named = (verdict: string) =>
       report.invariants.filter((result) => result.verdict === verdict).map(({ id, title }) => `${id} (${title})`);
     const held = named('ok').length;
-    if (report.verdict === 'ok') return `${held} invariants hold over ${report.orders} orders`;
+    if (report.verdict === 'ok') {
+      await expectEnded(context);
+      return `${held} invariants hold over ${report.orders} orders`;
+    }
     const details = renderAudit(report, style);
     if (report.verdict === 'unknown') throw new EvidenceMissing(`not known: ${named('unknown').join(', ')}`, details);
     throw new CheckFailed({
@@ -27,3 +31,15 @@ export const ledger: Check = {
     });
   },
 };
+
+/** An order that is still under way has time left by the ledger's rules; whether it will balance is not known. */
+async function expectEnded({ databases, marker }: VerifyContext): Promise<void> {
+  const rows = await databases.query<{ text: string }>(
+    'orders',
+    `SELECT id || ' is ' || state AS text FROM orders WHERE customer = $1 AND open`,
+    [marker],
+  );
+  if (rows.length > 0) {
+    throw new EvidenceMissing(`orders of this run have not ended: ${rows.map(({ text }) => text).join(', ')}`);
+  }
+}

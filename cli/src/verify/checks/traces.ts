@@ -48,17 +48,17 @@ function traceCheck({ contract: name, title, traceId: find }: TraceCheck): Check
 export const confirmedTrace = traceCheck({
   contract: 'confirmed',
   title: 'the trace of a confirmed order has its shape',
-  traceId: ({ confirmed }) => traceOf(confirmed, 'Confirmed', 'confirmed'),
+  traceId: ({ confirmed }) => traceOf(confirmed, '201 Confirmed', 'confirmed'),
 });
 
 export const declinedTrace = traceCheck({
   contract: 'declined',
   title: 'the trace of a declined order has its shape',
-  traceId: ({ declined }) => traceOf(declined, 'Cancelled', 'declined'),
+  traceId: ({ declined }) => traceOf(declined, '200 Cancelled (payment declined)', 'declined'),
 });
 
 export const replayedTrace = traceCheck({
   contract: 'replayed',
   title: 'the trace of a repeated request has its shape',
-  traceId: ({ replayed }) => traceOf(replayed, 'Confirmed', 'replayed'),
+  traceId: ({ replayed }) => traceOf(replayed, '201 Confirmed', 'replayed'),
 });

@@ -159,7 +159,11 @@ describe('a saga that belongs to another driver', () => {
     [1, {}, ['reserve stock']],
     [2, {}, ['reserve stock', 'save StockReserved', 'charge payment']],
     [3, {}, ['reserve stock', 'save StockReserved', 'charge payment', 'save PaymentCharged']],
-    [3, chargeUnknown, ['reserve stock', 'save StockReserved', 'charge payment', 'save Compensating', 'refund payment']],
+    [
+      3,
+      chargeUnknown,
+      ['reserve stock', 'save StockReserved', 'charge payment', 'save Compensating', 'refund payment'],
+    ],
   ])('is left alone when save %i is refused', async (lostFromSave, script: Script, expected) => {
     const world = scriptedPorts(aSaga(), { ...script, lostFromSave });
     const { kind } = await drive(world.stored, world.ports);
@@ -181,10 +185,13 @@ describe('a saga that belongs to another driver', () => {
 });
 
 describe('a save that fails', () => {
-  it.each([1, 2, 3])('number %i ends the drive with the error, and recovery goes on from the row', async (failingSave) => {
-    const world = scriptedPorts(aSaga(), { failingSave });
-    await expect(drive(world.stored, world.ports)).rejects.toThrow('no answer from the database');
-    expect(world.decided).toEqual([]);
-    expect(await drive(world.stored, world.ports)).toMatchObject({ kind: 'ended', saga: { state: 'Confirmed' } });
-  });
+  it.each([1, 2, 3])(
+    'number %i ends the drive with the error, and recovery goes on from the row',
+    async (failingSave) => {
+      const world = scriptedPorts(aSaga(), { failingSave });
+      await expect(drive(world.stored, world.ports)).rejects.toThrow('no answer from the database');
+      expect(world.decided).toEqual([]);
+      expect(await drive(world.stored, world.ports)).toMatchObject({ kind: 'ended', saga: { state: 'Confirmed' } });
+    },
+  );
 });

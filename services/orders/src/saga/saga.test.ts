@@ -103,13 +103,24 @@ describe('after a compensation', () => {
   });
 
   it('Compensating + a round failed -> Compensating, one attempt more', () => {
-    const saga = aSaga({ state: 'Compensating', reason: 'payment unavailable', pending: both, attempts: 2, version: 4 });
+    const saga = aSaga({
+      state: 'Compensating',
+      reason: 'payment unavailable',
+      pending: both,
+      attempts: 2,
+      version: 4,
+    });
     const after = afterFailedRound(saga, 'refund payment: breaker open');
     expect(after).toEqual({ ...saga, attempts: 3, version: 5, lastError: 'refund payment: breaker open' });
   });
 
   it('forgets the last error when the last one succeeded', () => {
-    const saga = aSaga({ state: 'Compensating', reason: 'stock unavailable', pending: ['release stock'], lastError: 'x' });
+    const saga = aSaga({
+      state: 'Compensating',
+      reason: 'stock unavailable',
+      pending: ['release stock'],
+      lastError: 'x',
+    });
     expect(afterCompensation(saga, 'release stock').lastError).toBeNull();
   });
 });

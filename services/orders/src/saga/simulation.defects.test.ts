@@ -70,7 +70,9 @@ describe('the simulation finds', { timeout: 120_000 }, () => {
   const sagas: readonly [string, PlantedDefect, RegExp][] = [
     [
       'a refund skipped when the outcome of the charge is unknown',
-      { afterStep: withPending((pending, step) => pending.filter((_, index) => index > 0 || step !== 'charge payment')) },
+      {
+        afterStep: withPending((pending, step) => pending.filter((_, index) => index > 0 || step !== 'charge payment')),
+      },
       /I4/,
     ],
     [
@@ -95,7 +97,12 @@ describe('the simulation finds', { timeout: 120_000 }, () => {
     ],
     [
       'a failed compensation that is dropped',
-      { ports: (ports) => ({ ...ports, compensate: (name, saga) => ports.compensate(name, saga).catch(() => undefined) }) },
+      {
+        ports: (ports) => ({
+          ...ports,
+          compensate: (name, saga) => ports.compensate(name, saga).catch(() => undefined),
+        }),
+      },
       /I4|I5/,
     ],
     [

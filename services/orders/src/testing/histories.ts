@@ -12,7 +12,10 @@ const PAUSE_MS = [300, 2_500, 6_500, 12_000];
 const RESTART_MS = [100, 1_500, 7_000];
 
 const late = (choices: readonly number[]): fc.Arbitrary<MessageFault> =>
-  fc.record({ kind: fc.constantFrom('delay request' as const, 'delay reply' as const), ms: fc.constantFrom(...choices) });
+  fc.record({
+    kind: fc.constantFrom('delay request' as const, 'delay reply' as const),
+    ms: fc.constantFrom(...choices),
+  });
 const plain = (...kinds: ('refuse' | 'lose request' | 'lose reply' | 'half done')[]): fc.Arbitrary<MessageFault> =>
   fc.record({ kind: fc.constantFrom(...kinds) });
 const duplicate: fc.Arbitrary<MessageFault> = fc.record({

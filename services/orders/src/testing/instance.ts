@@ -184,7 +184,9 @@ function stockClient(
     network.send({ from, to: 'stock', at, about: shortId(orderId), handle });
   return {
     reserve: (orderId, lines, deadline) =>
-      policy.execute({ deadline, idempotent: true }, () => send('reserve', orderId, () => stock.reserve(orderId, lines))),
+      policy.execute({ deadline, idempotent: true }, () =>
+        send('reserve', orderId, () => stock.reserve(orderId, lines)),
+      ),
     release: (orderId, deadline) =>
       policy.execute({ deadline, idempotent: true }, () => send('release', orderId, () => stock.release(orderId))),
     [Symbol.asyncDispose]: async () => undefined,

@@ -9,7 +9,10 @@ import type { SimulatedProcess } from './process.ts';
 /** One process's connections to the orders database, over the simulated network. */
 export function connectDatabase(store: OrdersStore, network: Network, from: SimulatedProcess): Database {
   function ask<T>(at: StatementName, about: string, handle: () => T): Promise<T> {
-    return asDatabaseAnswer(network.send({ from, to: 'database', at, about, handle }), databaseLimits.statementTimeoutMs);
+    return asDatabaseAnswer(
+      network.send({ from, to: 'database', at, about, handle }),
+      databaseLimits.statementTimeoutMs,
+    );
   }
 
   function query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Result<Row>> {

@@ -93,107 +93,134 @@ export function createOrdersStore(options: {
   }
 
   const statements: Record<string, readonly [StatementName, Apply]> = {
-    'INSERT orders: started': ['insert', ([id, , lines, total, currency, owner, trace, key, hash]) => {
-      if (key !== null && [...orders.values()].some((row) => row.idempotency_key === key)) return NOTHING;
-      const row: OrderRow = {
-        id: id as string,
-        lines: JSON.parse(lines as string),
-        total_kopiykas: total as number,
-        currency: currency as string,
-        status: null,
-        reason: null,
-        state: 'Started',
-        open: true,
-        version: 1,
-        owner: owner as string,
-        pending: [],
-        attempts: 0,
-        last_error: null,
-        next_attempt_at: null,
-        trace_parent: trace as string | null,
-        idempotency_key: key as string | null,
-        request_hash: hash as string | null,
-        created_at: new Date(),
-        updated_at: now(),
-      };
-      orders.set(row.id, row);
-      journal.note('database', `${shortId(row.id)} v1 Started`);
-      return changed(1);
-    }],
-    'UPDATE orders: save saga': ['save', (values) => {
-      const [id, before, owner, state, version, status, reason, pending, attempts, lastError, open, dueInMs] = values;
-      const row = held(id, before, owner);
-      if (row === undefined) return NOTHING;
-      change(row, {
-        state: state as SagaState,
-        version: version as number,
-        status: status as string | null,
-        reason: reason as string | null,
-        pending: JSON.parse(pending as string),
-        attempts: attempts as number,
-        last_error: lastError as string | null,
-        open: open as boolean,
-        next_attempt_at: dueInMs === null ? null : now() + (dueInMs as number),
-      });
-      return changed(1);
-    }],
-    'UPDATE orders, INSERT outbox: confirm': ['confirm', (values) => {
-      const [id, before, owner, version, eventId, type, payload, traceParent] = values;
-      const row = held(id, before, owner);
-      if (row === undefined) return NOTHING;
-      if (outbox.some((entry) => entry.order_id === id && entry.type === type)) {
-        journal.violated(`UNIQUE outbox (order_id, type) of ${shortId(row.id)}`);
-      }
-      change(row, { state: 'Confirmed', status: 'Confirmed', version: version as number, open: false });
-      if (defects.confirmForgetsOutbox) return changed(1);
-      outbox.push({
-        id: eventId as string,
-        order_id: row.id,
-        type: type as string,
-        payload: JSON.parse(payload as string),
-        TraceParent: traceParent as string | null,
-        published: false,
-        lockedBy: undefined,
-      });
-      return changed(1);
-    }],
-    'SELECT orders: by id': ['read', ([id]) => found([...orders.values()].filter((row) => row.id === id))],
-    'SELECT orders: by idempotency key': ['read', ([key]) =>
-      found([...orders.values()].filter((row) => row.idempotency_key === key))],
-    'SELECT orders: version': ['read', ([id]) => found([...orders.values()].filter((row) => row.id === id))],
-    'UPDATE orders: adopt': ['adopt', ([owner, driven, limit, graceMs]) => {
-      const idle = [...orders.values()].filter((row) =>
-        isIdle(row, { owner, driven, graceMs } as { owner: string; driven: readonly string[]; graceMs: number }),
-      );
-      const adopted = idle.slice(0, limit as number);
-      for (const row of adopted) {
-        const held = row.owner === owner || leaseHolds(row.owner);
-        if (held && store.isDriven(row.owner, row.id)) {
-          journal.violated(`${shortId(row.id)} was adopted from a driver at work whose lease holds`);
+    'INSERT orders: started': [
+      'insert',
+      ([id, , lines, total, currency, owner, trace, key, hash]) => {
+        if (key !== null && [...orders.values()].some((row) => row.idempotency_key === key)) return NOTHING;
+        const row: OrderRow = {
+          id: id as string,
+          lines: JSON.parse(lines as string),
+          total_kopiykas: total as number,
+          currency: currency as string,
+          status: null,
+          reason: null,
+          state: 'Started',
+          open: true,
+          version: 1,
+          owner: owner as string,
+          pending: [],
+          attempts: 0,
+          last_error: null,
+          next_attempt_at: null,
+          trace_parent: trace as string | null,
+          idempotency_key: key as string | null,
+          request_hash: hash as string | null,
+          created_at: new Date(),
+          updated_at: now(),
+        };
+        orders.set(row.id, row);
+        journal.note('database', `${shortId(row.id)} v1 Started`);
+        return changed(1);
+      },
+    ],
+    'UPDATE orders: save saga': [
+      'save',
+      (values) => {
+        const [id, before, owner, state, version, status, reason, pending, attempts, lastError, open, dueInMs] = values;
+        const row = held(id, before, owner);
+        if (row === undefined) return NOTHING;
+        change(row, {
+          state: state as SagaState,
+          version: version as number,
+          status: status as string | null,
+          reason: reason as string | null,
+          pending: JSON.parse(pending as string),
+          attempts: attempts as number,
+          last_error: lastError as string | null,
+          open: open as boolean,
+          next_attempt_at: dueInMs === null ? null : now() + (dueInMs as number),
+        });
+        return changed(1);
+      },
+    ],
+    'UPDATE orders, INSERT outbox: confirm': [
+      'confirm',
+      (values) => {
+        const [id, before, owner, version, eventId, type, payload, traceParent] = values;
+        const row = held(id, before, owner);
+        if (row === undefined) return NOTHING;
+        if (outbox.some((entry) => entry.order_id === id && entry.type === type)) {
+          journal.violated(`UNIQUE outbox (order_id, type) of ${shortId(row.id)}`);
         }
-        change(row, { owner: owner as string, version: row.version + 1 });
-        journal.note('database', `${shortId(row.id)} was adopted`);
-      }
-      return found(adopted);
-    }],
-    'SELECT orders: compensating': ['count', () =>
-      found([{ count: [...orders.values()].filter((row) => row.open && row.state === 'Compensating').length }])],
-    'INSERT saga_owners: renew': ['renew', ([id, , leaseMs]) => {
-      leases.set(id as string, now() + (leaseMs as number));
-      return changed(1);
-    }],
+        change(row, { state: 'Confirmed', status: 'Confirmed', version: version as number, open: false });
+        if (defects.confirmForgetsOutbox) return changed(1);
+        outbox.push({
+          id: eventId as string,
+          order_id: row.id,
+          type: type as string,
+          payload: JSON.parse(payload as string),
+          TraceParent: traceParent as string | null,
+          published: false,
+          lockedBy: undefined,
+        });
+        return changed(1);
+      },
+    ],
+    'SELECT orders: by id': ['read', ([id]) => found([...orders.values()].filter((row) => row.id === id))],
+    'SELECT orders: by idempotency key': [
+      'read',
+      ([key]) => found([...orders.values()].filter((row) => row.idempotency_key === key)),
+    ],
+    'SELECT orders: version': ['read', ([id]) => found([...orders.values()].filter((row) => row.id === id))],
+    'UPDATE orders: adopt': [
+      'adopt',
+      ([owner, driven, limit, graceMs]) => {
+        const idle = [...orders.values()].filter((row) =>
+          isIdle(row, { owner, driven, graceMs } as { owner: string; driven: readonly string[]; graceMs: number }),
+        );
+        const adopted = idle.slice(0, limit as number);
+        for (const row of adopted) {
+          const held = row.owner === owner || leaseHolds(row.owner);
+          if (held && store.isDriven(row.owner, row.id)) {
+            journal.violated(`${shortId(row.id)} was adopted from a driver at work whose lease holds`);
+          }
+          change(row, { owner: owner as string, version: row.version + 1 });
+          journal.note('database', `${shortId(row.id)} was adopted`);
+        }
+        return found(adopted);
+      },
+    ],
+    'SELECT orders: compensating': [
+      'count',
+      () => found([{ count: [...orders.values()].filter((row) => row.open && row.state === 'Compensating').length }]),
+    ],
+    'INSERT saga_owners: renew': [
+      'renew',
+      ([id, , leaseMs]) => {
+        leases.set(id as string, now() + (leaseMs as number));
+        return changed(1);
+      },
+    ],
     'DELETE saga_owners: old': ['renew', () => NOTHING],
-    'SELECT outbox: claim': ['claim', ([limit], transaction) => {
-      const free = outbox.filter((entry) => !entry.published && entry.lockedBy === undefined).slice(0, limit as number);
-      for (const entry of free) entry.lockedBy = transaction;
-      return found(free);
-    }],
-    'UPDATE outbox: published': ['mark', ([id]) => {
-      const entry = outbox.find((candidate) => candidate.id === id);
-      if (entry === undefined) return NOTHING;
-      entry.published = true;
-      return changed(1);
-    }],
+    'SELECT outbox: claim': [
+      'claim',
+      ([limit], transaction) => {
+        const free = outbox
+          .filter((entry) => !entry.published && entry.lockedBy === undefined)
+          .slice(0, limit as number);
+        for (const entry of free) entry.lockedBy = transaction;
+        return found(free);
+      },
+    ],
+    'UPDATE outbox: published': [
+      'mark',
+      ([id]) => {
+        const entry = outbox.find((candidate) => candidate.id === id);
+        if (entry === undefined) return NOTHING;
+        entry.published = true;
+        return changed(1);
+      },
+    ],
     'SELECT outbox: pending': ['count', () => found([{ count: outbox.filter(({ published }) => !published).length }])],
   };
 
@@ -240,6 +267,7 @@ function found(rows: readonly object[]): Result<object> {
   return { rows: rows.map((row) => ({ ...row })), count: rows.length };
 }
 
+/** Enough of an order's id to tell it apart in a journal. */
 export function shortId(orderId: string): string {
-  return orderId.slice(0, 4);
+  return `#${orderId.slice(0, 8)}`;
 }

@@ -18,7 +18,10 @@ interface StockLine {
 /** The stock service: the first result of a key is repeated, and a release refuses every reserve to come. */
 export function createStockModel(inventory: ReadonlyMap<number, number>, journal: Journal, defects: StockDefects) {
   const onHand = new Map(inventory);
-  const reservations = new Map<string, { state: 'reserved' | 'insufficient' | 'released'; lines: readonly StockLine[] }>();
+  const reservations = new Map<
+    string,
+    { state: 'reserved' | 'insufficient' | 'released'; lines: readonly StockLine[] }
+  >();
 
   function move(lines: readonly StockLine[], sign: 1 | -1): void {
     for (const { productId, quantity } of lines) {

@@ -36,8 +36,9 @@ export function createShippingModel(options: {
     const fault = plan.next<MessageFault>('deliver');
     if (fault !== undefined) journal.note('broker', `deliver ${shortId(orderId)}: ${fault.kind}`);
     if (fault !== undefined && 'ms' in fault) later(fault.ms, messageId, orderId);
-    if (fault?.kind === 'refuse' || fault?.kind === 'lose request') return later(REDELIVER_MS, messageId, orderId);
-    if (fault?.kind === 'delay request') return;
+    const lost = fault?.kind === 'refuse' || fault?.kind === 'lose request';
+    if (lost) later(REDELIVER_MS, messageId, orderId);
+    if (lost || fault?.kind === 'delay request') return;
     handle(messageId, orderId);
     if (fault?.kind === 'lose reply' || fault?.kind === 'half done') later(REDELIVER_MS, messageId, orderId);
   }

@@ -101,7 +101,9 @@ async function live(history: History, defects: Defects, time: VirtualTime): Prom
   const network = createNetwork({ time, plan, outages: history.outages, journal });
   let counted = 0;
   const metrics = {
-    sagaDecided: () => void (counted += 1),
+    sagaDecided: () => {
+      counted += 1;
+    },
     sagaRecovered: () => undefined,
     compensationFailed: () => undefined,
   };
@@ -120,7 +122,10 @@ async function live(history: History, defects: Defects, time: VirtualTime): Prom
   function strike(slot: number, victim: SimulatedProcess, place: string, fault: ProcessFault): void {
     if (!victim.alive || victim.paused) return;
     journal.note(victim.name, `reached ${place}`);
-    if (fault.kind === 'pause') return victim.pause(fault.ms);
+    if (fault.kind === 'pause') {
+      victim.pause(fault.ms);
+      return;
+    }
     victim.kill();
     time.after(fault.restartAfterMs, () => {
       journal.note(victim.name, 'is started again');
@@ -151,7 +156,10 @@ async function live(history: History, defects: Defects, time: VirtualTime): Prom
     CONVERGE_WITHIN_MS,
   );
   if (converged) await all;
-  else journal.violated(`I1 not everything has ended ${CONVERGE_WITHIN_MS} ms later${clientsDone ? '' : ': a client waits'}`);
+  else
+    journal.violated(
+      `I1 not everything has ended ${CONVERGE_WITHIN_MS} ms later${clientsDone ? '' : ': a client waits'}`,
+    );
   return { history, store, stock, payments, shipping, told, journal, counted };
 }
 

@@ -1,0 +1,280 @@
+/**
+ * Goal: the pure invariants say nothing about a ledger that balances, whatever orders it holds, and something about every
+ * change of it that matters. Method: random balanced facts, then one random change.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { OrderFact, OrderFacts } from '../facts.ts';
+import type { InvariantResult } from '../invariant.ts';
+import { judgeOrders } from '../judge-orders.ts';
+import { inboxMatches } from './inbox.ts';
+import { type ByStatus, judgeMetrics, type MetricEvidence } from './metrics.ts';
+import { moneyMatches } from './money.ts';
+import { outboxMatches } from './outbox.ts';
+import { judgeQueues } from './queues.ts';
+import { shipmentsMatch } from './shipments.ts';
+import { judgeInventory, stockMatches } from './stock.ts';
+import { terminal } from './terminal.ts';
+
+const NOW = 1_700_000_000_000;
+const HOUR = 3_600_000;
+const all = [terminal, moneyMatches, stockMatches, outboxMatches, shipmentsMatch, inboxMatches];
+const judge = (facts: readonly OrderFacts[], settledAt: number | undefined = undefined): Promise<InvariantResult[]> =>
+  judgeOrders(all, facts, { clock: { at: NOW, settledAt }, missing: new Map() });
+const violated = (results: readonly InvariantResult[]) =>
+  results.filter(({ verdict }) => verdict === 'violated').map(({ id }) => id);
+
+const line = fc.record({
+  productId: fc.integer({ min: 1, max: 12 }),
+  quantity: fc.integer({ min: 1, max: 10 }),
+  priceKopiykas: fc.integer({ min: 1, max: 40_000 }),
+});
+const lines = fc.uniqueArray(line, { minLength: 1, maxLength: 4, selector: ({ productId }) => productId });
+const base = fc.record({
+  orderId: fc.uuid(),
+  messageId: fc.uuid(),
+  lines,
+  createdAt: fc.integer({ min: NOW - 1_000 * HOUR, max: NOW - HOUR }),
+});
+type Base = typeof base extends fc.Arbitrary<infer T> ? T : never;
+
+function orderOf(
+  { lines: own, createdAt, orderId }: Base,
+  status: 'Confirmed' | 'Cancelled',
+  reason: string | null,
+): OrderFact {
+  return {
+    status,
+    reason,
+    state: status,
+    open: false,
+    lines: own,
+    totalKopiykas: own.reduce((sum, { quantity, priceKopiykas }) => sum + quantity * priceKopiykas, 0),
+    currency: 'UAH',
+    traceId: orderId.replaceAll('-', ''),
+    createdAt,
+    decidedAt: createdAt + 50,
+  };
+}
+
+function confirmedFacts(from: Base): OrderFacts {
+  const order = orderOf(from, 'Confirmed', null);
+  const { orderId, messageId } = from;
+  const { totalKopiykas: total, traceId, createdAt } = order;
+  return {
+    orderId,
+    order,
+    payments: [{ state: 'accepted', amountKopiykas: total, currency: 'UAH' }],
+    reservations: [{ state: 'reserved', lines: from.lines.toReversed() }],
+    outbox: [
+      {
+        messageId,
+        type: 'order.confirmed',
+        traceId,
+        eventOrderId: orderId,
+        eventTotalKopiykas: total,
+        createdAt,
+        publishedAt: createdAt + 500,
+      },
+    ],
+    inbox: [{ messageId, type: 'order.confirmed' }],
+    shipments: [{ shipmentId: messageId, lines: from.lines }],
+  };
+}
+
+function cancelledFacts(from: Base, [reason, payment, reservation]: readonly [string, string, string]): OrderFacts {
+  const order = orderOf(from, 'Cancelled', reason);
+  const none = { outbox: [], inbox: [], shipments: [] };
+  return {
+    ...none,
+    orderId: from.orderId,
+    order,
+    payments: payment === '' ? [] : [{ state: payment, amountKopiykas: order.totalKopiykas, currency: 'UAH' }],
+    reservations: reservation === '' ? [] : [{ state: reservation, lines: from.lines }],
+  };
+}
+
+const cancellations = fc.constantFrom(
+  ['payment declined', 'declined', 'released'] as const,
+  ['payment unavailable', 'refunded', 'released'] as const,
+  ['payment unavailable', 'voided', 'released'] as const,
+  ['payment unavailable', '', 'released'] as const,
+  ['out of stock', '', 'insufficient'] as const,
+  ['stock unavailable', '', 'released'] as const,
+);
+const confirmed = base.map(confirmedFacts);
+const cancelled = fc.tuple(base, cancellations).map(([from, how]) => cancelledFacts(from, how));
+
+describe('a ledger that balances', () => {
+  it('violates nothing, whatever orders it holds', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(confirmed, cancelled), { maxLength: 20 }), async (facts) => {
+        expect(violated(await judge(facts))).toEqual([]);
+      }),
+    );
+  });
+});
+
+type Change = readonly [string, (facts: OrderFacts) => OrderFacts, string];
+
+const changesOfConfirmed: readonly Change[] = [
+  ['no payment', (f) => ({ ...f, payments: [] }), 'I4'],
+  ['two payments', (f) => ({ ...f, payments: [...f.payments, ...f.payments] }), 'I4'],
+  [
+    'another amount',
+    (f) => ({ ...f, payments: f.payments.map((p) => ({ ...p, amountKopiykas: (p.amountKopiykas ?? 0) + 1 })) }),
+    'I4',
+  ],
+  ['refunded', (f) => ({ ...f, payments: f.payments.map((p) => ({ ...p, state: 'refunded' })) }), 'I4'],
+  ['no reservation', (f) => ({ ...f, reservations: [] }), 'I5'],
+  ['released', (f) => ({ ...f, reservations: f.reservations.map((r) => ({ ...r, state: 'released' })) }), 'I5'],
+  [
+    'other units',
+    (f) => ({ ...f, reservations: f.reservations.map((r) => ({ ...r, lines: r.lines.slice(1) })) }),
+    'I5',
+  ],
+  ['no event', (f) => ({ ...f, outbox: [] }), 'I6'],
+  ['two events', (f) => ({ ...f, outbox: [...f.outbox, ...f.outbox] }), 'I6'],
+  [
+    'an event in another trace',
+    (f) => ({ ...f, outbox: f.outbox.map((e) => ({ ...e, traceId: 'f'.repeat(32) })) }),
+    'I6',
+  ],
+  ['no shipment', (f) => ({ ...f, shipments: [] }), 'I7'],
+  ['two shipments', (f) => ({ ...f, shipments: [...f.shipments, ...f.shipments] }), 'I7'],
+  ['a message twice', (f) => ({ ...f, inbox: [...f.inbox, ...f.inbox] }), 'I8'],
+  ['no message', (f) => ({ ...f, inbox: [] }), 'I8'],
+];
+
+const changesOfCancelled: readonly Change[] = [
+  ['charged', (f) => ({ ...f, payments: [{ state: 'accepted', amountKopiykas: 1, currency: 'UAH' }] }), 'I4'],
+  ['an open charge', (f) => ({ ...f, payments: [{ state: 'attempted', amountKopiykas: 1, currency: 'UAH' }] }), 'I4'],
+  [
+    'units kept',
+    (f) => ({ ...f, reservations: [{ state: 'reserved', lines: [{ productId: 1, quantity: 1 }] }] }),
+    'I5',
+  ],
+  [
+    'shipped',
+    (f) => ({ ...f, shipments: [{ shipmentId: 's', lines: [] }], inbox: [{ messageId: 'm', type: 't' }] }),
+    'I7',
+  ],
+];
+
+describe('one change is found by exactly one invariant, which names the order', () => {
+  const expectOne = async (facts: OrderFacts, others: readonly OrderFacts[], id: string) => {
+    const results = await judge([...others, facts]);
+    expect(violated(results)).toEqual([id]);
+    expect(results.flatMap(({ violations }) => violations.map(({ orderId }) => orderId))).toEqual([facts.orderId]);
+  };
+
+  it.each(changesOfConfirmed)('Confirmed, %s', async (_title, change, id) => {
+    await fc.assert(
+      fc.asyncProperty(confirmed, fc.array(cancelled, { maxLength: 3 }), (facts, others) =>
+        expectOne(change(facts), others, id),
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it.each(changesOfCancelled)('Cancelled, %s', async (_title, change, id) => {
+    await fc.assert(
+      fc.asyncProperty(cancelled, fc.array(confirmed, { maxLength: 3 }), (facts, others) =>
+        expectOne(change(facts), others, id),
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('an open saga has 30 s, and none once everything had ended', async () => {
+    await fc.assert(
+      fc.asyncProperty(confirmed, fc.integer({ min: 0, max: 120_000 }), async (facts, ageMs) => {
+        const order = {
+          ...(facts.order as OrderFact),
+          state: 'Started',
+          status: null,
+          open: true,
+          decidedAt: undefined,
+          createdAt: NOW - ageMs,
+        };
+        const open: OrderFacts = {
+          orderId: facts.orderId,
+          order,
+          payments: [],
+          reservations: [],
+          outbox: [],
+          inbox: [],
+          shipments: [],
+        };
+        expect(violated(await judge([open]))).toEqual(ageMs > 30_000 ? ['I1'] : []);
+        expect(violated(await judge([open], NOW))).toEqual(['I1']);
+      }),
+    );
+  });
+});
+
+describe('stock per product', () => {
+  it('balances exactly when what was there at first is on hand or reserved', () => {
+    fc.assert(
+      fc.property(fc.nat(1_000), fc.nat(1_000), fc.integer({ min: -5, max: 5 }), (onHand, reserved, drift) => {
+        const inventory = [{ productId: 1, onHand, initialOnHand: onHand + reserved + drift, reserved }];
+        const kinds = judgeInventory(inventory).map(({ kind }) => kind);
+        expect(kinds).toEqual(drift === 0 ? [] : [drift > 0 ? 'lost' : 'unexpected']);
+      }),
+    );
+  });
+});
+
+describe('queues', () => {
+  const queues = (ready: number, dead: number) => [
+    { name: 'shipping.order-confirmed', ready, unacknowledged: 0, consumers: 1 },
+    { name: 'shipping.dead-letters', ready: dead, unacknowledged: 0, consumers: 0 },
+  ];
+
+  it('hold no more than what was published recently, and exactly the injected poison', () => {
+    fc.assert(
+      fc.property(fc.nat(5), fc.nat(5), fc.nat(5), fc.nat(5), (ready, recentlyPublished, dead, deadLetters) => {
+        const { verdict } = judgeQueues(queues(ready, dead), { recentlyPublished, deadLetters });
+        expect(verdict).toBe(ready <= recentlyPublished && dead === deadLetters ? 'ok' : 'violated');
+      }),
+    );
+  });
+
+  it('that are not there are unknown', () => {
+    expect(judgeQueues([], { recentlyPublished: 0, deadLetters: 0 }).verdict).toBe('unknown');
+  });
+});
+
+describe('metrics', () => {
+  const both = (count: number): ByStatus => ({ Confirmed: count, Cancelled: count });
+  const evidence = (counted: number, low: number, high: number, lost = 0): MetricEvidence => ({
+    reports: [
+      {
+        name: 'orders-1 (1)',
+        ended: false,
+        reportedAt: NOW,
+        sagas: both(counted),
+        durations: both(counted),
+        pending: 0,
+      },
+    ],
+    reported: both(low),
+    decided: both(high),
+    maybeLost: both(lost),
+    pending: { lowest: 0, highest: 0 },
+    unreported: 0,
+    gaps: [],
+  });
+
+  it('lie between what must have been reported and what was decided; what a kill may have taken is unknown', () => {
+    fc.assert(
+      fc.property(fc.nat(20), fc.nat(20), fc.nat(20), fc.nat(20), (counted, low, more, lost) => {
+        const { verdict } = judgeMetrics(evidence(counted, low, low + more, lost));
+        const isShort = counted < low;
+        const expected =
+          counted > low + more ? 'violated' : !isShort ? 'ok' : low - counted <= lost ? 'unknown' : 'violated';
+        expect(verdict).toBe(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { type Database, openDatabase, sql } from '@shop/kit/database.ts';
+import { createOrderConfirmed } from '@shop/kit/events.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
+import { countPending } from './outbox.ts';
+import { adoptIdleSagas, confirmSaga, findOrder, insertNewOrder, updateSaga } from './repository.ts';
+import { afterConfirm, afterFailedRound, type Saga } from './saga/saga.ts';
+import { aSaga } from './testing/sagas.ts';
+
+const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
+const lease = sql(
+  'INSERT saga_owners: test',
+  `INSERT INTO saga_owners (id, instance, lease_until) VALUES ($1, 'test', now() + $2 * interval '1 second')`,
+);
+const age = sql('UPDATE orders: age', `UPDATE orders SET updated_at = now() - interval '10 seconds' WHERE id = $1`);
+const me = randomUUID();
+let database: Database;
+
+beforeAll(async () => {
+  const { url } = await createDatabase('orders');
+  database = openDatabase({ url, poolSize: 8, applicationName: 'orders-test', logger });
+}, START_TIMEOUT_MS);
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+async function anOrder(owner: string, idempotencyKey?: string): Promise<Saga> {
+  const saga = aSaga({ orderId: randomUUID() });
+  const order = { saga, customer: 'test', owner, traceParent: undefined, idempotencyKey, requestHash: 'hash' };
+  expect(await insertNewOrder(database, order)).toBe(true);
+  return saga;
+}
+
+async function anInstance(leaseS: number): Promise<string> {
+  const id = randomUUID();
+  await database.query(lease, [id, leaseS]);
+  return id;
+}
+
+async function adopted(saga: Saga, driven: readonly string[] = [], owner = me): Promise<boolean> {
+  const sagas = await adoptIdleSagas(database, { owner, driven, limit: 1_000 });
+  return sagas.some((stored) => stored.saga.orderId === saga.orderId);
+}
+
+describe('adoption', () => {
+  it('leaves an order of our own alone that was inserted a moment ago', async () => {
+    expect(await adopted(await anOrder(me))).toBe(false);
+  });
+
+  it('takes an order of our own that nobody has touched for a while and we do not drive', async () => {
+    const saga = await anOrder(me);
+    await database.query(age, [saga.orderId]);
+    expect(await adopted(saga, [saga.orderId])).toBe(false);
+    expect(await adopted(saga)).toBe(true);
+  });
+
+  it('takes a compensation of our own as soon as it is due, not before', async () => {
+    const running = await anOrder(me);
+    const before = {
+      ...running,
+      state: 'Compensating',
+      reason: 'stock unavailable',
+      pending: ['release stock'],
+    } as const;
+    const later = afterFailedRound(before, 'unavailable');
+    expect(await updateSaga(database, { before, after: later, owner: me, dueInMs: 60_000 })).toBe(true);
+    expect(await adopted(later)).toBe(false);
+    const due = afterFailedRound(later, 'unavailable');
+    expect(await updateSaga(database, { before: later, after: due, owner: me, dueInMs: 0 })).toBe(true);
+    expect(await adopted(due)).toBe(true);
+  });
+
+  it('takes the orders of an instance whose lease has passed, or that never had one', async () => {
+    expect(await adopted(await anOrder(await anInstance(-1)))).toBe(true);
+    expect(await adopted(await anOrder(randomUUID()))).toBe(true);
+  });
+
+  it('leaves the orders of an instance alone whose lease holds', async () => {
+    expect(await adopted(await anOrder(await anInstance(60)))).toBe(false);
+  });
+
+  it('gives an order to one of several adopters', async () => {
+    const saga = await anOrder(randomUUID());
+    const instances = await Promise.all(Array.from({ length: 6 }, () => anInstance(60)));
+    const adopters = await Promise.all(instances.map((owner) => adopted(saga, [], owner)));
+    expect(adopters.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('makes the saves of the former owner fail', async () => {
+    const owner = randomUUID();
+    const before = await anOrder(owner);
+    expect(await adopted(before)).toBe(true);
+    const after: Saga = { ...before, state: 'StockReserved', version: 2 };
+    expect(await updateSaga(database, { before, after, owner, dueInMs: null })).toBe(false);
+  });
+});
+
+describe('the pivot', () => {
+  it('writes status and outbox row together, once', async () => {
+    const before = await anOrder(me);
+    const after = afterConfirm(before);
+    const { orderId, totalKopiykas: total, currency } = after;
+    const pendingBefore = await countPending(database);
+    const confirm = () => {
+      const event = createOrderConfirmed(randomUUID(), new Date(), { orderId, lines: [], total, currency });
+      return confirmSaga(database, { before, after, owner: me, event, traceParent: undefined });
+    };
+    expect([await confirm(), await confirm()]).toEqual([true, false]);
+    expect(await countPending(database)).toBe(pendingBefore + 1);
+    expect(await findOrder(database, orderId)).toMatchObject({ status: 'Confirmed', reason: null });
+  });
+});
+
+describe('an idempotency key', () => {
+  it('is taken by one of several orders that come together', async () => {
+    const key = randomUUID();
+    const insert = () => {
+      const saga = aSaga({ orderId: randomUUID() });
+      const order = {
+        saga,
+        customer: 'test',
+        owner: me,
+        traceParent: undefined,
+        idempotencyKey: key,
+        requestHash: 'h',
+      };
+      return insertNewOrder(database, order);
+    };
+    const inserted = await Promise.all(Array.from({ length: 6 }, insert));
+    expect(inserted.filter(Boolean)).toHaveLength(1);
+  });
+});
