@@ -72,8 +72,9 @@ export function createServer(options: ServerOptions): HttpServer {
     nameSpanAfterRoute(request);
     const traceParent = currentTraceParent();
     if (traceParent !== undefined) reply.header('traceparent', traceParent);
-    // Here and not by Node, whose answer has no body.
-    if (request.headers.host === undefined) throw new ProblemError('malformed_request', 'the Host header is missing');
+    // Here and not by Node, whose answer has no body. HTTP/1.0 knows no Host.
+    if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
+      throw new ProblemError('malformed_request', 'the Host header is missing');
   });
   server.addHook('onResponse', async (request, reply) => logAccess(options, request, reply));
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply));

@@ -435,7 +435,7 @@ describe('afterwards', () => {
     ['right-to-left text', 'אולנה \u202eevil\u202c'],
     ['200 characters outside the basic plane', '😀'.repeat(100)],
     ['markup', '<script>alert(1)</script>'],
-    ['a template', '${jndi:ldap://x/y} {{7*7}}'],
+    ['a template', '#{7*7} {{7*7}} %s %n'],
     ['200 characters', 'й'.repeat(200)],
   ])('a customer of %s is taken and kept as it is', async (_name, customer) => {
     const answer = await postOrder(withCustomer(customer));

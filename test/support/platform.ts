@@ -60,6 +60,8 @@ export interface TestPlatform {
   arm(failpoint: string, action: string): Promise<void>;
   /** Failpoints that were armed and not hit yet. */
   armed(): Promise<readonly string[]>;
+  /** The text of secrets.json: all accounts' passwords. */
+  secrets(): Promise<string>;
   /** What the services have logged, in no order; all services when none is named. */
   logs(...services: string[]): Promise<readonly LogLine[]>;
   /** Ends every process and removes all files. Throws when something could not be ended. */
@@ -142,6 +144,7 @@ async function connected({ project, env, shopctl, failpointDir, stop }: Started)
       await rename(join(failpointDir, `.${failpoint}`), join(failpointDir, failpoint));
     },
     armed: () => readdir(failpointDir),
+    secrets: () => readFile(project.secretsFile, 'utf8'),
     logs: (...services) => readLogs(project.logDir, services),
     async stop() {
       await Promise.all(Object.values(pools).map((pool) => pool.end()));

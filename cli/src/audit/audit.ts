@@ -18,7 +18,7 @@ import { judgeOrders, unknownResult } from './judge-orders.ts';
 import { checkMetrics } from './read-metrics.ts';
 import { checkSessions } from './read-sessions.ts';
 import type { Scope } from './rows.ts';
-import { type Settlement, settle } from './settle.ts';
+import { settle } from './settle.ts';
 import type { AuditTarget } from './target.ts';
 
 export interface AuditOptions {
@@ -65,7 +65,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const perOrder = await judgeLedger(ledger, { scope, history, clock, counter });
   if (scope.orderId !== undefined && counter.orders === 0) throw unknownOrder(scope.orderId, ledger);
   onProgress('comparing stock, queues, metrics and sessions');
-  const global = scope.orderId === undefined ? await judgeGlobally(options, ledger, settlement) : [];
+  const global = scope.orderId === undefined ? await judgeGlobally(options, ledger) : [];
   const invariants = merge(perOrder, global);
   return {
     verdict: worstOf(invariants),
@@ -132,12 +132,11 @@ async function* counted(facts: AsyncIterable<OrderFacts>, counter: { orders: num
 async function judgeGlobally(
   { target, deadLetters = 0, signal }: AuditOptions,
   ledger: Ledger,
-  settlement: Settlement,
 ): Promise<InvariantResult[]> {
   return Promise.all([
     orUnknown({ id: 'I5', title: stockMatches.title }, () => judgeProducts(ledger)),
     orUnknown({ id: 'I9', title: QUEUES_TITLE }, async () => {
-      const recentlyPublished = settlement.settledAt === undefined ? await countRecentlyPublished(target) : 0;
+      const recentlyPublished = await countRecentlyPublished(target);
       return judgeQueues(await target.queues(), { deadLetters, recentlyPublished });
     }),
     orUnknown({ id: 'I11', title: METRICS_TITLE }, () => checkMetrics(target, signal)),
@@ -197,7 +196,8 @@ function merge(perOrder: readonly InvariantResult[], global: readonly InvariantR
 function join(one: InvariantResult, other: InvariantResult): InvariantResult {
   const violations = [...one.violations, ...other.violations];
   const missing = [one, other].filter(({ verdict }) => verdict === 'unknown').map(({ evidence }) => evidence);
-  const evidence = other.violations.length === 0 ? `${one.evidence}, ${other.evidence}` : one.evidence;
+  const addsToIt = other.violations.length === 0 && other.evidence !== one.evidence;
+  const evidence = addsToIt ? `${one.evidence}, ${other.evidence}` : one.evidence;
   return { ...one, verdict: verdictOf(violations, missing), evidence, violations, inFlight: one.inFlight };
 }
 

@@ -19,6 +19,9 @@ const COUNTING_MS = 250;
 /** A process reports every second: what it has not reported within a report and its way here was lost. In ms. */
 const LOSS_WINDOW_MS = 2_000;
 
+/** How old the gauge may be when it is reported: the relay's poll, and a batch that waits for its confirms. In ms. */
+const GAUGE_AGE_MS = 6_500;
+
 /** Time for two more reports of every process, in ms. */
 const LIMIT_MS = 3_500;
 const POLL_MS = 250;
@@ -26,33 +29,32 @@ const POLL_MS = 250;
 /** Judges I11 again until it holds or the limit ends: reports come every second. Rejects when a part cannot be read. */
 export async function checkMetrics(target: AuditTarget, signal?: AbortSignal): Promise<InvariantResult> {
   const deadline = performance.now() + LIMIT_MS;
-  const pending: number[] = [];
   for (;;) {
-    const { evidence, complete } = await look(target, pending);
+    const { evidence, complete } = await look(target);
     const result = judgeMetrics(evidence);
     if ((complete && result.verdict === 'ok') || performance.now() > deadline) return result;
     await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
 }
 
-/** `complete`: the reports are newer than the last decision, so that nothing is left out of the comparison. */
-async function look(target: AuditTarget, pending: number[]): Promise<{ evidence: MetricEvidence; complete: boolean }> {
+/** `complete`: nothing has moved since the reports, so that they are compared with exact numbers. */
+async function look(target: AuditTarget): Promise<{ evidence: MetricEvidence; complete: boolean }> {
   const reports = reportsOf(await target.telemetry.metrics(NAMES));
   const live = reports.filter(({ ended }) => !ended);
   const horizon = Math.min(...live.map(({ reportedAt }) => reportedAt)) - COUNTING_MS;
   const ends = reports.filter(({ ended }) => ended).map(({ reportedAt }) => reportedAt - COUNTING_MS);
   const row = await countDecisions(target, Number.isFinite(horizon) ? horizon : 0, ends);
-  pending.push(row.pending);
   const evidence: MetricEvidence = {
     reports,
     decided: { Confirmed: row.confirmed, Cancelled: row.cancelled },
     reported: { Confirmed: row.reported_confirmed, Cancelled: row.reported_cancelled },
     maybeLost: { Confirmed: row.lost_confirmed, Cancelled: row.lost_cancelled },
-    pending: { lowest: Math.min(...pending), highest: Math.max(...pending) },
+    pending: { now: row.pending, lowest: row.pending_lowest, highest: row.pending_highest },
     gaps: gapsOf(target, live),
     unreported: countUnreported(target, reports),
   };
-  const complete = row.confirmed === row.reported_confirmed && row.cancelled === row.reported_cancelled;
+  const isCounted = row.confirmed === row.reported_confirmed && row.cancelled === row.reported_cancelled;
+  const complete = isCounted && live.every(({ pending }) => pending === row.pending);
   return { evidence, complete };
 }
 
@@ -79,6 +81,8 @@ interface Decisions {
   readonly lost_confirmed: number;
   readonly lost_cancelled: number;
   readonly pending: number;
+  readonly pending_lowest: number;
+  readonly pending_highest: number;
 }
 
 /** Decisions since telemetry is received: `$2` is how far all reports reach, `$3` when processes reported last. */
@@ -86,7 +90,7 @@ async function countDecisions(target: AuditTarget, horizon: number, ends: readon
   const counts = STATUSES.map((status) => {
     const name = status.toLowerCase();
     return `count(*) FILTER (WHERE status = '${status}')::int AS ${name},
-      count(*) FILTER (WHERE status = '${status}' AND at <= $2)::int AS reported_${name},
+      count(*) FILTER (WHERE status = '${status}' AND at <= $2::float8)::int AS reported_${name},
       count(*) FILTER (WHERE status = '${status}' AND EXISTS (
         SELECT FROM unnest($3::float8[]) AS ended WHERE at > ended AND at <= ended + ${LOSS_WINDOW_MS}))::int AS lost_${name}`;
   });
@@ -95,7 +99,9 @@ async function countDecisions(target: AuditTarget, horizon: number, ends: readon
     `WITH decisions AS (
        SELECT status, (extract(epoch FROM decided_at) * 1000)::float8 AS at
        FROM orders WHERE decided_at >= to_timestamp($1::float8 / 1000))
-     SELECT ${counts.join(', ')}, (SELECT count(*) FROM outbox WHERE published_at IS NULL)::int AS pending
+     SELECT ${counts.join(', ')}, (SELECT count(*) FROM outbox WHERE published_at IS NULL)::int AS pending,
+       (SELECT count(*) FROM outbox WHERE published_at IS NULL AND created_at <= to_timestamp(($2::float8 - ${GAUGE_AGE_MS}) / 1000))::int AS pending_lowest,
+       (SELECT count(*) FROM outbox WHERE published_at IS NULL OR published_at > to_timestamp(($2::float8 - ${GAUGE_AGE_MS}) / 1000))::int AS pending_highest
      FROM decisions`,
     [target.startedAt, horizon, ends],
   );

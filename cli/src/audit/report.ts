@@ -39,9 +39,12 @@ export function violationLines({ violations }: InvariantResult): string[] {
   return more > 0 ? [...lines, `          and ${count(more)} more (all with --json)`] : lines;
 }
 
-function summaryOf({ verdict, orders, settled, waitingFor, tookMs }: AuditReport, style: Style): string {
+function summaryOf({ verdict, orders, settled, waitingFor, tookMs, invariants }: AuditReport, style: Style): string {
+  const inFlight = invariants.reduce((sum, result) => sum + result.inFlight, 0);
   const unsettled = settled ? '' : `; not settled: ${waitingFor}`;
   const scope = `${count(orders)} orders in ${formatDuration(tookMs)}${unsettled}`;
+  if (verdict === 'ok' && inFlight > 0)
+    return `${style.yellow('the ledger balances so far')}, ${count(inFlight)} in flight: ${scope}`;
   if (verdict === 'ok') return `${style.green('the ledger balances')}: ${scope}`;
   if (verdict === 'violated') return `${style.red('the ledger does not balance')}: ${scope}`;
   return `${style.yellow('whether the ledger balances is unknown')}, evidence is missing: ${scope}`;

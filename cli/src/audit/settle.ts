@@ -3,9 +3,9 @@ import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import { messageOf } from '../errors.ts';
 import type { AuditTarget } from './target.ts';
 
-/** Whether everything that was under way had come to its end. */
+/** Whether everything that was under way when the settling began had come to its end. */
 export interface Settlement {
-  /** When nothing was in flight, ms since 1970 by the database's clock. */
+  /** What happened until then has ended; ms since 1970 by the database's clock. Undefined when it has not. */
   readonly settledAt: number | undefined;
   readonly waitedMs: number;
   /** What was still under way, or could not be seen, at the last look. */
@@ -15,26 +15,35 @@ export interface Settlement {
 const POLL_MS = 200;
 
 /**
- * Waits at most `limitMs` until no saga is open, the outbox is empty and the queue is empty, in this order: what has
- * left the one is in the next or done. Looks at least once. Never rejects for a part that cannot be read: it has not settled, and waiting would not help.
+ * Waits at most `limitMs` until no saga and no event in the outbox is older than the first look, and the queue was seen
+ * empty, in this order: what has left the one is in the next or done. Orders that others place meanwhile do not prolong it. Looks at least once. Never rejects for a part that cannot be read: it has not settled, and waiting would not help.
  */
 export async function settle(target: AuditTarget, limitMs: number, signal?: AbortSignal): Promise<Settlement> {
   const began = performance.now();
+  let since: number | undefined;
   for (;;) {
-    const { at, waitingFor, readable } = await look(target);
+    const { at, waitingFor, readable } = await look(target, since);
+    since ??= at;
     const waitedMs = performance.now() - began;
-    if (waitingFor === '') return { settledAt: at, waitedMs, waitingFor };
+    if (waitingFor === '') return { settledAt: since, waitedMs, waitingFor };
     if (!readable || waitedMs + POLL_MS >= limitMs) return { settledAt: undefined, waitedMs, waitingFor };
     await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
 }
 
-async function look(target: AuditTarget): Promise<{ at: number; waitingFor: string; readable: boolean }> {
+async function look(
+  target: AuditTarget,
+  since: number | undefined,
+): Promise<{ at: number; waitingFor: string; readable: boolean }> {
   try {
     const [row] = await target.databases.query<{ at: number; open: number; pending: number }>(
       'orders',
-      `SELECT (extract(epoch FROM now()) * 1000)::float8 AS at, (SELECT count(*) FROM orders WHERE open)::int AS open,
-         (SELECT count(*) FROM outbox WHERE published_at IS NULL)::int AS pending`,
+      `WITH start AS (SELECT coalesce(to_timestamp($1::float8 / 1000), now()) AS time)
+       SELECT (extract(epoch FROM start.time) * 1000)::float8 AS at,
+         (SELECT count(*) FROM orders WHERE open AND created_at <= start.time)::int AS open,
+         (SELECT count(*) FROM outbox WHERE published_at IS NULL AND created_at <= start.time)::int AS pending
+       FROM start`,
+      [since ?? null],
     );
     const { at = 0, open = 0, pending = 0 } = row ?? {};
     const parts = [open > 0 ? `${open} open sagas` : '', pending > 0 ? `${pending} events in the outbox` : ''];

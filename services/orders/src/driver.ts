@@ -151,7 +151,7 @@ export function createDriver(options: DriverOptions): Driver {
       try {
         return await work;
       } finally {
-        inWork.delete(saga.orderId);
+        if (inWork.get(saga.orderId) === work) inWork.delete(saga.orderId);
         gauges.driven = inWork.size;
       }
     },

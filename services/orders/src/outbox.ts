@@ -22,7 +22,10 @@ const claim = sql(
   `SELECT id, order_id, type, payload, "TraceParent" FROM outbox
    WHERE published_at IS NULL ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED`,
 );
-const markPublished = sql('UPDATE outbox: published', 'UPDATE outbox SET published_at = now() WHERE id = $1');
+const markPublished = sql(
+  'UPDATE outbox: published',
+  'UPDATE outbox SET published_at = clock_timestamp() WHERE id = $1',
+);
 const count = sql('SELECT outbox: pending', 'SELECT count(*)::int AS count FROM outbox WHERE published_at IS NULL');
 const purge = sql(
   'DELETE outbox: purge',

@@ -13,7 +13,8 @@ import { type Saga, statusOf } from './saga/saga.ts';
 
 /** How often idle sagas are looked for; half the first back-off of a compensation. */
 const SCAN_MS = 500;
-const BATCH = 16;
+/** Sagas resumed at a time; a slow compensation keeps one of these places, and never the scan. */
+const AT_ONCE = 32;
 
 /** Drives what nobody drives: sagas of dead instances, our own that a lost save left behind, compensations that are due. */
 export interface Recovery {
@@ -33,17 +34,22 @@ export interface RecoveryOptions {
 export function startRecovery(options: RecoveryOptions): Recovery {
   const { database, owner, driver, metrics, gauges, logger } = options;
   const stopping = new AbortController();
+  const resuming = new Set<Promise<void>>();
 
   async function scan(): Promise<void> {
     gauges.compensating = await untraced(() => countCompensating(database));
-    for (;;) {
-      if (stopping.signal.aborted) return;
-      const adopted = await untraced(() =>
-        adoptIdleSagas(database, { owner, driven: driver.drivenIds(), limit: BATCH }),
-      );
-      await Promise.all(adopted.map(resume));
-      if (adopted.length < BATCH) return;
+    while (!stopping.signal.aborted) {
+      const limit = AT_ONCE - resuming.size;
+      const adopted = await untraced(() => adoptIdleSagas(database, { owner, driven: driver.drivenIds(), limit }));
+      for (const stored of adopted) start(stored);
+      if (adopted.length < limit) return;
+      await Promise.race(resuming);
     }
+  }
+
+  function start(stored: StoredSaga): void {
+    const work = resume(stored).finally(() => resuming.delete(work));
+    resuming.add(work);
   }
 
   async function resume(stored: StoredSaga): Promise<void> {
@@ -94,6 +100,7 @@ export function startRecovery(options: RecoveryOptions): Recovery {
     async stop() {
       stopping.abort();
       await done;
+      await Promise.all(resuming);
     },
   };
 }

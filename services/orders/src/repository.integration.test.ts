@@ -38,7 +38,7 @@ async function anInstance(leaseS: number): Promise<string> {
   return id;
 }
 
-async function adopted(saga: Saga, driven: readonly string[] = [], owner = me): Promise<boolean> {
+async function adopted(saga: Saga, driven: readonly string[] = [], owner: string = me): Promise<boolean> {
   const sagas = await adoptIdleSagas(database, { owner, driven, limit: 1_000 });
   return sagas.some((stored) => stored.saga.orderId === saga.orderId);
 }

@@ -47,15 +47,23 @@ export async function send(url: string, options: RequestOptions = {}): Promise<A
   };
 }
 
+export interface OrderOptions {
+  readonly lines?: readonly Line[];
+  /** Of `Idempotency-Key`. */
+  readonly key?: string;
+  /** In place of one made of the lines. */
+  readonly body?: string;
+}
+
 /** Places an order of one unit of product 1 unless told otherwise. */
-export function place(
-  { gatewayUrl }: { readonly gatewayUrl: string },
-  { lines = [{ productId: 1, quantity: 1 }], key }: { readonly lines?: readonly Line[]; readonly key?: string } = {},
-): Promise<Answer> {
+export function place({ gatewayUrl }: { readonly gatewayUrl: string }, options: OrderOptions = {}): Promise<Answer> {
+  const { lines = [{ productId: 1, quantity: 1 }], key } = options;
+  // The same key is sent with the same body, so the customer follows from it.
+  const customer = `customer ${key ?? randomUUID()}`;
   return send(`${gatewayUrl}/api/orders`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
-    body: JSON.stringify({ customer: `customer ${randomUUID()}`, lines }),
+    body: options.body ?? JSON.stringify({ customer, lines }),
   });
 }
 

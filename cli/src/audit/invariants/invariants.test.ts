@@ -261,7 +261,7 @@ describe('metrics', () => {
     reported: both(low),
     decided: both(high),
     maybeLost: both(lost),
-    pending: { lowest: 0, highest: 0 },
+    pending: { now: 0, lowest: 0, highest: 0 },
     unreported: 0,
     gaps: [],
   });

@@ -30,8 +30,8 @@ export interface MetricEvidence {
   readonly reported: ByStatus;
   /** Of those, the ones decided after the last report of a process that ended: a kill may have lost their count. */
   readonly maybeLost: ByStatus;
-  /** Lowest and highest number of unpublished rows while the reports came in. */
-  readonly pending: { readonly lowest: number; readonly highest: number };
+  /** Unpublished rows now; those that were unpublished all the time in which a gauge may have been read, and those that were at some time in it. */
+  readonly pending: { readonly now: number; readonly lowest: number; readonly highest: number };
   /** Processes that crashed before they reported anything. */
   readonly unreported: number;
   /** Reasons why the reports may be incomplete. */
@@ -69,7 +69,7 @@ export function judgeMetrics(evidence: MetricEvidence): InvariantResult {
     verdict: verdictOf(violations, gaps),
     evidence: [
       ...summary,
-      `outbox.pending ${live.map(({ pending }) => pending ?? '-').join('/')} of ${evidence.pending.lowest}`,
+      `outbox.pending ${live.map(({ pending }) => pending ?? '-').join('/')} of ${evidence.pending.now}`,
       `${evidence.reports.length} processes`,
       ...gaps,
     ].join(', '),
@@ -90,11 +90,15 @@ function judgeDurations(reports: readonly ProcessReport[]): Violation[] {
 function judgeGauges({ reports, pending }: MetricEvidence): Violation[] {
   return reports.flatMap(({ name, ended, pending: gauge }) => {
     if (ended || gauge === undefined || (gauge >= pending.lowest && gauge <= pending.highest)) return [];
-    const rows = pending.lowest === pending.highest ? pending.lowest : `${pending.lowest} to ${pending.highest}`;
+    const rows = rangeOf(pending);
     return [
       { kind: 'wrong' as const, detail: `${name}: shop.outbox.pending is ${gauge}, ${rows} rows are unpublished` },
     ];
   });
+}
+
+function rangeOf({ lowest, highest }: MetricEvidence['pending']): string {
+  return lowest === highest ? `${lowest}` : `${lowest} to ${highest}`;
 }
 
 export function sumOf(parts: readonly ByStatus[]): ByStatus {

@@ -3,7 +3,7 @@ import { formatDuration } from '../../output/units.ts';
 import { type Check, expectThat } from '../check.ts';
 import { until } from '../until.ts';
 
-/** The outbox is back at 0 after this run's order. */
+/** The outbox is back at 0 after this run's order. What others order meanwhile may wait its own turn. */
 export const outbox: Check = {
   id: 'outbox',
   title: 'the outbox is back at 0',
@@ -11,12 +11,14 @@ export const outbox: Check = {
     // Asked before the order is placed, the outbox would be empty for another reason. A failed order is told elsewhere.
     await confirmed.answer().catch(() => undefined);
     const began = performance.now();
+    const [start] = await databases.query<{ at: Date }>('orders', 'SELECT now() AS at');
     let unpublished = 0;
     const empty = await until(
       async () => {
         const [row] = await databases.query<{ count: number }>(
           'orders',
-          'SELECT count(*)::int AS count FROM outbox WHERE published_at IS NULL',
+          'SELECT count(*)::int AS count FROM outbox WHERE published_at IS NULL AND created_at <= $1',
+          [start?.at],
         );
         unpublished = row?.count ?? 0;
         return unpublished === 0 ? true : undefined;

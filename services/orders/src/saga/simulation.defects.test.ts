@@ -60,6 +60,7 @@ describe('the simulation finds', { timeout: 120_000 }, () => {
     ['a reserve without idempotency key', { stock: { noIdempotency: true } }, /I5/],
     ['a save that does not compare the version', { store: { saveIgnoresVersion: true } }, /I2|I4|I6|UNIQUE/],
     ['an adoption that does not ask for the lease', { store: { adoptIgnoresLease: true } }, /lease holds/],
+    ['an adoption of what was just inserted', { store: { adoptIgnoresGrace: true } }, /lease holds/],
     ['a confirmation without its outbox row', { store: { confirmForgetsOutbox: true } }, /I6/],
     ['a consumer without inbox', { shipping: { noInbox: true } }, /I7/],
   ];
@@ -93,7 +94,7 @@ describe('the simulation finds', { timeout: 120_000 }, () => {
           },
         }),
       },
-      /I2/,
+      /I2|I11/,
     ],
     [
       'a failed compensation that is dropped',

@@ -43,6 +43,7 @@ export interface StoreDefects {
   readonly saveIgnoresVersion?: boolean;
   readonly confirmForgetsOutbox?: boolean;
   readonly adoptIgnoresLease?: boolean;
+  readonly adoptIgnoresGrace?: boolean;
 }
 
 type Values = readonly unknown[];
@@ -231,7 +232,8 @@ export function createOrdersStore(options: {
   ): boolean {
     if (!row.open || (row.next_attempt_at !== null && row.next_attempt_at > now())) return false;
     if (row.owner === owner) {
-      return !driven.includes(row.id) && (row.next_attempt_at !== null || row.updated_at < now() - graceMs);
+      const untouched = defects.adoptIgnoresGrace || row.updated_at < now() - graceMs;
+      return !driven.includes(row.id) && (row.next_attempt_at !== null || untouched);
     }
     return defects.adoptIgnoresLease || !leaseHolds(row.owner);
   }
