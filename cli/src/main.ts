@@ -18,6 +18,7 @@ import { register as registerStatus } from './commands/status.ts';
 import { register as registerStop } from './commands/stop.ts';
 import { register as registerTrace } from './commands/trace.ts';
 import { register as registerUp } from './commands/up.ts';
+import { register as registerVerify } from './commands/verify.ts';
 import { register as registerVersion, versionText } from './commands/version.ts';
 import { register as registerWait } from './commands/wait.ts';
 import { toCliError } from './errors.ts';
@@ -43,6 +44,7 @@ const commands: readonly Register[] = [
   registerExplain,
   registerTrace,
   registerCounters,
+  registerVerify,
   registerAudit,
   registerSetup,
   registerDoctor,

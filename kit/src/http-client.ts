@@ -26,10 +26,16 @@ export interface HttpClient extends AsyncDisposable {
 
 const PASSING_STATUSES = new Set([408, 429]);
 
-/** A client of one service with a pool of kept connections per replica. `fetch` costs three times the CPU. */
-export function createHttpClient(edge: string, origins: readonly string[], connections = 32): HttpClient {
+/**
+ * A client of one service with a pool of kept connections per replica. `fetch` costs three times the CPU. The pool has
+ * no limit of its own: the edge's bulkhead bounds the calls, and a pool that queued a request would start it, and with
+ * it its span, in the trace of whoever freed a connection (decision 0003).
+ */
+export function createHttpClient(edge: string, origins: readonly string[]): HttpClient {
   if (origins.length === 0) throw new RangeError(`${edge}: no address given`);
-  const pools = origins.map((origin) => new Pool(origin, { connections, keepAliveTimeout: 30_000, pipelining: 1 }));
+  const pools = origins.map(
+    (origin) => new Pool(origin, { connections: null, keepAliveTimeout: 30_000, pipelining: 1 }),
+  );
   let turn = 0;
 
   async function request(pool: Pool, { method, path, body, headers }: HttpRequest, attempt: Attempt) {

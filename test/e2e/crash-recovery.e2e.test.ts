@@ -313,6 +313,13 @@ describe('the only instance of a participant, killed', () => {
   });
 });
 
+describe('afterwards', () => {
+  it('the audit finds nothing', async () => {
+    const { code, stdout } = await platform.shopctl('audit');
+    expect(code, stdout).toBe(0);
+  });
+});
+
 describe('one of two instances, killed', () => {
   beforeAll(async () => {
     const replicas = ['orders=2', 'stock=2', 'payments=2'].flatMap((count) => ['--replicas', count]);

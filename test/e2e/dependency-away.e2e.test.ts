@@ -42,6 +42,8 @@ interface Dependency {
   readonly frozen: readonly string[];
   /** Services that are live and not ready while it is stopped, and what they name. */
   readonly unready?: Readonly<Record<string, string>>;
+  /** Events wait in the outbox meanwhile. */
+  readonly holdsEvents?: boolean;
 }
 
 const dependencies: readonly Dependency[] = [
@@ -62,7 +64,7 @@ const dependencies: readonly Dependency[] = [
     frozen: problem('503 catalog_unavailable', '503 database_unavailable'),
     unready: { orders: 'database', catalog: 'database', stock: 'database', payments: 'database', shipping: 'database' },
   },
-  { name: 'rabbitmq', stopped: confirmed, frozen: confirmed, unready: { shipping: 'broker' } },
+  { name: 'rabbitmq', stopped: confirmed, frozen: confirmed, unready: { shipping: 'broker' }, holdsEvents: true },
   {
     name: 'toxiproxy',
     stopped: problem('503 orders_unreachable'),
@@ -101,6 +103,17 @@ async function expectBack(answers: readonly Answer[]): Promise<void> {
   }
 }
 
+/** Resolves when these many events have waited in the outbox for longer than three polls of the relay. */
+async function untilEventsWait(count: number): Promise<void> {
+  await eventually(`${count} events to have waited for 1.5 s`, { withinMs: 10_000 }, async () => {
+    const [row] = await platform.query<{ count: number }>(
+      'orders',
+      `SELECT count(*)::int AS count FROM outbox WHERE published_at IS NULL AND created_at < now() - interval '1.5 s'`,
+    );
+    return row?.count === count;
+  });
+}
+
 /** Base URL of a service's health door. */
 async function healthUrl(service: string): Promise<string> {
   const { ports } = await platform.instance(`${service}-1`);
@@ -136,35 +149,41 @@ async function restartsNow(): Promise<ReadonlyMap<string, number>> {
   return new Map((await platform.state()).instances.map(({ name, restarts }) => [name, restarts]));
 }
 
-describe.each(dependencies)('$name away', { timeout: 120_000 }, ({ name, stopped, frozen, unready = {} }) => {
-  it(`stopped: every answer is one of ${stopped.join(', ')}`, async () => {
-    const restarts = await restartsNow();
-    expect(await platform.shopctl('stop', name)).toMatchObject({ code: 0 });
-    let answers: readonly Answer[];
-    try {
-      answers = await placeMeanwhile();
-      await expectUnready(unready);
-    } finally {
-      expect(await platform.shopctl('start', name)).toMatchObject({ code: 0 });
-    }
-    expectAnswers(answers, stopped);
-    await expectBack(answers);
-    await expectNoRestarts(restarts, name);
-  });
+describe.each(dependencies)(
+  '$name away',
+  { timeout: 120_000 },
+  ({ name, stopped, frozen, unready = {}, holdsEvents = false }) => {
+    it(`stopped: every answer is one of ${stopped.join(', ')}`, async () => {
+      const restarts = await restartsNow();
+      expect(await platform.shopctl('stop', name)).toMatchObject({ code: 0 });
+      let answers: readonly Answer[];
+      try {
+        answers = await placeMeanwhile();
+        await expectUnready(unready);
+        if (holdsEvents) await untilEventsWait(answers.length);
+      } finally {
+        expect(await platform.shopctl('start', name)).toMatchObject({ code: 0 });
+      }
+      expectAnswers(answers, stopped);
+      await expectBack(answers);
+      await expectNoRestarts(restarts, name);
+    });
 
-  it(`frozen: every answer is one of ${frozen.join(', ')}`, async () => {
-    const restarts = await restartsNow();
-    const { process: victim } = await platform.instance(others.includes(name) ? `${name}-1` : name);
-    let answers: readonly Answer[];
-    {
-      await using _frozen = await freeze(victim?.pid as number);
-      answers = await placeMeanwhile();
-    }
-    expectAnswers(answers, frozen);
-    await expectBack(answers);
-    await expectNoRestarts(restarts, name);
-  });
-});
+    it(`frozen: every answer is one of ${frozen.join(', ')}`, async () => {
+      const restarts = await restartsNow();
+      const { process: victim } = await platform.instance(others.includes(name) ? `${name}-1` : name);
+      let answers: readonly Answer[];
+      {
+        await using _frozen = await freeze(victim?.pid as number);
+        answers = await placeMeanwhile();
+        if (holdsEvents) await untilEventsWait(answers.length);
+      }
+      expectAnswers(answers, frozen);
+      await expectBack(answers);
+      await expectNoRestarts(restarts, name);
+    });
+  },
+);
 
 describe('an order with a key while PostgreSQL is stopped', () => {
   it('is refused with database_unavailable, and taken once when it is back', { timeout: 60_000 }, async () => {

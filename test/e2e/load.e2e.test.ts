@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readAccounts } from '../../cli/src/trace/accounting.ts';
 import { assertTrace } from '../../cli/src/trace/assert.ts';
 import { countsOf, type ExpectedSpan, expectedTree, loadContract } from '../../cli/src/trace/contract.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
@@ -17,6 +18,8 @@ const CLIENTS = 20;
 /** How long a trace may take to be whole, and must then stay so, in ms. */
 const WHOLE_MS = 15_000;
 const SETTLE_MS = 1_000;
+/** Traces watched at a time. */
+const WATCHED = 50;
 
 let platform: TestPlatform;
 let confirmed: ExpectedSpan;
@@ -39,8 +42,9 @@ const placeAll = (count: number, linesOf: (index: number) => readonly Line[]) =>
 
 /** What is wrong with the traces of these answers, one text each; empty when all meet their contract. */
 async function findTraceFaults(answers: readonly Answer[], expected: ExpectedSpan): Promise<readonly string[]> {
-  const found = await inParallel(CLIENTS, answers, async ({ traceId }) => {
-    const options = { backend: platform.telemetry, traceId: traceId as string, expected };
+  const accounting = () => readAccounts(platform.telemetry);
+  const found = await inParallel(WATCHED, answers, async ({ traceId }) => {
+    const options = { backend: platform.telemetry, traceId: traceId as string, expected, accounting };
     const result = await assertTrace({ ...options, timeoutMs: WHOLE_MS, settleMs: SETTLE_MS });
     return result.verdict === 'pass' ? [] : [`trace ${traceId}: ${result.explanation}`];
   });
@@ -127,7 +131,7 @@ describe(`${ORDERS} orders of ${CLIENTS} clients at once`, () => {
     expect(countStatuses(answers)).toEqual({ '201 Confirmed': ORDERS });
     await expectDrainedAndBalanced();
     const four = expectedTree(await loadContract('confirmed', platform.project.root), { distinctProducts: 4 });
-    expect(await findTraceFaults(answers.slice(0, 40), four)).toEqual([]);
+    expect(await findTraceFaults(answers, four)).toEqual([]);
   });
 });
 

@@ -24,14 +24,14 @@ export interface PlatformOptions {
 }
 
 /** How a run of `shopctl` ended. */
-export interface ShopctlResult {
+interface ShopctlResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** One line of a service's log. */
-export interface LogLine {
+interface LogLine {
   readonly level: string;
   readonly service: string;
   readonly instance: string;

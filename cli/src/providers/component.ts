@@ -25,8 +25,17 @@ export interface ProcessSpec {
 /** How a component is run: as our child, as a container, or not by us at all. */
 export type Run =
   | { readonly type: 'process'; readonly spec: ProcessSpec }
-  | { readonly type: 'container'; start(): Promise<void>; stop(): Promise<void>; isRunning(): Promise<boolean> }
+  | ContainerRun
   | { readonly type: 'external' };
+
+/** A container that is started anew each time, with its data in a volume. */
+export interface ContainerRun {
+  readonly type: 'container';
+  /** Removes what an earlier run left. `ended` resolves when it has ended and is removed, with how; it never rejects. */
+  start(): Promise<{ readonly ended: Promise<string> }>;
+  /** Ends it, by force after the limit, and removes it. Default limit: 10 s. */
+  stop(timeoutMs?: number): Promise<void>;
+}
 
 /** Where a component answers. */
 export interface Address {

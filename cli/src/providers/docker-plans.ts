@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { ContainerCreateOptions } from 'dockerode';
 import type { Address, ComponentContext, ComponentName } from './component.ts';
 import { httpProbe } from './http-probe.ts';
 import { jaegerConfig } from './jaeger-config.ts';
-import { SUPERUSER } from './postgres/cluster.ts';
+import { SUPERUSER, serverSettings, settingArguments } from './postgres/cluster.ts';
 import { postgresProbe } from './postgres/probe.ts';
+import { scramVerifier } from './postgres/scram.ts';
 import { setUpCluster } from './postgres/set-up.ts';
 import { nothing } from './provider-checks.ts';
 import { brokerDefinitions } from './rabbitmq/configuration.ts';
@@ -11,13 +13,19 @@ import { amqpProbe } from './rabbitmq/probe.ts';
 
 /** Marks containers and volumes as a project's. */
 export const CONTAINER_LABEL = 'dev.shopctl.project';
+export const COMPONENT_LABEL = 'dev.shopctl.component';
 
 export const containerImages: Readonly<Record<ComponentName, string>> = {
   postgres: 'postgres:17',
-  rabbitmq: 'rabbitmq:4-management',
+  rabbitmq: 'rabbitmq:4',
   toxiproxy: 'ghcr.io/shopify/toxiproxy:2.12.0',
   jaeger: 'jaegertracing/jaeger:2.13.0',
 };
+
+/** Of the image above. */
+const POSTGRES_MAJOR = 17;
+/** Queues, connections and files of a broker with six clients take some dozens. */
+const MAX_OPEN_FILES = 8_192;
 
 /** What one component's container looks like. */
 export interface ContainerPlan {
@@ -44,16 +52,21 @@ const plans: Readonly<Record<ComponentName, (name: string, context: ComponentCon
     const [port = 0] = await context.ports.reserve('postgres');
     const address = { host: '127.0.0.1', port };
     const password = context.secrets.postgres.superuser;
+    const volumeName = volumeOf(name, password);
     return {
       component: 'postgres',
       name,
-      volumeName: name,
+      volumeName,
       options: {
         Image: containerImages.postgres,
-        // Seen by whoever may use the engine, and they are root on this machine anyway.
-        Env: [`POSTGRES_PASSWORD=${password}`],
-        Cmd: ['postgres', '-c', 'max_connections=200', '-c', 'jit=off'],
-        ...published({ [port]: 5432 }, { Binds: [`${name}:/var/lib/postgresql/data`] }),
+        Env: [
+          // Stored as it is, and nobody can log in with it: the password itself never reaches the engine.
+          `POSTGRES_PASSWORD=${await scramVerifier(password)}`,
+          // The image's own rule trusts connections from the container's loopback.
+          'POSTGRES_INITDB_ARGS=--auth-host=scram-sha-256 --locale=C --encoding=UTF8',
+        ],
+        Cmd: ['postgres', ...settingArguments(serverSettings(POSTGRES_MAJOR))],
+        ...published({ [port]: 5432 }, { Binds: [`${volumeName}:/var/lib/postgresql/data`] }),
       },
       address,
       info: {},
@@ -69,18 +82,23 @@ const plans: Readonly<Record<ComponentName, (name: string, context: ComponentCon
     // The definitions hold password hashes only. A mounted file of ours (0600) would be unreadable for its user.
     const start = `printf %s "$SHOPCTL_DEFINITIONS" > /etc/rabbitmq/shopctl.json
 echo "load_definitions = /etc/rabbitmq/shopctl.json" > /etc/rabbitmq/conf.d/90-shopctl.conf
+# No plugin is used, and each takes time to start.
+echo "[]." > /etc/rabbitmq/enabled_plugins
+# Erlang makes a table as large as this limit, which many engines set to a billion. Lowering it is always allowed.
+[ "$(ulimit -n)" != unlimited ] && [ "$(ulimit -n)" -le ${MAX_OPEN_FILES} ] || ulimit -n ${MAX_OPEN_FILES}
 exec docker-entrypoint.sh rabbitmq-server`;
+    const volumeName = volumeOf(name, context.secrets.rabbitmq.cookie);
     return {
       component: 'rabbitmq',
       name,
-      volumeName: name,
+      volumeName,
       options: {
         Image: containerImages.rabbitmq,
         // RabbitMQ's data folder is named after the host: without a fixed name a new container would start empty.
         Hostname: 'broker',
         Env: [`SHOPCTL_DEFINITIONS=${brokerDefinitions(context.secrets)}`],
         Entrypoint: ['sh', '-c', start],
-        ...published({ [port]: 5672 }, { Binds: [`${name}:/var/lib/rabbitmq`] }),
+        ...published({ [port]: 5672 }, { Binds: [`${volumeName}:/var/lib/rabbitmq`] }),
       },
       address,
       info: {},
@@ -125,6 +143,14 @@ exec docker-entrypoint.sh rabbitmq-server`;
     };
   },
 };
+
+/**
+ * Data and the passwords in it go together: a project whose state was deleted, with its secrets, starts with a volume of
+ * its own instead of one it cannot open. A few digits of a hash of 192 random bits tell nothing.
+ */
+function volumeOf(name: string, secret: string): string {
+  return `${name}-${createHash('sha256').update(secret).digest('hex').slice(0, 8)}`;
+}
 
 /** Fixed host ports on loopback: a random one would change at every restart of the container. */
 function published(ports: Readonly<Record<number, number>>, host: ContainerCreateOptions['HostConfig'] = {}) {

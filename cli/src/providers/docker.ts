@@ -1,154 +1,80 @@
-import { createHash } from 'node:crypto';
-import { PassThrough } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import type Docker from 'dockerode';
-import type { ComponentContext, ComponentName, Launch, OnProgress, Provider, Run } from './component.ts';
-import { CONTAINER_LABEL, type ContainerPlan, containerImages, planContainer } from './docker-plans.ts';
+import type { Availability, ComponentContext, ComponentName, Launch, Provider } from './component.ts';
+import { containerRun, execute } from './docker/container-run.ts';
+import { type EngineUrl, engineUrl, openEngine, pingEngine, unlessStatus } from './docker/engine.ts';
+import { pullImage } from './docker/pull.ts';
+import { projectKey } from './docker/record.ts';
+import { containerImages, planContainer } from './docker-plans.ts';
 import { available, installable, nothing, unavailable } from './provider-checks.ts';
 
-/** An engine on this machine answers in a few ms; without one the check must not hold up `up`. */
-const PING_TIMEOUT_MS = 250;
-const STOP_TIMEOUT_S = 10;
-
-/** The docker way for one component: a container with fixed host ports on loopback and a named volume. */
+/**
+ * The docker way for one component: a container with fixed host ports on loopback and a named volume. An image that is
+ * not here makes it installable, not available: on a machine without a registry the next way is tried.
+ */
 export function dockerProvider(component: ComponentName, context: ComponentContext): Provider {
+  return {
+    kind: 'docker',
+    check: () => check(component, context),
+    launch: () => launch(component, context),
+    async install(onProgress) {
+      await pullImage(await openEngine(engineUrl(context.env)), containerImages[component], onProgress);
+    },
+  };
+}
+
+/**
+ * Runs a command in a container of ours and returns what it wrote. Throws with its error output when it fails.
+ * `url` is the launch's `info.engine`.
+ */
+export async function execInContainer(
+  container: string,
+  command: readonly string[],
+  url: EngineUrl = engineUrl(process.env),
+): Promise<string> {
+  return execute(await openEngine(url), container, command);
+}
+
+async function check(component: ComponentName, { env }: ComponentContext): Promise<Availability> {
   const image = containerImages[component];
-  return {
-    kind: 'docker',
-    async check() {
-      const engine = await connectEngine();
-      if (typeof engine === 'string') return unavailable('docker', engine);
-      // Host networking, which a proxy to our own processes needs, is the engine's own machine elsewhere.
-      if (component === 'toxiproxy' && process.platform !== 'linux')
-        return unavailable('docker', 'needs Linux (host network)');
-      if (await hasImage(engine, image)) return available('docker', `image ${image}`);
-      return installable('docker', `image ${image} is not here yet and can be pulled`);
-    },
-    launch: async () => launchContainer(await planContainer(component, nameOf(component, context), context), context),
-    install: (onProgress) => pull(image, onProgress),
-  };
-}
-
-/** Runs a command in a container and returns what it wrote. Throws with its error output when it fails. */
-export async function execInContainer(container: string, command: readonly string[]): Promise<string> {
-  const engine = await requireEngine();
-  const exec = await engine.getContainer(container).exec({ Cmd: [...command], AttachStdout: true, AttachStderr: true });
-  const stream = await exec.start({});
-  const [out, errors] = [new PassThrough(), new PassThrough()];
-  engine.modem.demuxStream(stream, out, errors);
-  stream.once('end', () => {
-    out.end();
-    errors.end();
-  });
-  const [stdout, stderr] = await Promise.all([text(out), text(errors)]);
-  const { ExitCode } = await exec.inspect();
-  if (ExitCode !== 0) throw new Error(`${command[0]} in container ${container}: exit ${ExitCode}: ${stderr.trim()}`);
-  return stdout;
-}
-
-/** Removes every container and volume of a project. Does nothing when no engine answers. */
-export async function removeContainers(context: Pick<ComponentContext, 'project' | 'stateDir'>): Promise<void> {
-  const engine = await connectEngine();
-  if (typeof engine === 'string') return;
-  const filters = { label: [`${CONTAINER_LABEL}=${projectKey(context)}`] };
-  const containers = await engine.listContainers({ all: true, filters });
-  await Promise.all(
-    containers.map(({ Id }) => engine.getContainer(Id).remove({ force: true, v: true }).catch(unlessStatus(404))),
-  );
-  const { Volumes } = await engine.listVolumes({ filters });
-  await Promise.all((Volumes ?? []).map(({ Name }) => engine.getVolume(Name).remove().catch(unlessStatus(404))));
-}
-
-function launchContainer(plan: ContainerPlan, context: ComponentContext): Launch {
-  return {
-    component: plan.component,
-    kind: 'docker',
-    detail: `${plan.options.Image} in container ${plan.name}`,
-    run: containerRun(plan, projectKey(context)),
-    address: plan.address,
-    info: { container: plan.name, ...plan.info },
-    prepare: nothing,
-    probe: plan.probe,
-    setUp: plan.setUp,
-    cleanUp: async () => removeContainer(await requireEngine(), plan.name),
-  };
-}
-
-function containerRun({ name, options, volumeName }: ContainerPlan, key: string): Run {
-  const labels = { [CONTAINER_LABEL]: key };
-  return {
-    type: 'container',
-    async start() {
-      const engine = await requireEngine();
-      // What an earlier run left has other ports perhaps; the data is in the volume.
-      await removeContainer(engine, name);
-      if (volumeName !== undefined) await engine.createVolume({ Name: volumeName, Labels: labels });
-      const container = await engine.createContainer({ ...options, name, Labels: labels });
-      await container.start();
-    },
-    async stop() {
-      const engine = await requireEngine();
-      // 304: was stopped already. 404: was removed already.
-      await engine.getContainer(name).stop({ t: STOP_TIMEOUT_S }).catch(unlessStatus(304, 404));
-      await removeContainer(engine, name);
-    },
-    async isRunning() {
-      const engine = await requireEngine();
-      const state = await engine.getContainer(name).inspect().catch(unlessStatus(404));
-      return state?.State.Running === true;
-    },
-  };
-}
-
-async function removeContainer(engine: Docker, name: string): Promise<void> {
-  await engine.getContainer(name).remove({ force: true, v: true }).catch(unlessStatus(404));
-}
-
-/** The engine, or why there is none. */
-async function connectEngine(): Promise<Docker | string> {
-  // Imported here: the client is large, and most machines' components are processes.
-  const { default: DockerClient } = await import('dockerode');
-  // No `version`: the unversioned paths are the only ones that every engine, old and new, answers.
-  const engine = new DockerClient({ timeout: PING_TIMEOUT_MS });
+  let url: EngineUrl;
   try {
-    await engine.ping();
+    url = engineUrl(env);
+    await pingEngine(url);
   } catch (error) {
-    return `no Docker engine answers (${(error as NodeJS.ErrnoException).code ?? (error as Error).message})`;
+    return unavailable('docker', (error as Error).message);
   }
-  return new DockerClient();
+  const obstacle = component === 'toxiproxy' ? await hostNetworkObstacle(url) : undefined;
+  if (obstacle !== undefined) return unavailable('docker', obstacle);
+  if (await hasImage(url, image)) return available('docker', `image ${image}`);
+  return installable('docker', `image ${image} is not here; it would be pulled`);
 }
 
-async function requireEngine(): Promise<Docker> {
-  const engine = await connectEngine();
-  if (typeof engine === 'string') throw new Error(engine);
-  return engine;
+/** Why the engine's host network is not the one where our processes listen, which a proxy between them needs. */
+async function hostNetworkObstacle(url: EngineUrl): Promise<string | undefined> {
+  const engine = await openEngine(url);
+  const info = (await engine.info()) as { OperatingSystem?: string; SecurityOptions?: readonly string[] };
+  const isRootless = info.SecurityOptions?.some((option) => option.includes('rootless')) === true;
+  if (process.platform === 'linux' && !isRootless && info.OperatingSystem !== 'Docker Desktop') return undefined;
+  return 'needs the host network, which this engine has of its own (it runs in a virtual machine or rootless)';
 }
 
-async function hasImage(engine: Docker, image: string): Promise<boolean> {
+async function hasImage(url: EngineUrl, image: string): Promise<boolean> {
+  const engine = await openEngine(url);
   return (await engine.getImage(image).inspect().catch(unlessStatus(404))) !== undefined;
 }
 
-async function pull(image: string, onProgress: OnProgress): Promise<void> {
-  const engine = await requireEngine();
-  onProgress(`pulling ${image}`);
-  const stream = await engine.pull(image);
-  await new Promise<void>((resolve, reject) => {
-    engine.modem.followProgress(stream, (error) => (error ? reject(error) : resolve()));
-  });
-}
-
-/** Two clones may have projects of the same name; their state directories differ. */
-function projectKey({ project, stateDir }: Pick<ComponentContext, 'project' | 'stateDir'>): string {
-  return `${project}-${createHash('sha256').update(stateDir).digest('hex').slice(0, 8)}`;
-}
-
-function nameOf(component: ComponentName, context: ComponentContext): string {
-  return `shopctl-${projectKey(context)}-${component}`;
-}
-
-function unlessStatus(...statuses: readonly number[]) {
-  return (error: Error & { statusCode?: number }): undefined => {
-    if (error.statusCode === undefined || !statuses.includes(error.statusCode)) throw error;
-    return undefined;
+async function launch(component: ComponentName, context: ComponentContext): Promise<Launch> {
+  const url = engineUrl(context.env);
+  const plan = await planContainer(component, `shopctl-${projectKey(context)}-${component}`, context);
+  return {
+    component,
+    kind: 'docker',
+    detail: `${plan.options.Image} in container ${plan.name}`,
+    run: containerRun(plan, context, url),
+    address: plan.address,
+    info: { container: plan.name, engine: url, ...plan.info },
+    prepare: nothing,
+    probe: plan.probe,
+    setUp: plan.setUp,
+    cleanUp: nothing, // A container's processes end with it.
   };
 }

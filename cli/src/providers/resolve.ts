@@ -10,7 +10,7 @@ import {
   type Provider,
   type ProviderKind,
 } from './component.ts';
-import { removeContainers } from './docker.ts';
+import { purgeContainers } from './docker/leftovers.ts';
 import { jaegerProviders } from './jaeger.ts';
 import { outsideFolder } from './postgres/place.ts';
 import { postgresProviders } from './postgres.ts';
@@ -90,7 +90,7 @@ export async function purgeComponents(context: Pick<ComponentContext, 'project' 
   await Promise.all([
     rm(join(context.stateDir, 'data'), { recursive: true, force: true }),
     rm(outsideFolder(context.stateDir), { recursive: true, force: true }),
-    removeContainers(context),
+    purgeContainers(context.stateDir),
   ]);
 }
 

@@ -61,10 +61,19 @@ describe('replicas', () => {
     expect([broken.requests(), there.requests()]).toEqual([1, 0]);
   });
 
+  it('one that hung up is asked last for a second, and a GET goes to another at once', async () => {
+    const [broken, there] = [await aServer(() => 'hang up'), await aServer()];
+    const replicas = replicasOf([broken.origin, there.origin], () => 0);
+    await expect(replicas.send()).rejects.toThrow(TransientError);
+    for (let call = 0; call < 3; call += 1) expect((await replicas.send()).statusCode).toBe(200);
+    const fresh = replicasOf([broken.origin, there.origin]);
+    expect((await fresh.send('GET')).statusCode).toBe(200);
+  });
+
   it('reject when all refuse', async () => {
     const gone = await aServer();
     await gone.close();
-    await expect(replicasOf([gone.origin]).send()).rejects.toThrow('every replica of orders refused');
+    await expect(replicasOf([gone.origin]).send()).rejects.toThrow('no replica of orders could be reached');
   });
 
   it('are ready while one of them is alive', async () => {

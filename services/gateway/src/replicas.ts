@@ -18,7 +18,8 @@ export class ConnectionLostError extends TransientError {
 /** The replicas of one service. */
 export interface Replicas extends AsyncDisposable {
   /**
-   * Sends to the next replica in turn; to another only when a connection was refused, because then nothing was sent.
+   * Sends to the next replica in turn; to another only when a connection was refused, because then nothing was sent, or
+   * when the request is a GET.
    * Rejects with TransientError when no answer came, ConnectionLostError where that leaves open whether it took effect.
    */
   send(request: UpstreamRequest, signal: AbortSignal): Promise<BufferedAnswer>;
@@ -29,7 +30,7 @@ export interface Replicas extends AsyncDisposable {
 const CONNECT_TIMEOUT_MS = 1_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-/** How long a replica that refused a connection is asked last, in ms. */
+/** How long a replica whose connection failed is asked last, in ms. */
 const AVOID_MS = 1_000;
 
 /** Codes of failures before a connection was there. */
@@ -44,7 +45,7 @@ const NOTHING_SENT = new Set([
 
 interface Replica {
   readonly pool: Pool;
-  refusedAt: number;
+  failedAt: number;
 }
 
 export function createReplicas(
@@ -52,30 +53,32 @@ export function createReplicas(
   connections: number,
   now = () => performance.now(),
 ): Replicas {
-  const replicas: Replica[] = origins.map((origin) => ({ pool: openPool(origin, connections), refusedAt: -Infinity }));
+  const replicas: Replica[] = origins.map((origin) => ({ pool: openPool(origin, connections), failedAt: -Infinity }));
   let turn = 0;
 
   /** Every replica once: from the next in turn on, those that refused lately last. */
   function candidates(): readonly Replica[] {
     const first = turn++ % replicas.length;
     const inTurn = [...replicas.slice(first), ...replicas.slice(0, first)];
-    const isAvoided = ({ refusedAt }: Replica) => now() - refusedAt < AVOID_MS;
+    const isAvoided = ({ failedAt }: Replica) => now() - failedAt < AVOID_MS;
     return [...inTurn.filter((replica) => !isAvoided(replica)), ...inTurn.filter(isAvoided)];
   }
 
   return {
     async send(request, signal) {
-      let refusal: unknown;
+      let failure: unknown;
       for (const replica of candidates()) {
         try {
           return await sendTo(replica.pool, request, signal);
         } catch (error) {
-          if (!wasRefused(error)) throw new ConnectionLostError('the connection to orders failed', { cause: error });
-          replica.refusedAt = now();
-          refusal = error;
+          // An end that the caller asked for says nothing of the replica.
+          if (!signal.aborted) replica.failedAt = now();
+          const mayBeRepeated = wasRefused(error) || (request.method === 'GET' && !signal.aborted);
+          if (!mayBeRepeated) throw new ConnectionLostError('the connection to orders failed', { cause: error });
+          failure = error;
         }
       }
-      throw new TransientError('every replica of orders refused the connection', { cause: refusal });
+      throw new TransientError('no replica of orders could be reached', { cause: failure });
     },
     async check(signal) {
       await Promise.any(replicas.map(({ pool }) => checkAlive(pool, signal)));

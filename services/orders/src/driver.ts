@@ -97,7 +97,11 @@ export function createDriver(options: DriverOptions): Driver {
           confirmSaga(database, { before, after, owner, event, traceParent }),
         );
       },
-      decided,
+      decided(saga) {
+        const status = statusOf(saga.state);
+        logger.info({ order_id: saga.orderId, status, ...(saga.reason && { reason: saga.reason }) }, 'order decided');
+        decided(saga);
+      },
       reached: options.failpoint,
     };
   }

@@ -22,6 +22,8 @@ export function createOrderMetrics(gauges: OrderGauges): OrderMetrics {
     description: 'Completed sagas by result',
     valueType: ValueType.INT,
   });
+  // From the start, so that a reader tells "none yet" from "not reported".
+  for (const status of ['Confirmed', 'Cancelled'] as const) sagas.add(0, { status });
   const duration = meter.createHistogram('shop.saga.duration', {
     description: 'Time from the order to its durable result',
     unit: 'ms',

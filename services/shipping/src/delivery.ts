@@ -51,9 +51,11 @@ export async function settle(
 ): Promise<Settlement> {
   const { count, logger, failpoint } = dependencies;
   try {
-    const isNew = await holdWhileAway(readEvent(delivery.content), dependencies, stop);
+    const event = readEvent(delivery.content);
+    const isNew = await holdWhileAway(event, dependencies, stop);
     if (isNew === 'stopped') return 'leave';
     await failpoint('H3');
+    logger.info({ order_id: event.orderId }, isNew ? 'order shipped' : 'a repeated message had no effect');
     count(isNew ? 'shipped' : 'duplicate');
     return 'ack';
   } catch (error) {

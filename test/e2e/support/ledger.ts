@@ -67,12 +67,6 @@ export async function countRows({ query }: TestPlatform): Promise<Readonly<Recor
   return { ...Object.fromEntries(counts), 'stock units on hand': units?.sum ?? 0 };
 }
 
-/** Ids of the orders taken since, newest last. */
-export async function orderIds({ query }: TestPlatform): Promise<readonly string[]> {
-  const rows = await query<{ id: string }>('orders', 'SELECT id FROM orders ORDER BY created_at');
-  return rows.map(({ id }) => id);
-}
-
 /** Resolves when no saga is open and no event waits, everywhere. */
 export async function untilDrained(platform: TestPlatform, withinMs = 20_000): Promise<void> {
   const open = () =>

@@ -109,11 +109,22 @@ async function removeDrafts(place: Place): Promise<void> {
   await Promise.all(drafts.map((draft) => rm(draft, { recursive: true, force: true })));
 }
 
-/** The server's arguments. fsync and synchronous_commit keep their defaults: what was confirmed survives a crash. */
+/** The arguments of a server of ours: loopback only, no Unix socket. */
 export function serverArguments({ major }: PostgresBinaries, dataDir: string, port: number): string[] {
-  const settings: Record<string, string | number> = {
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
+  const place = { listen_addresses: '127.0.0.1', unix_socket_directories: '' };
+  return ['-D', dataDir, '-p', String(port), ...settingArguments({ ...place, ...serverSettings(major) })];
+}
+
+export function settingArguments(settings: Readonly<Record<string, string | number>>): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/**
+ * Settings of every server, wherever it runs. fsync and synchronous_commit keep their defaults: what was confirmed
+ * survives a crash.
+ */
+export function serverSettings(major: number): Readonly<Record<string, string | number>> {
+  return {
     max_connections: 200,
     // One machine, no standby: crash recovery is complete at this level, and the log is smaller.
     wal_level: 'minimal',
@@ -130,13 +141,6 @@ export function serverArguments({ major }: PostgresBinaries, dataDir: string, po
     // After a crash every file is made durable first: one call per file system instead of one per file.
     ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
   };
-  return [
-    '-D',
-    dataDir,
-    '-p',
-    String(port),
-    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  ];
 }
 
 /** Copies binaries that PostgreSQL's user cannot reach (a clone under /root) next to the data. */

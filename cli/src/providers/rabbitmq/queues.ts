@@ -40,7 +40,7 @@ list_to_atom(lists:flatten([One(Q) || Q <- rabbit_amqqueue:list(<<"${VIRTUAL_HOS
 export async function rabbitmqQueues(launch: Pick<Launch, 'kind' | 'info'>): Promise<QueueDepth[]> {
   const { info } = launch;
   if (typeof info.erlCall === 'string') return parseErlangAnswer(await callBroker(info));
-  if (typeof info.container === 'string') return listInContainer(info.container);
+  if (typeof info.container === 'string') return listInContainer(info.container, String(info.engine));
   throw new Error(`the queues of a broker of kind "${launch.kind}" cannot be listed: it is not run by shopctl`);
 }
 
@@ -74,7 +74,7 @@ export function parseErlangAnswer(answer: string): QueueDepth[] {
   }));
 }
 
-async function listInContainer(container: string): Promise<QueueDepth[]> {
+async function listInContainer(container: string, engine: string): Promise<QueueDepth[]> {
   const columns = ['name', 'messages_ready', 'messages_unacknowledged', 'consumers'];
   const out = await execInContainer(container, [
     'rabbitmqctl',

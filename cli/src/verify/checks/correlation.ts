@@ -3,7 +3,7 @@ import { type Check, EvidenceMissing, expectThat } from '../check.ts';
 import { until } from '../until.ts';
 
 /** Who writes a line at info for every order; the others are silent while all goes well. */
-const WRITES_ALWAYS = ['gateway'];
+const WRITES_ALWAYS = ['gateway', 'orders'];
 /** A line is written when the answer is; its file is appended to by another process. In ms. */
 const LIMIT_MS = 3_000;
 

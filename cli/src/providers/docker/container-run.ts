@@ -1,0 +1,125 @@
+import { createWriteStream } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { PassThrough } from 'node:stream';
+import type Docker from 'dockerode';
+import type { ComponentContext, ContainerRun } from '../component.ts';
+import { COMPONENT_LABEL, CONTAINER_LABEL, type ContainerPlan } from '../docker-plans.ts';
+import { type EngineUrl, openEngine, unlessStatus } from './engine.ts';
+import { projectKey, recordEngine } from './record.ts';
+
+/** How long a stop signal may take, where nothing else is said. */
+const STOP_TIMEOUT_MS = 10_000;
+
+/** Carries a plan out: one container at a time, its output in the component's log file, removed when it has ended. */
+export function containerRun(plan: ContainerPlan, context: ComponentContext, url: EngineUrl): ContainerRun {
+  const { name, component } = plan;
+  const labels = { [CONTAINER_LABEL]: projectKey(context), [COMPONENT_LABEL]: component };
+  let ended: Promise<string> = Promise.resolve('never started');
+  return {
+    type: 'container',
+    async start() {
+      const engine = await openEngine(url);
+      await recordEngine(context, url);
+      // What an earlier run left has other ports perhaps; the data is in the volume.
+      await removeContainer(engine, name);
+      if (plan.volumeName !== undefined) await engine.createVolume({ Name: plan.volumeName, Labels: labels });
+      const container = await engine.createContainer({ ...plan.options, ...bounded(plan), name, Labels: labels });
+      const logged = await logOutput(engine, container, context.logFile(component));
+      try {
+        await container.start();
+      } catch (error) {
+        await removeContainer(engine, container.id);
+        throw error;
+      }
+      ended = untilEnded(engine, container, logged);
+      return { ended };
+    },
+    async stop(timeoutMs = STOP_TIMEOUT_MS) {
+      const engine = await openEngine(url);
+      await stopContainer(engine, name, timeoutMs);
+      await ended;
+      await removeContainer(engine, name);
+    },
+  };
+}
+
+/** Runs a command in a container, with `input` on its standard input, and returns what it wrote. Throws with its error output when it fails. */
+export async function execute(engine: Docker, container: string, command: readonly string[]): Promise<string> {
+  const exec = await engine.getContainer(container).exec({ Cmd: [...command], AttachStdout: true, AttachStderr: true });
+  const stream = await exec.start({});
+  const [out, errors] = [new PassThrough(), new PassThrough()];
+  engine.modem.demuxStream(stream, out, errors);
+  stream.once('end', () => {
+    out.end();
+    errors.end();
+  });
+  const [stdout, stderr] = await Promise.all([text(out), text(errors)]);
+  const { ExitCode } = await exec.inspect();
+  if (ExitCode !== 0) throw new Error(`${command[0]} in container ${container}: exit ${ExitCode}: ${stderr.trim()}`);
+  return stdout;
+}
+
+/** Asks it by its own stop signal, then kills it. Nothing happens to one that is stopped or gone. */
+export async function stopContainer(engine: Docker, idOrName: string, timeoutMs: number): Promise<void> {
+  // 304: was stopped already. 404: was removed already.
+  await engine
+    .getContainer(idOrName)
+    .stop({ t: Math.ceil(timeoutMs / 1000) })
+    .catch(unlessStatus(304, 404));
+}
+
+/** Resolves when there is no such container (any more). Its anonymous volumes go with it, named ones stay. */
+export async function removeContainer(engine: Docker, idOrName: string): Promise<void> {
+  const container = engine.getContainer(idOrName);
+  const removed = await container.remove({ force: true, v: true }).then(() => true, unlessStatus(404, 409));
+  // 409: somebody else is removing it; its name is free only after that.
+  if (!removed) await container.wait({ condition: 'removed' }).catch(unlessStatus(404));
+}
+
+/** Its output is in our log file; the engine's own copy must not grow without limit. */
+function bounded({ options }: ContainerPlan): Docker.ContainerCreateOptions {
+  return {
+    HostConfig: {
+      ...options.HostConfig,
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '8m', 'max-file': '2' } },
+    },
+    // A check inside the container starts a process each time; the supervisor looks from outside.
+    Healthcheck: { Test: ['NONE'] },
+  };
+}
+
+/** Attached before the start, so that no line is missed. Resolves to the end of the output. */
+async function logOutput(engine: Docker, container: Docker.Container, file: string): Promise<Promise<void>> {
+  const output = await container.attach({ stream: true, stdout: true, stderr: true });
+  const log = createWriteStream(file, { flags: 'a', mode: 0o600 });
+  engine.modem.demuxStream(output, log, log);
+  const written = new Promise<void>((resolve, reject) => {
+    log.once('error', reject);
+    // The connection breaks with the engine; the container's end is seen, and told, by `wait`.
+    output.once('error', () => log.end(resolve));
+    output.once('end', () => log.end(resolve));
+  });
+  // A full disk, for instance: the component goes on without a log, and its end tells why.
+  written.catch(() => output.resume());
+  return written;
+}
+
+/** Resolves when the container has ended and is removed, with how it ended. */
+async function untilEnded(engine: Docker, container: Docker.Container, logged: Promise<void>): Promise<string> {
+  let how: string;
+  try {
+    const { StatusCode } = (await container.wait()) as { StatusCode: number };
+    const state = await container.inspect().catch(unlessStatus(404));
+    how = state?.State.OOMKilled ? 'killed for lack of memory' : `exit code ${StatusCode}`;
+  } catch (error) {
+    // Removed by hand, or the engine itself is gone; then what is left is removed at the next start.
+    return `the Docker engine lost it: ${(error as Error).message}`;
+  }
+  try {
+    await logged;
+    await removeContainer(engine, container.id);
+    return how;
+  } catch (error) {
+    return `${how}; ${(error as Error).message}`;
+  }
+}

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createPortBook } from '../../cli/src/platform/ports.ts';
+import type { ComponentContext, Launch } from '../../cli/src/providers/component.ts';
+import { resolveComponent } from '../../cli/src/providers/resolve.ts';
+import { createSecrets } from '../../cli/src/providers/secrets.ts';
+
+const START_LIMIT_MS = 60_000;
+const PROBE_INTERVAL_MS = 10;
+const STOP_LIMIT_MS = 15_000;
+
+/** RabbitMQ by the start script it is delivered with, alone on the machine, with a data directory of its own. */
+export interface StockBroker {
+  readonly detail: string;
+  /** Starts it and resolves with the ms until it greets (AMQP connection.start); it is stopped again by then. */
+  measure(): Promise<number>;
+}
+
+/** Finds the broker `shopctl up` would use. Throws when there is none, or when it is not one we start ourselves. */
+export async function findStockBroker(folder: string, cacheDir: string): Promise<StockBroker> {
+  const stateDir = join(folder, 'stock-broker');
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  const ports = createPortBook({});
+  const context: ComponentContext = {
+    project: 'stock-broker',
+    stateDir,
+    cacheDir,
+    migrationsDir: '',
+    logFile: (name) => join(stateDir, `${name}.log`),
+    ports: {
+      reserve: (name, count = 1) =>
+        Promise.all(Array.from({ length: count }, (_, index) => ports.reserve(`${name}:${index}`))),
+    },
+    secrets: createSecrets(),
+    env: { ...process.env, SHOPCTL_RABBITMQ_START: 'script' },
+  };
+  const launch = await resolveComponent('rabbitmq', context);
+  return { detail: launch.detail, measure: () => measure(launch, context.logFile('rabbitmq')) };
+}
+
+async function measure(launch: Launch, logFile: string): Promise<number> {
+  if (launch.run.type !== 'process') throw new Error(`${launch.detail}: not a broker that is started by its script`);
+  const { spec } = launch.run;
+  await launch.prepare();
+  const log = openSync(logFile, 'a', 0o600);
+  const began = performance.now();
+  const child = spawn(spec.command, [...spec.args], {
+    cwd: spec.cwd,
+    env: { ...spec.env },
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const ended = once(child, 'exit');
+  try {
+    await untilGreeted(launch, logFile);
+    return performance.now() - began;
+  } finally {
+    child.kill(spec.stopSignal);
+    const limit = setTimeout(() => process.kill(-(child.pid as number), 'SIGKILL'), STOP_LIMIT_MS);
+    await ended;
+    clearTimeout(limit);
+    await launch.cleanUp();
+  }
+}
+
+async function untilGreeted(launch: Launch, logFile: string): Promise<void> {
+  const deadline = performance.now() + START_LIMIT_MS;
+  for (;;) {
+    try {
+      return await launch.probe(AbortSignal.timeout(1_000));
+    } catch (cause) {
+      if (performance.now() > deadline) throw new Error(`the broker did not greet, see ${logFile}`, { cause });
+      await delay(PROBE_INTERVAL_MS);
+    }
+  }
+}
