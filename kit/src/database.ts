@@ -118,9 +118,17 @@ export function openDatabase(options: DatabaseOptions): Database {
         }
       },
     };
+    // The pool listens to idle connections only; without a listener the loss of this one would end the process.
+    const onLost = (error: Error) => {
+      connection.broken = true;
+      options.logger.debug({ reason: messageOf(error) }, 'a database connection was lost while in use');
+    };
+    client.on('error', onLost);
     try {
       return await work(connection);
     } finally {
+      // A broken one is thrown away, and may still have more to say.
+      if (!connection.broken) client.off('error', onLost);
       client.release(connection.broken);
     }
   }

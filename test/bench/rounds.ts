@@ -1,9 +1,3 @@
-/** One kind of start, in ms per round. */
-export interface Series {
-  readonly name: string;
-  readonly ms: readonly number[];
-}
-
 export interface Summary {
   readonly median: number;
   readonly min: number;

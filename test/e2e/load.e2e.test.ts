@@ -183,3 +183,12 @@ describe('one Idempotency-Key', () => {
     await expectDrainedAndBalanced();
   });
 });
+
+describe('afterwards', () => {
+  it('the audit balances databases, queues and metrics', async () => {
+    expect(await platform.shopctl('audit')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('the ledger balances'),
+    });
+  });
+});

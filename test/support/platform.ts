@@ -64,6 +64,8 @@ export interface TestPlatform {
   secrets(): Promise<string>;
   /** What the services have logged, in no order; all services when none is named. */
   logs(...services: string[]): Promise<readonly LogLine[]>;
+  /** The last lines that an instance wrote, whatever they are. */
+  logTail(instance: string): Promise<string>;
   /** Ends every process and removes all files. Throws when something could not be ended. */
   stop(): Promise<void>;
 }
@@ -146,6 +148,10 @@ async function connected({ project, env, shopctl, failpointDir, stop }: Started)
     armed: () => readdir(failpointDir),
     secrets: () => readFile(project.secretsFile, 'utf8'),
     logs: (...services) => readLogs(project.logDir, services),
+    async logTail(instance) {
+      const text = await readFile(join(project.logDir, `${instance}.log`), 'utf8');
+      return text.split('\n').slice(-40).join('\n');
+    },
     async stop() {
       await Promise.all(Object.values(pools).map((pool) => pool.end()));
       await stop();

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Output } from '../output/output.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
 import type { Project, ProjectOptions } from '../platform/project.ts';
@@ -34,5 +34,5 @@ export function withCommonOptions(command: Command): Command {
   return command
     .option('-p, --project <name>', 'which copy of the platform (default: shop; SHOPCTL_PROJECT)')
     .option('--json', 'JSON on standard output, same as --format json')
-    .option('--format <format>', 'table or json');
+    .addOption(new Option('--format <format>', 'how results are written').choices(['table', 'json']));
 }

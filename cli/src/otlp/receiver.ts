@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { JaegerRelay } from './jaeger-relay.ts';
 import { createLogStore, type LogLimits, type LogStore } from './log-store.ts';
 import { createMetricStore, type MetricLimits, type MetricStore } from './metric-store.ts';
 import type { LogsData, MetricsData, TracesData } from './otlp-json.ts';
@@ -38,6 +39,8 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly metrics: MetricStore;
   /** Give it the services' output lines (`logs.addLine`): they are not exported over OTLP. */
   readonly logs: LogStore;
+  /** From now on spans are passed on to this Jaeger too, and `/api/v3/` is answered by it. */
+  relay(jaeger: JaegerRelay): void;
   close(): Promise<void>;
 }
 
@@ -52,6 +55,7 @@ interface Stores {
   readonly metrics: MetricStore;
   readonly logs: LogStore;
   readonly now: () => number;
+  jaeger?: JaegerRelay;
 }
 
 /**
@@ -82,6 +86,9 @@ export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpR
     traces: stores.traces,
     metrics: stores.metrics,
     logs: stores.logs,
+    relay(jaeger) {
+      stores.jaeger = jaeger;
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -105,7 +112,7 @@ async function respond(
 ): Promise<void> {
   let answer: Answer;
   try {
-    answer = request.method === 'POST' ? await take(request, stores, maxBodyBytes) : read(request, stores);
+    answer = request.method === 'POST' ? await take(request, stores, maxBodyBytes) : await read(request, stores);
   } catch (error) {
     answer = failure(error);
   }
@@ -130,7 +137,8 @@ async function take(request: IncomingMessage, stores: Stores, maxBodyBytes: numb
 }
 
 const exportRoutes: Readonly<Record<string, (body: object, stores: Stores) => unknown>> = {
-  '/v1/traces': (body, { traces, now }) => {
+  '/v1/traces': (body, { traces, now, jaeger }) => {
+    jaeger?.forward(body as TracesData);
     const rejectedSpans = traces.add(body as TracesData, now());
     if (rejectedSpans === 0) return {};
     return { partialSuccess: { rejectedSpans, errorMessage: 'trace and span ids are lower-case hexadecimal' } };
@@ -147,7 +155,8 @@ const exportRoutes: Readonly<Record<string, (body: object, stores: Stores) => un
   },
 };
 
-function read(request: IncomingMessage, stores: Stores): Answer {
+async function read(request: IncomingMessage, stores: Stores): Promise<Answer> {
+  if (stores.jaeger && request.url?.startsWith('/api/v3/')) return stores.jaeger.read(request.url);
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   const path = pathOf(request);
   const traceId = /^\/api\/v3\/traces\/([^/]+)$/.exec(path)?.[1];

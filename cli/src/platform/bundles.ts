@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CliError, messageOf } from '../errors.ts';
@@ -7,6 +9,12 @@ import type { Project } from './project.ts';
 interface BuildScript {
   isStale(): Promise<boolean>;
   buildIfStale(): Promise<{ built: readonly string[]; changed: readonly string[] }>;
+}
+
+/** Identifies the built supervisor. Its chunks are named by their content, so its entry changes with any of them. */
+export async function supervisorBuild({ root }: Pick<Project, 'root'>): Promise<string> {
+  const entry = await readFile(join(root, 'dist/cli/supervisor.mjs'));
+  return createHash('sha256').update(entry).digest('hex').slice(0, 16);
 }
 
 /** The bundles in dist/, made by the clone's build script. */

@@ -73,22 +73,17 @@ async function startComponent(launch: Launch, logFile: string, registry: ChildRe
         },
       };
     }
-    case 'container':
-      await run.start();
-      return untilStopped(() => run.stop().then(() => launch.cleanUp()));
+    case 'container': {
+      const { ended } = await run.start();
+      return { ended, stop: (timeoutMs) => run.stop(timeoutMs) };
+    }
     case 'external':
-      return untilStopped(async () => {});
+      return untilStopped();
   }
 }
 
-/** Something whose end we do not see: it runs until we stop it; its probe tells when it is away. */
-function untilStopped(stop: () => Promise<void>): Running {
+/** Something whose end we do not see: it runs until we do not want it any more; its probe tells when it is away. */
+function untilStopped(): Running {
   const { promise: ended, resolve } = Promise.withResolvers<string>();
-  return {
-    ended,
-    async stop() {
-      await stop();
-      resolve('stopped');
-    },
-  };
+  return { ended, stop: async () => resolve('stopped') };
 }

@@ -50,16 +50,49 @@ export interface ControlClient {
 }
 
 /** A client for the control API behind a Unix socket; connects on each call. */
-export function createControlClient(socketPath: string): ControlClient {
-  const call = <T>(method: string, path: string, body?: unknown) => callJson<T>({ socketPath, method, path, body });
+export function createControlClient(socketPath: string, answerLimitMs = ANSWER_LIMIT_MS): ControlClient {
+  const state = () => readState(socketPath, answerLimitMs);
+  // The others may take as long as a start takes, so whether anybody is there at all is asked first.
+  const call = async <T>(method: string, path: string, body?: unknown) => {
+    await state();
+    return callJson<T>({ socketPath, method, path, body });
+  };
+  async function* streamed<T>(options: Omit<Call, 'socketPath'>): AsyncGenerator<T> {
+    await state();
+    yield* stream<T>({ socketPath, ...options });
+  }
   return {
-    state: () => call('GET', '/v1/state'),
-    events: ({ follow, signal }) =>
-      stream({ socketPath, method: 'GET', path: `/v1/events${follow ? '?follow=1' : ''}`, signal }),
-    up: (body, signal) => stream({ socketPath, method: 'POST', path: '/v1/up', body, signal }),
+    state,
+    events: ({ follow, signal }) => streamed({ method: 'GET', path: `/v1/events${follow ? '?follow=1' : ''}`, signal }),
+    up: (body, signal) => streamed({ method: 'POST', path: '/v1/up', body, signal }),
     down: async (options) => void (await call('POST', '/v1/down', options)),
     service: (name, action) => call('POST', `/v1/services/${encodeURIComponent(name)}/${action}`),
   };
+}
+
+/** A supervisor answers within milliseconds; one that does not for so long is stopped or stuck, ms. */
+const ANSWER_LIMIT_MS = 8_000;
+
+/** The supervisor's socket takes connections, but it does not answer: it is stopped (SIGSTOP) or stuck. */
+export class UnresponsiveSupervisorError extends CliError {
+  constructor(limitMs: number, cause: unknown) {
+    super({
+      what: 'the supervisor does not answer',
+      why: `no answer in ${limitMs / 1000} s: its process is stopped or stuck`,
+      next: 'end it, and all that it runs, with "shopctl down"; then start again with "shopctl up"',
+      exitCode: exitCodes.notRunning,
+      cause,
+    });
+  }
+}
+
+async function readState(socketPath: string, limitMs: number): Promise<PlatformState> {
+  const limit = AbortSignal.timeout(limitMs);
+  try {
+    return await callJson<PlatformState>({ socketPath, method: 'GET', path: '/v1/state', signal: limit });
+  } catch (error) {
+    throw limit.aborted ? new UnresponsiveSupervisorError(limitMs, error) : error;
+  }
 }
 
 interface Call {

@@ -3,14 +3,17 @@
  * that only the supervisor holds open; a line `done` means everything has been stopped in order. At end of file
  * without it, each child of the list is asked to end by its own stop signal and, 2 s later, killed with its group.
  * The list has a line `pid start-time signal` per child; a pid that was given away since has another start time. On
- * Linux what forked away from a child (epmd) is found by SHOPCTL_MARK in its environment.
+ * Linux what forked away from a child (epmd) is found by SHOPCTL_MARK in its environment. Containers are no children
+ * of ours: a command ends them, meanwhile, when the project has a record of any.
  *
- * Arguments: file with the list, mark.
+ * Arguments: file with the list, mark, record of containers, the command that ends them and its arguments.
  */
 export const guardianScript = `
 trap '' HUP INT
 list=$1
 mark=$2
+record=$3
+shift 3
 while read -r line; do [ "$line" = done ] && exit 0; done
 
 start_of() {
@@ -42,6 +45,7 @@ each_child() {
 }
 
 echo "guardian: the supervisor is gone, ending its children"
+if [ "$#" -gt 0 ] && [ -e "$record" ]; then "$@" & fi
 each_child ask
 tries=0
 while each_child look; [ "$alive" = 1 ] && [ "$tries" -lt 20 ]; do
@@ -55,6 +59,7 @@ if [ -d /proc/self ]; then
     kill -s KILL "\${pid%/environ}" 2>/dev/null
   done
 fi
+wait
 rm -f "$list"
 echo "guardian: done"
 `;

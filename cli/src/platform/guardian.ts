@@ -20,6 +20,8 @@ export interface GuardianOptions {
   /** Where the list of children is kept for the guardian to read. */
   readonly listFile: string;
   readonly mark: string;
+  /** Run when the supervisor is gone and `record` exists: ends the containers, which are nobody's children. */
+  readonly containers?: { readonly record: string; readonly command: readonly string[] };
   readonly onReplaced: (identity: ProcessIdentity | undefined) => void;
 }
 
@@ -27,7 +29,7 @@ export interface GuardianOptions {
 const REPLACE_AFTER_MS = 100;
 
 /** Starts the guardian in a session of its own. Its output goes where ours goes. */
-export async function startGuardian({ listFile, mark, onReplaced }: GuardianOptions): Promise<Guardian> {
+export async function startGuardian({ listFile, mark, containers, onReplaced }: GuardianOptions): Promise<Guardian> {
   const children = new Map<number, { identity: ProcessIdentity; stopSignal: NodeJS.Signals }>();
   let current: { child: ChildProcess; identity: ProcessIdentity | undefined };
   let dismissed = false;
@@ -41,7 +43,8 @@ export async function startGuardian({ listFile, mark, onReplaced }: GuardianOpti
     renameSync(`${listFile}.tmp`, listFile);
   };
   const launch = async () => {
-    const child = spawn('/bin/sh', ['-c', guardianScript, 'shopctl-guardian', listFile, mark], {
+    const args = [listFile, mark, containers?.record ?? '', ...(containers?.command ?? [])];
+    const child = spawn('/bin/sh', ['-c', guardianScript, 'shopctl-guardian', ...args], {
       detached: true,
       stdio: ['pipe', 'inherit', 'inherit'],
       env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },

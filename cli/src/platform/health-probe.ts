@@ -22,7 +22,7 @@ export function probeHealth(port: number, signal: AbortSignal): Promise<void> {
 }
 
 /** The problem's `detail` names the failing dependency; anything else is quoted, bounded. */
-export function describeUnready(status: number, body: string): string {
+function describeUnready(status: number, body: string): string {
   try {
     const { detail } = JSON.parse(body) as { detail?: unknown };
     if (typeof detail === 'string') return detail;

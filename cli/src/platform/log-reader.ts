@@ -83,7 +83,7 @@ async function readFrom(file: string, position: number): Promise<{ text: string;
 }
 
 /** A line of JSON with a time is a record; the first ISO or PostgreSQL-like time in other lines counts as theirs. */
-export function parseLine(instance: string, text: string, fallbackMs: number): LogLine {
+function parseLine(instance: string, text: string, fallbackMs: number): LogLine {
   const record = parseRecord(text);
   const time = record ? Date.parse(String(record.time)) : timeInText(text);
   return { instance, record, text, timeMs: Number.isNaN(time) ? fallbackMs : time };

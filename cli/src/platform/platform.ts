@@ -297,5 +297,5 @@ export class Platform {
 function merge(before: Plan | undefined, now: Plan, isPartial: boolean): Plan {
   if (!before || !isPartial) return now;
   const kept = before.edges.filter((edge) => !now.edges.some(({ name }) => name === edge.name));
-  return { ...now, edges: [...kept, ...now.edges] };
+  return { ...now, edges: [...kept, ...now.edges], gatewayUrl: now.gatewayUrl || before.gatewayUrl };
 }

@@ -3,7 +3,7 @@ import { copyFile, readdir, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** 8 MiB a file, and one older part of the same size. */
-export const MAX_LOG_BYTES = 8 * 1024 ** 2;
+const MAX_LOG_BYTES = 8 * 1024 ** 2;
 
 /**
  * Bounds a log that another process appends to: its content moves to `<file>.1` and the file starts again at zero. The

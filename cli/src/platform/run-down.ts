@@ -3,10 +3,11 @@ import type { CommandDeps } from '../commands/deps.ts';
 import type { DownOptions } from '../commands/down.ts';
 import { formatDuration } from '../output/units.ts';
 import { inspectionContext } from './component-context.ts';
-import { createControlClient } from './control-client.ts';
+import { createControlClient, UnresponsiveSupervisorError } from './control-client.ts';
+import type { Project } from './project.ts';
 import { endEarlierRun } from './run-supervisor.ts';
 import { readState } from './state.ts';
-import { waitUntilGone } from './supervisor-end.ts';
+import { killSupervisor, waitUntilGone } from './supervisor-end.ts';
 import { isSupervisorRunning } from './supervisor-process.ts';
 
 /** Longer than the slowest stop: services drain, then the broker and the database, each with a limit of its own. */
@@ -19,13 +20,14 @@ export async function runDown(options: DownOptions, deps: CommandDeps): Promise<
   const progress = deps.output.progress(`stopping ${project.name}`);
   try {
     const wasRunning = await isSupervisorRunning(project);
-    if (wasRunning) {
-      const timeout = options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 };
-      await createControlClient(project.socketPath).down(timeout);
+    const wasKilled = wasRunning && !(await askDown(project, options));
+    if (wasKilled) {
+      deps.output.warn('the supervisor did not answer: ending it and all that it ran');
+      await killSupervisor(project);
     }
     await waitUntilGone(project, SUPERVISOR_END_MS);
     // Nobody supervises now: whatever carries the marks of an earlier run is a leftover of kill -9.
-    const leftovers = wasRunning ? 0 : await endEarlierRun(project, await readState(project.stateFile));
+    const leftovers = wasRunning && !wasKilled ? 0 : await endEarlierRun(project, await readState(project.stateFile));
     const isPurged = options.volumes === true || options.purge === true;
     if (isPurged) {
       const { purgeComponents } = await import('../providers/resolve.ts');
@@ -47,6 +49,17 @@ export async function runDown(options: DownOptions, deps: CommandDeps): Promise<
   }
 }
 
+/** False when there is a supervisor that does not answer. */
+async function askDown(project: Project, { timeout }: DownOptions): Promise<boolean> {
+  try {
+    await createControlClient(project.socketPath).down(timeout === undefined ? {} : { timeoutMs: timeout * 1000 });
+    return true;
+  } catch (error) {
+    if (error instanceof UnresponsiveSupervisorError) return false;
+    throw error;
+  }
+}
+
 interface DownResult {
   readonly project: string;
   readonly wasRunning: boolean;
@@ -57,7 +70,7 @@ interface DownResult {
 
 function describe({ wasRunning, leftovers, purged, tookMs }: DownResult): string {
   const parts = [wasRunning ? `stopped in ${formatDuration(tookMs)}` : 'nothing was running'];
-  if (leftovers > 0) parts.push(`ended ${leftovers} processes of a killed run`);
+  if (leftovers > 0) parts.push(`ended ${leftovers} processes and containers of a killed run`);
   parts.push(purged ? 'data, secrets and logs removed' : 'data kept ("shopctl down -v" removes it)');
   return parts.join('; ');
 }

@@ -42,14 +42,18 @@ function describe(state: PlatformState, style: Style): string {
   ].join('\n\n');
 }
 
+/** A container is not a process of ours; it exists in these states. */
+const runsAs: readonly InstanceStatus[] = ['starting', 'ready', 'unready', 'stopping'];
+
 function row(instance: InstanceState, style: Style): string[] {
-  const { name, status, process: running, ports, startedAt, restarts, cpuPercent, rssBytes } = instance;
+  const { name, status, process: running, ports, startedAt, restarts, cpuPercent, rssBytes, info } = instance;
+  const isUp = running !== undefined || (info?.container !== undefined && runsAs.includes(status));
   return [
     name,
     paint(status, style),
     running ? String(running.pid) : '-',
     String(ports.main),
-    running && startedAt ? formatDuration(Date.now() - Date.parse(startedAt)) : '-',
+    isUp && startedAt ? formatDuration(Date.now() - Date.parse(startedAt)) : '-',
     String(restarts),
     cpuPercent === undefined ? '-' : `${cpuPercent.toFixed(1)} %`,
     rssBytes === undefined ? '-' : formatBytes(rssBytes),

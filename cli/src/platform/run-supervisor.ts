@@ -3,6 +3,8 @@ import { mkdir, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
+import { endContainers } from '../providers/docker/leftovers.ts';
+import { recordFile } from '../providers/docker/record.ts';
 import type { ChildRegistry } from './component-unit.ts';
 import { startControlApi } from './control-api.ts';
 import { createEventLog } from './events.ts';
@@ -24,6 +26,10 @@ export interface SupervisorOptions {
   readonly project: Project;
   createPlanner(context: { ports: PortBook; registry: ChildRegistry }): Promise<Planner>;
   readonly limits?: SupervisionLimits;
+  /** What it was built from; see PlatformState. */
+  readonly build?: string;
+  /** Program and arguments that end the project's containers when this process was killed. */
+  readonly containerEnder?: readonly string[];
   /** How long nothing may run and nobody ask before it ends, ms. */
   readonly idleExitMs?: number;
 }
@@ -56,7 +62,14 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   let guardian: Guardian | undefined;
   let planner: Planner | undefined;
   const save = createSaver(() => writeState(project.stateFile, snapshot()));
-  guardian = await startGuardian({ listFile: childListFile(project, mark), mark, onReplaced: () => save() });
+  guardian = await startGuardian({
+    listFile: childListFile(project, mark),
+    mark,
+    ...(options.containerEnder && {
+      containers: { record: recordFile(project.stateDir), command: options.containerEnder },
+    }),
+    onReplaced: () => save(),
+  });
   const ports = createPortBook(before?.ports ?? {});
   planner = await options.createPlanner({ ports, registry: guardian.registry });
   const platform = new Platform({
@@ -71,6 +84,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     project: project.name,
     status: platform.status,
     supervisor,
+    ...(options.build !== undefined && { build: options.build }),
     ...(guardian?.identity() && { guardian: guardian.identity() as ProcessIdentity }),
     mark,
     socketPath: project.socketPath,
@@ -134,8 +148,8 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
 }
 
 /**
- * An earlier supervisor ended without stopping its children. Its guardian may be at it: then it is waited for. What
- * remains after that (both were killed) is ended here.
+ * An earlier supervisor ended without stopping its children and containers. Its guardian may be at it: then it is
+ * waited for. What remains after that (both were killed) is ended here. Resolves to the number of what was ended.
  */
 export async function endEarlierRun(project: Project, before: PlatformState | undefined): Promise<number> {
   if (!before) return 0;
@@ -147,7 +161,7 @@ export async function endEarlierRun(project: Project, before: PlatformState | un
   for (const name of await readdir(project.stateDir)) {
     if (name.startsWith('children.')) await unlink(join(project.stateDir, name));
   }
-  return leftovers.length;
+  return leftovers.length + (await endContainers(project.stateDir));
 }
 
 async function waitForEnd(identity: ProcessIdentity | undefined, limitMs: number): Promise<void> {

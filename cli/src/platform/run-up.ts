@@ -5,7 +5,7 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { formatTable } from '../output/table.ts';
 import { formatDuration } from '../output/units.ts';
-import { bundles } from './bundles.ts';
+import { bundles, supervisorBuild } from './bundles.ts';
 import { type ControlClient, createControlClient, type UpProgress } from './control-client.ts';
 import { type Project, readConfigFile } from './project.ts';
 import { serviceNames } from './services.ts';
@@ -16,6 +16,7 @@ import { unknownService } from './unknown-service.ts';
 
 const DEFAULT_WAIT_SECONDS = 180;
 const INTERRUPTED_END_MS = 20_000;
+const OUTDATED_END_MS = 30_000;
 
 /** `shopctl up`. */
 export async function runUp(services: readonly string[], options: UpOptions, deps: CommandDeps): Promise<void> {
@@ -28,8 +29,8 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
   const progress = output.progress(`starting ${services.length > 0 ? services.join(', ') : 'the platform'}`);
   try {
     if (options.build) await bundles(project).buildIfStale((line) => progress.note(line));
-    const wasRunning = await isSupervisorRunning(project);
     const control = createControlClient(project.socketPath);
+    const wasRunning = (await isSupervisorRunning(project)) && !(await endOutdated(project, control, progress));
     // The supervisor takes back what this call started as soon as the connection is gone; we wait to see it through.
     const starting = wasRunning ? undefined : startSupervisor({ project, env, signal });
     deps.onInterrupt(async () => {
@@ -58,6 +59,20 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
     else progress.stop();
     throw error;
   }
+}
+
+/** A supervisor of an earlier build would not know what this command asks; it makes way, and data stays. */
+async function endOutdated(
+  project: Project,
+  control: ControlClient,
+  progress: { note(text: string): void },
+): Promise<boolean> {
+  const { build } = await control.state();
+  if (build === (await supervisorBuild(project))) return false;
+  progress.note('the supervisor was built anew: restarting the platform');
+  await control.down({});
+  await waitUntilGone(project, OUTDATED_END_MS);
+  return true;
 }
 
 function checkNames(names: readonly string[]): void {
@@ -177,7 +192,7 @@ function describe(state: PlatformState, withReport: boolean): string {
 }
 
 /** Who took how long from when, and whom it waited for: the slowest is what the start took. */
-export function describeStart(report: readonly StartStep[]): string {
+function describeStart(report: readonly StartStep[]): string {
   const steps = [...report].sort((a, b) => a.readyMs - b.readyMs);
   return formatTable(
     ['READY', 'TOOK', 'NAME', 'WAITED FOR'],

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startOtlpReceiver } from '../otlp/receiver.ts';
+import { createJaegerRelay, type JaegerRelay } from '../otlp/jaeger-relay.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../otlp/receiver.ts';
 import type { Address, ComponentName, Launch, ProviderKind } from '../providers/component.ts';
 import { resolveComponent } from '../providers/resolve.ts';
 import { loadOrCreateSecrets, type Secrets } from '../providers/secrets.ts';
@@ -58,13 +59,20 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
     return launch;
   };
   const proxies = createProxyKeeper();
+  const jaeger = keepJaeger(
+    receiver,
+    launchOf,
+    (name) => launches.has(name) || options.env.SHOPCTL_JAEGER_URL !== undefined,
+  );
   const feed = feedLogs(project.logDir, (line) => receiver.logs.addLine(line));
   return {
     serviceNames,
-    plan: (request) => planShop({ ...options, secrets, telemetryUrl: receiver.url, launchOf, proxies }, request),
+    plan: (request) =>
+      planShop({ ...options, secrets, telemetryUrl: receiver.url, launchOf, proxies, jaeger }, request),
     ports: () => ports.all(),
     async close() {
       feed.end();
+      jaeger.close();
       await receiver.close();
     },
   };
@@ -75,16 +83,52 @@ interface Planning extends ShopPlannerOptions {
   readonly telemetryUrl: string;
   readonly launchOf: (name: ComponentName, forced: string | undefined) => Promise<Launch>;
   readonly proxies: ProxyKeeper;
+  readonly jaeger: JaegerKeeper;
+}
+
+interface JaegerKeeper {
+  /** Jaeger when it is wanted: forced by a provider, named by its URL, or there since an earlier `up`. */
+  launch(forced: string | undefined): Promise<Launch | undefined>;
+  close(): void;
+}
+
+/** OTLP over HTTP, unless the provider says otherwise. Source: OpenTelemetry Protocol, "Default ports". */
+const OTLP_HTTP_PORT = 4318;
+
+/** Services export to our receiver whatever stores their traces, so that a Jaeger can come later or be away. */
+function keepJaeger(
+  receiver: OtlpReceiver,
+  launchOf: Planning['launchOf'],
+  isWanted: (name: ComponentName) => boolean,
+): JaegerKeeper {
+  let relay: JaegerRelay | undefined;
+  return {
+    async launch(forced) {
+      if (forced === undefined && !isWanted('jaeger')) return undefined;
+      const launch = await launchOf('jaeger', forced);
+      if (relay) return launch;
+      const { host, port } = launch.address;
+      const address = {
+        queryUrl: launch.externalUrl ?? `http://${host}:${port}`,
+        otlpUrl: `http://${host}:${launch.info.otlpPort ?? OTLP_HTTP_PORT}`,
+      };
+      relay = createJaegerRelay(address, (message) => console.error(`supervisor: ${message}`));
+      receiver.relay(relay);
+      return launch;
+    },
+    close: () => relay?.close(),
+  };
 }
 
 async function planShop(planning: Planning, request: PlanRequest): Promise<Plan> {
   const wanted = wantedNodes(request.services);
   const wantedServices = services.filter(({ name }) => wanted.has(name));
   const needs = (name: ComponentName) => wanted.has(name);
-  const [postgres, rabbitmq, toxiproxy] = await Promise.all([
+  const [postgres, rabbitmq, toxiproxy, jaeger] = await Promise.all([
     needs('postgres') ? planning.launchOf('postgres', request.providers.postgres) : undefined,
     needs('rabbitmq') ? planning.launchOf('rabbitmq', request.providers.rabbitmq) : undefined,
     request.direct ? undefined : toxiproxyOrReason(planning, request.providers.toxiproxy),
+    planning.jaeger.launch(request.providers.jaeger),
   ]);
   const proxy = typeof toxiproxy === 'string' ? undefined : toxiproxy;
   const replicasOf = (name: string) => request.replicas[name] ?? 1;
@@ -105,7 +149,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   const edgeStates = wired.map(({ state }) => state);
   const proxyUrl = proxy && `http://${proxy.address.host}:${proxy.address.port}`;
   if (proxyUrl !== undefined) planning.proxies.want(proxyUrl, edgeStates);
-  const componentUnits = [rabbitmq, postgres, proxy]
+  const componentUnits = [rabbitmq, postgres, proxy, jaeger]
     .filter((launch) => launch !== undefined)
     .map((launch) =>
       componentUnit({
@@ -131,7 +175,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   return {
     units: [...componentUnits, ...serviceUnits],
     edges: proxy ? edgeStates : [],
-    gatewayUrl: `http://${LOOPBACK}:${ports.get('gateway-1')?.main}`,
+    gatewayUrl: wanted.has('gateway') ? `http://${LOOPBACK}:${ports.get('gateway-1')?.main}` : '',
     telemetryUrl: planning.telemetryUrl,
     ...(proxyUrl !== undefined && { toxiproxyUrl: proxyUrl }),
     direct: proxy === undefined,

@@ -67,6 +67,8 @@ export interface PlatformState {
   readonly project: string;
   readonly status: 'starting' | 'ready' | 'degraded' | 'stopping' | 'stopped';
   readonly supervisor: ProcessIdentity;
+  /** What the supervisor was built from; another value in the clone means that a newer one is there. */
+  readonly build?: string;
   readonly guardian?: ProcessIdentity;
   /** Marks every process of this project in its environment, so that leftovers can be recognised. */
   readonly mark: string;

@@ -10,7 +10,7 @@ import { isAlive, type ProcessIdentity } from './process-identity.ts';
 import { cloneRoot, openProject, type Project } from './project.ts';
 import { childListFile, endEarlierRun } from './run-supervisor.ts';
 import { type PlatformState, readState } from './state.ts';
-import { waitUntilGone } from './supervisor-end.ts';
+import { killSupervisor, waitUntilGone } from './supervisor-end.ts';
 import { isSupervisorRunning, startSupervisor } from './supervisor-process.ts';
 
 const everything: UpRequest = { services: [], replicas: {}, providers: {}, waitTimeoutMs: 10_000 };
@@ -203,5 +203,32 @@ describe('supervisor', { timeout: 30_000 }, () => {
   it('ends by itself when the up it was started for never comes', async () => {
     await start(twoServices);
     await waitUntilGone(project, 6000);
+  });
+});
+
+describe('a supervisor that is stopped (SIGSTOP)', () => {
+  async function stopped(): Promise<PlatformState> {
+    await start(twoServices);
+    await up();
+    const before = await state();
+    process.kill(before.supervisor.pid, 'SIGSTOP');
+    return before;
+  }
+
+  it('is told from one that answers, and the message names the way out', async () => {
+    const { supervisor } = await stopped();
+    const answer = createControlClient(project.socketPath, 300).state();
+    await expect(answer).rejects.toMatchObject({ exitCode: 4, next: expect.stringContaining('shopctl down') });
+    process.kill(supervisor.pid, 'SIGCONT');
+  });
+
+  it('is killed by its pid, and its guardian ends what it ran', async () => {
+    const before = await stopped();
+    await killSupervisor(project);
+    await waitUntilGone(project, 5000);
+    await until(
+      'no child left',
+      async () => !(await isAlive(processOf(before, 'base'))) && !(await isAlive(processOf(before, 'top'))),
+    );
   });
 });

@@ -1,17 +1,28 @@
+import { endContainers } from '../providers/docker/leftovers.ts';
+import { supervisorBuild } from './bundles.ts';
 import { cloneRoot, openProject } from './project.ts';
 import { runSupervisor } from './run-supervisor.ts';
 import { createShopPlanner } from './shop-planner.ts';
 
-// Started by `up` in a session of its own; its output goes to the project's supervisor.log.
-const [projectName = 'shop'] = process.argv.slice(2);
-const project = openProject(projectName, cloneRoot(), process.env);
+// Started by `up` in a session of its own with a project's name; its output goes to the project's supervisor.log.
+// The guardian, in whose environment little is left, starts it with a state directory to end the containers there.
+const END_CONTAINERS = '--end-containers';
+const [subject = 'shop', stateDir = ''] = process.argv.slice(2);
 try {
-  await runSupervisor({
-    project,
-    createPlanner: (context) => createShopPlanner({ ...context, project, env: process.env }),
-  });
+  if (subject === END_CONTAINERS) console.error(`guardian: ended ${await endContainers(stateDir)} containers`);
+  else await supervise(subject);
   process.exit(0);
 } catch (error) {
   console.error(error);
   process.exit(1);
+}
+
+async function supervise(projectName: string): Promise<void> {
+  const project = openProject(projectName, cloneRoot(), process.env);
+  return runSupervisor({
+    project,
+    build: await supervisorBuild(project),
+    createPlanner: (context) => createShopPlanner({ ...context, project, env: process.env }),
+    containerEnder: [process.execPath, process.argv[1] as string, END_CONTAINERS, project.stateDir],
+  });
 }

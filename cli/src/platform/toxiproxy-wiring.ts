@@ -5,7 +5,7 @@ import type { EdgeState } from './state.ts';
  * Makes Toxiproxy hold exactly these proxies, enabled. A proxy that is there already with the same addresses keeps its
  * connections and its toxics. Throws with Toxiproxy's own words when it refuses.
  */
-export async function populateProxies(apiUrl: string, edges: readonly EdgeState[]): Promise<void> {
+async function populateProxies(apiUrl: string, edges: readonly EdgeState[]): Promise<void> {
   const proxies = edges.map(({ name, listen, upstream }) => ({ name, listen, upstream, enabled: true }));
   const response = await fetch(`${apiUrl}/populate`, {
     method: 'POST',

@@ -33,6 +33,8 @@ export interface ContainerPlan {
   readonly name: string;
   readonly options: ContainerCreateOptions;
   readonly volumeName?: string;
+  /** The image takes a half initialised volume for a whole one: until it has served once, it starts with an empty one. */
+  readonly initialisesOnce?: boolean;
   readonly address: Address;
   readonly info: Readonly<Record<string, string | number>>;
   probe(signal: AbortSignal): Promise<void>;
@@ -57,6 +59,7 @@ const plans: Readonly<Record<ComponentName, (name: string, context: ComponentCon
       component: 'postgres',
       name,
       volumeName,
+      initialisesOnce: true,
       options: {
         Image: containerImages.postgres,
         Env: [

@@ -2,7 +2,7 @@ import type { Availability, ComponentContext, ComponentName, Launch, Provider } 
 import { containerRun, execute } from './docker/container-run.ts';
 import { type EngineUrl, engineUrl, openEngine, pingEngine, unlessStatus } from './docker/engine.ts';
 import { pullImage } from './docker/pull.ts';
-import { projectKey } from './docker/record.ts';
+import { projectKey, recordInitialised } from './docker/record.ts';
 import { containerImages, planContainer } from './docker-plans.ts';
 import { available, installable, nothing, unavailable } from './provider-checks.ts';
 
@@ -45,7 +45,7 @@ async function check(component: ComponentName, { env }: ComponentContext): Promi
   const obstacle = component === 'toxiproxy' ? await hostNetworkObstacle(url) : undefined;
   if (obstacle !== undefined) return unavailable('docker', obstacle);
   if (await hasImage(url, image)) return available('docker', `image ${image}`);
-  return installable('docker', `image ${image} is not here; it would be pulled`);
+  return installable('docker', `image ${image} is not here; setup would pull it, as "docker pull" does`);
 }
 
 /** Why the engine's host network is not the one where our processes listen, which a proxy between them needs. */
@@ -74,7 +74,10 @@ async function launch(component: ComponentName, context: ComponentContext): Prom
     info: { container: plan.name, engine: url, ...plan.info },
     prepare: nothing,
     probe: plan.probe,
-    setUp: plan.setUp,
+    async setUp() {
+      if (plan.volumeName !== undefined) await recordInitialised(context, plan.volumeName);
+      await plan.setUp();
+    },
     cleanUp: nothing, // A container's processes end with it.
   };
 }

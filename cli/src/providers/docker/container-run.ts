@@ -1,11 +1,11 @@
 import { createWriteStream } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type Docker from 'dockerode';
 import type { ComponentContext, ContainerRun } from '../component.ts';
 import { COMPONENT_LABEL, CONTAINER_LABEL, type ContainerPlan } from '../docker-plans.ts';
 import { type EngineUrl, openEngine, unlessStatus } from './engine.ts';
-import { projectKey, recordEngine } from './record.ts';
+import { projectKey, readRecord, recordEngine } from './record.ts';
 
 /** How long a stop signal may take, where nothing else is said. */
 const STOP_TIMEOUT_MS = 10_000;
@@ -13,7 +13,7 @@ const STOP_TIMEOUT_MS = 10_000;
 /** Carries a plan out: one container at a time, its output in the component's log file, removed when it has ended. */
 export function containerRun(plan: ContainerPlan, context: ComponentContext, url: EngineUrl): ContainerRun {
   const { name, component } = plan;
-  const labels = { [CONTAINER_LABEL]: projectKey(context), [COMPONENT_LABEL]: component };
+  const labels = labelsOf(plan, context);
   let ended: Promise<string> = Promise.resolve('never started');
   return {
     type: 'container',
@@ -22,16 +22,16 @@ export function containerRun(plan: ContainerPlan, context: ComponentContext, url
       await recordEngine(context, url);
       // What an earlier run left has other ports perhaps; the data is in the volume.
       await removeContainer(engine, name);
-      if (plan.volumeName !== undefined) await engine.createVolume({ Name: plan.volumeName, Labels: labels });
+      await openVolume(engine, plan, context);
       const container = await engine.createContainer({ ...plan.options, ...bounded(plan), name, Labels: labels });
-      const logged = await logOutput(engine, container, context.logFile(component));
+      const { written } = await logOutput(engine, container, context.logFile(component));
       try {
         await container.start();
       } catch (error) {
         await removeContainer(engine, container.id);
         throw error;
       }
-      ended = untilEnded(engine, container, logged);
+      ended = untilEnded(engine, container, written);
       return { ended };
     },
     async stop(timeoutMs = STOP_TIMEOUT_MS) {
@@ -43,7 +43,20 @@ export function containerRun(plan: ContainerPlan, context: ComponentContext, url
   };
 }
 
-/** Runs a command in a container, with `input` on its standard input, and returns what it wrote. Throws with its error output when it fails. */
+/** Makes the volume unless it is there. One that was interrupted in its first start is made anew. */
+async function openVolume(engine: Docker, plan: ContainerPlan, context: ComponentContext): Promise<void> {
+  const { volumeName, initialisesOnce } = plan;
+  if (volumeName === undefined) return;
+  if (initialisesOnce && !(await readRecord(context.stateDir))?.initialised.includes(volumeName))
+    await engine.getVolume(volumeName).remove().catch(unlessStatus(404));
+  await engine.createVolume({ Name: volumeName, Labels: labelsOf(plan, context) });
+}
+
+function labelsOf({ component }: ContainerPlan, context: ComponentContext) {
+  return { [CONTAINER_LABEL]: projectKey(context), [COMPONENT_LABEL]: component };
+}
+
+/** Runs a command in a container and returns what it wrote. Throws with its error output when it fails. */
 export async function execute(engine: Docker, container: string, command: readonly string[]): Promise<string> {
   const exec = await engine.getContainer(container).exec({ Cmd: [...command], AttachStdout: true, AttachStderr: true });
   const stream = await exec.start({});
@@ -88,8 +101,12 @@ function bounded({ options }: ContainerPlan): Docker.ContainerCreateOptions {
   };
 }
 
-/** Attached before the start, so that no line is missed. Resolves to the end of the output. */
-async function logOutput(engine: Docker, container: Docker.Container, file: string): Promise<Promise<void>> {
+/** Attached before the start, so that no line is missed. `written` resolves when the last line is in the file. */
+async function logOutput(
+  engine: Docker,
+  container: Docker.Container,
+  file: string,
+): Promise<{ readonly written: Promise<void> }> {
   const output = await container.attach({ stream: true, stdout: true, stderr: true });
   const log = createWriteStream(file, { flags: 'a', mode: 0o600 });
   engine.modem.demuxStream(output, log, log);
@@ -101,11 +118,11 @@ async function logOutput(engine: Docker, container: Docker.Container, file: stri
   });
   // A full disk, for instance: the component goes on without a log, and its end tells why.
   written.catch(() => output.resume());
-  return written;
+  return { written };
 }
 
-/** Resolves when the container has ended and is removed, with how it ended. */
-async function untilEnded(engine: Docker, container: Docker.Container, logged: Promise<void>): Promise<string> {
+/** Resolves when the container has ended and is removed, with how it ended and what went wrong after that. */
+async function untilEnded(engine: Docker, container: Docker.Container, written: Promise<void>): Promise<string> {
   let how: string;
   try {
     const { StatusCode } = (await container.wait()) as { StatusCode: number };
@@ -115,11 +132,9 @@ async function untilEnded(engine: Docker, container: Docker.Container, logged: P
     // Removed by hand, or the engine itself is gone; then what is left is removed at the next start.
     return `the Docker engine lost it: ${(error as Error).message}`;
   }
-  try {
-    await logged;
-    await removeContainer(engine, container.id);
-    return how;
-  } catch (error) {
-    return `${how}; ${(error as Error).message}`;
-  }
+  const results = await Promise.allSettled([written, removeContainer(engine, container.id)]);
+  const problems = results.flatMap((result) =>
+    result.status === 'rejected' ? [(result.reason as Error).message] : [],
+  );
+  return [how, ...problems].join('; ');
 }

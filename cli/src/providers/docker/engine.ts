@@ -46,6 +46,10 @@ export async function openEngine(url: EngineUrl, timeoutMs?: number): Promise<Do
 
 /** Resolves when the engine answers; rejects with a reason for people. */
 export async function pingEngine(url: EngineUrl): Promise<void> {
+  const socket = url.startsWith('unix://') ? url.slice('unix://'.length) : undefined;
+  // Most machines without an engine are told from this alone, and the client need not be loaded.
+  if (socket !== undefined && !existsSync(socket))
+    throw new Error(`no Docker engine answers at ${url} (no such socket)`);
   const engine = await openEngine(url, PING_TIMEOUT_MS);
   try {
     await engine.ping();

@@ -21,7 +21,8 @@ export async function pullImage(engine: Docker, image: string, onProgress: OnPro
       onProgress(`pulling ${image}: ${layers}`);
     });
   } catch (cause) {
-    const why = stall.signal.aborted ? `nothing came for ${STALL_LIMIT_MS / 1000} s` : (cause as Error).message;
+    const { message, json } = cause as Error & { json?: { message?: string } };
+    const why = stall.signal.aborted ? `nothing came for ${STALL_LIMIT_MS / 1000} s` : (json?.message ?? message);
     throw new Error(`${image} could not be pulled (${why}); without a registry, bring it here by "docker load"`, {
       cause,
     });

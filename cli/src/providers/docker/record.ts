@@ -11,10 +11,14 @@ export interface DockerRecord {
   readonly key: string;
   /** More than one when DOCKER_HOST was another at some `up`. */
   readonly engines: readonly EngineUrl[];
+  /** Volumes whose server has served: what they hold is whole. */
+  readonly initialised: readonly string[];
 }
 
+type Owner = Pick<ComponentContext, 'project' | 'stateDir'>;
+
 /** Two clones may have projects of the same name; their state directories differ. */
-export function projectKey({ project, stateDir }: Pick<ComponentContext, 'project' | 'stateDir'>): string {
+export function projectKey({ project, stateDir }: Owner): string {
   return `${project}-${createHash('sha256').update(stateDir).digest('hex').slice(0, 8)}`;
 }
 
@@ -34,20 +38,28 @@ export async function readRecord(stateDir: string): Promise<DockerRecord | undef
 
 /**
  * Records the engine before anything is created there, so that whoever cleans up later finds it, without DOCKER_HOST
- * and after a crash too. Components start at the same time: one writes after the other.
+ * and after a crash too.
  */
-export function recordEngine(context: Pick<ComponentContext, 'project' | 'stateDir'>, url: EngineUrl): Promise<void> {
-  const written = writing.then(() => addEngine(context, url));
-  // The next one writes whether this one succeeded or not; its failure is told to whoever asked for it.
-  writing = written.catch(() => undefined);
-  return written;
+export function recordEngine(owner: Owner, url: EngineUrl): Promise<void> {
+  return change(owner, (record) => ({ ...record, engines: [...new Set([...record.engines, url])] }));
+}
+
+/** Records that the volume's server has served. */
+export function recordInitialised(owner: Owner, volume: string): Promise<void> {
+  return change(owner, (record) => ({ ...record, initialised: [...new Set([...record.initialised, volume])] }));
 }
 
 let writing: Promise<void> = Promise.resolve();
 
-async function addEngine(context: Pick<ComponentContext, 'project' | 'stateDir'>, url: EngineUrl): Promise<void> {
-  const before = await readRecord(context.stateDir);
-  if (before?.engines.includes(url)) return;
-  const record: DockerRecord = { key: projectKey(context), engines: [...(before?.engines ?? []), url] };
-  await writePrivateFile(recordFile(context.stateDir), `${JSON.stringify(record)}\n`);
+/** Components start at the same time: one writes after the other. */
+function change(owner: Owner, by: (record: DockerRecord) => DockerRecord): Promise<void> {
+  const written = writing.then(async () => {
+    const before = await readRecord(owner.stateDir);
+    const after = by(before ?? { key: projectKey(owner), engines: [], initialised: [] });
+    if (JSON.stringify(after) !== JSON.stringify(before))
+      await writePrivateFile(recordFile(owner.stateDir), `${JSON.stringify(after)}\n`);
+  });
+  // The next one writes whether this one succeeded or not; its failure is told to whoever asked for it.
+  writing = written.catch(() => undefined);
+  return written;
 }

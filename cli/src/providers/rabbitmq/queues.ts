@@ -75,27 +75,6 @@ export function parseErlangAnswer(answer: string): QueueDepth[] {
 }
 
 async function listInContainer(container: string, engine: string): Promise<QueueDepth[]> {
-  const columns = ['name', 'messages_ready', 'messages_unacknowledged', 'consumers'];
-  const out = await execInContainer(container, [
-    'rabbitmqctl',
-    '-q',
-    '-p',
-    VIRTUAL_HOST,
-    'list_queues',
-    '--formatter',
-    'json',
-    ...columns,
-  ]);
-  const rows = JSON.parse(out) as {
-    name: string;
-    messages_ready: number;
-    messages_unacknowledged: number;
-    consumers: number;
-  }[];
-  return rows.map((row) => ({
-    name: row.name,
-    ready: row.messages_ready,
-    unacknowledged: row.messages_unacknowledged,
-    consumers: row.consumers,
-  }));
+  const command = ['rabbitmqctl', '-q', 'eval', LIST_QUEUES];
+  return parseErlangAnswer(await execInContainer(container, command, engine));
 }

@@ -1,0 +1,124 @@
+import { connect } from 'node:net';
+
+/** What is spoken on an edge. */
+export type Protocol = 'http' | 'grpc' | 'postgres' | 'amqp';
+
+/**
+ * `hello`: the smallest exchange the protocol knows, over at the first byte of the answer. `close`: an exchange that the
+ * called side ends. `bulk`: much data both ways (HTTP only), over when the called side ends it.
+ */
+export type Conversation = 'hello' | 'close' | 'bulk';
+
+/** What one connection through an edge experienced. Times in ms. */
+export interface CanaryResult {
+  readonly ended: 'answered' | 'closed' | 'reset' | 'refused' | 'silent';
+  /** From sending to the first byte. */
+  readonly firstByteMs?: number;
+  readonly tookMs: number;
+  readonly bytes: number;
+  readonly sentBytes: number;
+  /** Pieces in which the answer arrived. */
+  readonly pieces: number;
+  /** From the last byte to the end of the connection. */
+  readonly closeMs?: number;
+}
+
+/** True when the protocol knows the conversation. */
+export function speaks(protocol: Protocol, conversation: Conversation): boolean {
+  return conversation !== 'bulk' || protocol === 'http';
+}
+
+/**
+ * One connection of our own through an edge, as its caller would make it: what it experiences is what the fault does.
+ * `address` is `host:port`. Never rejects for what happens on the connection.
+ */
+export function canary(
+  address: string,
+  protocol: Protocol,
+  { limitMs, conversation = 'hello' }: { readonly limitMs: number; readonly conversation?: Conversation },
+): Promise<CanaryResult> {
+  const request = requests[protocol][conversation] ?? requests[protocol].hello;
+  const [host = '', port] = address.split(':');
+  return new Promise((resolve) => {
+    const began = performance.now();
+    let firstAt: number | undefined;
+    let lastAt: number | undefined;
+    let bytes = 0;
+    let pieces = 0;
+    const socket = connect({ host, port: Number(port), noDelay: true });
+    const finish = (ended: CanaryResult['ended']) => {
+      clearTimeout(limit);
+      socket.destroy();
+      const now = performance.now();
+      resolve({
+        ended,
+        ...(firstAt !== undefined && { firstByteMs: firstAt - began }),
+        tookMs: now - began,
+        bytes,
+        sentBytes: request.reduce((sum, part) => sum + part.length, 0),
+        pieces,
+        ...(lastAt !== undefined && ended !== 'answered' && ended !== 'silent' && { closeMs: now - lastAt }),
+      });
+    };
+    const limit = setTimeout(() => finish('silent'), limitMs);
+    const [first = Buffer.alloc(0), second] = request;
+    socket.once('connect', () => socket.write(first));
+    socket.on('data', (data) => {
+      firstAt ??= performance.now();
+      lastAt = performance.now();
+      bytes += data.length;
+      pieces += 1;
+      if (conversation === 'hello') finish('answered');
+      // PostgreSQL wants its first question answered before it hears the second.
+      else if (second !== undefined && pieces === 1) socket.write(second);
+    });
+    socket.once('end', () => finish('closed'));
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      finish(error.code === 'ECONNREFUSED' ? 'refused' : 'reset');
+    });
+    socket.once('close', () => finish('closed'));
+  });
+}
+
+/** `answered in 12 ms`, `refused`: for evidence. */
+export function describeCanary({ ended, firstByteMs, tookMs, bytes }: CanaryResult): string {
+  if (ended === 'answered') return `answered in ${Math.round(firstByteMs ?? tookMs)} ms`;
+  if (ended === 'silent') return `${bytes === 0 ? 'silent' : 'unfinished'} for ${Math.round(tookMs)} ms`;
+  const how = { closed: 'closed', reset: 'reset (ECONNRESET)', refused: 'refused (ECONNREFUSED)' }[ended];
+  return `${how} after ${Math.round(tookMs)} ms${bytes > 0 ? ` and ${bytes} bytes` : ''}`;
+}
+
+const BULK_REQUESTS = 200;
+const padding = 'x'.repeat(280);
+const get = (connection: string) =>
+  `GET /health/live HTTP/1.1\r\nHost: canary\r\nX-Padding: ${padding}\r\nConnection: ${connection}\r\n\r\n`;
+
+/** Every request in one piece, or two when the second follows the first answer. */
+const requests: Readonly<Record<Protocol, Partial<Record<Conversation, readonly Buffer[]>> & { hello: readonly Buffer[] }>> =
+  {
+    http: {
+      hello: [Buffer.from(get('close'))],
+      close: [Buffer.from(get('close'))],
+      bulk: [Buffer.from(get('keep-alive').repeat(BULK_REQUESTS - 1) + get('close'))],
+    },
+    grpc: {
+      // HTTP/2's connection preface and an empty SETTINGS frame; the server begins with its own SETTINGS (RFC 9113, 3.4).
+      hello: [Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])],
+      // Anything else is a connection error, which it ends.
+      close: [Buffer.from('NOT * HTTP/2.0\r\n\r\nNO\r\n\r\n')],
+    },
+    postgres: {
+      // SSLRequest, answered by one byte.
+      hello: [Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])],
+      // Then a CancelRequest of nobody, after which the server closes without a word.
+      close: [
+        Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]),
+        Buffer.from([0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 0, 0, 0, 0, 0]),
+      ],
+    },
+    amqp: {
+      // Protocol header 0-9-1, answered by connection.start; another version by the right header and the end.
+      hello: [Buffer.from('AMQP\0\0\x09\x01', 'latin1')],
+      close: [Buffer.from('AMQP\0\0\x09\x63', 'latin1')],
+    },
+  };

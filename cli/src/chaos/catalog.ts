@@ -1,0 +1,91 @@
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { suggestName } from '../platform/graph.ts';
+import { edges, serviceNames } from '../platform/services.ts';
+import type { PlatformState } from '../platform/state.ts';
+import type { AnyFault, Scope } from './fault.ts';
+import { failpointNames } from './failpoint-names.ts';
+import { bandwidth } from './faults/bandwidth.ts';
+import { down } from './faults/down.ts';
+import { failpoint } from './faults/failpoint.ts';
+import { holdConnections } from './faults/hold-connections.ts';
+import { kill } from './faults/kill.ts';
+import { latency } from './faults/latency.ts';
+import { limitData } from './faults/limit-data.ts';
+import { lock } from './faults/lock.ts';
+import { pause } from './faults/pause.ts';
+import { resetPeer } from './faults/reset-peer.ts';
+import { restart } from './faults/restart.ts';
+import { slicer } from './faults/slicer.ts';
+import { slowClose } from './faults/slow-close.ts';
+import { stop } from './faults/stop.ts';
+import { term } from './faults/term.ts';
+import { terminate } from './faults/terminate.ts';
+import { timeout } from './faults/timeout.ts';
+
+/** Every fault, in the order of listings. */
+export const faults: readonly AnyFault[] = [
+  latency,
+  bandwidth,
+  slowClose,
+  timeout,
+  resetPeer,
+  slicer,
+  limitData,
+  down,
+  kill,
+  term,
+  restart,
+  stop,
+  pause,
+  terminate,
+  holdConnections,
+  lock,
+  failpoint,
+];
+
+/** The fault of this name; `slow-close` is `slow_close`. Throws CliError (2) with the nearest name. */
+export function findFault(name: string): AnyFault {
+  const plain = (text: string) => text.replaceAll('_', '-');
+  const found = faults.find((fault) => plain(fault.name) === plain(name));
+  if (found) return found;
+  const names = faults.map((fault) => fault.name);
+  const suggestion = suggestName(name, names);
+  throw new CliError({
+    what: `there is no fault "${name}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
+    next: `faults are ${names.join(', ')}; "shopctl chaos faults" says what each does and where`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** What faults of a scope can be aimed at: on the running platform, or on one with a replica of each when none is given. */
+export function targetsOf(scope: Scope, state?: Pick<PlatformState, 'edges' | 'instances'>): readonly string[] {
+  const edgeNames = (state?.edges ?? edges).map(({ name }) => name);
+  switch (scope) {
+    case 'edge':
+      return edgeNames;
+    case 'database':
+      return edges.map(({ name }) => name).filter((name) => name.endsWith('-db'));
+    case 'service':
+      return Object.keys(failpointNames);
+    case 'process': {
+      const services = [...serviceNames, 'postgres', 'rabbitmq', 'toxiproxy'];
+      if (!state) return services;
+      return [...new Set(state.instances.flatMap(({ service, name }) => [service, name]))];
+    }
+  }
+}
+
+/** Throws CliError (2) when the fault cannot be aimed at the target, with what it can be aimed at. */
+export function checkTarget(fault: AnyFault, target: string, state: Pick<PlatformState, 'edges' | 'instances'>): void {
+  const targets = targetsOf(fault.scope, state);
+  if (targets.includes(target)) return;
+  // Said by prepare(), which knows why: the services are wired without proxies.
+  if (fault.scope === 'edge' && state.edges.length === 0 && edges.some(({ name }) => name === target)) return;
+  const suggestion = suggestName(target, targets);
+  throw new CliError({
+    what: `${fault.name} cannot be injected into "${target}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
+    next: `its targets are ${targets.length > 0 ? targets.join(', ') : 'none now'}`,
+    exitCode: exitCodes.usage,
+  });
+}

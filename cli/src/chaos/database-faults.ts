@@ -1,0 +1,55 @@
+import { CliError } from '../errors.ts';
+import type { DatabaseName } from '../platform/connection.ts';
+import { databaseNames } from '../providers/databases.ts';
+import { sessionName } from './database-sessions.ts';
+import { until } from './poll.ts';
+import type { World } from './world.ts';
+
+/** A fault that lives in connections of ours, as an undo record holds it. */
+export interface SessionRecord {
+  readonly id: string;
+  readonly database: DatabaseName;
+}
+
+const GONE_LIMIT_MS = 3_000;
+
+/** The database of an edge: `orders-db` is `orders`. */
+export function databaseOf(target: string): DatabaseName {
+  const found = databaseNames.find((name) => `${name}-db` === target);
+  if (found) return found;
+  throw new CliError({ what: `${target} is no database`, next: 'name its edge, for instance orders-db', exitCode: 2 });
+}
+
+/** Ends the connections of a fault: ours, and those a killed supervisor's server may still hold. */
+export async function endSessions({ id, database }: SessionRecord, world: World): Promise<void> {
+  await world.sessions.close(id);
+  if (!hasServer(world)) return;
+  await world.query(
+    database,
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
+    [sessionName(id)],
+  );
+}
+
+/** Evidence that none is left. */
+export async function verifyNoSessions({ id, database }: SessionRecord, world: World): Promise<string> {
+  if (!hasServer(world)) return 'PostgreSQL has ended, and the connections with it';
+  return until('the connections of the fault to end', GONE_LIMIT_MS, async () => {
+    return (await countSessions(id, database, world)) === 0 ? 'PostgreSQL has no connection of it any more' : undefined;
+  });
+}
+
+/** Connections the server holds for a fault. */
+export async function countSessions(id: string, database: DatabaseName, world: World): Promise<number> {
+  const [row] = await world.query<{ count: number }>(
+    database,
+    'SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = $1',
+    [sessionName(id)],
+  );
+  return row?.count ?? 0;
+}
+
+/** False when the platform's PostgreSQL does not run. */
+export function hasServer(world: World): boolean {
+  return world.isLive && world.state()?.instances.some(({ name, process }) => name === 'postgres' && process) === true;
+}

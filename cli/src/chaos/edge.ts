@@ -1,0 +1,98 @@
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type CanaryResult, canary, describeCanary, type Protocol } from './canary.ts';
+import { until } from './poll.ts';
+import { ToxiproxyRefusal } from './toxiproxy-client.ts';
+import type { World } from './world.ts';
+
+/** An edge as an undo record holds it. */
+export interface EdgeRecord {
+  readonly apiUrl: string;
+  readonly proxy: string;
+  readonly listen: string;
+  readonly upstream: string;
+  readonly protocol: Protocol;
+  /** What a canary experienced before the fault. */
+  readonly before: CanaryResult;
+}
+
+/** How long the canary before a fault may take, ms. */
+const BEFORE_LIMIT_MS = 1_000;
+/** How long an edge may take to serve again once the fault is taken back, ms. */
+const BACK_LIMIT_MS = 3_000;
+
+/** The edge as it is now. Throws CliError (3) when the services are wired without proxies. */
+export async function recordEdge(name: string, world: World): Promise<EdgeRecord> {
+  const state = world.state();
+  const edge = state?.edges.find((one) => one.name === name);
+  if (!edge || state?.toxiproxyUrl === undefined) {
+    throw new CliError({
+      what: `there is no proxy on ${name}`,
+      why: 'the services are wired directly',
+      next: 'run "shopctl setup", which installs Toxiproxy, then "shopctl up" (without --direct)',
+      exitCode: exitCodes.unavailable,
+    });
+  }
+  const protocol = protocolOf(edge.to);
+  return {
+    apiUrl: state.toxiproxyUrl,
+    proxy: name,
+    listen: edge.listen,
+    upstream: edge.upstream,
+    protocol,
+    before: await canary(edge.listen, protocol, { limitMs: BEFORE_LIMIT_MS }),
+  };
+}
+
+function protocolOf(to: string): Protocol {
+  if (to === 'postgres') return 'postgres';
+  if (to === 'rabbitmq') return 'amqp';
+  return to === 'stock' ? 'grpc' : 'http';
+}
+
+/**
+ * Takes something back through Toxiproxy's API. A server that hangs is restarted through the supervisor, which makes its
+ * proxies anew, without any toxic. A server that is gone has taken its toxics with it.
+ */
+export async function takeBack({ apiUrl }: EdgeRecord, world: World, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ToxiproxyRefusal)) throw error;
+    if (error.status === 404 || (error.status === undefined && !error.hangs)) return;
+    if (!error.hangs || !world.isLive) throw error;
+    await world.act('toxiproxy', 'restart');
+    await world.toxiproxy(apiUrl).version();
+  }
+}
+
+/** Evidence that an edge serves again; throws with what a canary experiences while it does not. */
+export async function verifyEdge(edge: EdgeRecord, world: World, isGone: () => Promise<boolean>): Promise<string> {
+  try {
+    if (!(await isGone())) throw new Error(`Toxiproxy still holds the fault on ${edge.proxy}`);
+  } catch (error) {
+    const isAway = error instanceof ToxiproxyRefusal && error.status === undefined && !error.hangs;
+    if (isAway && !world.isLive) return 'Toxiproxy has ended, and the fault with it';
+    if (!isAway && !(error instanceof ToxiproxyRefusal && error.status === 404)) throw error;
+  }
+  let last: CanaryResult | undefined;
+  try {
+    return await until(`${edge.proxy} to serve again`, BACK_LIMIT_MS, async () => {
+      last = await canary(edge.listen, edge.protocol, { limitMs: BEFORE_LIMIT_MS });
+      return last.ended === 'answered' ? `a canary through ${edge.proxy} was ${describeCanary(last)}` : undefined;
+    });
+  } catch (error) {
+    const other = await otherReason(edge, world);
+    if (other !== undefined) return `the fault is gone from Toxiproxy; ${edge.proxy} does not serve because ${other}`;
+    throw new Error(`${(error as Error).message}; a canary was ${last ? describeCanary(last) : 'not answered'}`);
+  }
+}
+
+/** Why the edge does not serve although this fault is gone, if it is something else. */
+async function otherReason({ apiUrl, proxy, upstream, protocol }: EdgeRecord, world: World): Promise<string | undefined> {
+  const direct = await canary(upstream, protocol, { limitMs: BEFORE_LIMIT_MS });
+  if (direct.ended !== 'answered') return `what is behind it does not serve (${describeCanary(direct)})`;
+  const { enabled, toxics } = await world.toxiproxy(apiUrl).proxy(proxy);
+  if (!enabled) return 'another fault holds it down';
+  return toxics.length > 0 ? `other faults act on it (${toxics.map(({ name }) => name).join(', ')})` : undefined;
+}

@@ -1,0 +1,64 @@
+import type { Static, TObject } from 'typebox';
+import type { World } from './world.ts';
+
+/** What a fault acts through. */
+export type FaultKind = 'toxic' | 'proxy' | 'process' | 'database' | 'failpoint';
+
+/** What a fault can be aimed at: an edge's proxy, a process, a service's database (named by its edge), a service. */
+export type Scope = 'edge' | 'process' | 'database' | 'service';
+
+/** What was measured where the fault acts. */
+export interface Witness {
+  /**
+   * `seen`: measurably there. `absent`: it was looked for and is not there. `pending`: it waits for something to happen
+   * (a failpoint for its hit). `unmeasurable`: it cannot be told with these parameters; the evidence says why.
+   */
+  readonly verdict: 'seen' | 'absent' | 'pending' | 'unmeasurable';
+  /** The measurement, for people. */
+  readonly evidence: string;
+}
+
+/** One injection: what, where, how. */
+export interface Injection<Parameters = Readonly<Record<string, unknown>>> {
+  /** Of the lease; names what the fault leaves behind (a toxic, a database session). */
+  readonly id: string;
+  readonly target: string;
+  readonly parameters: Parameters;
+}
+
+/**
+ * A fault as data. `Undo` is written to disk before the fault happens, so it is plain JSON and holds all that is needed
+ * to take it back, also by another process and after the platform has ended.
+ */
+export interface Fault<Schema extends TObject = TObject, Undo extends object = object> {
+  readonly name: string;
+  readonly kind: FaultKind;
+  readonly scope: Scope;
+  /** What it does, one sentence. */
+  readonly title: string;
+  readonly parameters: Schema;
+  /** It happens once and nothing lasts: its lease ends as soon as the platform has recovered. */
+  readonly isMomentary?: boolean;
+  /** Nothing of it is left once the platform's processes have ended. */
+  readonly endsWithPlatform?: boolean;
+  /** Longest time to take it back and see that it is gone, ms (default: see leases.ts). */
+  readonly undoLimitMs?: number;
+  /** Looks, changes nothing; resolves with what would take the fault back. Throws CliError when it cannot be done. */
+  prepare(injection: Injection<Static<Schema>>, world: World): Promise<Undo>;
+  /** May be called again with the same undo, when a restarted Toxiproxy has forgotten it. */
+  inject(injection: Injection<Static<Schema>>, undo: Undo, world: World): Promise<void>;
+  witness(injection: Injection<Static<Schema>>, undo: Undo, world: World): Promise<Witness>;
+  /** Idempotent. */
+  undo(undo: Undo, world: World): Promise<void>;
+  /** Resolves with the evidence, measured on the data path, that it is gone; throws with what is still wrong. */
+  verify(undo: Undo, world: World): Promise<string>;
+}
+
+/** A fault without its parameters' types, as catalogue and leases hold it: parameters were checked at the door. */
+// biome-ignore lint/suspicious/noExplicitAny: each fault's own types meet here; see `Fault`.
+export type AnyFault = Fault<any, any>;
+
+/** Checks a fault's own types where it is defined. */
+export function defineFault<Schema extends TObject, Undo extends object>(fault: Fault<Schema, Undo>): AnyFault {
+  return fault;
+}

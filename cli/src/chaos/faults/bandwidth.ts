@@ -1,0 +1,30 @@
+import { toxicAttributes } from '../toxics.ts';
+import { judged, toxicFault } from './toxic-fault.ts';
+
+/** Shortest transfer whose rate can be told from the machine's own pace, ms. */
+const MEASURABLE_MS = 30;
+const LONGEST_LOOK_MS = 5_000;
+
+/** Limits throughput; all streams of an HTTP/2 connection share it. */
+export const bandwidth = toxicFault({
+  type: 'bandwidth',
+  title: 'data flows at no more than this rate',
+  parameters: toxicAttributes.bandwidth,
+  attributes: (parameters) => parameters,
+  async witness(probe, { rate }) {
+    const conversation = probe.speaks('bulk') ? 'bulk' : 'hello';
+    const result = await probe.send({ limitMs: LONGEST_LOOK_MS, conversation });
+    const tookMs = conversation === 'hello' ? (result.firstByteMs ?? result.tookMs) : result.tookMs;
+    const bytes = probe.stream === 'upstream' ? result.sentBytes : result.bytes;
+    // The server counts a KB as 1000 bytes: one byte per ms for each unit of the rate.
+    const expectedMs = bytes / rate;
+    if (expectedMs < MEASURABLE_MS && result.ended !== 'silent') {
+      return { verdict: 'unmeasurable', evidence: `a canary's ${bytes} bytes pass in ${expectedMs.toFixed(1)} ms at this rate` };
+    }
+    const perSecond = Math.round(bytes / tookMs);
+    return judged(
+      result.ended === 'silent' || tookMs >= expectedMs * 0.8,
+      `a canary's ${bytes} bytes took ${Math.round(tookMs)} ms (${perSecond} KB/s)`,
+    );
+  },
+});

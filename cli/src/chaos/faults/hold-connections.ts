@@ -1,0 +1,50 @@
+import { Type } from 'typebox';
+import { messageOf } from '../../errors.ts';
+import { countSessions, databaseOf, endSessions, type SessionRecord, verifyNoSessions } from '../database-faults.ts';
+import { defineFault } from '../fault.ts';
+
+const parameters = Type.Object(
+  {
+    connections: Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      description: 'how many at the most; it ends earlier when the server refuses more',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** Takes connections away from everybody: the server has a fixed number of them. */
+export const holdConnections = defineFault<typeof parameters, SessionRecord>({
+  name: 'hold-connections',
+  kind: 'database',
+  scope: 'database',
+  title: "connections are opened as the service's role and held, up to the server's limit",
+  parameters,
+  prepare: async ({ id, target }) => ({ id, database: databaseOf(target) }),
+  async inject({ id, parameters: { connections } }, { database }, world) {
+    const url = await world.serviceDatabaseUrl(database);
+    for (let held = 0; held < connections; held++) {
+      try {
+        await world.sessions.open(id, url);
+      } catch (error) {
+        // 53300 too_many_connections: this is what was wanted.
+        if ((error as { code?: unknown }).code === '53300') return;
+        throw new Error(`after ${held} connections: ${messageOf(error)}`, { cause: error });
+      }
+    }
+  },
+  async witness({ parameters: { connections } }, { id, database }, world) {
+    const held = await countSessions(id, database, world);
+    const refusal = await world.sessions
+      .open(id, await world.serviceDatabaseUrl(database))
+      .then(() => undefined, (error: { code?: unknown }) => error.code);
+    const isFull = refusal === '53300';
+    return {
+      verdict: held >= connections || isFull ? 'seen' : 'absent',
+      evidence: `PostgreSQL holds ${held} connections of it and ${isFull ? 'refuses the next (53300)' : 'takes more'}`,
+    };
+  },
+  undo: endSessions,
+  verify: verifyNoSessions,
+});

@@ -1,0 +1,54 @@
+import { Type } from 'typebox';
+import pg from 'pg';
+import { databaseOf, endSessions, type SessionRecord, verifyNoSessions } from '../database-faults.ts';
+import type { DatabaseName } from '../../platform/connection.ts';
+import { defineFault } from '../fault.ts';
+import { judged } from './toxic-fault.ts';
+
+const parameters = Type.Object(
+  { table: Type.Optional(Type.String({ pattern: '^[A-Za-z_]+$', description: "default: the service's main one" })) },
+  { additionalProperties: false },
+);
+
+const mainTables: Readonly<Record<DatabaseName, string>> = {
+  catalog: 'products',
+  orders: 'orders',
+  stock: 'inventory',
+  payments: 'payments',
+  shipping: 'Shipments',
+};
+
+/** Statements under way may end first; longer ones refuse the lock. */
+const LOCK_TIMEOUT = '3s';
+/** A lock that everybody waits for is seen by who waits so long. */
+const PROBE_TIMEOUT = '100ms';
+
+/** Every statement on the table waits, reads too, until its own time limit. */
+export const lock = defineFault<typeof parameters, SessionRecord>({
+  name: 'lock',
+  kind: 'database',
+  scope: 'database',
+  title: 'a table is locked (ACCESS EXCLUSIVE): every statement on it waits',
+  parameters,
+  prepare: async ({ id, target }) => ({ id, database: databaseOf(target) }),
+  async inject({ parameters: { table } }, { id, database }, world) {
+    const client = await world.sessions.open(id, await world.superuserDatabaseUrl(database));
+    await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
+    await client.query('BEGIN');
+    await client.query(`LOCK TABLE ${quoted(table ?? mainTables[database])} IN ACCESS EXCLUSIVE MODE`);
+  },
+  async witness({ parameters: { table } }, { database }, world) {
+    const name = table ?? mainTables[database];
+    const code = await world
+      .query(database, `SET LOCAL lock_timeout = '${PROBE_TIMEOUT}'; SELECT 1 FROM ${quoted(name)} LIMIT 1`)
+      .then(() => undefined, (error: { code?: unknown }) => error.code);
+    // 55P03 lock_not_available
+    return judged(code === '55P03', `a read of ${name} ${code === '55P03' ? `waits (gave up after ${PROBE_TIMEOUT})` : 'does not wait'}`);
+  },
+  undo: endSessions,
+  verify: verifyNoSessions,
+});
+
+function quoted(table: string): string {
+  return pg.escapeIdentifier(table);
+}

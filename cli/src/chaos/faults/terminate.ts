@@ -1,0 +1,57 @@
+import { Type } from 'typebox';
+import type { DatabaseName } from '../../platform/connection.ts';
+import { databaseOf, hasServer } from '../database-faults.ts';
+import { defineFault } from '../fault.ts';
+import { instancesOf } from '../instances.ts';
+import { until } from '../poll.ts';
+import { judged } from './toxic-fault.ts';
+
+interface Terminated {
+  readonly database: DatabaseName;
+  /** Backends that served the service before. */
+  readonly pids: readonly number[];
+}
+
+const GONE_LIMIT_MS = 2_000;
+const BACK_LIMIT_MS = 15_000;
+const OWN_BACKENDS = 'SELECT pid FROM pg_stat_activity WHERE datname = $1 AND usename = $1';
+
+/** Every connection of the service to its database ends with an error (57P01). */
+export const terminate = defineFault<ReturnType<typeof Type.Object>, Terminated>({
+  name: 'terminate',
+  kind: 'database',
+  scope: 'database',
+  title: "the service's connections to its database are ended by the server",
+  parameters: Type.Object({}, { additionalProperties: false }),
+  isMomentary: true,
+  undoLimitMs: BACK_LIMIT_MS + 5_000,
+  async prepare({ target }, world) {
+    const database = databaseOf(target);
+    const rows = await world.query<{ pid: number }>(database, OWN_BACKENDS, [database]);
+    return { database, pids: rows.map(({ pid }) => pid) };
+  },
+  async inject(_, { database, pids }, world) {
+    await world.query(database, 'SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [pids]);
+  },
+  async witness(_, { database, pids }, world) {
+    if (pids.length === 0) return { verdict: 'absent', evidence: 'the service had no connection' };
+    const left = await until('the backends to end', GONE_LIMIT_MS, async () => {
+      const rows = await world.query<{ pid: number }>(database, OWN_BACKENDS, [database]);
+      return rows.some(({ pid }) => pids.includes(pid)) ? undefined : 0;
+    }).catch(() => 1); // Only the limit ends the wait.
+    return judged(left === 0, `${pids.length} backend(s) of ${database} ${left === 0 ? 'are gone' : 'are still there'}`);
+  },
+  // Connections are made anew by the service itself.
+  undo: async () => undefined,
+  async verify({ database }, world) {
+    if (!hasServer(world)) return 'PostgreSQL has ended, and its connections with it';
+    return until(`${database} to be ready`, BACK_LIMIT_MS, async () => {
+      const ports = instancesOf(database, world)[0]?.ports;
+      if (!ports) return 'the service does not run';
+      const response = await fetch(`http://127.0.0.1:${ports.health ?? ports.main}/health/ready`, {
+        signal: AbortSignal.timeout(2_000),
+      }).catch(() => undefined); // It may be restarting; the limit ends the wait.
+      return response?.ok ? `${database} says it is ready, database included` : undefined;
+    });
+  },
+});

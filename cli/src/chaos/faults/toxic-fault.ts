@@ -1,0 +1,104 @@
+import { type Static, type TObject, type TProperties, Type } from 'typebox';
+import { type CanaryResult, type Conversation, canary, speaks } from '../canary.ts';
+import { type EdgeRecord, recordEdge, takeBack, verifyEdge } from '../edge.ts';
+import { type AnyFault, defineFault, type Witness } from '../fault.ts';
+import { checkToxic } from '../toxiproxy-client.ts';
+import { type Stream, streams, type Toxic, type ToxicType, toxicAttributes } from '../toxics.ts';
+
+/** Connections through an edge, for a witness. */
+export interface EdgeProbe {
+  readonly before: CanaryResult;
+  readonly stream: Stream;
+  /** Whether the edge's protocol knows the conversation. */
+  speaks(conversation: Conversation): boolean;
+  send(options: { readonly limitMs: number; readonly conversation?: Conversation }): Promise<CanaryResult>;
+}
+
+/** What makes one toxic a fault; the rest is the same for all. */
+interface ToxicFaultOptions<T extends ToxicType, Schema extends TObject> {
+  readonly type: T;
+  readonly title: string;
+  /** What people state; default: the toxic's own attributes. */
+  readonly parameters: Schema;
+  attributes(parameters: Static<Schema>): Static<(typeof toxicAttributes)[T]>;
+  /** One look; with a toxicity below 1 it is repeated, because a connection may have been spared. */
+  witness(probe: EdgeProbe, parameters: Static<Schema>): Promise<Witness>;
+}
+
+interface ToxicUndo {
+  readonly edge: EdgeRecord;
+  readonly toxic: string;
+}
+
+/** How long a toxic that spares some connections is looked for, ms. */
+const LOOK_MS = 4_000;
+
+const common = {
+  stream: Type.Optional(
+    Type.Union(
+      streams.map((stream) => Type.Literal(stream)),
+      { description: 'downstream (answers; the default) or upstream (requests)' },
+    ),
+  ),
+  toxicity: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'share of connections, above 0 and up to 1' }),
+  ),
+};
+
+type Common = { readonly stream?: Stream; readonly toxicity?: number };
+
+/** A toxic on one edge, as a fault. */
+export function toxicFault<T extends ToxicType, Schema extends TObject>(options: ToxicFaultOptions<T, Schema>): AnyFault {
+  const { type, title } = options;
+  const parameters = Type.Object(
+    { ...(options.parameters.properties as TProperties), ...common },
+    { additionalProperties: false },
+  );
+  const toxicOf = (name: string, all: Common & Static<Schema>) => {
+    const { stream = 'downstream', toxicity = 1, ...own } = all;
+    return { type, name, stream, toxicity, attributes: options.attributes(own as Static<Schema>) } as Toxic;
+  };
+  return defineFault<TObject, ToxicUndo>({
+    name: type,
+    kind: 'toxic',
+    scope: 'edge',
+    title,
+    parameters,
+    async prepare({ id, target, parameters }, world) {
+      const toxic = toxicOf(`${type}_${id}`, parameters);
+      checkToxic(toxic);
+      return { edge: await recordEdge(target, world), toxic: toxic.name };
+    },
+    inject: ({ parameters }, { edge, toxic }, world) =>
+      world.toxiproxy(edge.apiUrl).addToxic(edge.proxy, toxicOf(toxic, parameters)),
+    async witness({ parameters }, { edge }) {
+      const { stream = 'downstream', toxicity = 1 } = parameters as Common;
+      if (edge.before.ended !== 'answered') {
+        return { verdict: 'unmeasurable', evidence: `${edge.proxy} did not serve before the fault either` };
+      }
+      const probe: EdgeProbe = {
+        before: edge.before,
+        stream,
+        speaks: (conversation) => speaks(edge.protocol, conversation),
+        send: (sending) => canary(edge.listen, edge.protocol, sending),
+      };
+      const deadline = performance.now() + (toxicity < 1 ? LOOK_MS : 0);
+      for (;;) {
+        const witness = await options.witness(probe, parameters as Static<Schema>);
+        if (witness.verdict !== 'absent' || performance.now() >= deadline) return witness;
+      }
+    },
+    undo: ({ edge, toxic }, world) =>
+      takeBack(edge, world, () => world.toxiproxy(edge.apiUrl).removeToxic(edge.proxy, toxic)),
+    verify: ({ edge, toxic }, world) =>
+      verifyEdge(edge, world, async () => {
+        const { toxics } = await world.toxiproxy(edge.apiUrl).proxy(edge.proxy);
+        return toxics.every(({ name }) => name !== toxic);
+      }),
+  });
+}
+
+/** Seen or absent, with the measurement. */
+export function judged(isSeen: boolean, evidence: string): Witness {
+  return { verdict: isSeen ? 'seen' : 'absent', evidence };
+}

@@ -1,0 +1,83 @@
+import type { Static, TObject } from 'typebox';
+import { Value } from 'typebox/value';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { suggestName } from '../platform/graph.ts';
+import { durationMs, writeDuration } from './duration.ts';
+
+/**
+ * Checks parameters before anything happens. Throws CliError (2) with every problem: unknown names with the nearest one
+ * that exists, missing ones, values out of range.
+ */
+export function checkParameters<S extends TObject>(
+  schema: S,
+  given: Readonly<Record<string, unknown>>,
+  subject: string,
+): Static<S> {
+  const known = Object.keys(schema.properties);
+  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  const problems = [
+    ...unknown.map((name) => unknownName(name, known)),
+    ...Value.Errors(schema, given)
+      .filter(({ keyword }) => keyword !== 'additionalProperties')
+      .map((error) => describe(error, given)),
+  ];
+  if (problems.length === 0) return given as Static<S>;
+  throw new CliError({
+    what: `${subject} cannot be injected like this`,
+    why: [...new Set(problems)].join('\n'),
+    next: `parameters of ${subject}: ${known.map((name) => describeParameter(schema, name)).join('; ') || 'none'}`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** `latency (delay of each piece of data, in ms)`, with "optional" where it is. */
+export function describeParameter(schema: TObject, name: string): string {
+  const { description = '', unit } = schema.properties[name] as ParameterSchema;
+  const isRequired = (schema.required as readonly string[] | undefined)?.includes(name) ?? false;
+  return `${name} (${description}${unit === 'ms' ? ', a duration like 200ms' : ''}${isRequired ? '' : ', optional'})`;
+}
+
+interface ParameterSchema {
+  readonly description?: string;
+  /** `ms`: may be written as a duration (`3s`) wherever people write it. */
+  readonly unit?: string;
+}
+
+/** Parameters as people write them (`{latency: "3s"}`) with durations in ms. What cannot be read is left for the check. */
+export function readDurations(
+  schema: TObject,
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const read = (name: string, value: unknown) => {
+    const { unit } = (schema.properties[name] ?? {}) as ParameterSchema;
+    return unit === 'ms' && typeof value === 'string' ? (durationMs(value) ?? value) : value;
+  };
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, read(name, value)]));
+}
+
+/** The same the other way: `latency 3s, jitter 200ms`. */
+export function writeParameters(schema: TObject, parameters: Readonly<Record<string, unknown>>): string {
+  const write = (name: string, value: unknown) => {
+    const { unit } = (schema.properties[name] ?? {}) as ParameterSchema;
+    return `${name} ${unit === 'ms' && typeof value === 'number' ? writeDuration(value) : String(value)}`;
+  };
+  return Object.entries(parameters)
+    .map(([name, value]) => write(name, value))
+    .join(', ');
+}
+
+function unknownName(name: string, known: readonly string[]): string {
+  const suggestion = suggestName(name, known);
+  return `there is no parameter "${name}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`;
+}
+
+function describe(
+  error: { instancePath: string; message: string; params: object },
+  given: Readonly<Record<string, unknown>>,
+): string {
+  const missing = 'requiredProperties' in error.params ? (error.params.requiredProperties as string[]) : [];
+  if (missing.length > 0) return `${missing.join(', ')} must be stated`;
+  const name = error.instancePath.slice(1);
+  return `${name} ${error.message}, got ${JSON.stringify(given[name])}`;
+}

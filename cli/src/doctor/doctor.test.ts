@@ -1,0 +1,47 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { checkCpus, checkDisk, checkMemory, checkNode } from './machine.ts';
+import { checkPort } from './ports.ts';
+
+it.each([
+  ['20.19.0', 'fail', /npm ci/],
+  ['24.21.0', 'pass', undefined],
+  ['26.0.0', 'pass', undefined],
+])('Node %s: %s', (version, status, fix) => {
+  const check = checkNode(version);
+  expect(check).toMatchObject({ status, message: `Node ${version}` });
+  if (fix) expect(check.fix).toMatch(fix);
+  else expect(check.fix).toBeUndefined();
+});
+
+it('warns of a single CPU and says what to expect', () => {
+  expect(checkCpus(1)).toMatchObject({ status: 'warning', message: '1 CPU', fix: expect.stringContaining('slow') });
+  expect(checkCpus(2)).toMatchObject({ status: 'pass', message: '2 CPUs' });
+});
+
+it('tells how much memory there is and how much is needed', async () => {
+  expect((await checkMemory()).message).toMatch(/available, a platform needs \d/);
+});
+
+it('looks at the disk of a folder that is still to be made', async () => {
+  const folder = join(tmpdir(), 'not', 'made', 'yet');
+  expect((await checkDisk(folder)).message).toContain(folder);
+});
+
+it('names the process that holds the port, unless it is ours', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  try {
+    const taken = await checkPort(port, false);
+    expect(taken).toMatchObject({ status: 'warning', fix: expect.stringContaining('shopctl port gateway') });
+    if (process.platform === 'linux') expect(taken.message).toContain(`process ${process.pid}`);
+    expect(await checkPort(port, true)).toMatchObject({ status: 'pass' });
+  } finally {
+    server.close();
+  }
+  expect(await checkPort(port, false)).toMatchObject({ status: 'pass', message: 'free' });
+});

@@ -1,0 +1,58 @@
+// Goal: containers, which are nobody's children, are ended when and only when the supervisor was killed and had some.
+// Method: the script alone; the test holds the pipe that the supervisor would hold.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { guardianScript } from './guardian-script.ts';
+
+let folder: string;
+let record: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shopctl-guardian-'));
+  record = join(folder, 'docker.json');
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+it('ends the containers of a killed supervisor, and waits for that', async () => {
+  await writeFile(record, '{}');
+  expect(await guard({ said: '', command: ['/bin/sh', '-c', 'sleep 0.2; : >"$1"', 'sh', marker()] })).toBe(0);
+  expect(existsSync(marker())).toBe(true);
+});
+
+it('does nothing when there is no record of containers', async () => {
+  expect(await guard({ said: '', command: ['touch', marker()] })).toBe(0);
+  expect(existsSync(marker())).toBe(false);
+});
+
+it('does nothing when everything has been stopped in order', async () => {
+  await writeFile(record, '{}');
+  expect(await guard({ said: 'done\n', command: ['touch', marker()] })).toBe(0);
+  expect(existsSync(marker())).toBe(false);
+});
+
+it('goes on to the end when the containers cannot be ended', async () => {
+  await writeFile(record, '{}');
+  const list = join(folder, 'children');
+  await writeFile(list, '');
+  expect(await guard({ said: '', command: ['false'] })).toBe(0);
+  expect(existsSync(list)).toBe(false);
+});
+
+function marker(): string {
+  return join(folder, 'ended');
+}
+
+/** Lets the supervisor say something and be gone; resolves to the guardian's exit code. */
+async function guard({ said, command }: { said: string; command: readonly string[] }): Promise<number | null> {
+  const args = [join(folder, 'children'), 'no-such-mark', record, ...command];
+  const child = spawn('/bin/sh', ['-c', guardianScript, 'guardian', ...args], { stdio: ['pipe', 'ignore', 'inherit'] });
+  child.stdin.end(said);
+  const [code] = await once(child, 'exit');
+  return code as number | null;
+}

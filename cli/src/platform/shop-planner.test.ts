@@ -1,0 +1,129 @@
+// Goal: what a plan holds for a request: which units, which of them wait for which, and where the edges lead.
+// Method: the real planner with components of somebody else (URLs), so that nothing has to be installed or started.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Plan, Planner } from './plan.ts';
+import { createPortBook } from './ports.ts';
+import { cloneRoot, openProject } from './project.ts';
+import { createShopPlanner } from './shop-planner.ts';
+import type { Unit } from './unit.ts';
+
+const urls = {
+  SHOPCTL_POSTGRES_URL: 'postgres://admin:secret@127.0.0.1:15432/postgres',
+  SHOPCTL_RABBITMQ_URL: 'amqp://shop:secret@127.0.0.1:15672/shop',
+  SHOPCTL_TOXIPROXY_URL: 'http://127.0.0.1:18474',
+};
+const everything = { services: [], replicas: {}, providers: {}, direct: false };
+
+let home: string;
+const planners: Planner[] = [];
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'shop-plan-'));
+});
+afterEach(async () => {
+  for (const planner of planners.splice(0)) await planner.close();
+  await rm(home, { recursive: true });
+});
+
+async function planner(env: Readonly<Record<string, string>> = {}): Promise<Planner> {
+  const allEnv = { ...urls, ...env, SHOPCTL_HOME: home, PATH: process.env.PATH ?? '' };
+  const project = openProject('plan', cloneRoot(), allEnv);
+  await mkdir(project.logDir, { recursive: true });
+  const registry = { mark: 'mark', started: () => {}, ended: () => {} };
+  const created = await createShopPlanner({ project, ports: createPortBook({}), registry, env: allEnv });
+  planners.push(created);
+  return created;
+}
+
+const names = ({ units }: Plan) => units.map(({ name }) => name);
+function unit({ units }: Plan, name: string): Unit {
+  const found = units.find((one) => one.name === name);
+  if (!found) throw new Error(`no ${name}`);
+  return found;
+}
+
+describe('which units', () => {
+  it('everything, when nothing is named', async () => {
+    const plan = await (await planner()).plan(everything);
+    expect(names(plan)).toEqual([
+      ...['rabbitmq', 'postgres', 'toxiproxy'],
+      ...['gateway-1', 'orders-1', 'catalog-1', 'stock-1', 'payments-1', 'shipping-1'],
+    ]);
+    expect(plan.edges).toHaveLength(11);
+  });
+
+  it('what is named and what it needs, and no gateway that is not there', async () => {
+    const plan = await (await planner()).plan({ ...everything, services: ['stock'] });
+    expect(names(plan)).toEqual(['postgres', 'toxiproxy', 'stock-1']);
+    expect(plan.gatewayUrl).toBe('');
+  });
+
+  it('no Toxiproxy and no proxies when wired directly', async () => {
+    const plan = await (await planner()).plan({ ...everything, direct: true });
+    expect(names(plan)).not.toContain('toxiproxy');
+    expect(plan).toMatchObject({ direct: true, edges: [] });
+  });
+
+  it('a proxy per replica of the target', async () => {
+    const plan = await (await planner()).plan({ ...everything, replicas: { payments: 2 } });
+    const toPayments = plan.edges.filter(({ to }) => to === 'payments');
+    expect(toPayments.map(({ name }) => name)).toEqual(['orders-payments', 'orders-payments-2']);
+    expect(new Set(toPayments.map(({ upstream }) => upstream)).size).toBe(2);
+  });
+});
+
+describe('what waits for what', () => {
+  it('services wait for the database and the proxies, and not for the slow broker', async () => {
+    const plan = await (await planner()).plan(everything);
+    expect(unit(plan, 'orders-1').waitsFor).toEqual(['postgres', 'toxiproxy']);
+    expect(unit(plan, 'orders-1').dependsOn).toContain('rabbitmq');
+  });
+});
+
+describe('fingerprints decide what is restarted', () => {
+  it('are equal for an equal request', async () => {
+    const one = await planner();
+    const [first, second] = [await one.plan(everything), await one.plan(everything)];
+    expect(second.units.map(({ fingerprint }) => fingerprint)).toEqual(
+      first.units.map(({ fingerprint }) => fingerprint),
+    );
+  });
+
+  it('change for the callers of a service with another replica, and for nobody else', async () => {
+    const one = await planner();
+    const [before, after] = [await one.plan(everything), await one.plan({ ...everything, replicas: { catalog: 2 } })];
+    const changed = names(before).filter((name) => unit(before, name).fingerprint !== unit(after, name).fingerprint);
+    expect(changed).toEqual(['orders-1']);
+  });
+
+  it('hold no password', async () => {
+    const plan = await (await planner()).plan(everything);
+    expect(JSON.stringify(plan.units.map(({ fingerprint, detail }) => [fingerprint, detail]))).not.toContain('secret');
+  });
+});
+
+describe('Jaeger', () => {
+  const jaegers: Server[] = [];
+  afterEach(() => {
+    for (const jaeger of jaegers.splice(0)) jaeger.close().closeAllConnections();
+  });
+
+  it('is no part of a plan unless it is asked for', async () => {
+    expect(names(await (await planner()).plan(everything))).not.toContain('jaeger');
+  });
+
+  it('answers for traces when its URL is given', async () => {
+    const jaeger = createServer((request, response) => response.end(JSON.stringify({ askedFor: request.url })));
+    jaegers.push(jaeger);
+    await new Promise<void>((resolve) => jaeger.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(jaeger.address() as AddressInfo).port}`;
+    const plan = await (await planner({ SHOPCTL_JAEGER_URL: url })).plan(everything);
+    expect(names(plan)).toContain('jaeger');
+    const answer = await fetch(`${plan.telemetryUrl}/api/v3/services`);
+    expect(await answer.json()).toEqual({ askedFor: '/api/v3/services' });
+  });
+});

@@ -1,0 +1,84 @@
+// Goal: wrong usage changes nothing and says what to do; commands that need a platform say that there is none.
+// Method: the built binary, no platform running.
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openShell, type Shell } from './support/cli-run.ts';
+
+let shell: Shell;
+beforeAll(async () => {
+  shell = await openShell();
+});
+afterAll(() => shell.remove());
+
+describe('wrong usage ends with 2, says why on stderr, and starts nothing', () => {
+  it.each([
+    ['an unknown command', ['upp'], /Did you mean up/],
+    ['an unknown service', ['up', 'paymnets'], /payments/],
+    ['an unknown flag', ['up', '--replica', 'orders=2'], /--replicas/],
+    ['replicas without a count', ['up', '--replicas', 'orders'], /orders=2|service=count/],
+    ['no replicas', ['up', '--replicas', 'orders=0'], /orders=0/],
+    ['replicas that are no number', ['up', '--replicas', 'orders=many'], /many/],
+    ['replicas of nobody', ['up', '--replicas', 'ordrs=2'], /orders/],
+    ['a wait that is no number', ['up', '--wait-timeout', 'soon'], /soon/],
+    ['an unknown component', ['up', '--provider', 'mysql=url'], /mysql/],
+    ['a project name with a slash', ['status', '--project', '../other'], /project name/],
+    ['an unknown format', ['status', '--format', 'xml'], /xml/],
+    ['an unknown shell', ['completion', 'tcsh'], /bash/],
+  ])('%s', async (_what, args, says) => {
+    const { code, stdout, stderr } = await shell.run(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(says);
+    expect(shell.processes()).toEqual([]);
+  });
+});
+
+describe('without a platform a command ends with 4 and names `shopctl up`', () => {
+  it.each([
+    ['status'],
+    ['port', 'orders'],
+    ['restart', 'orders'],
+    ['stop', 'orders'],
+    ['start', 'orders'],
+    ['order', 'list'],
+    ['counters', '--once'],
+    ['verify'],
+    ['audit'],
+  ])('%s %s', async (...args) => {
+    const { code, stdout, stderr } = await shell.run(...args.filter(Boolean));
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+    expect(stderr).toContain('shopctl up');
+  });
+});
+
+it('down without a platform succeeds: nothing is running, as it was asked', async () => {
+  const { code, stdout } = await shell.run('down', '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ wasRunning: false, leftovers: 0 });
+});
+
+it('prints JSON alone on stdout', async () => {
+  const { code, stdout } = await shell.run('doctor', '--json');
+  expect([0, 3]).toContain(code);
+  expect(Object.keys(JSON.parse(stdout)).length).toBeGreaterThan(0);
+  expect(JSON.parse((await shell.run('version', '--json')).stdout)).toHaveProperty('shopctl');
+});
+
+it('prints help and version with 0', async () => {
+  expect((await shell.run('--help')).stdout).toContain('up');
+  expect((await shell.run('up', '--help')).stdout).toContain('--replicas');
+  expect(await shell.run('--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/\d+\.\d+\.\d+/) });
+});
+
+it('setup finds everything it installed before', async () => {
+  const { code } = await shell.run('setup', '--yes', '--json');
+  expect(code).toBe(0);
+});
+
+it.each(['bash', 'zsh', 'fish'])('completion for %s knows commands, and its own shell accepts it', async (name) => {
+  const { code, stdout } = await shell.run('completion', name);
+  expect(code).toBe(0);
+  expect(stdout).toContain('restart');
+  // Only bash is on every machine; the others check themselves where they are installed.
+  if (existsSync(`/bin/${name}`)) execFileSync(`/bin/${name}`, ['-n'], { input: stdout });
+});
