@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { register as registerAudit } from './commands/audit.ts';
+import { register as registerChaos } from './commands/chaos.ts';
 import { register as registerCompletion } from './commands/completion.ts';
 import { register as registerCounters } from './commands/counters.ts';
 import type { CommandDeps, CommonOptions, Register } from './commands/deps.ts';
@@ -46,6 +47,7 @@ const commands: readonly Register[] = [
   registerCounters,
   registerVerify,
   registerAudit,
+  registerChaos,
   registerSetup,
   registerDoctor,
   registerVersion,

@@ -8,6 +8,7 @@ describe('readiness', () => {
 
   it('is given when every dependency answers', async () => {
     expect(await createHealth({ database: up }).readiness()).toEqual({
+      pid: process.pid,
       status: 'ready',
       dependencies: [{ name: 'database', status: 'up' }],
     });
@@ -20,6 +21,7 @@ describe('readiness', () => {
       broker: up,
     });
     expect(await health.readiness()).toEqual({
+      pid: process.pid,
       status: 'not ready',
       dependencies: [
         { name: 'database', status: 'down', reason: 'ECONNREFUSED' },

@@ -12,6 +12,8 @@ export interface DependencyHealth {
 
 /** The body of `/health/ready`. */
 export interface Readiness {
+  /** Id of the answering process: a supervisor whose child lost the race for a port must not take a stranger's word. */
+  readonly pid: number;
   readonly status: 'ready' | 'not ready';
   readonly dependencies: readonly DependencyHealth[];
 }
@@ -37,6 +39,7 @@ export function createHealth(checks: Readonly<Record<string, Check>>): Health {
     const dependencies = await Promise.all(Object.entries(checks).map(([name, check]) => run(name, check)));
     const ready = !draining && dependencies.every(({ status }) => status === 'up');
     return {
+      pid: process.pid,
       status: ready ? 'ready' : 'not ready',
       dependencies: draining ? [...dependencies, { name: 'self', status: 'down', reason: 'draining' }] : dependencies,
     };

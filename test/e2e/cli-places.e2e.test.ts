@@ -77,9 +77,7 @@ it.skipIf(!isRoot)(
   async () => {
     const user = `shop-test-${process.pid}`;
     await run('useradd', ['--create-home', '--home-dir', join(folder, 'home'), '--shell', '/bin/sh', user]);
-    onTestFinished(async () => {
-      await run('userdel', [user]);
-    });
+    cleanUps.push(() => run('userdel', [user]));
     const [uid, gid] = await Promise.all(
       ['-u', '-g'].map(async (flag) => Number((await run('id', [flag, user])).stdout)),
     );

@@ -53,7 +53,7 @@ async function findTraceFaults(answers: readonly Answer[], expected: ExpectedSpa
 
 function countStatuses(answers: readonly Answer[]): Readonly<Record<string, number>> {
   const keys = answers.map(({ status, body }) =>
-    `${status} ${body?.status ?? body?.code} ${body?.reason ?? ''}`.trim(),
+    `${status} ${body?.code ?? body?.status} ${body?.reason ?? ''}`.trim(),
   );
   return Object.fromEntries(
     Map.groupBy(keys, (key) => key)

@@ -5,7 +5,8 @@ export type Protocol = 'http' | 'grpc' | 'postgres' | 'amqp';
 
 /**
  * `hello`: the smallest exchange the protocol knows, over at the first byte of the answer. `close`: an exchange that the
- * called side ends. `bulk`: much data both ways (HTTP only), over when the called side ends it.
+ * called side ends. `bulk`: the longest
+ * answer to be had without an account, over when the called side ends it.
  */
 export type Conversation = 'hello' | 'close' | 'bulk';
 
@@ -23,11 +24,6 @@ export interface CanaryResult {
   readonly closeMs?: number;
 }
 
-/** True when the protocol knows the conversation. */
-export function speaks(protocol: Protocol, conversation: Conversation): boolean {
-  return conversation !== 'bulk' || protocol === 'http';
-}
-
 /**
  * One connection of our own through an edge, as its caller would make it: what it experiences is what the fault does.
  * `address` is `host:port`. Never rejects for what happens on the connection.
@@ -37,7 +33,7 @@ export function canary(
   protocol: Protocol,
   { limitMs, conversation = 'hello' }: { readonly limitMs: number; readonly conversation?: Conversation },
 ): Promise<CanaryResult> {
-  const request = requests[protocol][conversation] ?? requests[protocol].hello;
+  const { first, then } = requests[protocol][conversation];
   const [host = '', port] = address.split(':');
   return new Promise((resolve) => {
     const began = performance.now();
@@ -55,13 +51,12 @@ export function canary(
         ...(firstAt !== undefined && { firstByteMs: firstAt - began }),
         tookMs: now - began,
         bytes,
-        sentBytes: request.reduce((sum, part) => sum + part.length, 0),
+        sentBytes: first.length + (Buffer.isBuffer(then) ? then.length : 0),
         pieces,
         ...(lastAt !== undefined && ended !== 'answered' && ended !== 'silent' && { closeMs: now - lastAt }),
       });
     };
     const limit = setTimeout(() => finish('silent'), limitMs);
-    const [first = Buffer.alloc(0), second] = request;
     socket.once('connect', () => socket.write(first));
     socket.on('data', (data) => {
       firstAt ??= performance.now();
@@ -70,7 +65,7 @@ export function canary(
       pieces += 1;
       if (conversation === 'hello') finish('answered');
       // PostgreSQL wants its first question answered before it hears the second.
-      else if (second !== undefined && pieces === 1) socket.write(second);
+      else if (then !== undefined && pieces === 1) then === 'end' ? socket.end() : socket.write(then);
     });
     socket.once('end', () => finish('closed'));
     socket.once('error', (error: NodeJS.ErrnoException) => {
@@ -88,37 +83,54 @@ export function describeCanary({ ended, firstByteMs, tookMs, bytes }: CanaryResu
   return `${how} after ${Math.round(tookMs)} ms${bytes > 0 ? ` and ${bytes} bytes` : ''}`;
 }
 
+/** What is sent first, and what follows the first piece of the answer: more data, or the end of our side. */
+interface Exchange {
+  readonly first: Buffer;
+  readonly then?: Buffer | 'end';
+}
+
 const BULK_REQUESTS = 200;
+const BULK_PINGS = 500;
 const padding = 'x'.repeat(280);
 const get = (connection: string) =>
   `GET /health/live HTTP/1.1\r\nHost: canary\r\nX-Padding: ${padding}\r\nConnection: ${connection}\r\n\r\n`;
 
-/** Every request in one piece, or two when the second follows the first answer. */
-const requests: Readonly<Record<Protocol, Partial<Record<Conversation, readonly Buffer[]>> & { hello: readonly Buffer[] }>> =
-  {
-    http: {
-      hello: [Buffer.from(get('close'))],
-      close: [Buffer.from(get('close'))],
-      bulk: [Buffer.from(get('keep-alive').repeat(BULK_REQUESTS - 1) + get('close'))],
-    },
-    grpc: {
-      // HTTP/2's connection preface and an empty SETTINGS frame; the server begins with its own SETTINGS (RFC 9113, 3.4).
-      hello: [Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])],
-      // Anything else is a connection error, which it ends.
-      close: [Buffer.from('NOT * HTTP/2.0\r\n\r\nNO\r\n\r\n')],
-    },
-    postgres: {
-      // SSLRequest, answered by one byte.
-      hello: [Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])],
-      // Then a CancelRequest of nobody, after which the server closes without a word.
-      close: [
-        Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]),
-        Buffer.from([0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 0, 0, 0, 0, 0]),
-      ],
-    },
-    amqp: {
-      // Protocol header 0-9-1, answered by connection.start; another version by the right header and the end.
-      hello: [Buffer.from('AMQP\0\0\x09\x01', 'latin1')],
-      close: [Buffer.from('AMQP\0\0\x09\x63', 'latin1')],
-    },
-  };
+/** HTTP/2's connection preface and an empty SETTINGS frame; the server begins with its own SETTINGS (RFC 9113, 3.4). */
+const http2Start = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+]);
+/** Each is answered by a frame of the same size. */
+const http2Ping = Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0, ...Buffer.from('shopctl!')]);
+/** DATA on stream 0 is a connection error, which ends it. */
+const http2Error = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0]);
+const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+
+const requests: Readonly<Record<Protocol, Readonly<Record<Conversation, Exchange>>>> = {
+  http: {
+    // Kept alive: a server's goodbye passes where its data is swallowed.
+    hello: { first: Buffer.from(get('keep-alive')) },
+    close: { first: Buffer.from(get('close')) },
+    bulk: { first: Buffer.from(get('keep-alive').repeat(BULK_REQUESTS - 1) + get('close')) },
+  },
+  grpc: {
+    hello: { first: http2Start },
+    // Anything but the preface is a connection error.
+    close: { first: Buffer.from('NOT * HTTP/2.0\r\n\r\nNO\r\n\r\n') },
+    bulk: { first: Buffer.concat([http2Start, ...Array<Buffer>(BULK_PINGS).fill(http2Ping), http2Error]) },
+  },
+  postgres: {
+    // SSLRequest, answered by one byte.
+    hello: { first: sslRequest },
+    // Then a CancelRequest of nobody, after which the server closes without a word.
+    close: { first: sslRequest, then: Buffer.from([0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 0, 0, 0, 0, 0]) },
+    // Or a StartupMessage (3.0) without a user, which is refused with a sentence.
+    bulk: { first: sslRequest, then: Buffer.from([0, 0, 0, 9, 0, 3, 0, 0, 0]) },
+  },
+  amqp: {
+    // Protocol header 0-9-1, answered by connection.start; another version by the right header and the end.
+    hello: { first: Buffer.from('AMQP\0\0\x09\x01', 'latin1') },
+    close: { first: Buffer.from('AMQP\0\0\x09\x63', 'latin1') },
+    bulk: { first: Buffer.from('AMQP\0\0\x09\x01', 'latin1'), then: 'end' },
+  },
+};

@@ -24,11 +24,9 @@ export function databaseOf(target: string): DatabaseName {
 export async function endSessions({ id, database }: SessionRecord, world: World): Promise<void> {
   await world.sessions.close(id);
   if (!hasServer(world)) return;
-  await world.query(
-    database,
-    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
-    [sessionName(id)],
-  );
+  await world.query(database, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+    sessionName(id),
+  ]);
 }
 
 /** Evidence that none is left. */

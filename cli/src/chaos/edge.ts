@@ -89,7 +89,10 @@ export async function verifyEdge(edge: EdgeRecord, world: World, isGone: () => P
 }
 
 /** Why the edge does not serve although this fault is gone, if it is something else. */
-async function otherReason({ apiUrl, proxy, upstream, protocol }: EdgeRecord, world: World): Promise<string | undefined> {
+async function otherReason(
+  { apiUrl, proxy, upstream, protocol }: EdgeRecord,
+  world: World,
+): Promise<string | undefined> {
   const direct = await canary(upstream, protocol, { limitMs: BEFORE_LIMIT_MS });
   if (direct.ended !== 'answered') return `what is behind it does not serve (${describeCanary(direct)})`;
   const { enabled, toxics } = await world.toxiproxy(apiUrl).proxy(proxy);

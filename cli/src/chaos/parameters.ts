@@ -19,7 +19,10 @@ export function checkParameters<S extends TObject>(
   const problems = [
     ...unknown.map((name) => unknownName(name, known)),
     ...Value.Errors(schema, given)
-      .filter(({ keyword }) => keyword !== 'additionalProperties')
+      // Those are told above, with the nearest name.
+      .filter(
+        ({ keyword, instancePath }) => keyword !== 'additionalProperties' && !unknown.includes(instancePath.slice(1)),
+      )
       .map((error) => describe(error, given)),
   ];
   if (problems.length === 0) return given as Static<S>;

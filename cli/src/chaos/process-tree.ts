@@ -39,7 +39,9 @@ export async function signalIdentity(identity: ProcessIdentity, signal: NodeJS.S
 }
 
 function descendantsOf(root: number): number[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
+  const pids = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
   const children = Map.groupBy(pids, (pid) => processState(pid)?.parent);
   const below = (parent: number): number[] => (children.get(parent) ?? []).flatMap((pid) => [pid, ...below(pid)]);
   return below(root);

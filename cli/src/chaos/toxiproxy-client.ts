@@ -25,7 +25,10 @@ export class ToxiproxyRefusal extends Error {
   /** No answer within the deadline although something listens: the server hangs, only a restart helps. */
   readonly hangs: boolean;
 
-  constructor(message: string, { status, hangs = false, cause }: { status?: number; hangs?: boolean; cause?: unknown }) {
+  constructor(
+    message: string,
+    { status, hangs = false, cause }: { status?: number; hangs?: boolean; cause?: unknown },
+  ) {
     super(message, { cause });
     this.status = status;
     this.hangs = hangs;
@@ -79,7 +82,7 @@ export function createToxiproxyClient(url: string, { deadlineMs = DEADLINE_MS } 
   };
   const addToxic = async (name: string, toxic: Toxic) => {
     checkToxic(toxic);
-    await (await server.get(name)).addToxic({ ...toxic });
+    await (await server.get(name)).addToxic<Toxic['attributes']>({ ...toxic });
   };
   return {
     version: async () => (JSON.parse(await server.getVersion()) as { version: string }).version,
@@ -89,7 +92,9 @@ export function createToxiproxyClient(url: string, { deadlineMs = DEADLINE_MS } 
     removeToxic,
     setEnabled,
     async restore(snapshot) {
-      await server.populate(snapshot.map(({ name, listen, upstream, enabled }) => ({ name, listen, upstream, enabled })));
+      await server.populate(
+        snapshot.map(({ name, listen, upstream, enabled }) => ({ name, listen, upstream, enabled })),
+      );
       const present = new Map((await proxies()).map((one) => [one.name, one]));
       for (const wanted of snapshot) {
         const there = present.get(wanted.name)?.toxics ?? [];

@@ -7,7 +7,7 @@ import { checkCpus, checkDisk, checkMemory, checkNode } from './machine.ts';
 import { checkPort } from './ports.ts';
 
 it.each([
-  ['20.19.0', 'fail', /npm ci/],
+  ['20.19.0', 'fail', /npm install/],
   ['24.21.0', 'pass', undefined],
   ['26.0.0', 'pass', undefined],
 ])('Node %s: %s', (version, status, fix) => {

@@ -17,7 +17,7 @@ export function checkNode(version: string): Check {
     name: 'node',
     status: isRecent ? 'pass' : 'fail',
     message: `Node ${version}`,
-    ...(!isRecent && { fix: 'run "npm ci" in the clone: it brings Node 24' }),
+    ...(!isRecent && { fix: 'run "npm install" in the clone: it brings Node 24' }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { refuseLeftFaults } from '../chaos/dirty.ts';
 import { databaseNames, OPERATOR_ROLE } from '../providers/databases.ts';
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';
@@ -27,6 +28,7 @@ export async function connectPlatform(
   project: Project,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<PlatformConnection> {
+  await refuseLeftFaults(project);
   const control = createControlClient(project.socketPath);
   const state = await control.state();
   const secrets = await loadOrCreateSecrets(project.secretsFile);

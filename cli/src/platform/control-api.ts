@@ -15,6 +15,8 @@ export interface ControlHandlers {
   up(request: UpRequest, gone: AbortSignal): Promise<{ started: readonly string[]; tookMs: number }>;
   down(timeoutMs: number | undefined): Promise<void>;
   act(service: string, action: 'start' | 'stop' | 'restart'): Promise<void>;
+  /** Asked for routes of none of these; false when it has no such route either. */
+  handleOther?(route: string, request: IncomingMessage, response: ServerResponse): Promise<boolean>;
 }
 
 /**
@@ -67,7 +69,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, handle
   } else if (action) {
     await handlers.act(decodeURIComponent(action[1] as string), action[2] as 'start' | 'stop' | 'restart');
     answer(response, await handlers.state());
-  } else {
+  } else if (!(await handlers.handleOther?.(route, request, response))) {
     answerError(response, new CliError({ what: `the supervisor knows no ${route}`, exitCode: exitCodes.usage }));
   }
 }
@@ -101,14 +103,16 @@ async function streamUp(response: ServerResponse, handlers: ControlHandlers, req
   }
 }
 
-async function readJson<T>(request: IncomingMessage): Promise<T> {
+/** The body of a request; an empty one is an empty object. */
+export async function readJson<T>(request: IncomingMessage): Promise<T> {
   request.setEncoding('utf8');
   let text = '';
   for await (const chunk of request) text += chunk;
   return (text === '' ? {} : JSON.parse(text)) as T;
 }
 
-function answer(response: ServerResponse, body: unknown): void {
+/** Ends a response with 200 and a JSON body. */
+export function answer(response: ServerResponse, body: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 }

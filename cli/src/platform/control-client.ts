@@ -95,6 +95,7 @@ async function readState(socketPath: string, limitMs: number): Promise<PlatformS
   }
 }
 
+/** One request to the control API. */
 interface Call {
   readonly socketPath: string;
   readonly method: string;
@@ -103,12 +104,14 @@ interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-async function callJson<T>(options: Call): Promise<T> {
+/** Sends one request and resolves with the JSON of its answer. Throws CliError like every call of ControlClient. */
+export async function callJson<T>(options: Call): Promise<T> {
   const response = await send(options);
   return JSON.parse(await readText(response)) as T;
 }
 
-async function* stream<T>(options: Call): AsyncGenerator<T> {
+/** The same for an answer of NDJSON, line by line; leaving the loop, or aborting, closes the connection. */
+export async function* stream<T>(options: Call): AsyncGenerator<T> {
   const response = await send(options);
   try {
     for await (const line of createInterface({ input: response })) if (line !== '') yield JSON.parse(line) as T;

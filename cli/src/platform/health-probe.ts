@@ -1,7 +1,15 @@
 import { get } from 'node:http';
 
-/** Resolves when `GET /health/ready` answers 200; rejects with what the service says it misses. */
-export function probeHealth(port: number, signal: AbortSignal): Promise<void> {
+interface Answer {
+  readonly pid?: number;
+  readonly dependencies?: readonly { readonly name: string; readonly status: string; readonly reason?: string }[];
+}
+
+/**
+ * Resolves when `GET /health/ready` of process `pid` answers 200; rejects with what the service says it misses, or when
+ * another process has the port (another platform's service would say ready for ours).
+ */
+export function probeHealth(port: number, pid: number | undefined, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, path: '/health/ready', signal, agent: false };
     get(options, (response) => {
@@ -12,8 +20,10 @@ export function probeHealth(port: number, signal: AbortSignal): Promise<void> {
       });
       response.on('error', reject);
       response.on('end', () => {
-        if (response.statusCode === 200) resolve();
-        else reject(new Error(describeUnready(response.statusCode ?? 0, body)));
+        const answer = parseAnswer(body);
+        if (answer.pid !== pid) reject(new Error(`another program answers on port ${port}`));
+        else if (response.statusCode === 200) resolve();
+        else reject(new Error(describeUnready(response.statusCode ?? 0, answer, body)));
       });
     }).on('error', (error: NodeJS.ErrnoException) => {
       reject(error.code === 'ECONNREFUSED' ? new Error('does not listen yet') : error);
@@ -21,13 +31,19 @@ export function probeHealth(port: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The problem's `detail` names the failing dependency; anything else is quoted, bounded. */
-function describeUnready(status: number, body: string): string {
+function parseAnswer(body: string): Answer {
   try {
-    const { detail } = JSON.parse(body) as { detail?: unknown };
-    if (typeof detail === 'string') return detail;
+    return JSON.parse(body) as Answer;
   } catch {
-    // Not JSON: the text itself says more than the parser's complaint would.
+    // Not one of our services; the text itself is quoted.
+    return {};
   }
+}
+
+/** Names the dependencies that are down; anything else is quoted, bounded. */
+function describeUnready(status: number, { dependencies = [] }: Answer, body: string): string {
+  const down = dependencies.filter((dependency) => dependency.status === 'down');
+  if (down.length > 0)
+    return down.map(({ name, reason }) => `${name} is down (${reason ?? 'no reason given'})`).join(', ');
   return `readiness answers ${status}${body === '' ? '' : `: ${body.slice(0, 200)}`}`;
 }

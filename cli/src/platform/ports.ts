@@ -1,5 +1,8 @@
 import { randomInt } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type ProjectLock, takeProjectLock } from './project-lock.ts';
 
 /** Hands out loopback ports, the same ones at the next start where they are still free. */
 export interface PortBook {
@@ -9,6 +12,8 @@ export interface PortBook {
   keep(owner: string, port: number): void;
   /** What to remember for the next start. */
   all(): Readonly<Record<string, number>>;
+  /** Gives the ports back to other projects. */
+  release(): Promise<void>;
 }
 
 /**
@@ -19,7 +24,12 @@ const FIRST_PORT = 20_000;
 const LAST_PORT = 32_000;
 const ATTEMPTS = 200;
 
-export function createPortBook(remembered: Readonly<Record<string, number>>): PortBook {
+/**
+ * Two projects that start at once both see a port as free until one listens. `claimsDir`, shared by a user's projects,
+ * holds one lock a port, so that only one of them takes it.
+ */
+export function createPortBook(remembered: Readonly<Record<string, number>>, claimsDir?: string): PortBook {
+  const claims: ProjectLock[] = [];
   const ports = new Map<string, number>();
   const known = new Map(Object.entries(remembered));
   const isMine = (port: number) => [...ports.values()].includes(port);
@@ -28,7 +38,16 @@ export function createPortBook(remembered: Readonly<Record<string, number>>): Po
     // Somebody may have taken it while we looked.
     if (isMine(port)) return false;
     ports.set(owner, port);
-    return true;
+    if (await claim(port)) return true;
+    ports.delete(owner);
+    return false;
+  };
+  const claim = async (port: number) => {
+    if (claimsDir === undefined) return true;
+    await mkdir(claimsDir, { recursive: true, mode: 0o700 });
+    const lock = await takeProjectLock(join(claimsDir, String(port)));
+    if (lock) claims.push(lock);
+    return lock !== undefined;
   };
   return {
     async reserve(owner, preferred) {
@@ -46,6 +65,9 @@ export function createPortBook(remembered: Readonly<Record<string, number>>): Po
       throw new Error(`no free port for ${owner} among ${ATTEMPTS} tried between ${FIRST_PORT} and ${LAST_PORT}`);
     },
     keep: (owner, port) => void ports.set(owner, port),
+    async release() {
+      await Promise.all(claims.splice(0).map((lock) => lock.release()));
+    },
     all: () => ({ ...Object.fromEntries(known), ...Object.fromEntries(ports) }),
   };
 }

@@ -3,7 +3,7 @@ import type { Style } from '../output/style.ts';
 import { formatTable } from '../output/table.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
 import { createControlClient } from './control-client.ts';
-import type { InstanceState, InstanceStatus, PlatformState } from './state.ts';
+import type { ActiveFault, InstanceState, InstanceStatus, PlatformState } from './state.ts';
 import { unknownService } from './unknown-service.ts';
 
 /** `shopctl status`. */
@@ -38,12 +38,23 @@ function describe(state: PlatformState, style: Style): string {
       components.map((instance) => [...row(instance, style), `${instance.detail ?? ''} (${instance.provider})`]),
     ),
     `memory of the services: ${formatBytes(memory)}`,
+    ...faultLine(state.faults, style),
     ...reasons(state.instances),
   ].join('\n\n');
 }
 
 /** A container is not a process of ours; it exists in these states. */
 const runsAs: readonly InstanceStatus[] = ['starting', 'ready', 'unready', 'stopping'];
+
+/** One line for all faults, none when there is none. A supervisor of an older build tells nothing of them. */
+function faultLine(faults: readonly ActiveFault[] = [], style: Style): string[] {
+  if (faults.length === 0) return [];
+  const each = faults.map(({ id, fault, target, status, expiresAt }) => {
+    if (status === 'remains') return `${target} ${fault} could not be taken back (${id})`;
+    return `${target} ${fault} for another ${formatDuration(Math.max(0, Date.parse(expiresAt) - Date.now()))} (${id})`;
+  });
+  return [style.red(`faults: ${each.join(', ')}`)];
+}
 
 function row(instance: InstanceState, style: Style): string[] {
   const { name, status, process: running, ports, startedAt, restarts, cpuPercent, rssBytes, info } = instance;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
 import { endContainers } from '../providers/docker/leftovers.ts';
@@ -20,12 +20,15 @@ import type { Project } from './project.ts';
 import { takeProjectLock } from './project-lock.ts';
 import { rotateLogs } from './rotation.ts';
 import { type InstanceState, type PlatformState, readState, writeState } from './state.ts';
+import type { ExtensionContext, SupervisorExtension } from './supervisor-extension.ts';
 
 /** What a supervisor is made of. */
 export interface SupervisorOptions {
   readonly project: Project;
   createPlanner(context: { ports: PortBook; registry: ChildRegistry }): Promise<Planner>;
   readonly limits?: SupervisionLimits;
+  /** What it serves beside the platform. */
+  openExtension?(context: ExtensionContext): Promise<SupervisorExtension>;
   /** What it was built from; see PlatformState. */
   readonly build?: string;
   /** Program and arguments that end the project's containers when this process was killed. */
@@ -61,7 +64,11 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   const events = createEventLog();
   let guardian: Guardian | undefined;
   let planner: Planner | undefined;
-  const save = createSaver(() => writeState(project.stateFile, snapshot()));
+  let current: (() => PlatformState) | undefined;
+  // Asked to save before there is anything to: the next change will.
+  const save = createSaver(async () => {
+    if (current) await writeState(project.stateFile, current());
+  });
   guardian = await startGuardian({
     listFile: childListFile(project, mark),
     mark,
@@ -70,7 +77,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     }),
     onReplaced: () => save(),
   });
-  const ports = createPortBook(before?.ports ?? {});
+  const ports = createPortBook(before?.ports ?? {}, join(dirname(project.socketPath), 'ports'));
   planner = await options.createPlanner({ ports, registry: guardian.registry });
   const platform = new Platform({
     planner,
@@ -79,6 +86,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     ...(options.limits && { limits: options.limits }),
   });
   const startedAt = new Date().toISOString();
+  let extension: SupervisorExtension | undefined;
 
   const snapshot = (): PlatformState => ({
     project: project.name,
@@ -99,12 +107,25 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     startReport: platform.startReport,
     warnings: platform.plan?.warnings ?? [],
     replicas: platform.replicas,
+    faults: extension?.activeFaults() ?? [],
   });
+  current = snapshot;
 
+  extension = await options.openExtension?.({
+    project,
+    events,
+    state: snapshot,
+    act: (service, action) => platform.act(service, action),
+    onChange: () => save(),
+  });
+  const stopAll = async (timeoutMs?: number) => {
+    await extension?.end();
+    await platform.down(timeoutMs);
+  };
   const finished = Promise.withResolvers<void>();
   const idle = createIdleTimer(
     options.idleExitMs ?? IDLE_EXIT_MS,
-    () => platform.status === 'stopped',
+    () => platform.status === 'stopped' && (extension?.activeFaults() ?? []).length === 0,
     finished.resolve,
   );
   const measure = createMeasure();
@@ -116,13 +137,14 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     },
     up: (request, gone) => idle.during(() => platform.up(request, gone)),
     act: (service, action) => idle.during(() => platform.act(service, action)),
+    handleOther: async (...asked) => (await extension?.handle(...asked)) ?? false,
     async down(timeoutMs) {
-      await platform.down(timeoutMs);
+      await stopAll(timeoutMs);
       // The answer must reach the client before the server closes.
       setImmediate(finished.resolve);
     },
   });
-  const stopBySignal = () => void platform.down().then(finished.resolve, finished.reject);
+  const stopBySignal = () => void stopAll().then(finished.resolve, finished.reject);
   process.on('SIGTERM', stopBySignal);
   process.on('SIGINT', stopBySignal);
   // The terminal we were started from closes: that is none of our business.
@@ -143,6 +165,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     await unlink(childListFile(project, mark));
     server.close();
     server.closeIdleConnections();
+    await ports.release();
     await lock.release();
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { refuseLeftFaults } from '../chaos/dirty.ts';
 import type { CommandDeps } from '../commands/deps.ts';
 import type { UpOptions } from '../commands/up.ts';
 import { CliError } from '../errors.ts';
@@ -23,6 +24,7 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
   const { output, env, signal } = deps;
   const project = deps.projectFrom(options);
   checkNames([...services, ...Object.keys(options.replicas ?? {})]);
+  await refuseLeftFaults(project);
   const config = readConfigFile(project.root, env);
   const waitSeconds = options.waitTimeout ?? fromEnv(env) ?? config.waitTimeout ?? DEFAULT_WAIT_SECONDS;
   const began = performance.now();

@@ -284,6 +284,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
   });
   const logFile = join(project.logDir, `${instance}.log`);
   const dependsOn = [...new Set(dependenciesOf(definition.name))];
+  let pid: number | undefined;
   const components = dependsOn.filter((name) => name === 'postgres' || name === 'rabbitmq');
   return {
     name: instance,
@@ -301,17 +302,20 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     start: () =>
       spawnProcess({
         command: process.execPath,
-        args: ['--require', telemetry, bundle],
+        args: ['--max-semi-space-size=4', '--require', telemetry, bundle],
         env: { ...env, SHOPCTL_MARK: registry.mark },
         cwd: project.root,
         logFile,
         exitsWithParent: true,
         stopSignal: 'SIGTERM',
         stopTimeoutMs: STOP_SERVICE_MS,
-        onStart: registry.started,
+        onStart(identity, stopSignal) {
+          pid = identity.pid;
+          registry.started(identity, stopSignal);
+        },
         onEnd: registry.ended,
       }),
-    probe: (signal) => probeHealth(ports.health ?? (ports.main as number), signal),
+    probe: (signal) => probeHealth(ports.health ?? (ports.main as number), pid, signal),
   };
 }
 

@@ -62,6 +62,17 @@ export interface StartStep {
   readonly waitedFor: readonly string[];
 }
 
+/** A fault that was injected and has not been taken back yet. */
+export interface ActiveFault {
+  readonly id: string;
+  readonly fault: string;
+  readonly target: string;
+  /** `remains`: it could not be taken back. */
+  readonly status: 'injecting' | 'active' | 'ending' | 'remains';
+  /** ISO time at which it ends by itself. */
+  readonly expiresAt: string;
+}
+
 /** Everything about a platform, without secrets. Written to `state.json`, answered by `GET /v1/state`. */
 export interface PlatformState {
   readonly project: string;
@@ -87,6 +98,7 @@ export interface PlatformState {
   readonly warnings: readonly string[];
   /** Replicas of each service as last asked for. */
   readonly replicas: Readonly<Record<string, number>>;
+  readonly faults: readonly ActiveFault[];
 }
 
 /** The state a project left on disk, or undefined when there is none. Throws CliError when it cannot be read. */

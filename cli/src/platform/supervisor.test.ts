@@ -125,7 +125,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
     await start({ slow: { env: { UNREADY: '1' } } });
     const answer = await up({ ...everything, waitTimeoutMs: 700 });
     expect(answer).toMatchObject({ type: 'failed', error: { what: 'slow is not ready after 0.7 s', exitCode: 124 } });
-    expect(JSON.stringify(answer)).toContain('the database does not answer');
+    expect(JSON.stringify(answer)).toContain('database is down (no answer in 1000 ms)');
   });
 
   it('refuses an unknown service at once with a suggestion', async () => {

@@ -3,7 +3,7 @@ import { judged, toxicFault } from './toxic-fault.ts';
 
 /** Shortest transfer whose rate can be told from the machine's own pace, ms. */
 const MEASURABLE_MS = 30;
-const LONGEST_LOOK_MS = 5_000;
+const LONGEST_LOOK_MS = 3_000;
 
 /** Limits throughput; all streams of an HTTP/2 connection share it. */
 export const bandwidth = toxicFault({
@@ -12,14 +12,16 @@ export const bandwidth = toxicFault({
   parameters: toxicAttributes.bandwidth,
   attributes: (parameters) => parameters,
   async witness(probe, { rate }) {
-    const conversation = probe.speaks('bulk') ? 'bulk' : 'hello';
-    const result = await probe.send({ limitMs: LONGEST_LOOK_MS, conversation });
-    const tookMs = conversation === 'hello' ? (result.firstByteMs ?? result.tookMs) : result.tookMs;
+    const result = await probe.send({ limitMs: LONGEST_LOOK_MS, conversation: 'bulk' });
+    const { tookMs } = result;
     const bytes = probe.stream === 'upstream' ? result.sentBytes : result.bytes;
     // The server counts a KB as 1000 bytes: one byte per ms for each unit of the rate.
     const expectedMs = bytes / rate;
     if (expectedMs < MEASURABLE_MS && result.ended !== 'silent') {
-      return { verdict: 'unmeasurable', evidence: `a canary's ${bytes} bytes pass in ${expectedMs.toFixed(1)} ms at this rate` };
+      return {
+        verdict: 'unmeasurable',
+        evidence: `a canary's ${bytes} bytes pass in ${expectedMs.toFixed(1)} ms at this rate`,
+      };
     }
     const perSecond = Math.round(bytes / tookMs);
     return judged(

@@ -38,7 +38,8 @@ export const failpoint = defineFault<typeof parameters, Armed>({
   async prepare({ target, parameters: { at, action, delay } }, world) {
     const known: readonly string[] = failpointNames[target as keyof typeof failpointNames] ?? [];
     if (!known.includes(at)) throw usage(`${target} has no failpoint ${at}`, `those it has: ${known.join(', ')}`);
-    if (action === 'delay' && delay === undefined) throw usage('how long to wait is not stated', 'add --delay, like 2s');
+    if (action === 'delay' && delay === undefined)
+      throw usage('how long to wait is not stated', 'add --delay, like 2s');
     if (action === 'error' && delay !== undefined) throw usage('an error has no delay', 'leave --delay out');
     if (world.failpointDir === undefined) {
       throw new CliError({

@@ -36,9 +36,10 @@ export const holdConnections = defineFault<typeof parameters, SessionRecord>({
   },
   async witness({ parameters: { connections } }, { id, database }, world) {
     const held = await countSessions(id, database, world);
-    const refusal = await world.sessions
-      .open(id, await world.serviceDatabaseUrl(database))
-      .then(() => undefined, (error: { code?: unknown }) => error.code);
+    const refusal = await world.sessions.open(id, await world.serviceDatabaseUrl(database)).then(
+      () => undefined,
+      (error: { code?: unknown }) => error.code,
+    );
     const isFull = refusal === '53300';
     return {
       verdict: held >= connections || isFull ? 'seen' : 'absent',

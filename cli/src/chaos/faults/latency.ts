@@ -17,7 +17,10 @@ export const latency = toxicFault({
     const result = await probe.send({ limitMs: Math.min(latency + jitter + 1_000, LONGEST_LOOK_MS) });
     const waitedMs = result.firstByteMs ?? result.tookMs;
     // Timers may fire a millisecond early.
-    const isLate = result.ended === 'answered' || result.ended === 'silent' ? waitedMs >= Math.min(least, LONGEST_LOOK_MS) - 1 : false;
+    const isLate =
+      result.ended === 'answered' || result.ended === 'silent'
+        ? waitedMs >= Math.min(least, LONGEST_LOOK_MS) - 1
+        : false;
     return judged(isLate, `a canary was ${describeCanary(result)} (before: ${describeCanary(probe.before)})`);
   },
 });

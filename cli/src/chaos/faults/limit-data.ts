@@ -11,11 +11,11 @@ export const limitData = toxicFault({
   parameters: toxicAttributes.limit_data,
   attributes: (parameters) => parameters,
   async witness(probe, { bytes }) {
-    const conversation = probe.speaks('bulk') ? 'bulk' : 'close';
-    const result = await probe.send({ limitMs: LONGEST_LOOK_MS, conversation });
+    const result = await probe.send({ limitMs: LONGEST_LOOK_MS, conversation: 'bulk' });
     const isCut = result.ended === 'closed' || result.ended === 'reset';
     if (probe.stream === 'upstream') {
-      if (result.sentBytes <= bytes) return { verdict: 'unmeasurable', evidence: `a canary sends only ${result.sentBytes} bytes` };
+      if (result.sentBytes <= bytes)
+        return { verdict: 'unmeasurable', evidence: `a canary sends only ${result.sentBytes} bytes` };
       // What was let through is answered, the rest is not.
       return judged(isCut && result.bytes < result.sentBytes / 2, `a canary was ${describeCanary(result)}`);
     }

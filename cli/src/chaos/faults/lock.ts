@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import pg from 'pg';
-import { databaseOf, endSessions, type SessionRecord, verifyNoSessions } from '../database-faults.ts';
+import { Type } from 'typebox';
 import type { DatabaseName } from '../../platform/connection.ts';
+import { databaseOf, endSessions, type SessionRecord, verifyNoSessions } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import { judged } from './toxic-fault.ts';
 
@@ -41,9 +41,15 @@ export const lock = defineFault<typeof parameters, SessionRecord>({
     const name = table ?? mainTables[database];
     const code = await world
       .query(database, `SET LOCAL lock_timeout = '${PROBE_TIMEOUT}'; SELECT 1 FROM ${quoted(name)} LIMIT 1`)
-      .then(() => undefined, (error: { code?: unknown }) => error.code);
+      .then(
+        () => undefined,
+        (error: { code?: unknown }) => error.code,
+      );
     // 55P03 lock_not_available
-    return judged(code === '55P03', `a read of ${name} ${code === '55P03' ? `waits (gave up after ${PROBE_TIMEOUT})` : 'does not wait'}`);
+    return judged(
+      code === '55P03',
+      `a read of ${name} ${code === '55P03' ? `waits (gave up after ${PROBE_TIMEOUT})` : 'does not wait'}`,
+    );
   },
   undo: endSessions,
   verify: verifyNoSessions,

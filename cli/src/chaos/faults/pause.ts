@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { defineFault } from '../fault.ts';
-import { recordVictims, type VictimRecord } from '../instances.ts';
 import type { ProcessIdentity } from '../../platform/process-identity.ts';
 import { isAlive } from '../../platform/process-identity.ts';
+import { defineFault } from '../fault.ts';
+import { recordVictims, type VictimRecord } from '../instances.ts';
 import { until } from '../poll.ts';
 import { processState, processTree, signalIdentity } from '../process-tree.ts';
 import { judged } from './toxic-fault.ts';

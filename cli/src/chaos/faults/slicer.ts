@@ -3,8 +3,6 @@ import { describeCanary } from '../canary.ts';
 import { judged, toxicFault } from './toxic-fault.ts';
 
 const LONGEST_LOOK_MS = 3_000;
-/** A whole answer of a canary, bytes: the smallest of all protocols but PostgreSQL's single byte. */
-const SMALLEST_ANSWER_BYTES = 100;
 
 /** Cuts data into small pieces with pauses between. */
 export const slicer = toxicFault({
@@ -13,7 +11,9 @@ export const slicer = toxicFault({
   parameters: Type.Object({
     averageSize: Type.Integer({ minimum: 1, maximum: 65_536, description: 'size of a piece, in bytes' }),
     sizeVariation: Type.Optional(Type.Integer({ minimum: 0, description: 'the size varies by this much, in bytes' })),
-    delay: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_600_000, description: 'pause between pieces', unit: 'ms' })),
+    delay: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 3_600_000, description: 'pause between pieces', unit: 'ms' }),
+    ),
   }),
   attributes: ({ averageSize, sizeVariation = 0, delay = 0 }) => ({
     average_size: averageSize,
@@ -22,9 +22,9 @@ export const slicer = toxicFault({
     delay: delay * 1000,
   }),
   async witness(probe, { averageSize, delay = 0 }) {
-    const result = await probe.send({ limitMs: LONGEST_LOOK_MS, conversation: 'close' });
+    const result = await probe.send({ limitMs: LONGEST_LOOK_MS, conversation: 'bulk' });
     const bytes = probe.stream === 'upstream' ? result.sentBytes : result.bytes;
-    if (averageSize > SMALLEST_ANSWER_BYTES / 2 || bytes < 2 * averageSize || delay === 0) {
+    if (bytes < 3 * averageSize || delay === 0) {
       if (result.ended !== 'silent') {
         return { verdict: 'unmeasurable', evidence: `a canary's ${bytes} bytes are too few to be cut visibly` };
       }

@@ -12,11 +12,17 @@ export const slowClose = toxicFault({
   attributes: (parameters) => parameters,
   async witness(probe, { delay }) {
     if (probe.stream === 'upstream') {
-      return { verdict: 'unmeasurable', evidence: "the caller's end reaches the called side late, which a caller cannot see" };
+      return {
+        verdict: 'unmeasurable',
+        evidence: "the caller's end reaches the called side late, which a caller cannot see",
+      };
     }
     const result = await probe.send({ limitMs: Math.min(delay + 1_000, LONGEST_LOOK_MS), conversation: 'close' });
     const heldMs = result.closeMs ?? result.tookMs;
     const isHeld = result.ended === 'silent' || heldMs >= delay - 1;
-    return judged(isHeld, `a canary's connection was ${describeCanary(result)}, ${Math.round(heldMs)} ms after its last byte`);
+    return judged(
+      isHeld,
+      `a canary's connection was ${describeCanary(result)}, ${Math.round(heldMs)} ms after its last byte`,
+    );
   },
 });

@@ -39,7 +39,10 @@ export const terminate = defineFault<ReturnType<typeof Type.Object>, Terminated>
       const rows = await world.query<{ pid: number }>(database, OWN_BACKENDS, [database]);
       return rows.some(({ pid }) => pids.includes(pid)) ? undefined : 0;
     }).catch(() => 1); // Only the limit ends the wait.
-    return judged(left === 0, `${pids.length} backend(s) of ${database} ${left === 0 ? 'are gone' : 'are still there'}`);
+    return judged(
+      left === 0,
+      `${pids.length} backend(s) of ${database} ${left === 0 ? 'are gone' : 'are still there'}`,
+    );
   },
   // Connections are made anew by the service itself.
   undo: async () => undefined,

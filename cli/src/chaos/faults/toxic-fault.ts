@@ -1,16 +1,14 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
-import { type CanaryResult, type Conversation, canary, speaks } from '../canary.ts';
+import { type CanaryResult, type Conversation, canary } from '../canary.ts';
 import { type EdgeRecord, recordEdge, takeBack, verifyEdge } from '../edge.ts';
 import { type AnyFault, defineFault, type Witness } from '../fault.ts';
+import { type Stream, streams, type Toxic, type ToxicType, type toxicAttributes } from '../toxics.ts';
 import { checkToxic } from '../toxiproxy-client.ts';
-import { type Stream, streams, type Toxic, type ToxicType, toxicAttributes } from '../toxics.ts';
 
 /** Connections through an edge, for a witness. */
 export interface EdgeProbe {
   readonly before: CanaryResult;
   readonly stream: Stream;
-  /** Whether the edge's protocol knows the conversation. */
-  speaks(conversation: Conversation): boolean;
   send(options: { readonly limitMs: number; readonly conversation?: Conversation }): Promise<CanaryResult>;
 }
 
@@ -48,7 +46,9 @@ const common = {
 type Common = { readonly stream?: Stream; readonly toxicity?: number };
 
 /** A toxic on one edge, as a fault. */
-export function toxicFault<T extends ToxicType, Schema extends TObject>(options: ToxicFaultOptions<T, Schema>): AnyFault {
+export function toxicFault<T extends ToxicType, Schema extends TObject>(
+  options: ToxicFaultOptions<T, Schema>,
+): AnyFault {
   const { type, title } = options;
   const parameters = Type.Object(
     { ...(options.parameters.properties as TProperties), ...common },
@@ -65,12 +65,12 @@ export function toxicFault<T extends ToxicType, Schema extends TObject>(options:
     title,
     parameters,
     async prepare({ id, target, parameters }, world) {
-      const toxic = toxicOf(`${type}_${id}`, parameters);
+      const toxic = toxicOf(`${type}_${id}`, parameters as Common & Static<Schema>);
       checkToxic(toxic);
       return { edge: await recordEdge(target, world), toxic: toxic.name };
     },
     inject: ({ parameters }, { edge, toxic }, world) =>
-      world.toxiproxy(edge.apiUrl).addToxic(edge.proxy, toxicOf(toxic, parameters)),
+      world.toxiproxy(edge.apiUrl).addToxic(edge.proxy, toxicOf(toxic, parameters as Common & Static<Schema>)),
     async witness({ parameters }, { edge }) {
       const { stream = 'downstream', toxicity = 1 } = parameters as Common;
       if (edge.before.ended !== 'answered') {
@@ -79,7 +79,6 @@ export function toxicFault<T extends ToxicType, Schema extends TObject>(options:
       const probe: EdgeProbe = {
         before: edge.before,
         stream,
-        speaks: (conversation) => speaks(edge.protocol, conversation),
         send: (sending) => canary(edge.listen, edge.protocol, sending),
       };
       const deadline = performance.now() + (toxicity < 1 ? LOOK_MS : 0);

@@ -25,6 +25,7 @@ await runSupervisor({
     const unitOf = async (name: string): Promise<Unit> => {
       const { dependsOn = [], env = {} } = services[name] as FakeService;
       const main = await ports.reserve(name);
+      let pid: number | undefined;
       const logFile = join(project.logDir, `${name}.log`);
       return {
         name,
@@ -45,10 +46,13 @@ await runSupervisor({
             exitsWithParent: true,
             stopSignal: 'SIGTERM',
             stopTimeoutMs: 500,
-            onStart: registry.started,
+            onStart(identity, stopSignal) {
+              pid = identity.pid;
+              registry.started(identity, stopSignal);
+            },
             onEnd: registry.ended,
           }),
-        probe: (signal) => probeHealth(main, signal),
+        probe: (signal) => probeHealth(main, pid, signal),
       };
     };
     return {

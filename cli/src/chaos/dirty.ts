@@ -1,0 +1,35 @@
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Project } from '../platform/project.ts';
+import { isSupervisorRunning } from '../platform/supervisor-process.ts';
+import { openFaults, undoFile } from './undo-log.ts';
+
+/** A fault that nobody will end by itself. */
+export interface LeftFault {
+  readonly id: string;
+  readonly fault: string;
+  readonly target: string;
+}
+
+/** The error (exit code 6) of a command that does not run while faults are left. */
+export function dirtyPlatform(left: readonly LeftFault[]): CliError {
+  const names = left.map(({ id, fault, target }) => `${fault} on ${target} (${id})`);
+  return new CliError({
+    what: 'the platform is dirty: a fault was not taken back',
+    why: `left are ${names.join(', ')}`,
+    next: 'run "shopctl chaos heal", then this command again',
+    exitCode: exitCodes.dirty,
+  });
+}
+
+/** Throws CliError (6) when a killed supervisor has left faults. While a supervisor runs, it is in charge of them. */
+export async function refuseLeftFaults(project: Project): Promise<void> {
+  const left = await openFaults(undoFile(project));
+  if (left.length > 0 && !(await isSupervisorRunning(project))) throw dirtyPlatform(left);
+}
+
+/** Throws CliError (6) when the running platform has faults that could not be taken back. */
+export function refuseRemains(faults: readonly (LeftFault & { readonly status: string })[]): void {
+  const left = faults.filter(({ status }) => status === 'remains');
+  if (left.length > 0) throw dirtyPlatform(left);
+}

@@ -1,0 +1,24 @@
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { PlatformState } from '../platform/state.ts';
+import { createDatabaseSessions } from './database-sessions.ts';
+import { createToxiproxyClient } from './toxiproxy-client.ts';
+import type { World } from './world.ts';
+
+/** What a killed supervisor left behind: its children have ended, servers that are not ours may still run. */
+export function createLeftWorld(state: PlatformState | undefined): World {
+  const away = (): CliError =>
+    new CliError({ what: 'the platform does not run', next: 'run "shopctl up"', exitCode: exitCodes.notRunning });
+  const refuse = () => Promise.reject(away());
+  return {
+    isLive: false,
+    state: () => state,
+    act: refuse,
+    toxiproxy: (apiUrl) => createToxiproxyClient(apiUrl),
+    superuserDatabaseUrl: refuse,
+    serviceDatabaseUrl: refuse,
+    query: refuse,
+    sessions: createDatabaseSessions(),
+    failpointDir: undefined,
+  };
+}

@@ -1,0 +1,22 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { createPortBook } from './ports.ts';
+
+const claims = mkdtempSync(join(tmpdir(), 'ports-'));
+afterAll(() => rmSync(claims, { recursive: true }));
+
+it('two projects that want the same port before anybody listens get different ones', async () => {
+  const [one, other] = [createPortBook({}, claims), createPortBook({}, claims)];
+  const preferred = 20_500;
+  const ports = await Promise.all([one.reserve('gateway-1', preferred), other.reserve('gateway-1', preferred)]);
+  expect(new Set(ports).size).toBe(2);
+});
+
+it('a port is free for others once its project has released it', async () => {
+  const one = createPortBook({}, claims);
+  const port = await one.reserve('gateway-1', 20_600);
+  await one.release();
+  expect(await createPortBook({}, claims).reserve('gateway-1', port)).toBe(port);
+});
