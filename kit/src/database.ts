@@ -36,7 +36,7 @@ export interface Queryable {
 export interface Database extends Queryable, AsyncDisposable {
   /** BEGIN, `work`, COMMIT; ROLLBACK when `work` rejects. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
-  /** Resolves when the database answers; untraced. Rejects with DatabaseUnavailableError. */
+  /** Resolves when the database answers and the pool is full; untraced. Rejects with DatabaseUnavailableError. */
   ping(): Promise<void>;
 }
 
@@ -133,6 +133,15 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  let filled: Promise<unknown> | undefined;
+  /** Opens every connection of the pool, so that the first burst of requests does not wait for them. */
+  async function fill(): Promise<void> {
+    const opened = await Promise.allSettled(Array.from({ length: options.poolSize }, () => pool.connect()));
+    for (const result of opened) if (result.status === 'fulfilled') result.value.release();
+    // Those that failed are opened when they are needed; a database that is away again is the next ping's to tell.
+    if (opened.some(({ status }) => status === 'rejected')) filled = undefined;
+  }
+
   const database: Database = {
     query: <Row extends object>(statement: Statement, values: readonly unknown[]) =>
       withConnection((connection) => connection.execute<Row>(prepared(statement, values))),
@@ -151,6 +160,8 @@ export function openDatabase(options: DatabaseOptions): Database {
       }),
     async ping() {
       await untraced(() => database.query(ping, []));
+      filled ??= untraced(fill);
+      await filled;
     },
     async [Symbol.asyncDispose]() {
       await pool.end();

@@ -302,7 +302,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     start: () =>
       spawnProcess({
         command: process.execPath,
-        args: ['--max-semi-space-size=4', '--require', telemetry, bundle],
+        args: ['--require', telemetry, bundle],
         env: { ...env, SHOPCTL_MARK: registry.mark },
         cwd: project.root,
         logFile,
