@@ -48,13 +48,11 @@ function mustInstall() {
 }
 
 async function install(reason) {
-  say(`Installing the dependencies into node_modules (${reason}): npm install, about a minute.`);
+  say(`Installing the dependencies into node_modules (${reason}): npm ci, about a minute.`);
   // The npm that started us, or the one on the PATH.
   const npm = process.env.npm_execpath;
-  // Not `npm ci`: it refuses a lock file that lacks the optional packages of other systems, which npm itself leaves out
-  // when it writes one. --no-save installs what the lock says and leaves the file as it is. Warnings about engines are
-  // about the Node that is replaced here.
-  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  // Warnings about engines are about the Node that is replaced here.
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
   await (npm?.endsWith('.js') ? step(process.execPath, [npm, ...args]) : step('npm', args));
 }
 

@@ -28,7 +28,7 @@ function renderInvariant(result: InvariantResult, style: Style): string[] {
 }
 
 /** The first violations of an invariant and how many more there are; indented. */
-export function violationLines({ violations }: InvariantResult): string[] {
+function violationLines({ violations }: InvariantResult): string[] {
   const lines = violations
     .slice(0, LISTED)
     .map(

@@ -44,7 +44,7 @@ export function parametersOf({ orderId, sinceMs }: Scope): (string | number)[] {
   return sinceMs === undefined ? [] : [sinceMs];
 }
 
-export const ORDER_COLUMNS = `id::text, status, reason, state, open, lines::text, total_kopiykas::float8, currency, trace_parent,
+const ORDER_COLUMNS = `id::text, status, reason, state, open, lines::text, total_kopiykas::float8, currency, trace_parent,
   ${epochMs('created_at')}, ${epochMs('decided_at')}`;
 
 export const orderRows: RowSource<OrderFact> = {
@@ -131,6 +131,6 @@ function numberOrNone(value: Row[number] | undefined): number | undefined {
 }
 
 /** The trace id of a W3C `traceparent`. */
-export function traceIdOf(traceParent: Row[number] | undefined): string | undefined {
+function traceIdOf(traceParent: Row[number] | undefined): string | undefined {
   return typeof traceParent === 'string' ? traceParent.split('-')[1] : undefined;
 }

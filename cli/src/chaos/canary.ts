@@ -24,6 +24,15 @@ export interface CanaryResult {
   readonly closeMs?: number;
 }
 
+export interface CanaryOptions {
+  /** How long to wait for the end of the conversation, ms. */
+  readonly limitMs: number;
+  /** Default: `hello`. */
+  readonly conversation?: Conversation;
+  /** Size of an HTTP bulk (about 160 bytes of answer each); other protocols have one size. */
+  readonly bulkRequests?: number;
+}
+
 /**
  * One connection of our own through an edge, as its caller would make it: what it experiences is what the fault does.
  * `address` is `host:port`. Never rejects for what happens on the connection.
@@ -31,9 +40,10 @@ export interface CanaryResult {
 export function canary(
   address: string,
   protocol: Protocol,
-  { limitMs, conversation = 'hello' }: { readonly limitMs: number; readonly conversation?: Conversation },
+  { limitMs, conversation = 'hello', bulkRequests = BULK_REQUESTS }: CanaryOptions,
 ): Promise<CanaryResult> {
-  const { first, then } = requests[protocol][conversation];
+  const { first, next } =
+    protocol === 'http' && conversation === 'bulk' ? httpBulk(bulkRequests) : requests[protocol][conversation];
   const [host = '', port] = address.split(':');
   return new Promise((resolve) => {
     const began = performance.now();
@@ -51,7 +61,7 @@ export function canary(
         ...(firstAt !== undefined && { firstByteMs: firstAt - began }),
         tookMs: now - began,
         bytes,
-        sentBytes: first.length + (Buffer.isBuffer(then) ? then.length : 0),
+        sentBytes: first.length + (Buffer.isBuffer(next) ? next.length : 0),
         pieces,
         ...(lastAt !== undefined && ended !== 'answered' && ended !== 'silent' && { closeMs: now - lastAt }),
       });
@@ -65,7 +75,7 @@ export function canary(
       pieces += 1;
       if (conversation === 'hello') finish('answered');
       // PostgreSQL wants its first question answered before it hears the second.
-      else if (then !== undefined && pieces === 1) then === 'end' ? socket.end() : socket.write(then);
+      else if (next !== undefined && pieces === 1) next === 'end' ? socket.end() : socket.write(next);
     });
     socket.once('end', () => finish('closed'));
     socket.once('error', (error: NodeJS.ErrnoException) => {
@@ -86,7 +96,7 @@ export function describeCanary({ ended, firstByteMs, tookMs, bytes }: CanaryResu
 /** What is sent first, and what follows the first piece of the answer: more data, or the end of our side. */
 interface Exchange {
   readonly first: Buffer;
-  readonly then?: Buffer | 'end';
+  readonly next?: Buffer | 'end';
 }
 
 const BULK_REQUESTS = 200;
@@ -106,12 +116,16 @@ const http2Ping = Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0, ...Buffer.from('shopct
 const http2Error = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0]);
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
+function httpBulk(requests: number): Exchange {
+  return { first: Buffer.from(get('keep-alive').repeat(requests - 1) + get('close')) };
+}
+
 const requests: Readonly<Record<Protocol, Readonly<Record<Conversation, Exchange>>>> = {
   http: {
     // Kept alive: a server's goodbye passes where its data is swallowed.
     hello: { first: Buffer.from(get('keep-alive')) },
     close: { first: Buffer.from(get('close')) },
-    bulk: { first: Buffer.from(get('keep-alive').repeat(BULK_REQUESTS - 1) + get('close')) },
+    bulk: httpBulk(BULK_REQUESTS),
   },
   grpc: {
     hello: { first: http2Start },
@@ -123,14 +137,14 @@ const requests: Readonly<Record<Protocol, Readonly<Record<Conversation, Exchange
     // SSLRequest, answered by one byte.
     hello: { first: sslRequest },
     // Then a CancelRequest of nobody, after which the server closes without a word.
-    close: { first: sslRequest, then: Buffer.from([0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 0, 0, 0, 0, 0]) },
+    close: { first: sslRequest, next: Buffer.from([0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 0, 0, 0, 0, 0]) },
     // Or a StartupMessage (3.0) without a user, which is refused with a sentence.
-    bulk: { first: sslRequest, then: Buffer.from([0, 0, 0, 9, 0, 3, 0, 0, 0]) },
+    bulk: { first: sslRequest, next: Buffer.from([0, 0, 0, 9, 0, 3, 0, 0, 0]) },
   },
   amqp: {
     // Protocol header 0-9-1, answered by connection.start; another version by the right header and the end.
     hello: { first: Buffer.from('AMQP\0\0\x09\x01', 'latin1') },
     close: { first: Buffer.from('AMQP\0\0\x09\x63', 'latin1') },
-    bulk: { first: Buffer.from('AMQP\0\0\x09\x01', 'latin1'), then: 'end' },
+    bulk: { first: Buffer.from('AMQP\0\0\x09\x01', 'latin1'), next: 'end' },
   },
 };

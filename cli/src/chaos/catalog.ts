@@ -14,6 +14,7 @@ import { latency } from './faults/latency.ts';
 import { limitData } from './faults/limit-data.ts';
 import { lock } from './faults/lock.ts';
 import { pause } from './faults/pause.ts';
+import { readOnly } from './faults/read-only.ts';
 import { resetPeer } from './faults/reset-peer.ts';
 import { restart } from './faults/restart.ts';
 import { slicer } from './faults/slicer.ts';
@@ -41,6 +42,7 @@ export const faults: readonly AnyFault[] = [
   terminate,
   holdConnections,
   lock,
+  readOnly,
   failpoint,
 ];
 

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { CliError } from '../errors.ts';
 import type { DatabaseName } from '../platform/connection.ts';
 import { databaseNames } from '../providers/databases.ts';
@@ -9,6 +10,20 @@ import type { World } from './world.ts';
 export interface SessionRecord {
   readonly id: string;
   readonly database: DatabaseName;
+}
+
+/** The table each service writes first. */
+export const mainTables: Readonly<Record<DatabaseName, string>> = {
+  catalog: 'products',
+  orders: 'orders',
+  stock: 'inventory',
+  payments: 'payments',
+  shipping: 'Shipments',
+};
+
+/** A name as SQL takes it. */
+export function quoted(name: string): string {
+  return pg.escapeIdentifier(name);
 }
 
 const GONE_LIMIT_MS = 3_000;

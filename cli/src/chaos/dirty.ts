@@ -5,14 +5,14 @@ import { isSupervisorRunning } from '../platform/supervisor-process.ts';
 import { openFaults, undoFile } from './undo-log.ts';
 
 /** A fault that nobody will end by itself. */
-export interface LeftFault {
+interface LeftFault {
   readonly id: string;
   readonly fault: string;
   readonly target: string;
 }
 
 /** The error (exit code 6) of a command that does not run while faults are left. */
-export function dirtyPlatform(left: readonly LeftFault[]): CliError {
+function dirtyPlatform(left: readonly LeftFault[]): CliError {
   const names = left.map(({ id, fault, target }) => `${fault} on ${target} (${id})`);
   return new CliError({
     what: 'the platform is dirty: a fault was not taken back',
@@ -22,9 +22,15 @@ export function dirtyPlatform(left: readonly LeftFault[]): CliError {
   });
 }
 
-/** Throws CliError (6) when a killed supervisor has left faults. While a supervisor runs, it is in charge of them. */
-export async function refuseLeftFaults(project: Project): Promise<void> {
-  const left = await openFaults(undoFile(project));
+/**
+ * Throws CliError (6) when a killed supervisor has left faults. While a supervisor runs, it is in charge of them. A start
+ * is not refused for what can only be taken back once the platform runs.
+ */
+export async function refuseLeftFaults(
+  project: Project,
+  { isStart }: { isStart: boolean } = { isStart: false },
+): Promise<void> {
+  const left = (await openFaults(undoFile(project))).filter(({ needsPlatform }) => !(isStart && needsPlatform));
   if (left.length > 0 && !(await isSupervisorRunning(project))) throw dirtyPlatform(left);
 }
 

@@ -1,23 +1,9 @@
-import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-
 const MS_PER_UNIT = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 /** `200ms`, `3s`, `1.5m`, `2h` in ms; undefined when it is none. A number needs its unit, so that none is guessed. */
 export function durationMs(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
   return match ? Number(match[1]) * MS_PER_UNIT[match[2] as keyof typeof MS_PER_UNIT] : undefined;
-}
-
-/** The same, or CliError (2) that names what the duration was for. */
-export function parseDuration(text: string, name: string): number {
-  const ms = durationMs(text);
-  if (ms !== undefined) return ms;
-  throw new CliError({
-    what: `${name} is "${text}", which is no duration`,
-    next: `write a number and its unit, for instance 200ms, 3s or 1m`,
-    exitCode: exitCodes.usage,
-  });
 }
 
 /** A duration in the same words, as short as it goes: `200ms`, `3s`, `1.5s`. */

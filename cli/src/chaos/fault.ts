@@ -41,6 +41,8 @@ export interface Fault<Schema extends TObject = TObject, Undo extends object = o
   readonly isMomentary?: boolean;
   /** Nothing of it is left once the platform's processes have ended. */
   readonly endsWithPlatform?: boolean;
+  /** It is kept in the platform's data: what a killed supervisor left of it is taken back once the platform runs again. */
+  readonly needsPlatform?: boolean;
   /** Longest time to take it back and see that it is gone, ms (default: see leases.ts). */
   readonly undoLimitMs?: number;
   /** Looks, changes nothing; resolves with what would take the fault back. Throws CliError when it cannot be done. */

@@ -118,7 +118,15 @@ export class Leases {
     const undo = (await fault.prepare(injection, this.#world)) as object;
     gone.throwIfAborted();
     const time = new Date().toISOString();
-    const record: FaultRecord = { type: 'fault', ...injection, time, fault: fault.name, undo, ttlMs: request.ttlMs };
+    const record: FaultRecord = {
+      type: 'fault',
+      ...injection,
+      time,
+      fault: fault.name,
+      undo,
+      ttlMs: request.ttlMs,
+      ...(fault.needsPlatform && { needsPlatform: true }),
+    };
     const entry: Entry = { record, fault, isHeld: request.hold, status: 'injecting', injected: Promise.resolve() };
     this.#entries.set(record.id, entry);
     try {
@@ -141,10 +149,13 @@ export class Leases {
         exitCode: exitCodes.usage,
       });
     }
-    const chosen = (ids === 'all' ? unfinished : [...ids]).reverse();
+    const chosen = [...this.#entries.values()].filter(({ record: { id }, status }) => {
+      return status !== 'healed' && (ids === 'all' || ids.includes(id));
+    });
+    chosen.reverse();
     // One after the other: a later fault may hide whether an earlier one is gone.
-    for (const id of chosen) await this.#end(this.#entries.get(id) as Entry, why);
-    const after = this.list().filter(({ id }) => chosen.includes(id));
+    for (const entry of chosen) await this.#end(entry, why);
+    const after = chosen.map(describe);
     return {
       healed: after.filter(({ status }) => status === 'healed'),
       remains: after.filter(({ status }) => status !== 'healed'),
@@ -159,6 +170,13 @@ export class Leases {
         // A toxic that is there still is refused (409), which is what was wanted.
         this.#events.add('chaos.reapplied', record.target, `${fault.name} was not injected again: ${messageOf(error)}`);
       });
+    }
+  }
+
+  /** Takes back what could not be while PostgreSQL was away. */
+  async retryRemains(): Promise<void> {
+    for (const entry of this.#entries.values()) {
+      if (entry.status === 'remains' && entry.fault.needsPlatform) await this.#end(entry, 'PostgreSQL is back');
     }
   }
 

@@ -33,6 +33,7 @@ export async function openChaos(
   // Its proxies were made anew, without what faults had added.
   events.follow(({ type, subject }) => {
     if (type === 'instance.ready' && subject === 'toxiproxy') void leases.reapply();
+    if (type === 'instance.ready' && subject === 'postgres') void leases.retryRemains();
   });
   return {
     async handle(route, request, response) {

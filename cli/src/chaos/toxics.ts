@@ -44,8 +44,6 @@ export const toxicAttributes = {
 
 export type ToxicType = keyof typeof toxicAttributes;
 
-export const toxicTypes = Object.keys(toxicAttributes) as readonly ToxicType[];
-
 /** A toxic as it is added to a proxy; its attributes follow from its type. */
 export type Toxic = {
   [T in ToxicType]: {

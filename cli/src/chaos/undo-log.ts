@@ -14,6 +14,8 @@ export interface FaultRecord {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly undo: object;
   readonly ttlMs: number;
+  /** It can only be taken back while the platform runs, so it does not keep the platform from starting. */
+  readonly needsPlatform?: boolean;
 }
 
 /** It has been taken back and seen to be gone. */

@@ -44,7 +44,7 @@ function registerAssert(trace: Command, deps: CommandDeps): void {
 }
 
 /** A trace id, or the one inside a W3C traceparent. */
-export function parseTraceId(text: string): string {
+function parseTraceId(text: string): string {
   const id = /^(?:[0-9a-f]{2}-)?([0-9a-f]{32})(?:-[0-9a-f]{16}-[0-9a-f]{2})?$/.exec(text.toLowerCase())?.[1];
   if (id === undefined) throw new InvalidArgumentError('expected 32 hexadecimal digits');
   return id;

@@ -133,7 +133,7 @@ export function plainAttributes(attributes: readonly KeyValue[] | undefined): At
 }
 
 /** Plain data as an OTLP value. */
-export function otlpValue(value: Value): AnyValue {
+function otlpValue(value: Value): AnyValue {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'number') return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };

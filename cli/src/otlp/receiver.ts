@@ -13,7 +13,7 @@ export interface ReceiverLimits extends TraceLimits, MetricLimits, LogLimits {
 }
 
 /** What the supervisor affords: about 3,000 orders of 31 spans, and their log lines. */
-export const defaultReceiverLimits: ReceiverLimits = {
+const defaultReceiverLimits: ReceiverLimits = {
   maxTraceBytes: 64 * 1024 ** 2,
   maxSpansPerTrace: 2_000,
   maxSeries: 20_000,

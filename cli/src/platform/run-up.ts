@@ -24,7 +24,7 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
   const { output, env, signal } = deps;
   const project = deps.projectFrom(options);
   checkNames([...services, ...Object.keys(options.replicas ?? {})]);
-  await refuseLeftFaults(project);
+  await refuseLeftFaults(project, { isStart: true });
   const config = readConfigFile(project.root, env);
   const waitSeconds = options.waitTimeout ?? fromEnv(env) ?? config.waitTimeout ?? DEFAULT_WAIT_SECONDS;
   const began = performance.now();

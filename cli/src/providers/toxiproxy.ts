@@ -4,7 +4,7 @@ import { type Program, programProviders } from './program-providers.ts';
 import { nothing } from './provider-checks.ts';
 
 /** Version that is built; an installed one may be another. */
-export const TOXIPROXY_VERSION = 'v2.12.0';
+const TOXIPROXY_VERSION = 'v2.12.0';
 
 const toxiproxy: Program = {
   component: 'toxiproxy',

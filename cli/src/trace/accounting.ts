@@ -2,7 +2,7 @@ import type { MetricPoint } from '../otlp/metric-store.ts';
 import type { TelemetryBackend } from './backend.ts';
 
 /** The metric in which each process says what became of its spans. */
-export const SPAN_ACCOUNTING_METRIC = 'shop.telemetry.spans';
+const SPAN_ACCOUNTING_METRIC = 'shop.telemetry.spans';
 
 /** The span bookkeeping of one process at its last report. */
 export interface ProcessAccount {

@@ -66,12 +66,7 @@ export async function runTraceAssert(traceId: string, options: TraceAssertOption
 }
 
 /** The verdict as JSON: also used by `verify`. */
-export function assertionDocument(
-  contract: string,
-  traceId: string,
-  expected: ExpectedSpan,
-  result: AssertResult,
-): object {
+function assertionDocument(contract: string, traceId: string, expected: ExpectedSpan, result: AssertResult): object {
   const { verdict, explanation, comparison, counts, spans, absences, waitedMs } = result;
   return {
     verdict,

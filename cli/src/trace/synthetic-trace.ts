@@ -1,5 +1,5 @@
 import type { ExpectedSpan } from './contract.ts';
-import { buildTree, type TraceSpan, type TraceTree } from './tree.ts';
+import type { TraceSpan } from './tree.ts';
 
 /** A recorded span that tests can change. */
 export type MutableSpan = { -readonly [K in keyof TraceSpan]: TraceSpan[K] };
@@ -35,8 +35,4 @@ export function spansOf(expected: ExpectedSpan, { lost = 'none' }: { lost?: 'non
   }
   add(expected, undefined);
   return spans;
-}
-
-export function treeOf(expected: ExpectedSpan): TraceTree {
-  return buildTree(spansOf(expected));
 }

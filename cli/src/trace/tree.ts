@@ -118,7 +118,7 @@ export function buildTree(spans: readonly TraceSpan[]): TraceTree {
 }
 
 /** The node and all under it, parents first. */
-export function flattenNode(node: TraceNode): TraceNode[] {
+function flattenNode(node: TraceNode): TraceNode[] {
   return [node, ...node.children.flatMap(flattenNode)];
 }
 

@@ -54,9 +54,9 @@ export interface Attempt {
   answer(): Promise<PlaceAnswer>;
 }
 
-export const confirmedLines = [{ productId: 1, quantity: 1 }] as const;
+const confirmedLines = [{ productId: 1, quantity: 1 }] as const;
 /** Product 12 alone costs more than payments accept (source: the catalog's seed). */
-export const declinedLines = [{ productId: 12, quantity: 1 }] as const;
+const declinedLines = [{ productId: 12, quantity: 1 }] as const;
 
 export interface ContextOptions {
   readonly project: Project;

@@ -51,7 +51,7 @@ export async function runChecks(
 }
 
 /** One check with its time. When the run's signal aborts, what has not ended is unknown. */
-export async function runCheck(check: Check, context: VerifyContext): Promise<CheckResult> {
+async function runCheck(check: Check, context: VerifyContext): Promise<CheckResult> {
   const began = performance.now();
   const { id, title } = check;
   const outcome = await outcomeOf(check, context);

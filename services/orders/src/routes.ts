@@ -17,7 +17,7 @@ const PRINTABLE = '^(?=[^]*\\S)[^\\p{Cc}\\p{Cs}]*$';
 const MAX_PRODUCT_ID = 2_147_483_647;
 
 /** The body of `POST /orders`. */
-export const OrderRequestBody = Type.Object(
+const OrderRequestBody = Type.Object(
   {
     customer: Type.String({ minLength: 1, maxLength: 200, pattern: PRINTABLE }),
     lines: Type.Array(

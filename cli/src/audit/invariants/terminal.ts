@@ -1,7 +1,7 @@
 import { count, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
 
 /** How long a saga may take, its compensations and recovery included, in ms (source: I1 of the fault catalogue). */
-export const SAGA_LIMIT_MS = 30_000;
+const SAGA_LIMIT_MS = 30_000;
 
 /** I1: every order ends as Confirmed or Cancelled, and no saga stays open. */
 export const terminal: OrderInvariant = {

@@ -12,7 +12,9 @@ export const bandwidth = toxicFault({
   parameters: toxicAttributes.bandwidth,
   attributes: (parameters) => parameters,
   async witness(probe, { rate }) {
-    const result = await probe.send({ limitMs: LONGEST_LOOK_MS, conversation: 'bulk' });
+    // As many bytes as pass in about a third of a second: what a toxic holds back when it is removed delays its removal.
+    const bulkRequests = Math.min(200, Math.max(1, Math.round(rate * 2)));
+    const result = await probe.send({ limitMs: LONGEST_LOOK_MS, conversation: 'bulk', bulkRequests });
     const { tookMs } = result;
     const bytes = probe.stream === 'upstream' ? result.sentBytes : result.bytes;
     // The server counts a KB as 1000 bytes: one byte per ms for each unit of the rate.

@@ -1,7 +1,12 @@
-import pg from 'pg';
 import { Type } from 'typebox';
-import type { DatabaseName } from '../../platform/connection.ts';
-import { databaseOf, endSessions, type SessionRecord, verifyNoSessions } from '../database-faults.ts';
+import {
+  databaseOf,
+  endSessions,
+  mainTables,
+  quoted,
+  type SessionRecord,
+  verifyNoSessions,
+} from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import { judged } from './toxic-fault.ts';
 
@@ -9,14 +14,6 @@ const parameters = Type.Object(
   { table: Type.Optional(Type.String({ pattern: '^[A-Za-z_]+$', description: "default: the service's main one" })) },
   { additionalProperties: false },
 );
-
-const mainTables: Readonly<Record<DatabaseName, string>> = {
-  catalog: 'products',
-  orders: 'orders',
-  stock: 'inventory',
-  payments: 'payments',
-  shipping: 'Shipments',
-};
 
 /** Statements under way may end first; longer ones refuse the lock. */
 const LOCK_TIMEOUT = '3s';
@@ -54,7 +51,3 @@ export const lock = defineFault<typeof parameters, SessionRecord>({
   undo: endSessions,
   verify: verifyNoSessions,
 });
-
-function quoted(table: string): string {
-  return pg.escapeIdentifier(table);
-}

@@ -3,6 +3,7 @@ import { describeCanary } from '../canary.ts';
 import { judged, toxicFault } from './toxic-fault.ts';
 
 const LONGEST_LOOK_MS = 3_000;
+const BULK_REQUESTS = 20;
 
 /** Cuts data into small pieces with pauses between. */
 export const slicer = toxicFault({
@@ -22,7 +23,7 @@ export const slicer = toxicFault({
     delay: delay * 1000,
   }),
   async witness(probe, { averageSize, delay = 0 }) {
-    const result = await probe.send({ limitMs: LONGEST_LOOK_MS, conversation: 'bulk' });
+    const result = await probe.send({ limitMs: LONGEST_LOOK_MS, conversation: 'bulk', bulkRequests: BULK_REQUESTS });
     const bytes = probe.stream === 'upstream' ? result.sentBytes : result.bytes;
     if (bytes < 3 * averageSize || delay === 0) {
       if (result.ended !== 'silent') {

@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
-import { type CanaryResult, type Conversation, canary } from '../canary.ts';
+import { type CanaryOptions, type CanaryResult, canary } from '../canary.ts';
 import { type EdgeRecord, recordEdge, takeBack, verifyEdge } from '../edge.ts';
 import { type AnyFault, defineFault, type Witness } from '../fault.ts';
 import { type Stream, streams, type Toxic, type ToxicType, type toxicAttributes } from '../toxics.ts';
@@ -9,7 +9,7 @@ import { checkToxic } from '../toxiproxy-client.ts';
 export interface EdgeProbe {
   readonly before: CanaryResult;
   readonly stream: Stream;
-  send(options: { readonly limitMs: number; readonly conversation?: Conversation }): Promise<CanaryResult>;
+  send(options: CanaryOptions): Promise<CanaryResult>;
 }
 
 /** What makes one toxic a fault; the rest is the same for all. */

@@ -12,7 +12,7 @@ const LOCK_TIMEOUT_MS = 60_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** A migration that could not be applied; what it began is rolled back. */
-export class MigrationError extends Error {
+class MigrationError extends Error {
   override readonly name = 'MigrationError';
   readonly code = 'migration_failed';
 }

@@ -22,7 +22,7 @@ const LOCK_TIMEOUT_MS = 120_000;
  * What the operator may do beyond reading: `shopctl outbox redrive` marks published rows as unpublished again.
  * Granted after the migrations, because it names a column.
  */
-export const operatorGrants: readonly { database: DatabaseName; table: string; privilege: string }[] = [
+const operatorGrants: readonly { database: DatabaseName; table: string; privilege: string }[] = [
   { database: 'orders', table: 'outbox', privilege: 'UPDATE (published_at)' },
 ];
 

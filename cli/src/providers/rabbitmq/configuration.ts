@@ -68,7 +68,7 @@ export function brokerDefinitions({ rabbitmq }: Pick<Secrets, 'rabbitmq'>): stri
 }
 
 /** Base64 of a 4-byte salt and SHA-256(salt + password). Source: RabbitMQ "Credentials and Passwords". */
-export function passwordHash(password: string, salt = randomBytes(4)): string {
+function passwordHash(password: string, salt = randomBytes(4)): string {
   const digest = createHash('sha256').update(salt).update(password).digest();
   return Buffer.concat([salt, digest]).toString('base64');
 }

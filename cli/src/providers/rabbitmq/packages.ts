@@ -16,7 +16,7 @@ const TOOLS = ['apt-get', 'apt-cache', 'dpkg-deb'];
 const TREE_VERSION = 2;
 
 /** Where the packages are unpacked; nothing of them is installed, registered or started by the system. */
-export function packagesFolder(cacheDir: string): string {
+function packagesFolder(cacheDir: string): string {
   return join(cacheDir, `rabbitmq-packages-${TREE_VERSION}`);
 }
 

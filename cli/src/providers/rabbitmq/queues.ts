@@ -64,7 +64,7 @@ async function callBroker({ erlCall, home, node, distributionPort, epmdPort }: L
 }
 
 /** `{ok, 'c2hpcA==,0,0,1;'}` */
-export function parseErlangAnswer(answer: string): QueueDepth[] {
+function parseErlangAnswer(answer: string): QueueDepth[] {
   const rows = [...answer.matchAll(/([A-Za-z0-9+/=]+),(\d+),(\d+),(\d+);/g)];
   return rows.map(([, name = '', ready, unacknowledged, consumers]) => ({
     name: Buffer.from(name, 'base64').toString(),

@@ -98,7 +98,7 @@ export function createNetwork(options: {
 }
 
 /** Nothing was sent. */
-export class RefusedError extends TransientError {
+class RefusedError extends TransientError {
   override readonly name = 'RefusedError';
 }
 

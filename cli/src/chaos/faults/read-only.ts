@@ -1,0 +1,73 @@
+import { Type } from 'typebox';
+import { CliError } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { DatabaseName } from '../../platform/connection.ts';
+import { databaseOf, hasServer, mainTables, quoted, type SessionRecord } from '../database-faults.ts';
+import { defineFault } from '../fault.ts';
+import { until } from '../poll.ts';
+import type { World } from '../world.ts';
+import { judged } from './toxic-fault.ts';
+
+const BACK_LIMIT_MS = 3_000;
+const END_SERVICE_BACKENDS =
+  'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND usename = $1';
+
+/** The service can read and not write, as on a standby or a full disk; it is the only fault that is kept in the data. */
+export const readOnly = defineFault<ReturnType<typeof Type.Object>, SessionRecord>({
+  name: 'read-only',
+  kind: 'database',
+  scope: 'database',
+  title: "the service's transactions are read-only: every write is refused (25006)",
+  parameters: Type.Object({}, { additionalProperties: false }),
+  needsPlatform: true,
+  prepare: async ({ id, target }) => ({ id, database: databaseOf(target) }),
+  async inject(_, { database }, world) {
+    await setReadOnly(database, 'SET default_transaction_read_only = on', world);
+  },
+  async witness(_, record, world) {
+    const code = await refusalOfWrite(record, world);
+    return judged(
+      code === '25006',
+      `a write as ${record.database} is ${code === '25006' ? 'refused (25006)' : 'taken'}`,
+    );
+  },
+  async undo({ database }, world) {
+    if (!hasServer(world)) throw waitsForStart();
+    await setReadOnly(database, 'RESET default_transaction_read_only', world);
+  },
+  verify: (record, world) =>
+    until('writes to be taken', BACK_LIMIT_MS, async () => {
+      return (await refusalOfWrite(record, world)) === '25006' ? undefined : `a write as ${record.database} is taken`;
+    }),
+});
+
+/** The role's setting counts for new connections, so those it has are ended. */
+async function setReadOnly(database: DatabaseName, setting: string, world: World): Promise<void> {
+  await world.query(database, `ALTER ROLE ${quoted(database)} IN DATABASE ${quoted(database)} ${setting}`);
+  await world.query(database, END_SERVICE_BACKENDS, [database]);
+}
+
+/** SQLSTATE with which a write of nothing is refused to a new connection of the service's role; undefined when taken. */
+async function refusalOfWrite({ id, database }: SessionRecord, world: World): Promise<string | undefined> {
+  const client = await world.sessions.open(id, await world.serviceDatabaseUrl(database));
+  try {
+    // Read-only is checked before the role's rights, so that it does not matter whether it may delete.
+    await client.query(`DELETE FROM ${quoted(mainTables[database])} WHERE false`);
+    return undefined;
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === undefined) throw error;
+    return code;
+  } finally {
+    await world.sessions.close(id);
+  }
+}
+
+function waitsForStart(): CliError {
+  return new CliError({
+    what: 'PostgreSQL does not run',
+    why: 'the setting is kept in its data; it is taken back as soon as PostgreSQL runs again',
+    next: 'run "shopctl up"',
+    exitCode: exitCodes.dirty,
+  });
+}

@@ -1,0 +1,66 @@
+/*
+ * Goal: a witness that sees a fault where there is none is worthless. Method: servers without any proxy, each fault's
+ * witness aimed at them, with parameters that a canary could measure.
+ */
+import { createServer, type Server } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
+import type { AddressInfo, Server as NetServer } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { canary, type Protocol } from '../canary.ts';
+import { findFault } from '../catalog.ts';
+import type { World } from '../world.ts';
+
+let http: Server;
+let grpc: NetServer;
+beforeAll(async () => {
+  http = createServer((_, response) => response.end('x'.repeat(100)));
+  grpc = createHttp2Server();
+  for (const server of [http, grpc]) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => {
+  http.close();
+  http.closeAllConnections();
+  grpc.close();
+});
+
+const world = {} as World;
+
+async function witnessWithoutFault(name: string, parameters: object, protocol: Protocol) {
+  const { port } = (protocol === 'http' ? http : grpc).address() as AddressInfo;
+  const listen = `127.0.0.1:${port}`;
+  const before = await canary(listen, protocol, { limitMs: 1_000 });
+  const edge = { listen, upstream: listen, proxy: 'edge', apiUrl: '', protocol, before };
+  const injection = { id: 'x', target: 'edge', parameters };
+  return findFault(name).witness(injection, name === 'down' ? edge : { edge, toxic: 'x' }, world);
+}
+
+it.each([
+  ['latency', { latency: 500 }, 'http'],
+  ['latency', { latency: 500, jitter: 100 }, 'grpc'],
+  ['latency', { latency: 500, stream: 'upstream' }, 'http'],
+  ['bandwidth', { rate: 1 }, 'http'],
+  ['bandwidth', { rate: 10, stream: 'upstream' }, 'http'],
+  ['slow_close', { delay: 500 }, 'http'],
+  ['slow_close', { delay: 500 }, 'grpc'],
+  ['timeout', { timeout: 0 }, 'http'],
+  ['timeout', { timeout: 100 }, 'http'],
+  ['timeout', { timeout: 0 }, 'grpc'],
+  ['reset_peer', { timeout: 0 }, 'http'],
+  ['slicer', { averageSize: 20, delay: 20 }, 'http'],
+  ['limit_data', { bytes: 500 }, 'http'],
+  ['limit_data', { bytes: 500, stream: 'upstream' }, 'http'],
+  ['down', {}, 'http'],
+  ['down', {}, 'grpc'],
+] as const)('%s %j over %s is absent where nothing was injected', async (name, parameters, protocol) => {
+  expect((await witnessWithoutFault(name, parameters, protocol)).verdict).toBe('absent');
+});
+
+it('what a canary cannot show is not measurable rather than seen', async () => {
+  expect((await witnessWithoutFault('bandwidth', { rate: 1_000_000 }, 'http')).verdict).toBe('unmeasurable');
+  expect((await witnessWithoutFault('slicer', { averageSize: 60_000, delay: 20 }, 'http')).verdict).toBe(
+    'unmeasurable',
+  );
+  expect((await witnessWithoutFault('slow_close', { delay: 500, stream: 'upstream' }, 'http')).verdict).toBe(
+    'unmeasurable',
+  );
+});

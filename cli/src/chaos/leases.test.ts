@@ -1,0 +1,206 @@
+import { Type } from 'typebox';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createEventLog } from '../platform/events.ts';
+import { type AnyFault, defineFault } from './fault.ts';
+import { Leases } from './leases.ts';
+import type { FaultRecord, UndoLog } from './undo-log.ts';
+import type { World } from './world.ts';
+
+/** What has happened, in order: writes of the undo log and acts of the fault. */
+let story: string[];
+let open: FaultRecord[];
+let isStuck: boolean;
+let refusal: Error | undefined;
+
+const log: UndoLog = {
+  async begin(record) {
+    open.push(record);
+    story.push('written');
+  },
+  async healed({ id, why }) {
+    open = open.filter((record) => record.id !== id);
+    story.push(`recorded: ${why}`);
+  },
+  open: async () => open,
+};
+
+const parameters = Type.Object({ size: Type.Optional(Type.Integer({ minimum: 1 })) }, { additionalProperties: false });
+
+function aFault(changes: Partial<AnyFault> = {}): AnyFault {
+  return defineFault({
+    name: 'dent',
+    kind: 'process',
+    scope: 'process',
+    title: 'a dent',
+    parameters,
+    prepare: async ({ target }) => ({ mark: `undo of ${target}` }),
+    async inject() {
+      story.push('injected');
+      if (refusal) throw refusal;
+    },
+    witness: async () => ({ verdict: 'seen', evidence: 'a dent' }),
+    async undo({ mark }: { mark: string }) {
+      story.push(mark);
+    },
+    async verify() {
+      if (isStuck) throw new Error('it is bent');
+      return 'smooth';
+    },
+    ...changes,
+  });
+}
+
+function leasesOf(fault: AnyFault = aFault()): Leases {
+  const world = { isLive: true, state: () => undefined } as unknown as World;
+  return new Leases({
+    log,
+    world,
+    events: createEventLog(),
+    onChange: () => undefined,
+    findFault: () => fault,
+    checkTarget: () => undefined,
+  });
+}
+
+const request = { fault: 'dent', target: 'orders', parameters: {}, ttlMs: 5_000, hold: false };
+const stays = new AbortController().signal;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  story = [];
+  open = [];
+  isStuck = false;
+  refusal = undefined;
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a fault', () => {
+  it('is on disk before it happens, ends at its time to live, is seen to be gone, and is recorded', async () => {
+    const leases = leasesOf();
+    expect(await leases.inject(request, stays)).toMatchObject({ status: 'active', witness: { verdict: 'seen' } });
+    expect(story).toEqual(['written', 'injected']);
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(leases.unfinished()).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(story).toEqual(['written', 'injected', 'undo of orders', 'recorded: its time is over']);
+    expect(leases.list()).toMatchObject([{ status: 'healed', end: { evidence: 'smooth' } }]);
+  });
+
+  it('that is held ends when its holder goes away, and once', async () => {
+    const holder = new AbortController();
+    const leases = leasesOf();
+    await leases.inject({ ...request, hold: true }, holder.signal);
+    holder.abort();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(story.slice(2)).toEqual(['undo of orders', 'recorded: its holder went away']);
+  });
+
+  it('that is detached outlives its command', async () => {
+    const command = new AbortController();
+    const leases = leasesOf();
+    await leases.inject(request, command.signal);
+    command.abort();
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(leases.unfinished()).toMatchObject([{ status: 'active' }]);
+  });
+
+  it('ends when its command goes away while it is being injected, detached or not', async () => {
+    const command = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const leases = leasesOf(aFault({ inject: () => promise }));
+    const injecting = leases.inject(request, command.signal);
+    await vi.advanceTimersByTimeAsync(1);
+    command.abort();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(story).toEqual(['written']);
+    resolve();
+    await injecting;
+    await vi.advanceTimersByTimeAsync(1);
+    expect(story).toEqual(['written', 'undo of orders', 'recorded: its holder went away']);
+  });
+
+  it('that could not be injected is taken back, and the reason is told', async () => {
+    refusal = new Error('no such thing');
+    const leases = leasesOf();
+    await expect(leases.inject(request, stays)).rejects.toMatchObject({ why: 'no such thing', exitCode: 1 });
+    expect(story.at(-1)).toBe('recorded: it could not be injected');
+    expect(leases.unfinished()).toEqual([]);
+  });
+
+  it('that happens once has ended when its command is answered', async () => {
+    expect(await leasesOf(aFault({ isMomentary: true })).inject(request, stays)).toMatchObject({ status: 'healed' });
+  });
+
+  it('whose undo cannot be verified remains, stays on disk, and is healed by a later attempt', async () => {
+    isStuck = true;
+    const leases = leasesOf();
+    await leases.inject(request, stays);
+    expect(await leases.clear('all', 'asked for')).toMatchObject({ healed: [], remains: [{ problem: 'it is bent' }] });
+    expect(open).toHaveLength(1);
+    isStuck = false;
+    expect(await leases.clear('all', 'asked for')).toMatchObject({ healed: [{ status: 'healed' }], remains: [] });
+    expect(open).toEqual([]);
+  });
+
+  it('whose undo hangs remains after the limit', async () => {
+    const leases = leasesOf(aFault({ undo: () => new Promise(() => undefined), undoLimitMs: 3_000 }));
+    await leases.inject(request, stays);
+    const clearing = leases.clear('all', 'asked for');
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect((await clearing).remains).toMatchObject([{ status: 'remains' }]);
+  });
+});
+
+describe('before anything happens', () => {
+  it.each([
+    ['a wrong parameter', { ...request, parameters: { size: 0 } }],
+    ['an unknown parameter', { ...request, parameters: { sise: 1 } }],
+    ['no time to live', { ...request, ttlMs: 0 }],
+    ['an endless time to live', { ...request, ttlMs: Number.POSITIVE_INFINITY }],
+  ])('%s is refused', async (_, wrong) => {
+    await expect(leasesOf().inject(wrong, stays)).rejects.toMatchObject({ exitCode: 2 });
+    expect(story).toEqual([]);
+  });
+
+  it('a second of the same kind on the same target is refused', async () => {
+    const leases = leasesOf();
+    const { id } = await leases.inject(request, stays);
+    await expect(leases.inject(request, stays)).rejects.toThrow(id);
+    expect(story).toEqual(['written', 'injected']);
+  });
+});
+
+describe('several faults', () => {
+  it('are taken back the newest first', async () => {
+    const leases = leasesOf();
+    for (const target of ['a', 'b', 'c']) await leases.inject({ ...request, target }, stays);
+    await leases.clear('all', 'asked for');
+    expect(story.filter((line) => line.startsWith('undo'))).toEqual(['undo of c', 'undo of b', 'undo of a']);
+  });
+
+  it('an id that is none is refused before any is taken back', async () => {
+    const leases = leasesOf();
+    const { id } = await leases.inject(request, stays);
+    await expect(leases.clear([id, 'nobody'], 'asked for')).rejects.toMatchObject({ exitCode: 2 });
+    expect(leases.unfinished()).toMatchObject([{ status: 'active' }]);
+  });
+
+  it('left by a killed supervisor remain until they are healed', async () => {
+    await leasesOf().inject(request, stays);
+    const after = leasesOf();
+    await after.adopt();
+    expect(after.unfinished()).toMatchObject([{ target: 'orders', status: 'remains' }]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect((await after.clear('all', 'healed')).healed).toHaveLength(1);
+    expect(open).toEqual([]);
+  });
+
+  it('end with the platform: what its processes take along is only recorded', async () => {
+    const leases = leasesOf(aFault({ endsWithPlatform: true }));
+    await leases.inject(request, stays);
+    await leases.endWithPlatform();
+    expect(story).toEqual(['written', 'injected', 'recorded: the platform ends']);
+  });
+});

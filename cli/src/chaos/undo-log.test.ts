@@ -1,0 +1,70 @@
+import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createUndoLog, type FaultRecord, openFaults } from './undo-log.ts';
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'chaos-undo-'));
+  file = join(folder, 'chaos', 'undo.jsonl');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const record = (id: string): FaultRecord => ({
+  type: 'fault',
+  id,
+  time: '2026-01-01T00:00:00.000Z',
+  fault: 'latency',
+  target: 'orders-payments',
+  parameters: { latency: 3000 },
+  undo: { toxic: `latency_${id}`, edge: { listen: '127.0.0.1:1', nested: [1, null, 'ü'] } },
+  ttlMs: 60_000,
+});
+const healed = (id: string) => ({ id, time: '2026-01-01T00:00:01.000Z', why: 'asked for', evidence: 'gone' });
+
+it('gives back what was written, the oldest first, to whoever reads the file later', async () => {
+  const log = createUndoLog(file);
+  await log.begin(record('a'));
+  await log.begin(record('b'));
+  expect(await openFaults(file)).toEqual([record('a'), record('b')]);
+  expect(await createUndoLog(file).open()).toEqual([record('a'), record('b')]);
+});
+
+it('forgets what was healed, and is empty when nothing is left', async () => {
+  const log = createUndoLog(file);
+  await log.begin(record('a'));
+  await log.begin(record('b'));
+  await log.healed(healed('b'));
+  expect(await openFaults(file)).toEqual([record('a')]);
+  await log.healed(healed('a'));
+  expect(await readFile(file, 'utf8')).toBe('');
+});
+
+it('ignores a line that a kill has cut off, and writes on behind it', async () => {
+  const log = createUndoLog(file);
+  await log.begin(record('a'));
+  await appendFile(file, '{"type":"fault","id":"tor');
+  expect(await openFaults(file)).toEqual([record('a')]);
+  await log.begin(record('b'));
+  expect(await openFaults(file)).toEqual([record('a'), record('b')]);
+});
+
+it('keeps concurrent writers apart', async () => {
+  const log = createUndoLog(file);
+  const ids = Array.from({ length: 20 }, (_, index) => `f${index}`);
+  await Promise.all(ids.map((id) => log.begin(record(id))));
+  await Promise.all(ids.slice(1).map((id) => log.healed(healed(id))));
+  expect((await openFaults(file)).map(({ id }) => id)).toEqual(['f0']);
+});
+
+it('is readable by its user only', async () => {
+  await createUndoLog(file).begin(record('a'));
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect((await stat(join(folder, 'chaos'))).mode & 0o777).toBe(0o700);
+});
+
+it('has nothing open where there is no file', async () => {
+  expect(await openFaults(file)).toEqual([]);
+});

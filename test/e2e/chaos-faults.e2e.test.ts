@@ -1,0 +1,294 @@
+/*
+ * Goal: every fault is measurably in effect, ends by itself, and outlives neither the command that holds it nor the
+ * supervisor; afterwards the shop works as before.
+ * Method: a real platform and the built `shopctl`. The holding command and the supervisor are killed (SIGKILL) while
+ * faults of each kind are in effect; what is left is read from the platform, from Toxiproxy and from the undo file.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Lease } from '../../cli/src/chaos/lease.ts';
+import { createToxiproxyClient } from '../../cli/src/chaos/toxiproxy-client.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { place } from './support/client.ts';
+import { eventually } from './support/eventually.ts';
+import { findImbalances, untilDrained } from './support/ledger.ts';
+
+/** A fault is gone this long after its holder, in ms; what must start again takes its own start longer. */
+const HEALED_MS = 5_000;
+const STARTED_MS = 20_000;
+/** Breakers are open for 5 s, a restarted service needs its connections. */
+const CONFIRMED_MS = 20_000;
+
+let platform: TestPlatform;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  platform = await startPlatform({ project: 'e2e-chaos', env: { SHOPCTL_FAILPOINTS: '1' } });
+});
+afterAll(() => platform?.stop());
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+type Words = readonly [target: string, fault: string, ...options: string[]];
+
+async function inject(words: Words): Promise<{ code: number; lease: Lease }> {
+  const { code, stdout, stderr } = await platform.shopctl('chaos', 'inject', ...words, '--json');
+  expect(stdout, stderr).not.toBe('');
+  return { code, lease: JSON.parse(stdout) as Lease };
+}
+
+async function activeFaults(): Promise<readonly Lease[]> {
+  const { stdout, stderr } = await platform.shopctl('chaos', 'status', '--json');
+  expect(stdout, stderr).not.toBe('');
+  return (JSON.parse(stdout) as { faults: Lease[] }).faults;
+}
+
+/** Nothing is active, on disk or in Toxiproxy, and an order is confirmed. */
+async function expectClean(): Promise<void> {
+  expect(await activeFaults()).toEqual([]);
+  expect(await readFile(join(platform.project.stateDir, 'chaos', 'undo.jsonl'), 'utf8')).toBe('');
+  const { toxiproxyUrl } = await platform.state();
+  for (const { name, enabled, toxics } of await createToxiproxyClient(toxiproxyUrl as string).proxies()) {
+    expect({ name, enabled, toxics }).toEqual({ name, enabled: true, toxics: [] });
+  }
+  expect(await platform.armed()).toEqual([]);
+  await eventually('an order to be confirmed', { withinMs: CONFIRMED_MS }, async () => {
+    return (await place(platform)).status === 201;
+  });
+}
+
+/** A command that stays attached; resolves when its fault is in effect. */
+async function hold(words: Words): Promise<{ child: ChildProcess; lease: Lease; ended: Promise<number | null> }> {
+  const args = ['chaos', 'inject', ...words, '--hold', '--json', '--project', platform.project.name];
+  const child = spawn(join(platform.project.root, 'cli/bin/shopctl'), args, {
+    env: { ...process.env, SHOPCTL_HOME: dirname(platform.project.stateDir), NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  children.push(child);
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  for await (const line of createInterface({ input: child.stdout as NonNullable<typeof child.stdout> })) {
+    return { child, lease: JSON.parse(line) as Lease, ended };
+  }
+  throw new Error(`chaos inject ${words.join(' ')} ended with ${await ended} and said nothing`);
+}
+
+const toxics: readonly Words[] = [
+  ['orders-payments', 'latency', '--latency', '700ms', '--jitter', '100ms'],
+  ['orders-payments', 'latency', '--latency', '700ms', '--stream', 'upstream'],
+  ['orders-stock', 'latency', '--latency', '300ms', '--toxicity', '0.5'],
+  ['orders-payments', 'bandwidth', '--rate', '20'],
+  ['orders-payments', 'slow_close', '--delay', '500ms'],
+  ['orders-payments', 'timeout', '--timeout', '0ms'],
+  ['orders-stock', 'timeout', '--timeout', '100ms'],
+  ['orders-payments', 'reset_peer', '--timeout', '0ms'],
+  ['orders-broker', 'slicer', '--average-size', '30', '--delay', '20ms'],
+  ['payments-db', 'limit_data', '--bytes', '20'],
+  ['orders-catalog', 'down'],
+];
+
+const databaseFaults: readonly Words[] = [
+  ['orders-db', 'lock'],
+  ['payments-db', 'read-only'],
+  ['orders-db', 'hold-connections', '--connections', '10'],
+];
+
+const lasting: readonly Words[] = [
+  ['payments', 'pause'],
+  ['rabbitmq', 'pause'],
+  ['payments', 'stop'],
+  ...databaseFaults,
+];
+
+describe('a detached fault', () => {
+  it.each([...toxics, ...lasting])('%s %s is in effect, is cleared, and nothing is left', async (...words) => {
+    const { code, lease } = await inject(words as unknown as Words);
+    expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'seen' } });
+    expect(code).toBe(0);
+    expect((await platform.shopctl('status')).stdout).toContain(`${words[0]} ${words[1]}`);
+    expect(await platform.shopctl('chaos', 'clear', lease.id)).toMatchObject({ code: 0 });
+    await expectClean();
+  });
+
+  it.each([
+    ['payments', 'kill'],
+    ['stock-1', 'term'],
+    ['catalog', 'restart'],
+    ['payments-db', 'terminate'],
+  ] as const)('%s %s happens once and the shop has recovered when the command ends', async (...words) => {
+    const { code, lease } = await inject(words);
+    expect(lease).toMatchObject({ status: 'healed', witness: { verdict: 'seen' } });
+    expect(code).toBe(0);
+    await expectClean();
+  });
+
+  it('ends by itself when its time is over', async () => {
+    await inject(['orders-payments', 'latency', '--latency', '200ms', '--ttl', '1s']);
+    await eventually('it to end', { withinMs: HEALED_MS }, async () => (await activeFaults()).length === 0);
+    await expectClean();
+  });
+
+  it('is a failpoint that waits for its hit, and then was seen', async () => {
+    const { lease } = await inject(['orders', 'failpoint', '--at', 'S5', '--action', 'delay', '--delay', '100ms']);
+    expect(lease.witness).toMatchObject({ verdict: 'pending' });
+    await place(platform);
+    await eventually('the hit', { withinMs: HEALED_MS }, async () => {
+      return (await activeFaults())[0]?.witness?.verdict === 'seen';
+    });
+    await platform.shopctl('chaos', 'clear', '--all');
+    await expectClean();
+  });
+
+  it.each([
+    [['orders-payments', 'latncy'], 'did you mean \\"latency\\"'],
+    [['orders-paymnts', 'down'], 'did you mean \\"orders-payments\\"'],
+    [['orders-payments', 'bandwidth', '--rate', '-1'], 'rate must be >= 1'],
+    [['orders-payments', 'timeout'], 'timeout must be stated'],
+  ])('%j is refused before anything happens', async (words, why) => {
+    const { code, stderr } = await platform.shopctl('chaos', 'inject', ...words, '--json');
+    expect(stderr).toContain(why);
+    expect(code).toBe(2);
+    await expectClean();
+  });
+});
+
+describe('our client of Toxiproxy', () => {
+  it('puts a snapshot back as it was, keeps the server’s words, and gives up on a server that is silent', async () => {
+    const { toxiproxyUrl } = await platform.state();
+    const client = createToxiproxyClient(toxiproxyUrl as string);
+    const latency = {
+      type: 'latency',
+      stream: 'downstream',
+      toxicity: 1,
+      attributes: { latency: 5, jitter: 0 },
+    } as const;
+    await client.addToxic('orders-stock', { ...latency, name: 'kept' });
+    const before = await client.proxies();
+    await client.addToxic('orders-stock', { ...latency, name: 'extra' });
+    await client.removeToxic('orders-stock', 'kept');
+    await client.setEnabled('orders-catalog', false);
+    await client.restore(before);
+    const byName = (proxies: typeof before) => [...proxies].sort((a, b) => a.name.localeCompare(b.name));
+    expect(byName(await client.proxies())).toEqual(byName(before));
+    await client.removeToxic('orders-stock', 'kept');
+    await client.removeToxic('orders-stock', 'kept');
+    await expect(client.proxy('nobody')).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringContaining('not found'),
+    });
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const impatient = createToxiproxyClient(`http://127.0.0.1:${port}`, { deadlineMs: 100 });
+    await expect(impatient.version()).rejects.toMatchObject({ hangs: true });
+    silent.close();
+    await expectClean();
+  });
+});
+
+describe('a Toxiproxy that hangs', () => {
+  it('is restarted to take a toxic back, and keeps what else was injected', { timeout: 90_000 }, async () => {
+    const { lease: slow } = await inject(['orders-payments', 'latency', '--latency', '300ms']);
+    const { lease: away } = await inject(['orders-stock', 'down']);
+    const { lease: frozen } = await inject(['toxiproxy', 'pause']);
+    expect(await platform.shopctl('chaos', 'clear', slow.id)).toMatchObject({ code: 0 });
+    expect((await activeFaults()).map(({ id }) => id).sort()).toEqual([away.id, frozen.id].sort());
+    const { toxiproxyUrl } = await platform.state();
+    const client = createToxiproxyClient(toxiproxyUrl as string);
+    await eventually('what else was injected to be back', { withinMs: HEALED_MS }, async () => {
+      return !(await client.proxy('orders-stock')).enabled;
+    });
+    expect((await client.proxy('orders-payments')).toxics).toEqual([]);
+    expect(await platform.shopctl('chaos', 'heal')).toMatchObject({ code: 0 });
+    await expectClean();
+  });
+});
+
+describe('the command that holds a fault', () => {
+  const held: readonly Words[] = [
+    ['orders-payments', 'timeout', '--timeout', '0ms'],
+    ['orders-payments', 'bandwidth', '--rate', '1'],
+    ['orders-stock', 'down'],
+    ['postgres', 'pause'],
+    ['payments', 'stop'],
+    ['orders', 'failpoint', '--at', 'S4', '--action', 'kill'],
+    ...databaseFaults,
+  ];
+
+  it.each(held)('is killed while %s %s is in effect: healed within 5 s', async (...words) => {
+    const { child, lease } = await hold(words as unknown as Words);
+    expect(lease.isHeld).toBe(true);
+    child.kill('SIGKILL');
+    await eventually('it to be healed', { withinMs: HEALED_MS, seen: activeFaults }, async () => {
+      return (await activeFaults()).length === 0;
+    });
+    await expectClean();
+  });
+
+  it('is interrupted by Ctrl-C: it waits until the fault is gone and ends with 130', async () => {
+    const { child, ended } = await hold(['orders-payments', 'latency', '--latency', '300ms']);
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+    await expectClean();
+  });
+});
+
+describe('the supervisor is killed while faults of each kind are in effect', () => {
+  it('the next command names them and changes nothing; after heal the shop works', { timeout: 180_000 }, async () => {
+    const all: readonly Words[] = [
+      ['orders-payments', 'latency', '--latency', '300ms'],
+      ['orders-stock', 'down'],
+      ['payments-db', 'lock'],
+      ['orders-db', 'hold-connections', '--connections', '5'],
+      ['orders', 'failpoint', '--at', 'S4', '--action', 'kill'],
+      ['shipping', 'stop'],
+      ['postgres', 'pause'],
+    ];
+    for (const words of all) expect(await inject(words)).toMatchObject({ code: 0 });
+    process.kill((await platform.state()).supervisor.pid, 'SIGKILL');
+    for (const command of [['up', '--no-build'], ['order'], ['verify'], ['chaos', 'status']]) {
+      const { code, stderr } = await platform.shopctl(...command);
+      expect({ command, code }).toEqual({ command, code: 6 });
+      for (const [target, fault] of all) expect(stderr).toContain(`${fault} on ${target}`);
+      expect(stderr).toContain('shopctl chaos heal');
+    }
+    const healed = await platform.shopctl('chaos', 'heal', '--json');
+    expect(healed).toMatchObject({ code: 0 });
+    expect((JSON.parse(healed.stdout) as { healed: Lease[] }).healed.map(({ fault }) => fault)).toEqual(
+      [...all].reverse().map(([, fault]) => fault),
+    );
+    expect(await platform.shopctl('chaos', 'heal')).toMatchObject({ code: 0 });
+    expect(await platform.shopctl('up', '--no-build')).toMatchObject({ code: 0 });
+    await expectClean();
+    await untilDrained(platform, STARTED_MS);
+    expect(await findImbalances(platform)).toEqual([]);
+  });
+});
+
+describe('what is kept in the data', () => {
+  it('remains after heal when the supervisor was killed, and is taken back by up', { timeout: 90_000 }, async () => {
+    expect(await inject(['payments-db', 'read-only'])).toMatchObject({ code: 0 });
+    process.kill((await platform.state()).supervisor.pid, 'SIGKILL');
+    const { code, stdout } = await platform.shopctl('chaos', 'heal');
+    expect(stdout).toContain('payments-db read-only: PostgreSQL does not run');
+    expect(code).toBe(6);
+    expect(await platform.shopctl('up', '--no-build')).toMatchObject({ code: 0 });
+    await expectClean();
+  });
+});
+
+describe('shopctl down', () => {
+  it('takes everything back before the platform ends', async () => {
+    await inject(['orders-payments', 'latency', '--latency', '300ms']);
+    await inject(['postgres', 'pause']);
+    await inject(['shipping', 'stop']);
+    expect(await platform.shopctl('down')).toMatchObject({ code: 0 });
+    expect(await readFile(join(platform.project.stateDir, 'chaos', 'undo.jsonl'), 'utf8')).toBe('');
+    expect((await platform.shopctl('chaos', 'status')).code).toBe(4);
+  });
+});
