@@ -9,6 +9,7 @@ interface LeftFault {
   readonly id: string;
   readonly fault: string;
   readonly target: string;
+  readonly needsPlatform?: boolean;
 }
 
 /** The error (exit code 6) of a command that does not run while faults are left. */
@@ -17,7 +18,9 @@ function dirtyPlatform(left: readonly LeftFault[]): CliError {
   return new CliError({
     what: 'the platform is dirty: a fault was not taken back',
     why: `left are ${names.join(', ')}`,
-    next: 'run "shopctl chaos heal", then this command again',
+    next: left.every(({ needsPlatform }) => needsPlatform)
+      ? 'run "shopctl up", which takes it back as soon as PostgreSQL runs'
+      : 'run "shopctl chaos heal", then this command again',
     exitCode: exitCodes.dirty,
   });
 }

@@ -40,11 +40,6 @@ export interface ShopPlannerOptions {
 
 /** Longer than a service's own drain limit (DRAIN_TIMEOUT_MS, default 5 s), so that draining is not cut short. */
 const STOP_SERVICE_MS = 7000;
-/**
- * V8's young generation at half its default: six services under load take an eighth less memory for 2 % more CPU, a
- * quarter of it a sixth less for 5 to 8 %. Figures: docs/performance.md.
- */
-const nodeFlags = ['--max-semi-space-size=8'];
 const LOOPBACK = '127.0.0.1';
 
 /** Plans the six services, their components, the proxies between them and the telemetry receiver. */
@@ -307,7 +302,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     start: () =>
       spawnProcess({
         command: process.execPath,
-        args: [...nodeFlags, '--require', telemetry, bundle],
+        args: [`--max-semi-space-size=${definition.semiSpaceMb}`, '--require', telemetry, bundle],
         env: { ...env, SHOPCTL_MARK: registry.mark },
         cwd: project.root,
         logFile,

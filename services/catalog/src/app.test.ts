@@ -20,7 +20,7 @@ const unavailable: Products = {
 const logger = createLogger({ service: 'catalog', instance: 'catalog-test', level: 'silent' });
 
 async function aCatalog(products: Products = onlyTheMug) {
-  const server = await createApp({ products, health: createHealth({}), logger });
+  const server = createApp({ products, health: createHealth({}), logger });
   return { get: (url: string) => server.inject({ method: 'GET', url }) };
 }
 

@@ -17,7 +17,7 @@ await runService('catalog', async () => {
     logger,
   });
   const health = createHealth({ database: () => database.ping() });
-  const server = await createApp({ products: createProducts(database), health, logger });
+  const server = createApp({ products: createProducts(database), health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });
   logger.info({ port: config.PORT }, 'listening');
   await serveUntilSignal({

@@ -1,7 +1,7 @@
 import replyFrom from '@fastify/reply-from';
-import swagger from '@fastify/swagger';
 import type { Health } from '@shop/kit/health.ts';
 import type { Logger } from '@shop/kit/logger.ts';
+import { addOpenApi } from '@shop/kit/openapi.ts';
 import { createServer, type HttpServer } from '@shop/kit/server.ts';
 import type { Forward } from './forwarder.ts';
 import { publicApi } from './openapi.ts';
@@ -19,13 +19,12 @@ export interface GatewayDependencies {
 /** The public door, not listening yet. It writes one line for every request. */
 export async function createApp({ forward, budgetMs, health, logger }: GatewayDependencies): Promise<HttpServer> {
   const server = createServer({ logger, health, accessLevel: 'info' });
-  await server.register(swagger, publicApi);
   await server.register(replyFrom, {
     undici: createTransport(forward),
     disableRequestLogging: true,
     disableCache: true,
   });
   addRoutes(server, budgetMs);
-  server.get('/openapi.json', { schema: { hide: true } }, async () => server.swagger());
+  addOpenApi(server, publicApi, () => undefined);
   return server;
 }

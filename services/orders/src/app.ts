@@ -1,8 +1,8 @@
-import swagger from '@fastify/swagger';
 import type { Database } from '@shop/kit/database.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { createHealth, type Health } from '@shop/kit/health.ts';
 import type { Logger } from '@shop/kit/logger.ts';
+import { addOpenApi } from '@shop/kit/openapi.ts';
 import { createServer, type HttpServer } from '@shop/kit/server.ts';
 import type { Catalog } from './catalog-client.ts';
 import { createDriver } from './driver.ts';
@@ -35,7 +35,7 @@ export interface Orders {
 }
 
 /** Assembles the service and starts its relay and recovery; the caller makes it listen. */
-export async function createOrders(dependencies: OrdersDependencies): Promise<Orders> {
+export function createOrders(dependencies: OrdersDependencies): Orders {
   const { database, ownership, publisher, logger, failpoint } = dependencies;
   const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, driven: 0 };
   const metrics = createOrderMetrics(gauges);
@@ -47,12 +47,18 @@ export async function createOrders(dependencies: OrdersDependencies): Promise<Or
   // The broker is not asked: without it orders are taken all the same, the outbox holds their events.
   const health = createHealth({ database: () => database.ping() });
   const server = createServer({ logger, health });
-  // Before the routes, which it collects as they are added.
-  await server.register(swagger, {
-    openapi: { openapi: '3.1.0', info: { title: 'Orders', version: '1.0.0', description: 'Places and shows orders' } },
-  });
-  server.get('/openapi.json', { schema: { hide: true } }, async () => server.swagger());
-  addOrderRoutes(server, { database, placeOrder, failpoint });
+  const addRoutesTo = (target: HttpServer) => addOrderRoutes(target, { database, placeOrder, failpoint });
+  addRoutesTo(server);
+  addOpenApi(
+    server,
+    {
+      openapi: {
+        openapi: '3.1.0',
+        info: { title: 'Orders', version: '1.0.0', description: 'Places and shows orders' },
+      },
+    },
+    addRoutesTo,
+  );
 
   return {
     server,

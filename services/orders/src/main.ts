@@ -25,7 +25,7 @@ await runService('orders', async () => {
   await using paymentsClient = createHttpClient('orders-payments', payments.origins);
   await using stockClient = createStock(stock.addresses, policy('orders-stock', stock.limits));
 
-  const orders = await createOrders({
+  const orders = createOrders({
     database,
     ownership,
     publisher,

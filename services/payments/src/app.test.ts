@@ -20,7 +20,7 @@ async function aDoor(result: ChargeResult) {
     refund: async (id) => ({ orderId: id, state: 'refunded', chargeKey: 'k', amount: 1, currency: 'UAH' }),
     find: async () => undefined,
   };
-  const server = await createApp({ payments, health: createHealth({}), logger });
+  const server = createApp({ payments, health: createHealth({}), logger });
   return {
     charges,
     server,

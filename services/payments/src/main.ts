@@ -20,7 +20,7 @@ await runService('payments', async () => {
   });
   const payments = createPayments(createPaymentStore(database), createFailpoints('payments', config.FAILPOINT_DIR));
   const health = createHealth({ database: () => database.ping() });
-  const server = await createApp({ payments, health, logger });
+  const server = createApp({ payments, health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });
   logger.info({ port: config.PORT }, 'listening');
   await serveUntilSignal({

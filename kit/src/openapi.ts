@@ -1,0 +1,34 @@
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import fastify from 'fastify';
+import type { HttpServer } from './server.ts';
+
+/**
+ * Serves the service's OpenAPI document at `GET /openapi.json`. It is made at the first request, from a second server
+ * that only collects what `addRoutes` declares: few ever ask, and the collector would cost every start its memory.
+ */
+export function addOpenApi(
+  server: HttpServer,
+  options: FastifyDynamicSwaggerOptions,
+  addRoutes: (collector: HttpServer) => void,
+): void {
+  let document: object | undefined;
+  server.get('/openapi.json', { schema: { hide: true } }, async () => {
+    document ??= await collect(options, addRoutes);
+    return document;
+  });
+}
+
+async function collect(
+  options: FastifyDynamicSwaggerOptions,
+  addRoutes: (collector: HttpServer) => void,
+): Promise<object> {
+  const { default: swagger } = await import('@fastify/swagger');
+  const collector = fastify();
+  // Before the routes, which it collects as they are added.
+  await collector.register(swagger, options);
+  addRoutes(collector as unknown as HttpServer);
+  await collector.ready();
+  const document = collector.swagger();
+  await collector.close();
+  return document;
+}
