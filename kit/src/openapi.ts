@@ -2,13 +2,15 @@ import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import fastify from 'fastify';
 import type { HttpServer } from './server.ts';
 
+export type OpenApiOptions = FastifyDynamicSwaggerOptions;
+
 /**
  * Serves the service's OpenAPI document at `GET /openapi.json`. It is made at the first request, from a second server
  * that only collects what `addRoutes` declares: few ever ask, and the collector would cost every start its memory.
  */
 export function addOpenApi(
   server: HttpServer,
-  options: FastifyDynamicSwaggerOptions,
+  options: OpenApiOptions,
   addRoutes: (collector: HttpServer) => void,
 ): void {
   let document: object | undefined;
@@ -18,10 +20,7 @@ export function addOpenApi(
   });
 }
 
-async function collect(
-  options: FastifyDynamicSwaggerOptions,
-  addRoutes: (collector: HttpServer) => void,
-): Promise<object> {
+async function collect(options: OpenApiOptions, addRoutes: (collector: HttpServer) => void): Promise<object> {
   const { default: swagger } = await import('@fastify/swagger');
   const collector = fastify();
   // Before the routes, which it collects as they are added.

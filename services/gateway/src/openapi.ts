@@ -1,4 +1,4 @@
-import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import type { OpenApiOptions } from '@shop/kit/openapi.ts';
 import { Type } from 'typebox';
 
 const Line = Type.Object({
@@ -65,4 +65,4 @@ export const publicApi = {
       },
     },
   },
-} satisfies FastifyDynamicSwaggerOptions;
+} satisfies OpenApiOptions;
