@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createControlClient } from '../../cli/src/platform/control-client.ts';
 import type { InstanceState, PlatformState } from '../../cli/src/platform/state.ts';
+import { expectBalancedAfterKills } from './support/audit.ts';
 import { openShell, type Shell } from './support/cli-run.ts';
 
 /** Of the six services together, once they have settled. */
@@ -128,8 +129,7 @@ describe('kill -9', () => {
   );
 
   it('loses nothing that was confirmed: the ledger balances', async () => {
-    const { code, stdout, stderr } = await shell.run('audit');
-    expect(code, stdout + stderr).toBe(0);
+    expectBalancedAfterKills(await shell.run('audit', '--json'));
   });
 });
 

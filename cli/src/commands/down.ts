@@ -14,6 +14,7 @@ export const register: Register = (program, deps) => {
     .description('stop everything; data is kept')
     .option('-v, --volumes', 'remove the data, secrets and logs too')
     .option('--purge', 'same as --volumes')
+    .option('-y, --yes', 'ask nothing, as always; for scripts that say so')
     .option('-t, --timeout <seconds>', 'how long each process may take to end before it is killed', parseSeconds)
     .action(async (options: DownOptions) => {
       const { runDown } = await import('../platform/run-down.ts');

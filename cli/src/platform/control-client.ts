@@ -133,7 +133,9 @@ async function send(options: Call): Promise<IncomingMessage> {
 
 function open({ socketPath, method, path, body, signal }: Call): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const outgoing: ClientRequest = request({ socketPath, method, path, ...(signal && { signal }) }, resolve);
+    // A connection of its own: a kept one may lead to an earlier supervisor, which had the same path and is gone.
+    const options = { socketPath, method, path, agent: false, ...(signal && { signal }) };
+    const outgoing: ClientRequest = request(options, resolve);
     outgoing.on('error', (error: NodeJS.ErrnoException) => reject(explain(error)));
     outgoing.setHeader('content-type', 'application/json');
     outgoing.end(body === undefined ? undefined : JSON.stringify(body));

@@ -1,3 +1,4 @@
+import { refuseRemains } from '../chaos/dirty.ts';
 import type { CommandDeps } from '../commands/deps.ts';
 import type { OrderPlaceOptions } from '../commands/order.ts';
 import { CliError } from '../errors.ts';
@@ -24,6 +25,7 @@ export async function runOrderPlace(options: OrderPlaceOptions, deps: CommandDep
   const request = toRequest(options);
   const connection = await deps.connect(project);
   if (connection.gatewayUrl === '') throw noGateway();
+  refuseRemains(connection.state.faults);
   const timeoutMs = options.timeout * 1000;
 
   const answer = await createGatewayClient(connection.gatewayUrl).placeOrder(request, {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { connectWithin } from '../audit/within.ts';
+import { refuseRemains } from '../chaos/dirty.ts';
 import type { CommandDeps } from '../commands/deps.ts';
 import type { VerifyCommandOptions } from '../commands/verify.ts';
 import { CliError, messageOf } from '../errors.ts';
@@ -28,6 +29,7 @@ export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps
   const project = deps.projectFrom(options);
   const connection = await connectWithin(deps, project);
   if (connection.state.status === 'stopped') throw notRunning();
+  refuseRemains(connection.state.faults);
   const startedAt = new Date();
   const began = performance.now();
   const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(options.timeout * 1000)]);

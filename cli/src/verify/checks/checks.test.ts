@@ -191,8 +191,9 @@ describe('logs', () => {
   const line = (traceId: string) =>
     `${JSON.stringify({ level: 'info', time: '2026-01-01T00:00:00Z', msg: 'request answered', trace_id: traceId })}\n`;
 
-  it('have a line of the gateway with the trace id', async () => {
+  it('have a line of the gateway and of orders with the trace id', async () => {
     await writeFile(join(folder, 'gateway-1.log'), line('trace-1'));
+    await writeFile(join(folder, 'orders-1.log'), line('trace-1'));
     expect(await correlation.run(aRun())).toContain('gateway');
   });
 
