@@ -98,7 +98,8 @@ describe('placing an order', () => {
     server = started;
     await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
     const gatewayUrl = `http://127.0.0.1:${(started.address() as AddressInfo).port}`;
-    return { bodies, connect: async () => ({ gatewayUrl, telemetryUrl: '' }) as PlatformConnection };
+    const connection = { gatewayUrl, telemetryUrl: '', state: { faults: [] as unknown } } as PlatformConnection;
+    return { bodies, connect: async () => connection };
   }
 
   it('orders one of product 1 by default', async () => {

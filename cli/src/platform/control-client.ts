@@ -86,6 +86,19 @@ export class UnresponsiveSupervisorError extends CliError {
   }
 }
 
+/** The supervisor ended, or was killed, before it had answered. */
+class LostSupervisorError extends CliError {
+  constructor(cause: Error) {
+    super({
+      what: 'lost the connection to the supervisor',
+      why: cause.message,
+      next: 'see what it was doing with "shopctl status", or its log .shop/<project>/logs/supervisor.log',
+      exitCode: exitCodes.notRunning,
+      cause,
+    });
+  }
+}
+
 async function readState(socketPath: string, limitMs: number): Promise<PlatformState> {
   const limit = AbortSignal.timeout(limitMs);
   try {
@@ -145,24 +158,30 @@ function open({ socketPath, method, path, body, signal }: Call): Promise<Incomin
 function explain(error: NodeJS.ErrnoException): Error {
   if (error.name === 'AbortError') return error;
   if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return notRunning(error);
-  return new CliError({
-    what: 'lost the connection to the supervisor',
-    why: error.message,
-    next: 'see what it was doing with "shopctl status", or its log .shop/<project>/logs/supervisor.log',
-    exitCode: exitCodes.notRunning,
-    cause: error,
-  });
+  return new LostSupervisorError(error);
+}
+
+/** Nobody listens on the project's control socket. */
+class NotRunningError extends CliError {
+  constructor(cause?: unknown) {
+    super({
+      what: 'platform not running',
+      why: 'no supervisor answers for this project',
+      next: 'start it with "shopctl up" (another copy is chosen with --project)',
+      exitCode: exitCodes.notRunning,
+      cause,
+    });
+  }
 }
 
 /** The error of every command that needs a running platform. */
 export function notRunning(cause?: unknown): CliError {
-  return new CliError({
-    what: 'platform not running',
-    why: 'no supervisor answers for this project',
-    next: 'start it with "shopctl up" (another copy is chosen with --project)',
-    exitCode: exitCodes.notRunning,
-    cause,
-  });
+  return new NotRunningError(cause);
+}
+
+/** True when a call failed because the supervisor is not there, or was just ending. */
+export function isGone(error: unknown): boolean {
+  return error instanceof NotRunningError || error instanceof LostSupervisorError;
 }
 
 async function readText(response: IncomingMessage): Promise<string> {

@@ -3,7 +3,7 @@ import type { CommandDeps } from '../commands/deps.ts';
 import type { DownOptions } from '../commands/down.ts';
 import { formatDuration } from '../output/units.ts';
 import { inspectionContext } from './component-context.ts';
-import { createControlClient, UnresponsiveSupervisorError } from './control-client.ts';
+import { createControlClient, isGone, UnresponsiveSupervisorError } from './control-client.ts';
 import type { Project } from './project.ts';
 import { endEarlierRun } from './run-supervisor.ts';
 import { readState } from './state.ts';
@@ -20,14 +20,14 @@ export async function runDown(options: DownOptions, deps: CommandDeps): Promise<
   const progress = deps.output.progress(`stopping ${project.name}`);
   try {
     const wasRunning = await isSupervisorRunning(project);
-    const wasKilled = wasRunning && !(await askDown(project, options));
-    if (wasKilled) {
+    const answer = wasRunning ? await askDown(project, options) : 'gone';
+    if (answer === 'silent') {
       deps.output.warn('the supervisor did not answer: ending it and all that it ran');
       await killSupervisor(project);
     }
     await waitUntilGone(project, SUPERVISOR_END_MS);
     // Nobody supervises now: whatever carries the marks of an earlier run is a leftover of kill -9.
-    const leftovers = wasRunning && !wasKilled ? 0 : await endEarlierRun(project, await readState(project.stateFile));
+    const leftovers = answer === 'stopped' ? 0 : await endEarlierRun(project, await readState(project.stateFile));
     const isPurged = options.volumes === true || options.purge === true;
     if (isPurged) {
       const { purgeComponents } = await import('../providers/resolve.ts');
@@ -49,13 +49,14 @@ export async function runDown(options: DownOptions, deps: CommandDeps): Promise<
   }
 }
 
-/** False when there is a supervisor that does not answer. */
-async function askDown(project: Project, { timeout }: DownOptions): Promise<boolean> {
+/** `silent`: it does not answer. `gone`: it was ending by itself, for instance after a start that failed. */
+async function askDown(project: Project, { timeout }: DownOptions): Promise<'stopped' | 'silent' | 'gone'> {
   try {
     await createControlClient(project.socketPath).down(timeout === undefined ? {} : { timeoutMs: timeout * 1000 });
-    return true;
+    return 'stopped';
   } catch (error) {
-    if (error instanceof UnresponsiveSupervisorError) return false;
+    if (error instanceof UnresponsiveSupervisorError) return 'silent';
+    if (isGone(error)) return 'gone';
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createControlClient, type UpProgress, type UpRequest } from './control-client.ts';
+import { createControlClient, isGone, type UpProgress, type UpRequest } from './control-client.ts';
 import { findLeftovers } from './leftovers.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 import { cloneRoot, openProject, type Project } from './project.ts';
@@ -24,11 +24,16 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  if (await isSupervisorRunning(project)) await createControlClient(project.socketPath).down({});
+  // After a start that failed it is ending by itself.
+  if (await isSupervisorRunning(project)) await createControlClient(project.socketPath).down({}).catch(unlessGone);
   await waitUntilGone(project, 5000);
   await endEarlierRun(project, await readState(project.stateFile));
   await rm(home, { recursive: true });
 });
+
+function unlessGone(error: unknown): void {
+  if (!isGone(error)) throw error;
+}
 
 const twoServices = { base: {}, top: { dependsOn: ['base'] } };
 
