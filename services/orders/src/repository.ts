@@ -101,15 +101,21 @@ const OWN_GRACE_MS = databaseLimits.connectTimeoutMs + databaseLimits.statementT
  * drive, and due or untouched for a while. Two instances never get the same one: the row is locked, skipped when locked,
  * and its version raised.
  */
+// Two steps, because FOR UPDATE looks again only at the row it locks: when another adopter has just
+// committed, PostgreSQL evaluates the conditions on the new row of `orders`, yet joined with the
+// row of `saga_owners` (here often none) that it found before. The version, a column of the locked
+// row, makes the second adopter lose (PostgreSQL, 13.2.1 Read Committed).
 const adoptSagas = sql(
   'UPDATE orders: adopt',
-  `WITH idle AS (
-     SELECT o.id FROM orders o LEFT JOIN saga_owners w ON w.id = o.owner
+  `WITH candidate AS MATERIALIZED (
+     SELECT o.id, o.version FROM orders o LEFT JOIN saga_owners w ON w.id = o.owner
      WHERE o.open AND (o.next_attempt_at IS NULL OR o.next_attempt_at <= now())
        AND CASE WHEN o.owner = $1
              THEN o.id <> ALL ($2::uuid[])
                AND (o.next_attempt_at IS NOT NULL OR o.updated_at < now() - $4 * interval '1 millisecond')
-             ELSE w.id IS NULL OR w.lease_until < now() END
+             ELSE w.id IS NULL OR w.lease_until < now() END),
+   idle AS (
+     SELECT o.id FROM orders o JOIN candidate c ON c.id = o.id AND c.version = o.version
      ORDER BY o.id
      FOR UPDATE OF o SKIP LOCKED
      LIMIT $3)
