@@ -8,8 +8,10 @@ import { findOnPath } from './executables.ts';
 export interface GoProgram {
   /** What people call it. */
   readonly title: string;
-  /** Import path of its main package. */
-  readonly packagePath: string;
+  /** Path of the module that holds it. */
+  readonly modulePath: string;
+  /** Folder of its main package inside the module, "cmd/server". */
+  readonly mainPackage: string;
   /** "v2.12.0": the module proxy and checksum database answer for its content. */
   readonly version: string;
   /** Where the finished program goes. */
@@ -20,8 +22,9 @@ export interface GoProgram {
 const BUILD_TIMEOUT_MS = 30 * 60_000;
 
 /**
- * Builds a program with `go install` and puts it at `target` in one step. Sources and build cache are in a folder that
- * is removed afterwards: nothing reaches the user's own Go folders.
+ * Builds a program from the module proxy's sources and puts it at `target` in one step. It is built inside its own module
+ * and not by `go install PATH@VERSION`, which refuses modules whose go.mod replaces a dependency, as Jaeger's does.
+ * Sources and build cache are in a folder that is removed afterwards: nothing reaches the user's own Go folders.
  */
 export async function buildGoProgram(
   program: GoProgram,
@@ -34,30 +37,39 @@ export async function buildGoProgram(
   const draft = await mkdtemp(join(cacheDir, 'go-'));
   try {
     onProgress(`building ${program.title} ${program.version} with Go (its modules are downloaded first)`);
-    const bin = join(draft, 'bin');
-    await install(go, program, {
+    const run = goRunner(go, program, {
       ...env,
       GOPATH: join(draft, 'path'),
-      GOBIN: bin,
       GOCACHE: join(draft, 'cache'),
       GOFLAGS: '-modcacherw',
     });
-    await mkdir(dirname(program.target), { recursive: true, mode: 0o700 });
-    await rename(join(bin, program.packagePath.split('/').at(-1) ?? ''), program.target);
+    const { modulePath, version, mainPackage, target } = program;
+    // Outside any module: what the current folder's go.mod says is not ours.
+    const answer = await run(['mod', 'download', '-json', `${modulePath}@${version}`], draft);
+    const sources = (JSON.parse(answer) as { readonly Dir: string }).Dir;
+    const built = join(draft, 'program');
+    await run(['build', '-trimpath', '-o', built, `./${mainPackage}`], sources);
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await rename(built, target);
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
 }
 
-async function install(go: string, { title, packagePath, version }: GoProgram, env: NodeJS.ProcessEnv): Promise<void> {
-  try {
-    await promisify(execFile)(go, ['install', `${packagePath}@${version}`], {
-      env,
-      timeout: BUILD_TIMEOUT_MS,
-      maxBuffer: 16 << 20,
-    });
-  } catch (cause) {
-    const { stderr = '', message } = cause as Error & { stderr?: string };
-    throw new Error(`${title} ${version} could not be built: ${stderr.trim().slice(-1_000) || message}`, { cause });
-  }
+/** Runs `go` and resolves with what it printed. Rejects with what it complained about. */
+function goRunner(go: string, { title, version }: GoProgram, env: NodeJS.ProcessEnv) {
+  return async (args: readonly string[], cwd: string): Promise<string> => {
+    try {
+      const { stdout } = await promisify(execFile)(go, [...args], {
+        cwd,
+        env,
+        timeout: BUILD_TIMEOUT_MS,
+        maxBuffer: 16 << 20,
+      });
+      return stdout;
+    } catch (cause) {
+      const { stderr = '', message } = cause as Error & { stderr?: string };
+      throw new Error(`${title} ${version} could not be built: ${stderr.trim().slice(-1_000) || message}`, { cause });
+    }
+  };
 }

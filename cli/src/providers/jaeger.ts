@@ -14,7 +14,7 @@ const jaeger: Program = {
   urlVariable: 'SHOPCTL_JAEGER_URL',
   command: 'jaeger',
   readyPath: '/api/v3/services',
-  go: { packagePath: 'github.com/jaegertracing/jaeger/cmd/jaeger', version: JAEGER_VERSION },
+  go: { modulePath: 'github.com/jaegertracing/jaeger', mainPackage: 'cmd/jaeger', version: JAEGER_VERSION },
   buildTime: 'several minutes; the built-in trace store serves until then',
   async plan({ ports, stateDir }, command) {
     const [query = 0, otlp = 0, grpc = 0] = await ports.reserve('jaeger', 3);

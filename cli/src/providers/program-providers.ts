@@ -9,7 +9,7 @@ import type {
   ProviderKind,
 } from './component.ts';
 import { findOnPath, isExecutable } from './executables.ts';
-import { buildGoProgram } from './go-build.ts';
+import { buildGoProgram, type GoProgram } from './go-build.ts';
 import { httpProbe } from './http-probe.ts';
 import { available, installable, nothing, unavailable } from './provider-checks.ts';
 
@@ -24,7 +24,7 @@ export interface Program {
   readonly command: string;
   /** Of the API, answers 200 when it serves: "/version". */
   readonly readyPath: string;
-  readonly go: { readonly packagePath: string; readonly version: string };
+  readonly go: Pick<GoProgram, 'modulePath' | 'mainPackage' | 'version'>;
   /** Said with an installable way: "about half a minute". */
   readonly buildTime: string;
   /** Arguments, environment, and whatever must exist before it starts. */

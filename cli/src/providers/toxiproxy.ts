@@ -12,8 +12,7 @@ const toxiproxy: Program = {
   urlVariable: 'SHOPCTL_TOXIPROXY_URL',
   command: 'toxiproxy-server',
   readyPath: '/version',
-  // The program's folder is called "server".
-  go: { packagePath: 'github.com/Shopify/toxiproxy/v2/cmd/server', version: TOXIPROXY_VERSION },
+  go: { modulePath: 'github.com/Shopify/toxiproxy/v2', mainPackage: 'cmd/server', version: TOXIPROXY_VERSION },
   buildTime: 'about half a minute',
   async plan({ ports, stateDir }, command) {
     const [port = 0] = await ports.reserve('toxiproxy');
