@@ -1,16 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../test/support/infrastructure.ts';
 import { type Database, openDatabase, sql } from './database.ts';
+import { ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError } from './failures.ts';
 import { createLogger } from './logger.ts';
 
 const ownPid = sql('SELECT: own pid', 'SELECT pg_backend_pid() AS pid');
 const terminate = sql('SELECT: terminate', 'SELECT pg_terminate_backend($1, 5000) AS ended');
 
+const logger = createLogger({ service: 'kit', instance: 'kit-test', level: 'silent' });
 let database: Database;
+let url: string;
 beforeAll(async () => {
-  const { url } = await createDatabase('orders');
-  const logger = createLogger({ service: 'kit', instance: 'kit-test', level: 'silent' });
+  ({ url } = await createDatabase('orders'));
   database = openDatabase({ url, poolSize: 2, applicationName: 'kit-test', logger });
 }, START_TIMEOUT_MS);
 afterAll(() => database[Symbol.asyncDispose]());
@@ -26,4 +29,25 @@ it('a connection lost between two statements of a transaction fails the transact
   });
   await expect(work).rejects.toBeInstanceOf(DatabaseUnavailableError);
   await expect(database.ping()).resolves.toBeUndefined();
+});
+
+it('a COMMIT whose answer is lost has taken effect, and its connection is not used again', async () => {
+  const renew = sql(
+    'INSERT saga_owners: test',
+    `INSERT INTO saga_owners (id, instance, lease_until) VALUES ($1, 'test', now())`,
+  );
+  const find = sql('SELECT saga_owners: test', 'SELECT instance FROM saga_owners WHERE id = $1');
+  const lose = async () => {
+    throw new ReplyDroppedError('failpoint C1');
+  };
+  await using losing = openDatabase({ url, poolSize: 1, applicationName: 'kit-test', logger, committed: lose });
+  const id = randomUUID();
+  let pid: number | undefined;
+  const work = losing.transaction(async (transaction) => {
+    pid = (await transaction.query<{ pid: number }>(ownPid, [])).rows[0]?.pid;
+    await transaction.query(renew, [id]);
+  });
+  await expect(work).rejects.toMatchObject({ name: 'DatabaseUnavailableError', sent: true });
+  expect((await database.query(find, [id])).count).toBe(1);
+  expect((await losing.query<{ pid: number }>(ownPid, [])).rows[0]?.pid).not.toBe(pid);
 });

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { databaseLimits } from './edges.ts';
+import { ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError, messageOf } from './failures.ts';
 import type { Logger } from './logger.ts';
 import { untraced } from './tracing.ts';
@@ -57,6 +58,16 @@ export function classify(error: unknown, sent: boolean): unknown {
   return new DatabaseUnavailableError(messageOf(error), { cause: error, sent });
 }
 
+/** Runs a failpoint behind a statement that took effect: an answer it loses is told as a lost connection tells it. */
+export async function mayLoseAnswer(failpoint: () => Promise<void>): Promise<void> {
+  try {
+    await failpoint();
+  } catch (error) {
+    if (!(error instanceof ReplyDroppedError)) throw error;
+    throw new DatabaseUnavailableError('the connection was lost before the answer', { cause: error, sent: true });
+  }
+}
+
 /** An error of the server leaves the connection usable, unless it says that the connection ends. */
 function isBroken(error: unknown): boolean {
   return !(error instanceof pg.DatabaseError) || ['08', '57'].includes(error.code?.slice(0, 2) ?? '');
@@ -68,6 +79,8 @@ export interface DatabaseOptions {
   readonly applicationName: string;
   readonly logger: Logger;
   readonly connectTimeoutMs?: number;
+  /** Failpoint: called when a transaction is committed and its answer not yet told; ReplyDroppedError loses that answer. */
+  readonly committed?: () => Promise<void>;
   readonly statementTimeoutMs?: number;
 }
 
@@ -133,6 +146,17 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  /** An answer that is lost is lost with its connection, which is not used again. */
+  async function committed(connection: Connection): Promise<void> {
+    if (options.committed === undefined) return;
+    try {
+      await mayLoseAnswer(options.committed);
+    } catch (error) {
+      connection.broken = true;
+      throw error;
+    }
+  }
+
   let filled: Promise<unknown> | undefined;
   /** Opens every connection of the pool, so that the first burst of requests does not wait for them. */
   async function fill(): Promise<void> {
@@ -151,6 +175,7 @@ export function openDatabase(options: DatabaseOptions): Database {
           await connection.execute({ text: 'BEGIN' });
           const result = await work({ query: (statement, values) => connection.execute(prepared(statement, values)) });
           await connection.execute({ text: 'COMMIT' });
+          await committed(connection);
           return result;
         } catch (error) {
           // When ROLLBACK fails too, the connection is marked broken and destroyed, which rolls back as well.

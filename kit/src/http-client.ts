@@ -26,6 +26,11 @@ export interface HttpClient extends AsyncDisposable {
 
 const PASSING_STATUSES = new Set([408, 429]);
 
+/** An attempt's time is over. The instrumentation of undici takes an AbortError for the caller's wish, and its span for good. */
+class AttemptTimeoutError extends Error {
+  override readonly name = 'TimeoutError';
+}
+
 /**
  * A client of one service with a pool of kept connections per replica. `fetch` costs three times the CPU. The pool has
  * no limit of its own: the edge's bulkhead bounds the calls, and a pool that queued a request would start it, and with
@@ -42,7 +47,7 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
     const options: Dispatcher.RequestOptions = {
       method,
       path,
-      signal: attempt.signal,
+      signal: untilTimeout(attempt),
       headers: {
         accept: 'application/json',
         [DEADLINE_HEADER]: String(attempt.timeoutMs),
@@ -73,4 +78,25 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
       await Promise.all(pools.map((pool) => pool.destroy()));
     },
   };
+}
+
+/** Ends with the attempt, for a reason that says so. */
+function untilTimeout({ signal, timeoutMs }: Attempt): AbortSignal {
+  const controller = new AbortController();
+  const end = () => controller.abort(new AttemptTimeoutError(`no answer in time, at the most ${timeoutMs} ms`));
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return controller.signal;
+}
+
+/**
+ * The attempt's signal with a reason of our own: OpenTelemetry takes an AbortError for the caller's wish and leaves the
+ * span without an error, but a limit that was reached is one.
+ */
+function endedByLimit(edge: string, { signal, timeoutMs }: Attempt): AbortSignal {
+  const reason = () => Object.assign(new Error(`${edge}: no answer in ${timeoutMs} ms`), { name: 'TimeoutError' });
+  if (signal.aborted) return AbortSignal.abort(reason());
+  const ended = new AbortController();
+  signal.addEventListener('abort', () => ended.abort(reason()), { once: true });
+  return ended.signal;
 }

@@ -1,5 +1,6 @@
-import { context, createContextKey } from '@opentelemetry/api';
+import { context, createContextKey, metrics } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Deadline } from './deadline.ts';
 import { type EdgeLimits, edges } from './edges.ts';
@@ -160,6 +161,34 @@ describe('the circuit breaker', () => {
     await vi.advanceTimersByTimeAsync(limits.breakerHalfOpenAfterMs);
     await failure(failing, { idempotent: false });
     expect(policy.state).toBe('open');
+  });
+});
+
+describe('shop.breaker.transitions', () => {
+  class Reader extends MetricReader {
+    protected override async onForceFlush() {}
+    protected override async onShutdown() {}
+  }
+
+  it('counts every change, also one that is over before it is looked at', async () => {
+    const reader = new Reader();
+    const provider = new MeterProvider({ readers: [reader] });
+    const getMeter = vi.spyOn(metrics, 'getMeter').mockReturnValue(provider.getMeter('Shop.Resilience'));
+    const { failure, call } = aPolicy();
+    getMeter.mockRestore();
+    const counts = async () => {
+      const { resourceMetrics } = await reader.collect();
+      const found = resourceMetrics.scopeMetrics
+        .flatMap((scope) => scope.metrics)
+        .find(({ descriptor }) => descriptor.name === 'shop.breaker.transitions');
+      return Object.fromEntries((found?.dataPoints ?? []).map(({ attributes, value }) => [attributes.to, value]));
+    };
+    expect(await counts()).toEqual({ closed: 0, 'half-open': 0, open: 0 });
+    await failure(failing);
+    await failure(failing);
+    await vi.advanceTimersByTimeAsync(limits.breakerHalfOpenAfterMs);
+    await call(async () => 'ok');
+    expect(await counts()).toEqual({ closed: 1, 'half-open': 1, open: 1 });
   });
 });
 

@@ -1,4 +1,4 @@
-import { context, metrics } from '@opentelemetry/api';
+import { context, metrics, ValueType } from '@opentelemetry/api';
 import {
   BrokenCircuitError,
   BulkheadRejectedError,
@@ -73,7 +73,8 @@ const isFailure = (error: unknown) => error instanceof TransientError || error i
 
 /**
  * One policy per edge, shared by all its calls: total timeout > retry with jitter > breaker > attempt timeout > bulkhead.
- * The breaker's state and the retries are metrics (`shop.breaker.state`, `shop.call.retries`, tag `edge`).
+ * The breaker's state, its changes and the retries are metrics (`shop.breaker.state`, `shop.breaker.transitions`,
+ * `shop.call.retries`, tag `edge`).
  */
 export function createCallPolicy(edge: string, limits: EdgeLimits, logger: Logger): CallPolicy {
   const meter = metrics.getMeter('Shop.Resilience');
@@ -84,7 +85,16 @@ export function createCallPolicy(edge: string, limits: EdgeLimits, logger: Logge
   });
   const places = bulkhead(limits.bulkhead, limits.bulkhead);
   const state = () => STATES[breaker.state];
-  breaker.onStateChange((next) => logger.warn({ edge, breaker: STATES[next] }, 'the circuit breaker changed state'));
+  const transitions = meter.createCounter('shop.breaker.transitions', {
+    description: 'Changes of a circuit breaker, by edge and by the state it came to',
+    valueType: ValueType.INT,
+  });
+  // From the start, so that a reader tells "none yet" from "not reported".
+  for (const to of Object.keys(STATE_VALUES)) transitions.add(0, { edge, to });
+  breaker.onStateChange((next) => {
+    transitions.add(1, { edge, to: STATES[next] });
+    logger.warn({ edge, breaker: STATES[next] }, 'the circuit breaker changed state');
+  });
   meter
     .createObservableGauge('shop.breaker.state', { description: 'Circuit breaker: 0 closed, 1 half-open, 2 open' })
     .addCallback((result) => result.observe(STATE_VALUES[state()], { edge }));

@@ -11,6 +11,7 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { ForcedAnswerError, ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError } from './failures.ts';
 import type { Health } from './health.ts';
 import type { Logger } from './logger.ts';
@@ -138,6 +139,8 @@ const FRAMEWORK_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]
 };
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof ReplyDroppedError) return dropReply(request, reply);
+  if (error instanceof ForcedAnswerError) return forceAnswer(error, reply);
   if (error instanceof ProblemError) {
     request.log.debug({ err: error }, 'request refused');
     return sendProblem(reply, error.code, error.message, { errors: error.errors, headers: error.headers });
@@ -162,6 +165,19 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   }
   request.log.error({ err: error }, 'unexpected failure');
   return sendProblem(reply, 'internal_error', 'the failure was logged under this trace id');
+}
+
+/** The client's connection ends without a byte of an answer. */
+function dropReply(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.hijack();
+  request.raw.socket.destroy();
+  return reply;
+}
+
+/** Not one of our problems: a failpoint may answer with any status. */
+function forceAnswer({ status, message }: ForcedAnswerError, reply: FastifyReply): FastifyReply {
+  const body = { type: 'about:blank', title: STATUS_CODES[status], status, detail: message, traceId: currentTraceId() };
+  return reply.code(status).type('application/problem+json').send(JSON.stringify(body));
 }
 
 /** Ajv's issue as a JSON pointer and a sentence. Values are not repeated: a field may hold personal data. */

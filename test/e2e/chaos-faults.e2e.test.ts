@@ -4,16 +4,17 @@
  * Method: a real platform and the built `shopctl`. The holding command and the supervisor are killed (SIGKILL) while
  * faults of each kind are in effect; what is left is read from the platform, from Toxiproxy and from the undo file.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Lease } from '../../cli/src/chaos/lease.ts';
 import { createToxiproxyClient } from '../../cli/src/chaos/toxiproxy-client.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import type { Words } from './support/chaos.ts';
+import * as chaos from './support/chaos.ts';
 import { place } from './support/client.ts';
 import { eventually } from './support/eventually.ts';
 import { findImbalances, untilDrained } from './support/ledger.ts';
@@ -21,8 +22,6 @@ import { findImbalances, untilDrained } from './support/ledger.ts';
 /** A fault is gone this long after its holder, in ms; what must start again takes its own start longer. */
 const HEALED_MS = 5_000;
 const STARTED_MS = 20_000;
-/** Breakers are open for 5 s, a restarted service needs its connections. */
-const CONFIRMED_MS = 20_000;
 
 let platform: TestPlatform;
 const children: ChildProcess[] = [];
@@ -35,47 +34,14 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-type Words = readonly [target: string, fault: string, ...options: string[]];
+const inject = (words: Words) => chaos.inject(platform, words);
+const activeFaults = () => chaos.activeFaults(platform);
+const expectClean = () => chaos.expectClean(platform);
 
-async function inject(words: Words): Promise<{ code: number; lease: Lease }> {
-  const { code, stdout, stderr } = await platform.shopctl('chaos', 'inject', ...words, '--json');
-  expect(stdout, stderr).not.toBe('');
-  return { code, lease: JSON.parse(stdout) as Lease };
-}
-
-async function activeFaults(): Promise<readonly Lease[]> {
-  const { stdout, stderr } = await platform.shopctl('chaos', 'status', '--json');
-  expect(stdout, stderr).not.toBe('');
-  return (JSON.parse(stdout) as { faults: Lease[] }).faults;
-}
-
-/** Nothing is active, on disk or in Toxiproxy, and an order is confirmed. */
-async function expectClean(): Promise<void> {
-  expect(await activeFaults()).toEqual([]);
-  expect(await readFile(join(platform.project.stateDir, 'chaos', 'undo.jsonl'), 'utf8')).toBe('');
-  const { toxiproxyUrl } = await platform.state();
-  for (const { name, enabled, toxics } of await createToxiproxyClient(toxiproxyUrl as string).proxies()) {
-    expect({ name, enabled, toxics }).toEqual({ name, enabled: true, toxics: [] });
-  }
-  expect(await platform.armed()).toEqual([]);
-  await eventually('an order to be confirmed', { withinMs: CONFIRMED_MS }, async () => {
-    return (await place(platform)).status === 201;
-  });
-}
-
-/** A command that stays attached; resolves when its fault is in effect. */
-async function hold(words: Words): Promise<{ child: ChildProcess; lease: Lease; ended: Promise<number | null> }> {
-  const args = ['chaos', 'inject', ...words, '--hold', '--json', '--project', platform.project.name];
-  const child = spawn(join(platform.project.root, 'cli/bin/shopctl'), args, {
-    env: { ...process.env, SHOPCTL_HOME: dirname(platform.project.stateDir), NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  children.push(child);
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  for await (const line of createInterface({ input: child.stdout as NonNullable<typeof child.stdout> })) {
-    return { child, lease: JSON.parse(line) as Lease, ended };
-  }
-  throw new Error(`chaos inject ${words.join(' ')} ended with ${await ended} and said nothing`);
+async function hold(words: Words): Promise<chaos.Holder> {
+  const holder = await chaos.hold(platform, words);
+  children.push(holder.child);
+  return holder;
 }
 
 const toxics: readonly Words[] = [

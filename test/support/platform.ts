@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { armedFailpoints, failpointFolder } from '../../cli/src/chaos/failpoint-files.ts';
 import { connectPlatform, type DatabaseName, type PlatformConnection } from '../../cli/src/platform/connection.ts';
 import { cloneRoot, openProject, type Project } from '../../cli/src/platform/project.ts';
 import type { InstanceState, PlatformState } from '../../cli/src/platform/state.ts';
@@ -106,7 +107,7 @@ export async function startPlatform(options: PlatformOptions): Promise<TestPlatf
     await stop();
     throw new Error(`shopctl up ended with ${up.code}: ${up.stderr}`);
   }
-  const failpointDir = join(project.stateDir, 'failpoints');
+  const failpointDir = failpointFolder(project);
   await mkdir(failpointDir, { recursive: true, mode: 0o700 });
   return connected({ project, env, shopctl, stop, failpointDir });
 }
@@ -145,7 +146,7 @@ async function connected({ project, env, shopctl, failpointDir, stop }: Started)
       await writeFile(join(failpointDir, `.${failpoint}`), action);
       await rename(join(failpointDir, `.${failpoint}`), join(failpointDir, failpoint));
     },
-    armed: () => readdir(failpointDir),
+    armed: () => armedFailpoints(failpointDir),
     secrets: () => readFile(project.secretsFile, 'utf8'),
     logs: (...services) => readLogs(project.logDir, services),
     async logTail(instance) {

@@ -46,10 +46,10 @@ describe('a ledger that balances', () => {
     });
   });
 
-  it('says I2 and I3 are skipped without a history', async () => {
+  it('says that I2 and I3 are skipped without a history, and I14 without a supervisor', async () => {
     const { invariants } = await ledger.audit();
     const skipped = invariants.filter(({ verdict }) => verdict === 'skipped').map(({ id }) => id);
-    expect(skipped).toEqual(['I2', 'I3']);
+    expect(skipped).toEqual(['I2', 'I3', 'I14']);
   });
 });
 

@@ -4,6 +4,7 @@ import { type Ledger, openLedger } from './collect.ts';
 import type { OrderFacts } from './facts.ts';
 import { type History, readHistory } from './history.ts';
 import { type InvariantResult, type OrderInvariant, verdictOf } from './invariant.ts';
+import { CLEAN_TITLE, judgeClean } from './invariants/clean.ts';
 import { acknowledgedIsDurable, ordersWereAskedFor } from './invariants/history.ts';
 import { inboxMatches } from './invariants/inbox.ts';
 import { METRICS_TITLE } from './invariants/metrics.ts';
@@ -94,6 +95,8 @@ async function historyOf({ historyFile }: AuditOptions, scope: Scope): Promise<H
   });
 }
 
+const SKIPPED = { verdict: 'skipped', violations: [], inFlight: 0 } as const;
+
 interface LedgerOptions {
   readonly scope: Scope;
   readonly history: History | undefined;
@@ -141,7 +144,13 @@ async function judgeGlobally(
     }),
     orUnknown({ id: 'I11', title: METRICS_TITLE }, () => checkMetrics(target, signal)),
     orUnknown({ id: 'I13', title: SESSIONS_TITLE }, () => checkSessions(target, signal)),
+    orUnknown({ id: 'I14', title: CLEAN_TITLE }, () => checkClean(target)),
   ]);
+}
+
+async function checkClean({ clean }: AuditTarget): Promise<InvariantResult> {
+  if (clean !== undefined) return judgeClean(await clean());
+  return { ...SKIPPED, id: 'I14', title: CLEAN_TITLE, evidence: 'no supervisor looks after what is audited' };
 }
 
 async function orUnknown(
@@ -172,8 +181,6 @@ async function countRecentlyPublished(target: AuditTarget): Promise<number> {
   );
   return row?.count ?? 0;
 }
-
-const SKIPPED = { verdict: 'skipped', violations: [], inFlight: 0 } as const;
 
 /** All invariants in the order of their numbers; the two halves of I5 become one. */
 function merge(perOrder: readonly InvariantResult[], global: readonly InvariantResult[]): InvariantResult[] {

@@ -1,5 +1,6 @@
 import type { AuditCommandOptions } from '../commands/audit.ts';
 import type { CommandDeps } from '../commands/deps.ts';
+import { describePlants } from '../platform/planted.ts';
 import { parseIdPrefix, theOnly } from '../shop/id-prefix.ts';
 import { audit, exitCodeOf } from './audit.ts';
 import { renderAudit } from './report.ts';
@@ -24,7 +25,9 @@ export async function runAudit(options: AuditCommandOptions, deps: CommandDeps):
       onProgress: (text) => progress.update(text),
     });
     progress.stop();
-    deps.output.result(report, () => renderAudit(report, deps.output.style));
+    const { style } = deps.output;
+    const planted = describePlants(target.plants).map(style.red);
+    deps.output.result({ ...report, plants: target.plants }, () => [...planted, renderAudit(report, style)].join('\n'));
     process.exitCode = exitCodeOf(report);
   } catch (error) {
     progress.stop();

@@ -1,7 +1,10 @@
+import type { PlantName } from '@shop/kit/plants.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
 import { type QueueDepth, rabbitmqQueues } from '../providers/rabbitmq/queues.ts';
 import { openShopDatabases, type ShopDatabases } from '../shop/databases.ts';
 import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
+import type { CleanFacts } from './invariants/clean.ts';
+import { readClean } from './read-clean.ts';
 import type { AuditedDatabase } from './snapshot.ts';
 
 /** What is audited. Each part may fail by itself, which makes what rests on it unknown. */
@@ -17,6 +20,10 @@ export interface AuditTarget extends AsyncDisposable {
   readonly startedAt: number;
   /** Instances of the services that are meant to run: `orders-1`. */
   readonly instances: readonly string[];
+  /** Known bugs that were put back into its services. */
+  readonly plants: readonly PlantName[];
+  /** What faults have left; undefined where no supervisor looks after what is audited. */
+  readonly clean?: () => Promise<CleanFacts>;
   /** How often each instance crashed and was started again. */
   readonly crashes: Readonly<Record<string, number>>;
 }
@@ -39,6 +46,8 @@ export function openTarget(connection: PlatformConnection): AuditTarget {
     telemetry: createBackend(connection.telemetryUrl),
     startedAt: Date.parse(state.startedAt),
     instances: state.instances.filter(({ kind }) => kind === 'service').map(({ name }) => name),
+    plants: state.plants ?? [],
+    clean: () => readClean(connection),
     crashes: Object.fromEntries(state.instances.map(({ name, restarts }) => [name, restarts])),
     [Symbol.asyncDispose]: () => databases[Symbol.asyncDispose](),
   };

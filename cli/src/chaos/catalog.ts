@@ -6,23 +6,31 @@ import type { PlatformState } from '../platform/state.ts';
 import { failpointNames } from './failpoint-names.ts';
 import type { AnyFault, Scope } from './fault.ts';
 import { bandwidth } from './faults/bandwidth.ts';
+import { clock } from './faults/clock.ts';
+import { diskAlarm } from './faults/disk-alarm.ts';
 import { down } from './faults/down.ts';
 import { failpoint } from './faults/failpoint.ts';
+import { fill } from './faults/fill.ts';
 import { holdConnections } from './faults/hold-connections.ts';
 import { kill } from './faults/kill.ts';
 import { latency } from './faults/latency.ts';
 import { limitData } from './faults/limit-data.ts';
 import { lock } from './faults/lock.ts';
+import { memoryAlarm } from './faults/memory-alarm.ts';
+import { partition } from './faults/partition.ts';
 import { pause } from './faults/pause.ts';
+import { purge } from './faults/purge.ts';
 import { readOnly } from './faults/read-only.ts';
 import { resetPeer } from './faults/reset-peer.ts';
 import { restart } from './faults/restart.ts';
 import { slicer } from './faults/slicer.ts';
 import { slowClose } from './faults/slow-close.ts';
+import { slowStart } from './faults/slow-start.ts';
 import { stop } from './faults/stop.ts';
 import { term } from './faults/term.ts';
 import { terminate } from './faults/terminate.ts';
 import { timeout } from './faults/timeout.ts';
+import { unbind } from './faults/unbind.ts';
 
 /** Every fault, in the order of listings. */
 export const faults: readonly AnyFault[] = [
@@ -30,6 +38,7 @@ export const faults: readonly AnyFault[] = [
   bandwidth,
   slowClose,
   timeout,
+  partition,
   resetPeer,
   slicer,
   limitData,
@@ -39,10 +48,17 @@ export const faults: readonly AnyFault[] = [
   restart,
   stop,
   pause,
+  slowStart,
+  clock,
   terminate,
   holdConnections,
   lock,
   readOnly,
+  fill,
+  diskAlarm,
+  memoryAlarm,
+  unbind,
+  purge,
   failpoint,
 ];
 
@@ -70,12 +86,21 @@ export function targetsOf(scope: Scope, state?: Pick<PlatformState, 'edges' | 'i
       return edges.map(({ name }) => name).filter((name) => name.endsWith('-db'));
     case 'service':
       return Object.keys(failpointNames);
-    case 'process': {
-      const services = [...serviceNames, 'postgres', 'rabbitmq', 'toxiproxy'];
-      if (!state) return services;
-      return [...new Set(state.instances.flatMap(({ service, name }) => [service, name]))];
-    }
+    case 'broker':
+      return ['rabbitmq'];
+    case 'instance':
+      return namesOf(
+        serviceNames,
+        state?.instances.filter(({ kind }) => kind === 'service'),
+      );
+    case 'process':
+      return namesOf([...serviceNames, 'postgres', 'rabbitmq', 'toxiproxy'], state?.instances);
   }
+}
+
+/** Of a service and its instances; what would run when nothing does. */
+function namesOf(usual: readonly string[], instances?: PlatformState['instances']): readonly string[] {
+  return instances ? [...new Set(instances.flatMap(({ service, name }) => [service, name]))] : usual;
 }
 
 /** Throws CliError (2) when the fault cannot be aimed at the target, with what it can be aimed at. */

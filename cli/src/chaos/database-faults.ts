@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { DatabaseName } from '../platform/connection.ts';
 import { databaseNames } from '../providers/databases.ts';
 import { sessionName } from './database-sessions.ts';
@@ -60,6 +61,16 @@ export async function countSessions(id: string, database: DatabaseName, world: W
     [sessionName(id)],
   );
   return row?.count ?? 0;
+}
+
+/** The error of an undo that needs the server; it is tried again when PostgreSQL runs. */
+export function waitsForStart(why = 'the setting is kept in its data'): CliError {
+  return new CliError({
+    what: 'PostgreSQL does not run',
+    why: `${why}; it is taken back as soon as PostgreSQL runs again`,
+    next: 'run "shopctl up"',
+    exitCode: exitCodes.dirty,
+  });
 }
 
 /** False when the platform's PostgreSQL does not run. */

@@ -19,7 +19,7 @@ function dirtyPlatform(left: readonly LeftFault[]): CliError {
     what: 'the platform is dirty: a fault was not taken back',
     why: `left are ${names.join(', ')}`,
     next: left.every(({ needsPlatform }) => needsPlatform)
-      ? 'run "shopctl up", which takes it back as soon as PostgreSQL runs'
+      ? 'run "shopctl up", which takes it back as soon as what holds it runs'
       : 'run "shopctl chaos heal", then this command again',
     exitCode: exitCodes.dirty,
   });

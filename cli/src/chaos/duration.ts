@@ -6,7 +6,14 @@ export function durationMs(text: string): number | undefined {
   return match ? Number(match[1]) * MS_PER_UNIT[match[2] as keyof typeof MS_PER_UNIT] : undefined;
 }
 
-/** A duration in the same words, as short as it goes: `200ms`, `3s`, `1.5s`. */
+/** The same with a direction: `-1h`, `+30s`, `30s`. */
+export function signedDurationMs(text: string): number | undefined {
+  const ms = durationMs(text.replace(/^[+-]/, ''));
+  return ms !== undefined && text.startsWith('-') ? -ms : ms;
+}
+
+/** A duration in the same words, as short as it goes: `200ms`, `3s`, `1.5s`, `-3600s`. */
 export function writeDuration(ms: number): string {
+  if (ms < 0) return `-${writeDuration(-ms)}`;
   return ms >= 1000 && ms % 100 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }

@@ -2,10 +2,13 @@ import type { Static, TObject } from 'typebox';
 import type { World } from './world.ts';
 
 /** What a fault acts through. */
-export type FaultKind = 'toxic' | 'proxy' | 'process' | 'database' | 'failpoint';
+export type FaultKind = 'toxic' | 'proxy' | 'process' | 'database' | 'broker' | 'failpoint';
 
-/** What a fault can be aimed at: an edge's proxy, a process, a service's database (named by its edge), a service. */
-export type Scope = 'edge' | 'process' | 'database' | 'service';
+/**
+ * What a fault can be aimed at: an edge's proxy, a process (of a service or a component), a service or one of its
+ * instances, a service's database (named by its edge), the broker, a service with failpoints.
+ */
+export type Scope = 'edge' | 'process' | 'instance' | 'database' | 'broker' | 'service';
 
 /** What was measured where the fault acts. */
 export interface Witness {
@@ -45,6 +48,10 @@ export interface Fault<Schema extends TObject = TObject, Undo extends object = o
   readonly needsPlatform?: boolean;
   /** Longest time to take it back and see that it is gone, ms (default: see leases.ts). */
   readonly undoLimitMs?: number;
+  /** Which of several places of a target it acts on, where it may act on more than one at a time. */
+  placeOf?(parameters: Static<Schema>): string;
+  /** What parameters and target cannot be together, told without a platform. Throws CliError (2). */
+  check?(injection: Pick<Injection<Static<Schema>>, 'target' | 'parameters'>): void;
   /** Looks, changes nothing; resolves with what would take the fault back. Throws CliError when it cannot be done. */
   prepare(injection: Injection<Static<Schema>>, world: World): Promise<Undo>;
   /** May be called again with the same undo, when a restarted Toxiproxy has forgotten it. */

@@ -106,12 +106,12 @@ export class Leases {
   async inject(request: InjectRequest, gone: AbortSignal): Promise<Lease> {
     const fault = this.#findFault(request.fault);
     this.#checkTarget(fault, request.target);
-    this.#checkFree(fault, request.target);
     const parameters: FaultRecord['parameters'] = checkParameters(
       fault.parameters as TObject,
       readDurations(fault.parameters, request.parameters),
       fault.name,
     );
+    this.#checkFree(fault, request.target, parameters);
     const problem = ttlProblem(request.ttlMs);
     if (problem) throw new CliError({ what: `the time to live is wrong: ${problem}`, exitCode: exitCodes.usage });
     const injection = { id: randomBytes(3).toString('hex'), target: request.target, parameters };
@@ -173,10 +173,10 @@ export class Leases {
     }
   }
 
-  /** Takes back what could not be while PostgreSQL was away. */
-  async retryRemains(): Promise<void> {
+  /** Takes back what could not be while what holds it was away. */
+  async retryRemains(why: string): Promise<void> {
     for (const entry of this.#entries.values()) {
-      if (entry.status === 'remains' && entry.fault.needsPlatform) await this.#end(entry, 'PostgreSQL is back');
+      if (entry.status === 'remains' && entry.fault.needsPlatform) await this.#end(entry, why);
     }
   }
 
@@ -219,9 +219,14 @@ export class Leases {
     return fault.witness(record, record.undo, this.#world);
   }
 
-  /** Two of a kind on one target: the first to end would take back the other's. */
-  #checkFree(fault: AnyFault, target: string): void {
-    const other = this.unfinished().find((lease) => lease.fault === fault.name && lease.target === target);
+  /** Two at one place would take each other back; a fault says where it is at several places of one target. */
+  #checkFree(fault: AnyFault, target: string, parameters: FaultRecord['parameters']): void {
+    const other = this.unfinished().find(
+      (lease) =>
+        lease.fault === fault.name &&
+        lease.target === target &&
+        fault.placeOf?.(lease.parameters) === fault.placeOf?.(parameters),
+    );
     if (!other) return;
     throw new CliError({
       what: `${fault.name} acts on ${target} already`,

@@ -14,10 +14,16 @@ export function createLeftWorld(state: PlatformState | undefined): World {
     isLive: false,
     state: () => state,
     act: refuse,
+    // Nothing is started any more, so nothing starts otherwise.
+    setConditions: () => undefined,
+    relaunch: refuse,
     toxiproxy: (apiUrl) => createToxiproxyClient(apiUrl),
     superuserDatabaseUrl: refuse,
     serviceDatabaseUrl: refuse,
     query: refuse,
+    askBroker: refuse,
+    brokerUrl: refuse,
+    libfaketime: async () => undefined,
     sessions: createDatabaseSessions(),
     failpointDir: undefined,
   };

@@ -1,28 +1,31 @@
-import { join } from 'node:path';
 import pg from 'pg';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { DatabaseName } from '../platform/connection.ts';
-import type { Project } from '../platform/project.ts';
-import type { PlatformState } from '../platform/state.ts';
+import type { InstanceState, PlatformState } from '../platform/state.ts';
+import type { ExtensionContext } from '../platform/supervisor-extension.ts';
+import type { Address, ProviderKind } from '../providers/component.ts';
+import { OPERATOR_ROLE } from '../providers/databases.ts';
 import { SUPERUSER } from '../providers/postgres/cluster.ts';
+import { evaluateOnBroker } from '../providers/rabbitmq/evaluate.ts';
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
-import { databaseUrl } from '../providers/urls.ts';
+import { brokerUrl, databaseUrl } from '../providers/urls.ts';
 import { createDatabaseSessions } from './database-sessions.ts';
+import { failpointFolder, hasFailpoints } from './failpoint-files.ts';
+import { findLibfaketime } from './libfaketime.ts';
 import { createToxiproxyClient } from './toxiproxy-client.ts';
 import type { World } from './world.ts';
 
-export interface LiveWorldOptions {
-  readonly project: Project;
+export interface LiveWorldOptions
+  extends Pick<ExtensionContext, 'project' | 'state' | 'act' | 'setConditions' | 'relaunch'> {
   readonly env: NodeJS.ProcessEnv;
-  state(): PlatformState;
-  act(name: string, action: 'start' | 'stop' | 'restart'): Promise<void>;
 }
 
 const STATEMENT_LIMIT_MS = 2_500;
 
 /** What faults act on while the platform runs. */
-export function createLiveWorld({ project, env, state, act }: LiveWorldOptions): World {
+export function createLiveWorld(options: LiveWorldOptions): World {
+  const { project, env, state, act, setConditions, relaunch } = options;
   const addressOf = () => {
     const postgres = state().instances.find(({ name }) => name === 'postgres');
     if (postgres?.address && postgres.provider !== 'url') return postgres.address;
@@ -43,6 +46,8 @@ export function createLiveWorld({ project, env, state, act }: LiveWorldOptions):
     isLive: true,
     state,
     act,
+    setConditions,
+    relaunch,
     toxiproxy: (apiUrl) => createToxiproxyClient(apiUrl),
     superuserDatabaseUrl,
     async serviceDatabaseUrl(database) {
@@ -52,9 +57,38 @@ export function createLiveWorld({ project, env, state, act }: LiveWorldOptions):
     async query<Row extends object>(database: DatabaseName, text: string, values?: readonly unknown[]) {
       return runStatement<Row>(await superuserDatabaseUrl(database), text, values);
     },
+    async askBroker(erlang) {
+      const { provider, info = {} } = ownBroker(state());
+      return evaluateOnBroker({ kind: provider as ProviderKind, info }, erlang);
+    },
+    async brokerUrl() {
+      const { address } = ownBroker(state());
+      return brokerUrl(OPERATOR_ROLE, { address, secrets: await loadOrCreateSecrets(project.secretsFile) });
+    },
+    libfaketime: () => findLibfaketime(env),
     sessions: createDatabaseSessions(),
-    failpointDir: env.SHOPCTL_FAILPOINTS === '1' ? join(project.stateDir, 'failpoints') : undefined,
+    failpointDir: hasFailpoints(env) ? failpointFolder(project) : undefined,
   };
+}
+
+/** Throws CliError: (3) when the broker is not ours, (4) when it does not run. */
+function ownBroker({ instances }: PlatformState): InstanceState & { readonly address: Address } {
+  const broker = instances.find(({ name }) => name === 'rabbitmq');
+  if (broker?.provider === 'url') {
+    throw new CliError({
+      what: 'RabbitMQ is not ours: its faults cannot be injected',
+      why: 'it is named by SHOPCTL_RABBITMQ_URL and cannot be administered with the account of a URL',
+      next: 'run the platform with one of its own (--provider rabbitmq=packages), or use network faults on orders-broker and shipping-broker',
+      exitCode: exitCodes.unavailable,
+    });
+  }
+  const { address } = broker ?? {};
+  if (broker && address && broker.status !== 'stopped') return { ...broker, address };
+  throw new CliError({
+    what: 'RabbitMQ does not run',
+    next: 'start it with "shopctl start rabbitmq"',
+    exitCode: exitCodes.notRunning,
+  });
 }
 
 /** One statement on a connection of its own: faults end connections. */

@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { suggestName } from '../platform/graph.ts';
-import { durationMs, writeDuration } from './duration.ts';
+import { durationMs, signedDurationMs, writeDuration } from './duration.ts';
 
 /**
  * Checks parameters before anything happens. Throws CliError (2) with every problem: unknown names with the nearest one
@@ -38,12 +38,17 @@ export function checkParameters<S extends TObject>(
 export function describeParameter(schema: TObject, name: string): string {
   const { description = '', unit } = schema.properties[name] as ParameterSchema;
   const isRequired = (schema.required as readonly string[] | undefined)?.includes(name) ?? false;
-  return `${name} (${description}${unit === 'ms' ? ', a duration like 200ms' : ''}${isRequired ? '' : ', optional'})`;
+  return `${name} (${description}${describeUnit(unit)}${isRequired ? '' : ', optional'})`;
+}
+
+function describeUnit(unit: string | undefined): string {
+  if (unit === undefined) return '';
+  return unit === 'ms' ? ', a duration like 200ms' : ', a duration like 30s or -1h';
 }
 
 interface ParameterSchema {
   readonly description?: string;
-  /** `ms`: may be written as a duration (`3s`) wherever people write it. */
+  /** `ms`: may be written as a duration (`3s`) wherever people write it; `signed ms`: as one with a direction (`-1h`). */
   readonly unit?: string;
 }
 
@@ -54,7 +59,9 @@ export function readDurations(
 ): Readonly<Record<string, unknown>> {
   const read = (name: string, value: unknown) => {
     const { unit } = (schema.properties[name] ?? {}) as ParameterSchema;
-    return unit === 'ms' && typeof value === 'string' ? (durationMs(value) ?? value) : value;
+    if (typeof value !== 'string') return value;
+    if (unit === 'signed ms') return signedDurationMs(value) ?? value;
+    return unit === 'ms' ? (durationMs(value) ?? value) : value;
   };
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, read(name, value)]));
 }
@@ -63,7 +70,7 @@ export function readDurations(
 export function writeParameters(schema: TObject, parameters: Readonly<Record<string, unknown>>): string {
   const write = (name: string, value: unknown) => {
     const { unit } = (schema.properties[name] ?? {}) as ParameterSchema;
-    return `${name} ${unit === 'ms' && typeof value === 'number' ? writeDuration(value) : String(value)}`;
+    return `${name} ${unit !== undefined && typeof value === 'number' ? writeDuration(value) : String(value)}`;
   };
   return Object.entries(parameters)
     .map(([name, value]) => write(name, value))

@@ -33,7 +33,9 @@ export async function openChaos(
   // Its proxies were made anew, without what faults had added.
   events.follow(({ type, subject }) => {
     if (type === 'instance.ready' && subject === 'toxiproxy') void leases.reapply();
-    if (type === 'instance.ready' && subject === 'postgres') void leases.retryRemains();
+    if (type === 'instance.ready' && (subject === 'postgres' || subject === 'rabbitmq')) {
+      void leases.retryRemains(`${subject} is back`);
+    }
   });
   return {
     async handle(route, request, response) {

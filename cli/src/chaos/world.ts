@@ -1,5 +1,6 @@
 import type { DatabaseName } from '../platform/connection.ts';
 import type { PlatformState } from '../platform/state.ts';
+import type { StartConditions } from '../platform/unit.ts';
 import type { DatabaseSessions } from './database-sessions.ts';
 import type { ToxiproxyClient } from './toxiproxy-client.ts';
 
@@ -10,6 +11,10 @@ export interface World {
   state(): PlatformState | undefined;
   /** Resolves when done and ready. */
   act(name: string, action: 'start' | 'stop' | 'restart'): Promise<void>;
+  /** What is started from now on starts like this (`{}`: as usual); see `relaunch` for what runs. */
+  setConditions(name: string, conditions: StartConditions): void;
+  /** Stops and starts again, without waiting until it is ready. */
+  relaunch(name: string): Promise<void>;
   toxiproxy(apiUrl: string): ToxiproxyClient;
   /** One statement as PostgreSQL's superuser. Rejects with CliError (3) when the server is not ours. */
   query<Row extends object>(database: DatabaseName, text: string, values?: readonly unknown[]): Promise<Row[]>;
@@ -17,6 +22,15 @@ export interface World {
   serviceDatabaseUrl(database: DatabaseName): Promise<string>;
   superuserDatabaseUrl(database: DatabaseName): Promise<string>;
   readonly sessions: DatabaseSessions;
+  /**
+   * Evaluates Erlang on the broker and resolves with the value as it prints it. Rejects with CliError (3) when the broker
+   * is not ours, (4) when it does not run.
+   */
+  askBroker(erlang: string): Promise<string>;
+  /** AMQP URL of the operator's account at the broker itself; holds a password. Rejects as `askBroker`. */
+  brokerUrl(): Promise<string>;
+  /** The libfaketime that shifts a process's clock; undefined when this machine has none. */
+  libfaketime(): Promise<string | undefined>;
   /** Where failpoints are armed; undefined when the services run without. */
   readonly failpointDir: string | undefined;
 }

@@ -1,3 +1,4 @@
+import { isPlantName, type PlantName, plants } from '@shop/kit/plants.ts';
 import { InvalidArgumentError } from 'commander';
 
 /** A positive number of seconds. */
@@ -33,6 +34,15 @@ export function parseProviders(text: string, earlier: Readonly<Record<string, st
     if (!kinds.includes(kind)) throw new InvalidArgumentError(`kinds are ${kinds.join(', ')}`);
   }
   return { ...earlier, ...Object.fromEntries(pairs) };
+}
+
+/** `no-inbox`, several times or separated by commas. */
+export function parsePlantNames(text: string, earlier: readonly PlantName[] = []): readonly PlantName[] {
+  const names = text.split(',').map((name) => {
+    if (!isPlantName(name)) throw new InvalidArgumentError(`known bugs are ${Object.keys(plants).join(', ')}`);
+    return name;
+  });
+  return [...new Set([...earlier, ...names])];
 }
 
 function parsePairs(text: string, example: string): [string, string][] {

@@ -1,6 +1,7 @@
+import type { PlantName } from '@shop/kit/plants.ts';
 import type { Command } from 'commander';
 import { type CommandDeps, type CommonOptions, type Register, withCommonOptions } from './deps.ts';
-import { parseProviders, parseReplicas, parseSeconds } from './option-values.ts';
+import { parsePlantNames, parseProviders, parseReplicas, parseSeconds } from './option-values.ts';
 
 export interface UpOptions extends CommonOptions {
   /** Seconds. */
@@ -8,6 +9,7 @@ export interface UpOptions extends CommonOptions {
   readonly replicas?: Readonly<Record<string, number>>;
   readonly provider?: Readonly<Record<string, string>>;
   readonly direct?: boolean;
+  readonly plant?: readonly PlantName[];
   readonly build: boolean;
 }
 
@@ -24,6 +26,7 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
     .option('--provider <component=kind>', 'forces where a component comes from; may be repeated', parseProviders)
     .option('--direct', 'wire services without Toxiproxy')
     .option('--no-direct', 'wire services through Toxiproxy again')
+    .option('--plant <bug>', 'put a known bug back, to test the checks; may be repeated', parsePlantNames)
     .option('--no-build', 'do not rebuild bundles whose sources changed')
     .action(async (services: string[], options: UpOptions) => {
       const { runUp } = await import('../platform/run-up.ts');

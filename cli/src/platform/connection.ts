@@ -21,6 +21,7 @@ export interface PlatformConnection {
   readonly brokerUrl: string;
   readonly state: PlatformState;
   readonly control: ControlClient;
+  readonly project: Project;
 }
 
 /** Connects to the running platform of a project. Throws CliError (exit code 4) when it is not running. */
@@ -48,6 +49,7 @@ export async function connectPlatform(
     }),
     state,
     control,
+    project,
   };
 }
 

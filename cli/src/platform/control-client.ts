@@ -1,5 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
+import type { PlantName } from '@shop/kit/plants.ts';
 import { CliError } from '../errors.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { PlatformEvent } from './events.ts';
@@ -14,6 +15,8 @@ export interface UpRequest {
   readonly direct?: boolean;
   /** Component to provider kind. */
   readonly providers: Readonly<Record<string, string>>;
+  /** Known bugs to put back into services; absent means none, also where there were some. */
+  readonly plants?: readonly PlantName[];
   /** Readiness limit in ms. */
   readonly waitTimeoutMs: number;
 }

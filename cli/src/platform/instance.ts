@@ -3,7 +3,7 @@ import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { tailLines } from './log-tail.ts';
 import type { InstanceState, InstanceStatus } from './state.ts';
-import type { Running, Unit } from './unit.ts';
+import type { Running, StartConditions, Unit } from './unit.ts';
 
 /** When to restart, when to give up, how often to look. Times in ms. */
 export interface SupervisionLimits {
@@ -47,6 +47,8 @@ type Listener = (event: 'starting' | 'ready' | 'unready' | 'crashed' | 'failed' 
  */
 export class Instance {
   readonly unit: Unit;
+  /** What faults change about its next starts. */
+  conditions: StartConditions = {};
   #limits: SupervisionLimits;
   #listener: Listener;
   #status: InstanceStatus = 'stopped';
@@ -169,10 +171,13 @@ export class Instance {
     try {
       if (isFirst) await this.unit.prepare?.();
       if (stop.aborted) return { how: 'stopped' };
+      const { conditions } = this;
+      if (conditions.delayMs !== undefined) await this.#putOff(conditions.delayMs, stop);
+      if (stop.aborted) return { how: 'stopped' };
       this.#set('starting', this.#reason);
       this.#startedAt = new Date().toISOString();
       this.#listener('starting', 'starting');
-      this.#running = await this.unit.start();
+      this.#running = await this.unit.start(conditions);
     } catch (error) {
       return { how: messageOf(error) };
     }
@@ -186,6 +191,12 @@ export class Instance {
     this.#running = undefined;
     if (fatal !== undefined) return { how: fatal, fatal: true };
     return readySince === undefined ? { how } : { how, readyForMs: performance.now() - readySince };
+  }
+
+  async #putOff(delayMs: number, stop: AbortSignal): Promise<void> {
+    this.#set('starting', `its start is put off by ${delayMs / 1000} s`);
+    this.#listener('starting', `its start is put off by ${delayMs / 1000} s`);
+    await delay(delayMs, undefined, { signal: stop }).catch(ignoreAbort);
   }
 
   /** Probes until the signal aborts; ends the process when its setUp fails for good. */

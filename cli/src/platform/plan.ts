@@ -1,3 +1,4 @@
+import type { PlantName } from '@shop/kit/plants.ts';
 import type { EdgeState } from './state.ts';
 import type { Unit } from './unit.ts';
 
@@ -7,6 +8,8 @@ export interface PlanRequest {
   readonly replicas: Readonly<Record<string, number>>;
   readonly direct: boolean;
   readonly providers: Readonly<Record<string, string>>;
+  /** Known bugs to put back; absent means none. */
+  readonly plants?: readonly PlantName[];
 }
 
 /** Everything that should run, ready to be carried out. */
@@ -17,6 +20,8 @@ export interface Plan {
   readonly telemetryUrl: string;
   readonly toxiproxyUrl?: string;
   readonly direct: boolean;
+  /** Known bugs that its services have; absent means none. */
+  readonly plants?: readonly PlantName[];
   readonly warnings: readonly string[];
 }
 

@@ -6,7 +6,7 @@ import { stopOrder } from './graph.ts';
 import { defaultLimits, Instance, type SupervisionLimits } from './instance.ts';
 import type { Plan, Planner } from './plan.ts';
 import type { InstanceState, StartStep } from './state.ts';
-import type { Unit } from './unit.ts';
+import type { StartConditions, Unit } from './unit.ts';
 import { unknownService } from './unknown-service.ts';
 
 /** What an `up` did. */
@@ -36,6 +36,7 @@ export class Platform {
   readonly #instances = new Map<string, Instance>();
   #plan: Plan | undefined;
   #replicas: Record<string, number> = {};
+  readonly #conditions = new Map<string, StartConditions>();
   #wantsDirect = false;
   #report: StartStep[] = [];
   #current: Promise<unknown> = Promise.resolve();
@@ -112,6 +113,24 @@ export class Platform {
       for (const instance of chosen) instance.start();
       const limit = AbortSignal.timeout(60_000);
       await Promise.all(chosen.map((instance) => this.#ready(instance, limit)));
+    });
+  }
+
+  /** From now on instances of this name start under these conditions; what runs goes on as it is. */
+  setConditions(name: string, conditions: StartConditions): void {
+    for (const instance of this.#find(name)) {
+      instance.conditions = conditions;
+      this.#conditions.set(instance.unit.name, conditions);
+    }
+  }
+
+  /** Stops and starts what is kept running, and resolves when that has begun: it is not waited for. */
+  async relaunch(name: string): Promise<void> {
+    const chosen = this.#find(name);
+    await this.#exclusively(async () => {
+      const kept = chosen.filter(({ isDesired }) => isDesired);
+      await Promise.all(kept.map((instance) => instance.stop()));
+      for (const instance of kept) instance.start();
     });
   }
 
@@ -229,6 +248,7 @@ export class Platform {
       },
       this.#limits,
     );
+    instance.conditions = this.#conditions.get(unit.name) ?? {};
     this.#instances.set(unit.name, instance);
     return instance;
   }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { CommandDeps, CommonOptions } from '../commands/deps.ts';
 import type { Check } from '../doctor/checks.ts';
-import { checkCpus, checkDisk, checkMemory, checkNode } from '../doctor/machine.ts';
+import { checkClockShift, checkCpus, checkDisk, checkMemory, checkNode } from '../doctor/machine.ts';
 import { checkPort } from '../doctor/ports.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Style } from '../output/style.ts';
@@ -24,9 +24,10 @@ export async function runDoctor(options: CommonOptions, deps: CommandDeps): Prom
   const state = await readState(project.stateFile);
   const isRunning = state !== undefined && (await isAlive(state.supervisor));
   const holdsPort = isRunning && state.instances.some(({ ports }) => ports.main === GATEWAY_PORT);
-  const [memory, disk, port, leftovers, providers] = await Promise.all([
+  const [memory, disk, clockShift, port, leftovers, providers] = await Promise.all([
     checkMemory(),
     checkDisk(project.cacheDir),
+    checkClockShift(deps.env),
     checkPort(GATEWAY_PORT, holdsPort),
     checkLeftovers(project, state, isRunning),
     describeProviders(inspectionContext(project, deps.env)),
@@ -36,6 +37,7 @@ export async function runDoctor(options: CommonOptions, deps: CommandDeps): Prom
     checkCpus(),
     memory,
     disk,
+    clockShift,
     ...Object.entries(providers).map(([name, ways]) => checkComponent(name as ComponentName, ways)),
     port,
     leftovers,

@@ -3,6 +3,7 @@ import type { Style } from '../output/style.ts';
 import { formatTable } from '../output/table.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
 import { createControlClient } from './control-client.ts';
+import { describePlants } from './planted.ts';
 import type { ActiveFault, InstanceState, InstanceStatus, PlatformState } from './state.ts';
 import { unknownService } from './unknown-service.ts';
 
@@ -38,6 +39,7 @@ function describe(state: PlatformState, style: Style): string {
       components.map((instance) => [...row(instance, style), `${instance.detail ?? ''} (${instance.provider})`]),
     ),
     `memory of the services: ${formatBytes(memory)}`,
+    ...describePlants(state.plants).map(style.red),
     ...faultLine(state.faults, style),
     ...reasons(state.instances),
   ].join('\n\n');

@@ -33,6 +33,8 @@ export interface SupervisorOptions {
   readonly build?: string;
   /** Program and arguments that end the project's containers when this process was killed. */
   readonly containerEnder?: readonly string[];
+  /** Failpoints can be armed in the services it starts. */
+  readonly failpoints?: boolean;
   /** How long nothing may run and nobody ask before it ends, ms. */
   readonly idleExitMs?: number;
 }
@@ -108,6 +110,8 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     warnings: platform.plan?.warnings ?? [],
     replicas: platform.replicas,
     faults: extension?.activeFaults() ?? [],
+    failpoints: options.failpoints ?? false,
+    plants: platform.plan?.plants ?? [],
   });
   current = snapshot;
 
@@ -116,6 +120,8 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     events,
     state: snapshot,
     act: (service, action) => platform.act(service, action),
+    setConditions: (name, conditions) => platform.setConditions(name, conditions),
+    relaunch: (name) => platform.relaunch(name),
     onChange: () => save(),
   });
   const stopAll = async (timeoutMs?: number) => {

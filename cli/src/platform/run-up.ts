@@ -8,6 +8,7 @@ import { formatTable } from '../output/table.ts';
 import { formatDuration } from '../output/units.ts';
 import { bundles, supervisorBuild } from './bundles.ts';
 import { type ControlClient, createControlClient, type UpProgress } from './control-client.ts';
+import { describePlants } from './planted.ts';
 import { type Project, readConfigFile } from './project.ts';
 import { serviceNames } from './services.ts';
 import type { PlatformState, StartStep } from './state.ts';
@@ -46,12 +47,13 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
       replicas: options.replicas ?? {},
       ...directOption(options, config.direct, env),
       providers: { ...config.providers, ...options.provider },
+      ...(options.plant && { plants: options.plant }),
       waitTimeoutMs: waitSeconds * 1000,
     };
     const done = await follow(control.up(request, signal), progress);
     const tookMs = performance.now() - began;
     progress.succeed(summary(done.started.length, tookMs));
-    for (const warning of done.state.warnings) output.warn(warning);
+    for (const warning of [...done.state.warnings, ...describePlants(done.state.plants)]) output.warn(warning);
     output.result(
       { ...endpointsOf(done.state), started: done.started, tookMs, startReport: done.state.startReport },
       () => describe(done.state, done.started.length > 0),
@@ -156,13 +158,14 @@ function summary(startedCount: number, tookMs: number): string {
 }
 
 function endpointsOf(state: PlatformState) {
-  const { project, status, gatewayUrl, telemetryUrl, direct, instances } = state;
+  const { project, status, gatewayUrl, telemetryUrl, direct, instances, plants = [] } = state;
   return {
     project,
     status,
     gatewayUrl,
     telemetryUrl,
     direct,
+    plants,
     endpoints: instances.map(({ name, kind, url, ports, provider, detail }) => ({
       name,
       kind,

@@ -59,6 +59,14 @@ describe("a service's environment", () => {
     expect(passed).not.toHaveProperty('NODE_OPTIONS');
   });
 
+  it('names the known bugs of this service only', () => {
+    const plants = ['no-inbox', 'retry-declined', 'breaker-counts-402'];
+    expect(environmentOf('orders', { plants }).SHOP_PLANT).toBe('retry-declined,breaker-counts-402');
+    expect(environmentOf('shipping', { plants }).SHOP_PLANT).toBe('no-inbox');
+    expect(environmentOf('gateway', { plants })).not.toHaveProperty('SHOP_PLANT');
+    expect(environmentOf('orders', { env: { SHOP_PLANT: 'retry-declined' } })).not.toHaveProperty('SHOP_PLANT');
+  });
+
   it('reaches a broker that is not ours through its proxy, with the account of its URL', () => {
     const orders = environmentOf('orders', { externalBrokerUrl: 'amqp://me:pw@broker.example:5672/other' });
     expect(orders.BROKER_URL).toBe('amqp://me:pw@127.0.0.1:5009/other');

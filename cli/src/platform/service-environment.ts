@@ -1,3 +1,4 @@
+import { type PlantName, plants } from '@shop/kit/plants.ts';
 import type { Address } from '../providers/component.ts';
 import type { Secrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';
@@ -17,12 +18,14 @@ export interface ServicePlace {
   readonly compileCacheDir: string;
   /** Where tests arm failpoints; without it they cannot be armed. */
   readonly failpointDir?: string | undefined;
+  /** Known bugs that are put back; a service is told its own. */
+  readonly plants?: readonly PlantName[] | undefined;
   /** Where a few variables are passed on from. */
   readonly env: NodeJS.ProcessEnv;
 }
 
 /** Passed on to services as they are: what Node and the user's shell agree on, and the overrides meant for services. */
-const passedOn = /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|LOG_LEVEL|DRAIN_TIMEOUT_MS|EDGE_.*)$/;
+const passedOn = /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|LOG_LEVEL|DRAIN_TIMEOUT_MS|DATABASE_POOL_SIZE|EDGE_.*)$/;
 
 /** The whole environment of one replica (source: "A service's environment" in the architecture). Holds passwords. */
 export function serviceEnvironment(place: ServicePlace): Record<string, string> {
@@ -36,6 +39,7 @@ export function serviceEnvironment(place: ServicePlace): Record<string, string> 
     EXIT_WITH_PARENT: '1',
     NODE_COMPILE_CACHE: compileCacheDir,
     ...(place.failpointDir !== undefined && { FAILPOINT_DIR: place.failpointDir }),
+    ...plantVariable(place),
     OTEL_SERVICE_NAME: definition.name,
     OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${instance}`,
     OTEL_EXPORTER_OTLP_ENDPOINT: telemetryUrl,
@@ -46,6 +50,11 @@ export function serviceEnvironment(place: ServicePlace): Record<string, string> 
 function passOn(env: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(entries.filter(([name]) => passedOn.test(name)));
+}
+
+function plantVariable({ definition, plants: names = [] }: ServicePlace): Record<string, string> {
+  const own = names.filter((name) => plants[name].service === definition.name);
+  return own.length === 0 ? {} : { SHOP_PLANT: own.join(',') };
 }
 
 function edgeVariables(place: ServicePlace): Record<string, string> {

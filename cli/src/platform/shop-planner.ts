@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PlantName } from '@shop/kit/plants.ts';
+import { failpointFolder, hasFailpoints } from '../chaos/failpoint-files.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { createJaegerRelay, type JaegerRelay } from '../otlp/jaeger-relay.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../otlp/receiver.ts';
 import type { Address, ComponentName, Launch, ProviderKind } from '../providers/component.ts';
@@ -121,6 +125,7 @@ function keepJaeger(
 }
 
 async function planShop(planning: Planning, request: PlanRequest): Promise<Plan> {
+  const plants = allowedPlants(request, planning.env);
   const wanted = wantedNodes(request.services);
   const wantedServices = services.filter(({ name }) => wanted.has(name));
   const needs = (name: ComponentName) => wanted.has(name);
@@ -168,6 +173,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
         ports: own,
         proxied: proxy !== undefined,
         externalBrokerUrl: rabbitmq?.externalUrl,
+        plants,
         endpointsOf: (edge) => (endpoints.get(edge) ?? []).map(({ address }) => address),
       }),
     ),
@@ -179,8 +185,20 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     telemetryUrl: planning.telemetryUrl,
     ...(proxyUrl !== undefined && { toxiproxyUrl: proxyUrl }),
     direct: proxy === undefined,
+    plants,
     warnings: typeof toxiproxy === 'string' ? [toxiproxy] : [],
   };
+}
+
+/** Throws CliError (3) for known bugs where failpoints are not enabled: a platform for use has neither. */
+function allowedPlants({ plants = [] }: PlanRequest, env: NodeJS.ProcessEnv): readonly PlantName[] {
+  if (plants.length === 0 || hasFailpoints(env)) return plants;
+  throw new CliError({
+    what: `${plants.join(', ')} cannot be planted`,
+    why: 'known bugs are put back only into a platform that was started with failpoints',
+    next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up --plant ..."',
+    exitCode: exitCodes.unavailable,
+  });
 }
 
 /** The asked services (all when none is named) and the ends of their edges. */
@@ -262,6 +280,7 @@ interface ServiceUnitOptions {
   readonly ports: Readonly<Record<string, number>>;
   readonly proxied: boolean;
   readonly externalBrokerUrl: string | undefined;
+  readonly plants: readonly PlantName[];
   readonly endpointsOf: (edge: Edge) => readonly Address[];
 }
 
@@ -279,7 +298,8 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     externalBrokerUrl: options.externalBrokerUrl,
     telemetryUrl,
     compileCacheDir: join(project.cacheDir, 'compile-cache'),
-    failpointDir: planning.env.SHOPCTL_FAILPOINTS === '1' ? join(project.stateDir, 'failpoints') : undefined,
+    failpointDir: hasFailpoints(planning.env) ? failpointFolder(project) : undefined,
+    plants: options.plants,
     env: planning.env,
   });
   const logFile = join(project.logDir, `${instance}.log`);
@@ -299,11 +319,11 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     fingerprint: await fingerprintOf(env, [telemetry, bundle]),
     // Toxiproxy may have been running before this service had edges.
     ...(proxied && { prepare: () => planning.proxies.populate({ anew: false }) }),
-    start: () =>
+    start: (conditions) =>
       spawnProcess({
         command: process.execPath,
         args: [`--max-semi-space-size=${definition.semiSpaceMb}`, '--require', telemetry, bundle],
-        env: { ...env, SHOPCTL_MARK: registry.mark },
+        env: { ...env, ...conditions.env, SHOPCTL_MARK: registry.mark },
         cwd: project.root,
         logFile,
         exitsWithParent: true,

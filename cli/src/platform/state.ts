@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { PlantName } from '@shop/kit/plants.ts';
 import { CliError, messageOf } from '../errors.ts';
 import { writeFileAtomically } from './atomic-file.ts';
 import type { ProcessIdentity } from './process-identity.ts';
@@ -99,6 +100,10 @@ export interface PlatformState {
   /** Replicas of each service as last asked for. */
   readonly replicas: Readonly<Record<string, number>>;
   readonly faults: readonly ActiveFault[];
+  /** True when failpoints can be armed in its services. A supervisor of an older build does not say. */
+  readonly failpoints?: boolean;
+  /** Known bugs that were put back into its services. A supervisor of an older build does not say. */
+  readonly plants?: readonly PlantName[];
 }
 
 /** The state a project left on disk, or undefined when there is none. Throws CliError when it cannot be read. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EventLog } from './events.ts';
 import type { Project } from './project.ts';
 import type { ActiveFault, PlatformState } from './state.ts';
+import type { StartConditions } from './unit.ts';
 
 /** Something more that a supervisor serves beside the platform itself. */
 export interface SupervisorExtension {
@@ -20,6 +21,10 @@ export interface ExtensionContext {
   state(): PlatformState;
   /** Resolves when done and ready. */
   act(service: string, action: 'start' | 'stop' | 'restart'): Promise<void>;
+  /** From now on a service's instances, one instance or a component start under these conditions. */
+  setConditions(name: string, conditions: StartConditions): void;
+  /** Stops and starts what is kept running; resolves when that has begun. */
+  relaunch(name: string): Promise<void>;
   /** Call when `activeFaults` has changed. */
   onChange(): void;
 }

@@ -1,3 +1,4 @@
+import { hasFailpoints } from '../chaos/failpoint-files.ts';
 import { openChaos } from '../chaos/supervise.ts';
 import { endContainers } from '../providers/docker/leftovers.ts';
 import { supervisorBuild } from './bundles.ts';
@@ -23,6 +24,7 @@ async function supervise(projectName: string): Promise<void> {
   return runSupervisor({
     project,
     build: await supervisorBuild(project),
+    failpoints: hasFailpoints(process.env),
     openExtension: (context) => openChaos({ ...context, env: process.env }),
     createPlanner: (context) => createShopPlanner({ ...context, project, env: process.env }),
     containerEnder: [process.execPath, process.argv[1] as string, END_CONTAINERS, project.stateDir],

@@ -10,6 +10,14 @@ export interface Running {
   stop(timeoutMs?: number): Promise<void>;
 }
 
+/** What a fault changes about every start of an instance while it lasts. */
+export interface StartConditions {
+  /** Added to the environment of a service. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** How long the start is put off, ms. */
+  readonly delayMs?: number;
+}
+
 /** One instance the supervisor runs: a replica of a service, or a component. */
 export interface Unit {
   /** `orders-1`, `rabbitmq`. */
@@ -32,7 +40,7 @@ export interface Unit {
   readonly fingerprint: string;
   /** Idempotent work before the first start. */
   prepare?(): Promise<void>;
-  start(): Promise<Running>;
+  start(conditions: StartConditions): Promise<Running>;
   /** Resolves when it serves; rejects with the reason while it does not. */
   probe(signal: AbortSignal): Promise<void>;
   /** Idempotent work each time it serves after a start, before others may use it. */

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mountsBelow, unmountSmallDisk } from '../platform/small-disk.ts';
 import {
   type Availability,
   type ComponentContext,
@@ -89,9 +90,15 @@ export async function installComponent(
 export async function purgeComponents(context: Pick<ComponentContext, 'project' | 'stateDir'>): Promise<void> {
   await Promise.all([
     rm(join(context.stateDir, 'data'), { recursive: true, force: true }),
-    rm(outsideFolder(context.stateDir), { recursive: true, force: true }),
+    removeWithMounts(outsideFolder(context.stateDir)),
     purgeContainers(context.stateDir),
   ]);
+}
+
+/** A killed supervisor may have left a full disk (a fault) mounted there. */
+async function removeWithMounts(folder: string): Promise<void> {
+  for (const mount of await mountsBelow(folder)) await unmountSmallDisk(mount);
+  await rm(folder, { recursive: true, force: true });
 }
 
 function waysOf(name: ComponentName, context: ComponentContext, { forced }: ResolveOptions): readonly Provider[] {

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import type { PlantName } from '@shop/kit/plants.ts';
 import { connectWithin } from '../audit/within.ts';
 import { refuseRemains } from '../chaos/dirty.ts';
 import type { CommandDeps } from '../commands/deps.ts';
@@ -6,6 +7,7 @@ import type { VerifyCommandOptions } from '../commands/verify.ts';
 import { CliError, messageOf } from '../errors.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { notRunning } from '../platform/control-client.ts';
+import { describePlants } from '../platform/planted.ts';
 import { writeBundle } from './bundle.ts';
 import type { CheckResult } from './check.ts';
 import { createContext } from './context.ts';
@@ -19,6 +21,8 @@ export interface VerifyReport {
   readonly project: string;
   readonly startedAt: string;
   readonly tookMs: number;
+  /** Known bugs that were put back into the platform (`up --plant`). */
+  readonly plants: readonly PlantName[];
   readonly checks: readonly CheckResult[];
   /** Folder with what explains a failure; null when all checks held. */
   readonly bundle: string | null;
@@ -48,6 +52,7 @@ export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps
     project: project.name,
     startedAt: startedAt.toISOString(),
     tookMs,
+    plants: connection.state.plants ?? [],
     checks,
     bundle,
   };
@@ -61,8 +66,8 @@ const EXIT_CODES = {
   unknown: exitCodes.unknown,
 } as const satisfies Record<VerifyReport['verdict'], ExitCode>;
 
-function render({ checks, tookMs, bundle }: VerifyReport, { output: { style } }: CommandDeps): string {
-  const lines = checks.map((result) => renderResult(result, style));
+function render({ checks, tookMs, bundle, plants }: VerifyReport, { output: { style } }: CommandDeps): string {
+  const lines = [...describePlants(plants).map(style.red), ...checks.map((result) => renderResult(result, style))];
   const where = bundle === null ? [] : [`logs, traces and state: ${bundle}`];
   return [...lines, renderSummary(checks, tookMs, style), ...where].join('\n');
 }

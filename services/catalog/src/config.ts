@@ -1,7 +1,11 @@
-import { commonVariables, databaseVariables, parseEnvironment } from '@shop/kit/config.ts';
+import { commonVariables, databaseVariables, faultVariables, parseEnvironment } from '@shop/kit/config.ts';
 import { type Static, Type } from 'typebox';
 
-const variables = Type.Object({ ...commonVariables, ...databaseVariables(4) });
+const variables = Type.Object({
+  ...commonVariables,
+  ...databaseVariables(4),
+  ...faultVariables,
+});
 
 export type CatalogConfig = Static<typeof variables>;
 

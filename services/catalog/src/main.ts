@@ -1,4 +1,5 @@
 import { openDatabase } from '@shop/kit/database.ts';
+import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
@@ -17,7 +18,8 @@ await runService('catalog', async () => {
     logger,
   });
   const health = createHealth({ database: () => database.ping() });
-  const server = createApp({ products: createProducts(database), health, logger });
+  const products = createProducts(database, createFailpoints('catalog', config.FAILPOINT_DIR));
+  const server = createApp({ products, health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });
   logger.info({ port: config.PORT }, 'listening');
   await serveUntilSignal({

@@ -12,7 +12,7 @@ beforeAll(async () => {
   const { url } = await createDatabase('catalog');
   const logger = createLogger({ service: 'catalog', instance: 'catalog-test', level: 'silent' });
   database = openDatabase({ url, poolSize: 2, applicationName: 'catalog-test', logger });
-  products = createProducts(database);
+  products = createProducts(database, async () => undefined);
 }, START_TIMEOUT_MS);
 
 afterAll(() => database[Symbol.asyncDispose]());

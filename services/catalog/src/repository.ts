@@ -1,4 +1,5 @@
 import { type Queryable, sql } from '@shop/kit/database.ts';
+import type { Failpoint } from '@shop/kit/failpoints.ts';
 import type { Product, Products } from './products.ts';
 
 /** `bigint` arrives as text; prices are far below 2^53. */
@@ -12,10 +13,13 @@ interface ProductRow {
 const byId = sql('SELECT products: by id', 'SELECT id, name, price_kopiykas, currency FROM products WHERE id = $1');
 const all = sql('SELECT products: all', 'SELECT id, name, price_kopiykas, currency FROM products ORDER BY id');
 
-export function createProducts(database: Queryable): Products {
+/** Failpoints: `P0` before a product is read, `P1` after it and unanswered. */
+export function createProducts(database: Queryable, failpoint: Failpoint): Products {
   return {
     async find(id) {
+      await failpoint('P0');
       const { rows } = await database.query<ProductRow>(byId, [id]);
+      await failpoint('P1');
       return rows[0] && toProduct(rows[0]);
     },
     async list() {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type EdgeLimits, edges } from '@shop/kit/edges.ts';
+import { type Failpoint, ForcedAnswerError, ReplyDroppedError } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
@@ -48,14 +49,18 @@ async function anOrdersService(answer: Answer = confirms) {
   return { seen, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
-async function aGateway(answer?: Answer, changes: Partial<EdgeLimits> = {}) {
+async function aGateway(
+  answer?: Answer,
+  changes: Partial<EdgeLimits> = {},
+  failpoint: Failpoint = async () => undefined,
+) {
   const orders = await anOrdersService(answer);
   const limits = { ...edges['gateway-orders'], ...changes };
   const replicas = createReplicas([orders.origin], 16);
   const policy = createCallPolicy('gateway-orders', limits, logger);
   const budgetMs = limits.callTimeoutMs;
   const server = await createApp({
-    forward: createForwarder({ replicas, policy, budgetMs, logger }),
+    forward: createForwarder({ replicas, policy, budgetMs, logger, failpoint }),
     budgetMs,
     health: createHealth({ orders: (signal) => replicas.check(signal) }),
     logger,
@@ -245,6 +250,30 @@ describe('a client that leaves', () => {
     socket.destroy();
     held[0]?.end('{}');
     expect((await send('/api/orders/1')).status).toBe(200);
+  });
+});
+
+describe('a failpoint', () => {
+  it('before a request is sent on answers in place of orders', async () => {
+    const failAt = async (place: string) => {
+      if (place === 'G1') throw new ForcedAnswerError(place, 503);
+    };
+    const { orders, post } = await aGateway(confirms, {}, failAt);
+    const answer = await post();
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ status: 503, detail: 'failpoint G1 answers 503' });
+    expect(orders.seen).toEqual([]);
+  });
+
+  it('behind the answer of orders loses it: the connection ends without a byte', async () => {
+    const failAt = async (place: string) => {
+      if (place === 'G2') throw new ReplyDroppedError(place);
+    };
+    const { orders, port } = await aGateway(confirms, {}, failAt);
+    const request =
+      'POST /api/orders HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
+    expect(await raw(port, request)).toBe('');
+    expect(orders.seen).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,5 @@
 import { DEADLINE_HEADER, Deadline } from '@shop/kit/deadline.ts';
+import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { messageOf } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
@@ -27,16 +28,27 @@ const PROBLEMS = {
   bulkhead_full: ['overloaded', 'there are more requests than can be served, try again later'],
 } as const satisfies Record<UnavailableCause, readonly [string, string]>;
 
-/** Any answer of orders, also a problem with status 5xx, is passed on and is no failure of the edge. */
+/**
+ * Any answer of orders, also a problem with status 5xx, is passed on and is no failure of the edge. Failpoints: `G1` before
+ * a request is sent on, `G2` after its answer has come and before it is passed on.
+ */
 export function createForwarder(options: {
   replicas: Replicas;
   policy: CallPolicy;
   budgetMs: number;
   logger: Logger;
+  failpoint: Failpoint;
 }): Forward {
-  const { replicas, policy, budgetMs, logger } = options;
+  const { replicas, policy, budgetMs, logger, failpoint } = options;
 
   return async (request) => {
+    await failpoint('G1');
+    const answer = await ask(request);
+    await failpoint('G2');
+    return answer;
+  };
+
+  async function ask(request: UpstreamRequest): Promise<BufferedAnswer> {
     const givenMs = budgetOf(request, budgetMs);
     // A client that wants an answer sooner ends its own call only: were that a failure of the edge, a few such clients
     // would open the breaker for all.
@@ -54,7 +66,7 @@ export function createForwarder(options: {
       logger.warn({ code, reason: messageOf(error) }, 'orders gave no answer');
       throw new ProblemError(code, detail, { cause: error });
     }
-  };
+  }
 
   async function sendWithin(request: UpstreamRequest, signal: AbortSignal, impatience: AbortSignal | undefined) {
     if (impatience === undefined) return replicas.send(request, signal);

@@ -1,3 +1,4 @@
+import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
@@ -14,7 +15,8 @@ await runService('gateway', async () => {
   await using replicas = createReplicas(config.ordersOrigins, config.ordersEdge.bulkhead);
   const policy = createCallPolicy('gateway-orders', config.ordersEdge, logger);
   const budgetMs = config.ordersEdge.callTimeoutMs;
-  const forward = createForwarder({ replicas, policy, budgetMs, logger });
+  const failpoint = createFailpoints('gateway', config.FAILPOINT_DIR);
+  const forward = createForwarder({ replicas, policy, budgetMs, logger, failpoint });
   const health = createHealth({ orders: (signal) => replicas.check(signal) });
   const server = await createApp({ forward, budgetMs, health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });

@@ -1,5 +1,13 @@
-import { commonVariables, databaseVariables, parseEnvironment, parseList, url } from '@shop/kit/config.ts';
+import {
+  commonVariables,
+  databaseVariables,
+  faultVariables,
+  parseEnvironment,
+  parseList,
+  url,
+} from '@shop/kit/config.ts';
 import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
+import { type PlantName, parsePlants } from '@shop/kit/plants.ts';
 import { Type } from 'typebox';
 
 const schema = Type.Object({
@@ -9,7 +17,7 @@ const schema = Type.Object({
   CATALOG_URLS: url('https?'),
   PAYMENTS_URLS: url('https?'),
   STOCK_ADDRESSES: Type.String({ pattern: '^[^:,\\s]+:\\d+(,[^:,\\s]+:\\d+)*$' }),
-  FAILPOINT_DIR: Type.Optional(Type.String({ minLength: 1 })),
+  ...faultVariables,
 });
 
 export interface OrdersConfig {
@@ -24,6 +32,7 @@ export interface OrdersConfig {
   readonly payments: { readonly origins: readonly string[]; readonly limits: EdgeLimits };
   readonly stock: { readonly addresses: readonly string[]; readonly limits: EdgeLimits };
   readonly failpointDir: string | undefined;
+  readonly plants: ReadonlySet<PlantName>;
 }
 
 /** Throws ConfigError naming every wrong variable. */
@@ -41,5 +50,6 @@ export function loadConfig(env: NodeJS.ProcessEnv): OrdersConfig {
     payments: { origins: parseList(values.PAYMENTS_URLS), limits: loadEdge('orders-payments', env) },
     stock: { addresses: parseList(values.STOCK_ADDRESSES), limits: loadEdge('orders-stock', env) },
     failpointDir: values.FAILPOINT_DIR,
+    plants: parsePlants('orders', values),
   };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Database } from '@shop/kit/database.ts';
+import { type Database, mayLoseAnswer } from '@shop/kit/database.ts';
 import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
 import { createOrderConfirmed } from '@shop/kit/events.ts';
@@ -55,7 +55,7 @@ export interface DriverOptions {
 }
 
 export function createDriver(options: DriverOptions): Driver {
-  const { database, owner, stock, payments, logger, gauges } = options;
+  const { database, owner, stock, payments, logger, gauges, failpoint } = options;
   const inWork = new Map<string, Promise<unknown>>();
 
   /** Tries a save until the database answers, so that a short outage does not leave a half-driven saga behind. */
@@ -93,16 +93,18 @@ export function createDriver(options: DriverOptions): Driver {
           currency: after.currency,
         });
         const traceParent = currentTraceParent();
-        return saved(before, after, deadline, () =>
-          confirmSaga(database, { before, after, owner, event, traceParent }),
-        );
+        return saved(before, after, deadline, async () => {
+          const isOurs = await confirmSaga(database, { before, after, owner, event, traceParent });
+          await mayLoseAnswer(() => failpoint('C1'));
+          return isOurs;
+        });
       },
       decided(saga) {
         const status = statusOf(saga.state);
         logger.info({ order_id: saga.orderId, status, ...(saga.reason && { reason: saga.reason }) }, 'order decided');
         decided(saga);
       },
-      reached: options.failpoint,
+      reached: failpoint,
     };
   }
 

@@ -3,12 +3,14 @@ import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHttpClient } from '@shop/kit/http-client.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { warnOfPlants } from '@shop/kit/plants.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { createOrders } from './app.ts';
 import { createCatalog } from './catalog-client.ts';
 import { loadConfig } from './config.ts';
 import { createOwnership } from './ownership.ts';
 import { createPayments } from './payments-client.ts';
+import { createPlanting } from './planted/planted.ts';
 import { openPublisher } from './publisher.ts';
 import { createStock } from './stock-client.ts';
 
@@ -18,19 +20,30 @@ await runService('orders', async () => {
   const logger = createLogger({ service: 'orders', instance, level: config.logLevel });
   const policy = (edge: string, limits: typeof catalog.limits) => createCallPolicy(edge, limits, logger);
 
+  const planting = createPlanting(config.plants);
+  warnOfPlants(config.plants, logger);
+
   await using database = openDatabase({ ...config.database, applicationName: instance, logger });
   await using ownership = createOwnership({ database, instance, logger });
-  await using publisher = await openPublisher({ url: config.brokerUrl, logger, instance });
+  await using publisher = await openPublisher({
+    url: config.brokerUrl,
+    logger,
+    instance,
+    isMandatory: planting.isMandatory,
+  });
   await using catalogClient = createHttpClient('orders-catalog', catalog.origins);
   await using paymentsClient = createHttpClient('orders-payments', payments.origins);
   await using stockClient = createStock(stock.addresses, policy('orders-stock', stock.limits));
 
   const orders = createOrders({
-    database,
+    database: planting.database(database, publisher),
     ownership,
     publisher,
     catalog: createCatalog(catalogClient, policy('orders-catalog', catalog.limits)),
-    payments: createPayments(paymentsClient, policy('orders-payments', payments.limits)),
+    payments: createPayments(
+      planting.paymentsClient(paymentsClient),
+      planting.paymentsPolicy(policy('orders-payments', payments.limits)),
+    ),
     stock: stockClient,
     logger,
     failpoint: createFailpoints('orders', config.failpointDir),

@@ -46,14 +46,19 @@ class FakeChannel extends EventEmitter {
   }
 }
 
-async function aPublisher() {
+async function aPublisher(options: { isMandatory?: boolean } = {}) {
   const channels: FakeChannel[] = [];
   const createConfirmChannel = async () => {
     const channel = new FakeChannel();
     channels.push(channel);
     return channel;
   };
-  const publisher: Publisher = await openPublisher({ url: 'amqp://127.0.0.1', logger, instance: 'orders-1' });
+  const publisher: Publisher = await openPublisher({
+    url: 'amqp://127.0.0.1',
+    logger,
+    instance: 'orders-1',
+    ...options,
+  });
   const connect = () => broker.options?.setUp({ createConfirmChannel } as never);
   return { publisher, channels, connect };
 }
@@ -87,6 +92,19 @@ describe('the publisher', () => {
     const { publisher, channels, connect } = await aPublisher();
     await connect();
     const done = publisher.publish(row);
+    channels[0]?.emit('return', {
+      properties: { messageId: 'message-1' },
+      fields: { replyCode: 312, replyText: 'NO_ROUTE' },
+    });
+    channels[0]?.published[0]?.settle(null);
+    await expect(done).rejects.toThrow('returned');
+  });
+
+  it('asks for a route with the planted bug mandatory-unbound, which is then returned', async () => {
+    const { publisher, channels, connect } = await aPublisher({ isMandatory: true });
+    await connect();
+    const done = publisher.publish(row);
+    expect(channels[0]?.published[0]?.options).toMatchObject({ mandatory: true });
     channels[0]?.emit('return', {
       properties: { messageId: 'message-1' },
       fields: { replyCode: 312, replyText: 'NO_ROUTE' },

@@ -20,8 +20,14 @@ export interface Publisher extends AsyncDisposable {
  * A channel that left a confirm unanswered is not used again: what it still holds may be confirmed late, which the inbox
  * absorbs, and a broker that does not answer would only be sent every row again and again.
  */
-export async function openPublisher(options: { url: string; logger: Logger; instance: string }): Promise<Publisher> {
-  const { logger } = options;
+export async function openPublisher(options: {
+  url: string;
+  logger: Logger;
+  instance: string;
+  /** Plant `mandatory-unbound`: a message without a queue comes back. */
+  isMandatory?: boolean;
+}): Promise<Publisher> {
+  const { logger, isMandatory = false } = options;
   let connection: ChannelModel | undefined;
   let channel: ConfirmChannel | undefined;
   /** Told by `basic.return` before the confirm arrives; such a message had no queue to go to. */
@@ -76,7 +82,7 @@ export async function openPublisher(options: { url: string; logger: Logger; inst
       const current = channel;
       if (current === undefined) throw new TransientError('the broker is not connected');
       try {
-        await confirmed(current, row);
+        await confirmed(current, row, isMandatory);
       } catch (error) {
         if (error instanceof ConfirmTimeoutError && channel === current) replaceChannel();
         throw error;
@@ -93,7 +99,7 @@ class ConfirmTimeoutError extends TransientError {
   override readonly name = 'ConfirmTimeoutError';
 }
 
-function confirmed(channel: ConfirmChannel, row: OutboxRow): Promise<void> {
+function confirmed(channel: ConfirmChannel, row: OutboxRow, mandatory: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
       () => reject(new ConfirmTimeoutError(`no confirm within ${CONFIRM_TIMEOUT_MS} ms`)),
@@ -110,7 +116,7 @@ function confirmed(channel: ConfirmChannel, row: OutboxRow): Promise<void> {
         row.type,
         Buffer.from(JSON.stringify(row.payload)),
         {
-          mandatory: false,
+          mandatory,
           persistent: true,
           messageId: row.id,
           type: row.type,

@@ -70,7 +70,7 @@ const saveSaga = sql(
 );
 
 /** The pivot: status, saga and outbox row in one statement, or none of them. */
-const confirmOrder = sql(
+export const confirmOrder = sql(
   'UPDATE orders, INSERT outbox: confirm',
   `WITH confirmed AS (
      UPDATE orders

@@ -57,6 +57,7 @@ export function addOrderRoutes(server: HttpServer, { database, placeOrder, failp
     const deadline = Deadline.fromHeader(request.headers[DEADLINE_HEADER], ORDER_BUDGET_MS);
     const key = parseIdempotencyKey(request.headers['idempotency-key']);
     const order = await admit(() => placeOrder(request.body, key, deadline));
+    await failpoint('A1');
     reply.code(order.status === 'Confirmed' ? 201 : 200).header('location', locationOf(order.id));
     return { id: order.id, status: order.status, ...(order.reason === null ? {} : { reason: order.reason }) };
   });

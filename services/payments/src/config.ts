@@ -1,11 +1,10 @@
-import { commonVariables, databaseVariables, parseEnvironment } from '@shop/kit/config.ts';
+import { commonVariables, databaseVariables, faultVariables, parseEnvironment } from '@shop/kit/config.ts';
 import { type Static, Type } from 'typebox';
 
 const variables = Type.Object({
   ...commonVariables,
   ...databaseVariables(4),
-  /** Folder in which tests arm failpoints; see the kit's failpoints.ts. */
-  FAILPOINT_DIR: Type.Optional(Type.String({ minLength: 1 })),
+  ...faultVariables,
 });
 
 export type PaymentsConfig = Static<typeof variables>;

@@ -3,9 +3,11 @@ import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { parsePlants, warnOfPlants } from '@shop/kit/plants.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createPayments } from './payments.ts';
+import { chargingEveryTime } from './planted/no-idempotency-key.ts';
 import { createPaymentStore } from './repository.ts';
 
 await runService('payments', async () => {
@@ -18,7 +20,11 @@ await runService('payments', async () => {
     applicationName: instance,
     logger,
   });
-  const payments = createPayments(createPaymentStore(database), createFailpoints('payments', config.FAILPOINT_DIR));
+  const plants = parsePlants('payments', config);
+  warnOfPlants(plants, logger);
+  const failpoint = createFailpoints('payments', config.FAILPOINT_DIR);
+  const real = createPayments(createPaymentStore(database), failpoint);
+  const payments = plants.has('no-idempotency-key') ? chargingEveryTime(real, database) : real;
   const health = createHealth({ database: () => database.ping() });
   const server = createApp({ payments, health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });

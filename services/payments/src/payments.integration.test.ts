@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 import { type Charge, PAYMENT_LIMIT_KOPIYKAS } from './payment.ts';
 import { createPayments, type Payments } from './payments.ts';
+import { chargingEveryTime } from './planted/no-idempotency-key.ts';
 import { createPaymentStore } from './repository.ts';
 
 const logger = createLogger({ service: 'payments', instance: 'payments-test', level: 'silent' });
@@ -125,5 +126,21 @@ describe('a refund', () => {
     await Promise.all(charges.flatMap((charge) => [payments.charge(charge), refund(charge)]));
     const states = await Promise.all(charges.map(async ({ orderId }) => (await payments.find(orderId))?.state));
     expect(states.filter((state) => state !== 'refunded' && state !== 'voided')).toEqual([]);
+  });
+});
+
+describe('the planted bug no-idempotency-key', () => {
+  it('charges twice what is sent twice; without it once', async () => {
+    const charge = aCharge();
+    await payments.charge(charge);
+    await payments.charge(charge);
+    expect((await payments.find(charge.orderId))?.amount).toBe(charge.amount);
+
+    const planted = chargingEveryTime(payments, database);
+    const again = aCharge();
+    expect(await planted.charge(again)).toEqual({ outcome: 'accepted', first: true });
+    expect((await planted.find(again.orderId))?.amount).toBe(again.amount);
+    expect(await planted.charge(again)).toEqual({ outcome: 'accepted', first: true });
+    expect((await planted.find(again.orderId))?.amount).toBe(2 * again.amount);
   });
 });

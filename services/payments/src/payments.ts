@@ -19,7 +19,10 @@ export interface Payments {
 /** A race can be lost once per state that a payment passes through. */
 const MAX_ROUNDS = 3;
 
-/** Failpoints: `P1` after the attempt was written and before its outcome is, `P2` after that and unanswered. */
+/**
+ * Failpoints: `P0` before a charge is looked at, `P1` after its attempt was written and before its outcome is, `P2` after
+ * that and unanswered; `P4` before a refund, `P3` after it and unanswered.
+ */
 export function createPayments(store: PaymentStore, failpoint: Failpoint): Payments {
   async function complete(charge: Charge): Promise<ChargeResult> {
     const outcome = decide(charge.amount);
@@ -39,6 +42,7 @@ export function createPayments(store: PaymentStore, failpoint: Failpoint): Payme
 
   return {
     async charge(charge) {
+      await failpoint('P0');
       if (!(await store.addAttempt(charge))) {
         const found = await repeat(charge);
         return found === 'complete the attempt' ? complete(charge) : found;
@@ -48,19 +52,26 @@ export function createPayments(store: PaymentStore, failpoint: Failpoint): Payme
     },
 
     async refund(orderId, refundKey) {
-      for (let round = 1; round <= MAX_ROUNDS; round += 1) {
-        const changed = (await store.takeBack(orderId, refundKey)) ?? (await store.addTombstone(orderId, refundKey));
-        if (changed !== undefined) return changed;
-        const existing = await store.findByOrder(orderId);
-        if (existing === undefined) return KEY_REUSED;
-        // A charge came in between: the next round takes it back.
-        if (existing.state !== 'accepted' && existing.state !== 'attempted') return existing;
-      }
-      throw new Error(`payments: a refund lost its race ${MAX_ROUNDS} times`);
+      await failpoint('P4');
+      const result = await takeBack(orderId, refundKey);
+      await failpoint('P3');
+      return result;
     },
 
     find: (orderId) => store.findByOrder(orderId),
   };
+
+  async function takeBack(orderId: string, refundKey: string): Promise<RefundResult> {
+    for (let round = 1; round <= MAX_ROUNDS; round += 1) {
+      const changed = (await store.takeBack(orderId, refundKey)) ?? (await store.addTombstone(orderId, refundKey));
+      if (changed !== undefined) return changed;
+      const existing = await store.findByOrder(orderId);
+      if (existing === undefined) return KEY_REUSED;
+      // A charge came in between: the next round takes it back.
+      if (existing.state !== 'accepted' && existing.state !== 'attempted') return existing;
+    }
+    throw new Error(`payments: a refund lost its race ${MAX_ROUNDS} times`);
+  }
 }
 
 function settled(result: Repeat): ChargeResult {

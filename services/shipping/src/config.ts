@@ -1,12 +1,11 @@
-import { commonVariables, databaseVariables, parseEnvironment, url } from '@shop/kit/config.ts';
+import { commonVariables, databaseVariables, faultVariables, parseEnvironment, url } from '@shop/kit/config.ts';
 import { type Static, Type } from 'typebox';
 
 const variables = Type.Object({
   ...commonVariables,
   ...databaseVariables(4),
   BROKER_URL: url('amqps?'),
-  /** Folder in which tests arm failpoints; see the kit's failpoints.ts. */
-  FAILPOINT_DIR: Type.Optional(Type.String({ minLength: 1 })),
+  ...faultVariables,
 });
 
 export type ShippingConfig = Static<typeof variables>;

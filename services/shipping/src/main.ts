@@ -3,11 +3,13 @@ import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { parsePlants, warnOfPlants } from '@shop/kit/plants.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { openConsumer } from './consumer.ts';
 import { backOffs } from './delivery.ts';
 import { createMessageCounter } from './metrics.ts';
+import { withoutInbox } from './planted/no-inbox.ts';
 import { createShipments } from './repository.ts';
 
 await runService('shipping', async () => {
@@ -20,8 +22,12 @@ await runService('shipping', async () => {
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: instance,
     logger,
+    committed: () => failpoint('C1'),
   });
-  const shipments = createShipments(database, failpoint);
+  const plants = parsePlants('shipping', config);
+  warnOfPlants(plants, logger);
+  const real = createShipments(database, failpoint);
+  const shipments = plants.has('no-inbox') ? withoutInbox(real, database) : real;
   await using consumer = await openConsumer({
     url: config.BROKER_URL,
     instance,

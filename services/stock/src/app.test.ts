@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import { ReplyDroppedError } from '@shop/kit/failpoints.ts';
 import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
 import { grpc, loadProto } from '@shop/kit/grpc.ts';
 import { createHealth } from '@shop/kit/health.ts';
@@ -91,6 +92,18 @@ describe('stock.Inventory', () => {
     const failure = await call(inventory, 'Reserve', request).catch((reason: unknown) => reason as ServiceError);
     expect(failure).toMatchObject({ code });
     expect(String(failure.details)).not.toMatch(/127\.0\.0\.1|on_hand/);
+  });
+
+  it('says nothing when a failpoint loses its answer: the caller waits until its deadline', async () => {
+    const lost: Stock['reserve'] = () => Promise.reject(new ReplyDroppedError('failpoint P2'));
+    const { inventory } = await aStock({ stock: { ...reserves, reserve: lost } });
+    const beganAt = performance.now();
+    const failure = await call(inventory, 'Reserve', request, { deadline: Date.now() + 200 }).catch(
+      (reason: unknown) => reason as ServiceError,
+    );
+    expect(failure).toMatchObject({ code: grpc.status.DEADLINE_EXCEEDED });
+    expect(performance.now() - beganAt).toBeGreaterThan(150);
+    expect(await call(inventory, 'Release', { orderId, idempotencyKey: 'k' })).toEqual({ released: true });
   });
 
   it('tells the work that the caller no longer waits', async () => {

@@ -1,4 +1,4 @@
-import { commonVariables, databaseVariables, parseEnvironment, port } from '@shop/kit/config.ts';
+import { commonVariables, databaseVariables, faultVariables, parseEnvironment, port } from '@shop/kit/config.ts';
 import { type Static, Type } from 'typebox';
 
 const variables = Type.Object({
@@ -6,8 +6,7 @@ const variables = Type.Object({
   ...databaseVariables(4),
   /** HTTP door for health beside the gRPC one on PORT. */
   HEALTH_PORT: port(),
-  /** Folder in which tests arm failpoints; see the kit's failpoints.ts. */
-  FAILPOINT_DIR: Type.Optional(Type.String({ minLength: 1 })),
+  ...faultVariables,
 });
 
 export type StockConfig = Static<typeof variables>;

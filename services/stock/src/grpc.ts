@@ -1,4 +1,5 @@
 import type { Server, ServerUnaryCall, ServiceDefinition, sendUnaryData } from '@grpc/grpc-js';
+import { ReplyDroppedError } from '@shop/kit/failpoints.ts';
 import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
 import { grpc } from '@shop/kit/grpc.ts';
 import type { Logger } from '@shop/kit/logger.ts';
@@ -46,6 +47,8 @@ function unary(logger: Logger, method: Method) {
       stillWanted();
       callback(null, await method(call.request, stillWanted));
     } catch (error) {
+      // The stream stays open until the caller's deadline has passed or it leaves.
+      if (error instanceof ReplyDroppedError) return;
       status = toStatus(error, logger);
       callback(status);
     }

@@ -3,21 +3,28 @@ import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { parsePlants, warnOfPlants } from '@shop/kit/plants.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
+import { forgettingEarlyReleases } from './planted/release-before-reserve-forgotten.ts';
 import { createStock } from './stock.ts';
 
 await runService('stock', async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'stock-1';
   const logger = createLogger({ service: 'stock', instance, level: config.LOG_LEVEL });
+  const failpoint = createFailpoints('stock', config.FAILPOINT_DIR);
   await using database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: instance,
     logger,
+    committed: () => failpoint('C1'),
   });
-  const stock = createStock(database, createFailpoints('stock', config.FAILPOINT_DIR));
+  const plants = parsePlants('stock', config);
+  warnOfPlants(plants, logger);
+  const real = createStock(database, failpoint);
+  const stock = plants.has('release-before-reserve-forgotten') ? forgettingEarlyReleases(real, database) : real;
   const health = createHealth({ database: () => database.ping() });
   const app = createApp({ stock, health, logger });
   await app.listen({ host: config.HOST, port: config.PORT });

@@ -7,6 +7,7 @@ import { type Database, openDatabase, sql } from '@shop/kit/database.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
+import { forgettingEarlyReleases } from './planted/release-before-reserve-forgotten.ts';
 import { KeyReusedError, type Line, type ReserveRequest } from './reservation.ts';
 import { createStock, type Stock } from './stock.ts';
 
@@ -162,5 +163,23 @@ describe('calls at once', () => {
     expect([await onHand(1), await onHand(2)]).toEqual([1_000_000, 1_000_000]);
     const again = await Promise.all(orders.map(reserve));
     expect(again.filter(({ outcome }) => outcome !== 'released')).toEqual([]);
+  });
+});
+
+describe('the planted bug release-before-reserve-forgotten', () => {
+  it('takes units for an order that was released already; without it none', async () => {
+    const [real, planted] = [anOrder(units(1, 2)), anOrder(units(1, 2))];
+    const before = (await onHand(1)) as number;
+    await release(real);
+    expect(await reserve(real)).toEqual({ outcome: 'released' });
+    expect(await onHand(1)).toBe(before);
+
+    const forgetful = forgettingEarlyReleases(stock, database);
+    const gone = () => {
+      throw new Error('the caller has left');
+    };
+    expect(await forgetful.release({ orderId: planted.orderId, idempotencyKey: 'k' }, waiting)).toBe(false);
+    expect(await forgetful.reserve(planted, gone)).toEqual({ outcome: 'reserved' });
+    expect(await onHand(1)).toBe(before - 2);
   });
 });

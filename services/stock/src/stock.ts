@@ -24,10 +24,14 @@ export interface Stock {
 /** A reservation can appear once between looking for it and refusing it. */
 const MAX_ROUNDS = 2;
 
-/** Failpoints: `P1` before a reservation is committed, `P2` after it and unanswered, `P3` the same for a release. */
+/**
+ * Failpoints: `P0` before a reservation's transaction, `P1` before its commit, `P2` after it and unanswered; `P4` before a
+ * release's transaction, `P3` after its commit and unanswered.
+ */
 export function createStock(database: Database, failpoint: Failpoint): Stock {
   return {
     async reserve(request, stillWanted) {
+      await failpoint('P0');
       const outcome = await database.transaction(async (transaction) => {
         const result = await reserveIn(transaction, request);
         await failpoint('P1');
@@ -38,6 +42,7 @@ export function createStock(database: Database, failpoint: Failpoint): Stock {
       return outcome;
     },
     async release({ orderId, idempotencyKey }, stillWanted) {
+      await failpoint('P4');
       const released = await database.transaction(async (transaction) => {
         const result = await releaseIn(transaction, orderId, idempotencyKey);
         stillWanted();

@@ -146,6 +146,7 @@ export async function openLedgerFixture(): Promise<LedgerFixture> {
     telemetry: { metrics: (names) => createBackend(telemetry.url).metrics(names) },
     startedAt: Date.now() - 2 * 3_600_000,
     instances: ['orders-1'],
+    plants: [],
     crashes: {},
     [Symbol.asyncDispose]: async () => undefined,
   };

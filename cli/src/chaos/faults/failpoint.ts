@@ -1,16 +1,18 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { Type } from 'typebox';
+import { join } from 'node:path';
+import { type Static, Type } from 'typebox';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { failpointNames } from '../failpoint-names.ts';
+import { armFailpoint, countOf, disarmFailpoint } from '../failpoint-files.ts';
+import { failpointNames, failpointPlaces, findFailpoint } from '../failpoint-names.ts';
 import { defineFault } from '../fault.ts';
 
 const parameters = Type.Object(
   {
     at: Type.String({ description: 'name of the place, for instance S4' }),
-    action: Type.Enum(['kill', 'delay', 'error'], { description: 'kill, delay or error' }),
+    action: Type.Enum(['kill', 'delay', 'error', 'drop-reply', 'respond'], {
+      description: 'kill, delay, error, drop-reply (the work is done, its answer is lost) or respond',
+    }),
     delay: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -19,29 +21,48 @@ const parameters = Type.Object(
         unit: 'ms',
       }),
     ),
+    status: Type.Optional(
+      Type.Integer({ minimum: 200, maximum: 599, description: 'respond: what the door answers, for instance 503' }),
+    ),
+    every: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'each n-th hit acts; 1 is every hit' }),
+    ),
+    times: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'how often it acts; 1 when neither this nor every is stated, without end when only every is',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
 
+type Parameters = Static<typeof parameters>;
+
 interface Armed {
-  /** The file that arms it; the service removes it before it acts. */
+  /** The file that arms it; the service removes it before its last act. */
   readonly file: string;
+  readonly folder: string;
+  /** `orders.S4` */
+  readonly failpoint: string;
+  /** Acts of it that were counted before. */
+  readonly actedBefore: number;
 }
 
-/** Armed for its next hit; a restarted process does not die again. */
+/** Armed for its next hit, or for as many as stated; a process restarted after the last one does not die again. */
 export const failpoint = defineFault<typeof parameters, Armed>({
   name: 'failpoint',
   kind: 'failpoint',
   scope: 'service',
-  title: 'the service dies, waits or fails at a named place in its code, once',
+  title: 'the service dies, waits, fails or loses an answer at a named place in its code',
   parameters,
-  async prepare({ target, parameters: { at, action, delay } }, world) {
-    const known: readonly string[] = failpointNames[target as keyof typeof failpointNames] ?? [];
-    if (!known.includes(at)) throw usage(`${target} has no failpoint ${at}`, `those it has: ${known.join(', ')}`);
-    if (action === 'delay' && delay === undefined)
-      throw usage('how long to wait is not stated', 'add --delay, like 2s');
-    if (action === 'error' && delay !== undefined) throw usage('an error has no delay', 'leave --delay out');
-    if (world.failpointDir === undefined) {
+  placeOf: ({ at }) => at,
+  check,
+  async prepare({ target, parameters: given }, world) {
+    check({ target, parameters: given });
+    const { failpointDir: folder } = world;
+    if (folder === undefined) {
       throw new CliError({
         what: 'the services run without failpoints',
         why: 'they cost nothing and cannot be armed unless asked for',
@@ -49,25 +70,73 @@ export const failpoint = defineFault<typeof parameters, Armed>({
         exitCode: exitCodes.unavailable,
       });
     }
-    return { file: join(world.failpointDir, `${target}.${at}`) };
+    const name = `${target}.${given.at}`;
+    return { folder, failpoint: name, file: join(folder, name), actedBefore: countOf(folder, 'acted', name) };
   },
-  async inject({ id, parameters: { action, delay } }, { file }) {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    // Renamed into place: a service that looks meanwhile must not find an empty file.
-    const draft = join(dirname(file), `.${id}`);
-    await writeFile(draft, delay === undefined ? action : `${action} ${delay}`, { mode: 0o600 });
-    await rename(draft, file);
+  inject: ({ id, parameters: given }, armed) => armFailpoint({ ...armed, id }, writeOrder(given)),
+  async witness(_, armed) {
+    const acted = countOf(armed.folder, 'acted', armed.failpoint) - armed.actedBefore;
+    const isArmed = existsSync(armed.file);
+    if (acted > 0) return { verdict: 'seen', evidence: `acted ${acted} times${isArmed ? ', armed still' : ''}` };
+    if (isArmed) return { verdict: 'pending', evidence: 'armed, not acted yet' };
+    return { verdict: 'absent', evidence: 'disarmed before it acted' };
   },
-  async witness(_, { file }) {
-    if (existsSync(file)) return { verdict: 'pending', evidence: 'armed, not hit yet' };
-    return { verdict: 'seen', evidence: 'hit: the service has taken it' };
-  },
-  undo: ({ file }) => rm(file, { force: true }),
+  undo: ({ file }) => disarmFailpoint(file),
   async verify({ file }) {
     if (existsSync(file)) throw new Error(`${file} is still there`);
     return 'not armed any more';
   },
 });
+
+function check({ target, parameters: given }: { readonly target: string; readonly parameters: Parameters }): void {
+  checkPlace(target, given);
+  checkArguments(given);
+}
+
+/** Throws CliError (2) when the service has no such place, or the action makes no sense there. */
+function checkPlace(target: string, { at, action }: Parameters): void {
+  const place = findFailpoint(target, at);
+  if (place === undefined) {
+    const known = failpointNames[target as keyof typeof failpointNames] ?? [];
+    throw usage(`${target} has no failpoint ${at}`, `those it has: ${known.join(', ')}`);
+  }
+  if (action === 'drop-reply' && place.reply === undefined) {
+    throw usage(`no answer is on its way at ${target}.${at}`, `answers can be lost at ${placesWhere('reply')}`);
+  }
+  if (action === 'respond' && !place.isDoor) {
+    throw usage(`${target}.${at} cannot answer its caller`, `answers can be forced at ${placesWhere('isDoor')}`);
+  }
+}
+
+function placesWhere(property: 'reply' | 'isDoor'): string {
+  return Object.entries(failpointPlaces)
+    .flatMap(([service, places]) =>
+      places.filter((place) => property in place).map((place) => `${service} ${place.at}`),
+    )
+    .join(', ');
+}
+
+function checkArguments({ action, delay, status }: Parameters): void {
+  if (action === 'delay' && delay === undefined) throw usage('how long to wait is not stated', 'add --delay, like 2s');
+  if (action !== 'delay' && action !== 'kill' && delay !== undefined) {
+    throw usage(`${action} has no delay`, 'leave --delay out');
+  }
+  if (action === 'respond' && status === undefined) {
+    throw usage('what to answer is not stated', 'add --status, like 503');
+  }
+  if (action !== 'respond' && status !== undefined) throw usage(`${action} has no status`, 'leave --status out');
+}
+
+/** As the services read it: `respond 503 every=3 times=2`. */
+function writeOrder({ action, delay, status, every, times }: Parameters): string {
+  const argument = delay ?? status;
+  return [
+    action,
+    ...(argument === undefined ? [] : [String(argument)]),
+    ...(every === undefined ? [] : [`every=${every}`]),
+    ...(times === undefined ? [] : [`times=${times}`]),
+  ].join(' ');
+}
 
 function usage(what: string, next: string): CliError {
   return new CliError({ what, next, exitCode: exitCodes.usage });

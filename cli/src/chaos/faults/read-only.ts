@@ -1,8 +1,6 @@
 import { Type } from 'typebox';
-import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { DatabaseName } from '../../platform/connection.ts';
-import { databaseOf, hasServer, mainTables, quoted, type SessionRecord } from '../database-faults.ts';
+import { databaseOf, hasServer, mainTables, quoted, type SessionRecord, waitsForStart } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import { until } from '../poll.ts';
 import type { World } from '../world.ts';
@@ -61,13 +59,4 @@ async function refusalOfWrite({ id, database }: SessionRecord, world: World): Pr
   } finally {
     await world.sessions.close(id);
   }
-}
-
-function waitsForStart(): CliError {
-  return new CliError({
-    what: 'PostgreSQL does not run',
-    why: 'the setting is kept in its data; it is taken back as soon as PostgreSQL runs again',
-    next: 'run "shopctl up"',
-    exitCode: exitCodes.dirty,
-  });
 }

@@ -45,6 +45,8 @@ it.each([
   ['timeout', { timeout: 0 }, 'http'],
   ['timeout', { timeout: 100 }, 'http'],
   ['timeout', { timeout: 0 }, 'grpc'],
+  ['partition', {}, 'http'],
+  ['partition', {}, 'grpc'],
   ['reset_peer', { timeout: 0 }, 'http'],
   ['slicer', { averageSize: 20, delay: 20 }, 'http'],
   ['limit_data', { bytes: 500 }, 'http'],

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { type CleanFacts, judgeClean } from './clean.ts';
+
+const clean: CleanFacts = {
+  proxies: [{ name: 'orders-payments', enabled: true, toxics: [] }],
+  frozen: [],
+  processes: 9,
+  faults: [],
+  armed: [],
+};
+
+it('holds where nothing of a fault is left', () => {
+  expect(judgeClean(clean)).toMatchObject({ id: 'I14', verdict: 'ok', violations: [] });
+});
+
+it.each<[Partial<CleanFacts>, string]>([
+  [{ proxies: [{ name: 'orders-stock', enabled: false, toxics: [] }] }, 'the proxy orders-stock is disabled'],
+  [
+    { proxies: [{ name: 'orders-stock', enabled: true, toxics: [{ name: 'latency_1' }] }] },
+    'the proxy orders-stock has the toxic latency_1',
+  ],
+  [{ frozen: ['payments-1 (process 7)'] }, 'payments-1 (process 7) is frozen (state T)'],
+  [{ faults: ['lock on orders-db (15fbad)'] }, 'lock on orders-db (15fbad) was not taken back'],
+  [{ armed: ['orders.S4'] }, 'the failpoint orders.S4 is armed'],
+])('%j violates it, by name', (change, detail) => {
+  expect(judgeClean({ ...clean, ...change })).toMatchObject({ verdict: 'violated', violations: [{ detail }] });
+});

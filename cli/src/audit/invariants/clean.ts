@@ -1,0 +1,42 @@
+import type { InvariantResult, Violation } from '../invariant.ts';
+
+export const CLEAN_TITLE = 'no fault acts';
+
+/** What faults leave on a platform. */
+export interface CleanFacts {
+  readonly proxies: readonly {
+    readonly name: string;
+    readonly enabled: boolean;
+    readonly toxics: readonly { readonly name: string }[];
+  }[];
+  /** Processes of the platform that are stopped (state T), `payments-1 (process 4711)`. */
+  readonly frozen: readonly string[];
+  /** How many of its processes were looked at. */
+  readonly processes: number;
+  /** Faults that were not taken back, `latency on orders-payments (15fbad)`: known to the supervisor, or in the undo file. */
+  readonly faults: readonly string[];
+  /** `orders.S4` */
+  readonly armed: readonly string[];
+}
+
+/**
+ * I14: every proxy is enabled and without toxics, no process is frozen, no fault is active or left in the undo file, no
+ * failpoint is armed. Pure.
+ */
+export function judgeClean({ proxies, frozen, processes, faults, armed }: CleanFacts): InvariantResult {
+  const violations: Violation[] = [
+    ...faults.map((fault) => `${fault} was not taken back`),
+    ...proxies.filter(({ enabled }) => !enabled).map(({ name }) => `the proxy ${name} is disabled`),
+    ...proxies.flatMap((proxy) => proxy.toxics.map(({ name }) => `the proxy ${proxy.name} has the toxic ${name}`)),
+    ...frozen.map((name) => `${name} is frozen (state T)`),
+    ...armed.map((name) => `the failpoint ${name} is armed`),
+  ].map((detail) => ({ kind: 'unexpected', detail }));
+  return {
+    id: 'I14',
+    title: CLEAN_TITLE,
+    verdict: violations.length > 0 ? 'violated' : 'ok',
+    evidence: `${proxies.length} proxies, ${processes} processes, ${faults.length} faults, ${armed.length} armed failpoints`,
+    violations,
+    inFlight: 0,
+  };
+}

@@ -1,0 +1,42 @@
+import { armedFailpoints, failpointFolder } from '../chaos/failpoint-files.ts';
+import { processState, processTree } from '../chaos/process-tree.ts';
+import { createToxiproxyClient } from '../chaos/toxiproxy-client.ts';
+import { openFaults, undoFile } from '../chaos/undo-log.ts';
+import type { PlatformConnection } from '../platform/connection.ts';
+import type { InstanceState, PlatformState } from '../platform/state.ts';
+import type { CleanFacts } from './invariants/clean.ts';
+
+/** What faults have left on the platform now. Rejects when Toxiproxy or the supervisor cannot be asked. */
+export async function readClean({ control, project }: PlatformConnection): Promise<CleanFacts> {
+  const state = await control.state();
+  const [proxies, trees, left, armed] = await Promise.all([
+    readProxies(state),
+    Promise.all(state.instances.map(readTree)),
+    openFaults(undoFile(project)),
+    armedFailpoints(failpointFolder(project)),
+  ]);
+  // A lease is in the undo file too; by its id it is told once.
+  const faults = new Map(
+    [...state.faults, ...left].map(({ id, fault, target }) => [id, `${fault} on ${target} (${id})`]),
+  );
+  return {
+    proxies,
+    frozen: trees.flatMap(({ frozen }) => frozen),
+    processes: trees.reduce((sum, { processes }) => sum + processes, 0),
+    faults: [...faults.values()],
+    armed,
+  };
+}
+
+/** Those on the platform's edges; none when the services are wired directly. */
+async function readProxies({ toxiproxyUrl, edges }: PlatformState): Promise<CleanFacts['proxies']> {
+  if (toxiproxyUrl === undefined) return [];
+  const proxies = await createToxiproxyClient(toxiproxyUrl).proxies();
+  return proxies.filter(({ name }) => edges.some((edge) => edge.name === name));
+}
+
+async function readTree({ name, process }: InstanceState): Promise<{ processes: number; frozen: string[] }> {
+  const tree = process === undefined ? [] : await processTree(process);
+  const frozen = tree.filter(({ pid }) => processState(pid)?.state === 'T');
+  return { processes: tree.length, frozen: frozen.map(({ pid }) => `${name} (process ${pid})`) };
+}

@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Project } from '../platform/project.ts';
+import { serviceNames } from '../platform/services.ts';
+import { locateFailpoints } from './coverage-sources.ts';
+import { countOf, failpointFolder } from './failpoint-files.ts';
+import { type FailpointPlace, failpointPlaces } from './failpoint-names.ts';
+
+/** One failpoint of a platform. */
+export interface CoveredFailpoint {
+  /** `orders.S4` */
+  readonly failpoint: string;
+  /** What has happened when it is passed, and what has not. */
+  readonly stands: string;
+  /** `services/orders/src/relay.ts:65`; empty when the sources are not there. */
+  readonly places: readonly string[];
+  /** How often it was passed, and how often it acted, on all instances since the counts began. */
+  readonly hits: number;
+  readonly acted: number;
+}
+
+/** Every failpoint with its counts. Throws CliError (3) when no service of the project ever ran with failpoints. */
+export async function readCoverage(
+  project: Pick<Project, 'root' | 'stateDir' | 'name'>,
+): Promise<readonly CoveredFailpoint[]> {
+  const folder = failpointFolder(project);
+  if (!existsSync(join(folder, 'hits'))) throw withoutFailpoints(project.name);
+  const each = await Promise.all(
+    serviceNames.map(async (service) => {
+      const located = await locateFailpoints(project.root, service);
+      const places: readonly FailpointPlace[] = failpointPlaces[service];
+      return places.map(({ at, stands }) => {
+        const failpoint = `${service}.${at}`;
+        const counts = { hits: countOf(folder, 'hits', failpoint), acted: countOf(folder, 'acted', failpoint) };
+        return { failpoint, stands, places: located.get(at) ?? [], ...counts };
+      });
+    }),
+  );
+  return each.flat();
+}
+
+function withoutFailpoints(name: string): CliError {
+  return new CliError({
+    what: `the services of ${name} have not run with failpoints`,
+    why: 'hits are counted only when they are asked for',
+    next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up"',
+    exitCode: exitCodes.unavailable,
+  });
+}

@@ -1,0 +1,141 @@
+import { stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg, { type Client } from 'pg';
+import { Type } from 'typebox';
+import { CliError, messageOf } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { DatabaseName } from '../../platform/connection.ts';
+import { fillDisk, mountObstacle, mountSmallDisk, mountsBelow, unmountSmallDisk } from '../../platform/small-disk.ts';
+import { databaseOf, hasServer, quoted, waitsForStart } from '../database-faults.ts';
+import { defineFault } from '../fault.ts';
+import { recordVictims } from '../instances.ts';
+import { until } from '../poll.ts';
+import type { World } from '../world.ts';
+import { judged } from './toxic-fault.ts';
+
+/** Where each service adds rows, and when a row was made. The catalog writes nothing. */
+const filledTables: Partial<Readonly<Record<DatabaseName, { readonly table: string; readonly madeAt: string }>>> = {
+  orders: { table: 'orders', madeAt: 'created_at' },
+  stock: { table: 'reservations', madeAt: 'created_at' },
+  payments: { table: 'payments', madeAt: 'created_at' },
+  shipping: { table: 'Shipments', madeAt: 'CreatedAt' },
+};
+
+interface Filled {
+  readonly database: DatabaseName;
+  readonly table: string;
+  readonly madeAt: string;
+  /** Name of tablespace and index. */
+  readonly name: string;
+  /** Where the small file system is mounted. */
+  readonly path: string;
+}
+
+const BACK_LIMIT_MS = 3_000;
+/** The server writes all that it holds before a tablespace is dropped. */
+const UNDO_LIMIT_MS = 60_000;
+const LOCK_TIMEOUT = '5s';
+
+/**
+ * A full disk, without any data on it: an index of the rows to come is put onto a file system of 1 MB that is filled to
+ * the last block. PostgreSQL must extend the index for the next row and cannot. Rows that exist are not in the index, so
+ * they can be read and changed; WAL and tables stay where they are; what is lost with the file system is an index only.
+ */
+export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
+  name: 'fill',
+  kind: 'database',
+  scope: 'database',
+  title: "the disk for the service's new rows is full: inserts are refused (53100), reads and changes go on",
+  parameters: Type.Object({}, { additionalProperties: false }),
+  needsPlatform: true,
+  undoLimitMs: UNDO_LIMIT_MS,
+  async prepare({ id, target }, world) {
+    const database = databaseOf(target);
+    const filled = filledTables[database];
+    if (!filled) {
+      throw new CliError({
+        what: `${database} adds no rows that a full disk could refuse`,
+        next: `databases that do: ${Object.keys(filledTables)
+          .map((name) => `${name}-db`)
+          .join(', ')}`,
+        exitCode: exitCodes.usage,
+      });
+    }
+    recordVictims('postgres', world);
+    const obstacle = await mountObstacle();
+    if (obstacle !== undefined) throw cannotMount(obstacle);
+    const [row] = await world.query<{ folder: string }>(database, `SELECT current_setting('data_directory') AS folder`);
+    // Beside the data, where PostgreSQL's user can reach it.
+    return {
+      database,
+      ...filled,
+      name: `shopctl_full_${id}`,
+      path: join(row?.folder as string, '..', `full-disk-${id}`),
+    };
+  },
+  inject: ({ id }, { database, table, madeAt, name, path }, world) =>
+    inSession(id, database, world, async (client) => {
+      // What is not on disk yet would be written when the tablespace is dropped, and make the undo slow.
+      await client.query('CHECKPOINT');
+      const { rows } = await client.query<{ folder: string; now: string }>(
+        `SELECT current_setting('data_directory') AS folder, now()::text AS now`,
+      );
+      const { folder, now } = rows[0] as { folder: string; now: string };
+      await mountSmallDisk(path, await stat(folder)).catch((error: unknown) => {
+        throw cannotMount(messageOf(error));
+      });
+      await client.query(`CREATE TABLESPACE ${name} LOCATION ${pg.escapeLiteral(path)}`);
+      await client.query(
+        `CREATE INDEX ${name} ON ${quoted(table)} (${quoted(madeAt)}) TABLESPACE ${name} WHERE ${quoted(madeAt)} >= '${now}'::timestamptz`,
+      );
+      await fillDisk(path);
+    }),
+  async witness(_, filled, world) {
+    const { bavail, bsize } = await statfs(filled.path);
+    const isThere = await hasIndex(filled, world);
+    const free = bavail * bsize;
+    return judged(
+      isThere && free < 8_192,
+      `the file system for new rows of ${filled.table} has ${free} bytes left, ${isThere ? 'less than the page that the next row needs' : 'and no index on it'}`,
+    );
+  },
+  async undo({ database, name, path }, world) {
+    if (!hasServer(world)) throw waitsForStart('the full disk holds an index of its own, which it removes');
+    await inSession(name, database, world, async (client) => {
+      await client.query(`DROP INDEX IF EXISTS ${name}`);
+      await client.query(`DROP TABLESPACE IF EXISTS ${name}`);
+    });
+    await unmountSmallDisk(path);
+  },
+  verify: (filled, world) =>
+    until('the full disk to be gone', BACK_LIMIT_MS, async () => {
+      if (await hasIndex(filled, world)) return undefined;
+      if ((await mountsBelow(filled.path)).length > 0) return undefined;
+      return `new rows of ${filled.table} need nothing of the full file system any more, which is unmounted`;
+    }),
+});
+
+/** Statements that take longer than a look: on a connection of their own, ended also when they fail. */
+async function inSession(id: string, database: DatabaseName, world: World, work: (client: Client) => Promise<void>) {
+  const client = await world.sessions.open(id, await world.superuserDatabaseUrl(database));
+  try {
+    await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
+    await work(client);
+  } finally {
+    await world.sessions.close(id);
+  }
+}
+
+async function hasIndex({ database, name }: Filled, world: World): Promise<boolean> {
+  const rows = await world.query(database, 'SELECT 1 FROM pg_class WHERE relname = $1', [name]);
+  return rows.length > 0;
+}
+
+function cannotMount(why: string): CliError {
+  return new CliError({
+    what: 'no disk can be filled here',
+    why,
+    next: 'run the platform as root on Linux (in a container or a virtual machine), or use read-only, which refuses writes too',
+    exitCode: exitCodes.unavailable,
+  });
+}

@@ -1,0 +1,162 @@
+/*
+ * Goal: the witnesses of faults of broker, starts, clocks and disks see nothing where nothing was injected, and what cannot
+ * be had is refused before anything happens. Method: a world whose broker and processes say what a test wants.
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { identifyProcess, type ProcessIdentity } from '../../platform/process-identity.ts';
+import type { InstanceState, PlatformState } from '../../platform/state.ts';
+import type { StartConditions } from '../../platform/unit.ts';
+import { bindingsOf } from '../broker-faults.ts';
+import { findFault } from '../catalog.ts';
+import { faketimeEnvironment } from '../libfaketime.ts';
+import type { World } from '../world.ts';
+
+let server: Server;
+let own: ProcessIdentity;
+/** What the faults have asked for. */
+let asked: string[];
+let conditions: StartConditions | undefined;
+
+beforeAll(async () => {
+  server = createServer((_, response) => response.end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  own = (await identifyProcess(process.pid)) as ProcessIdentity;
+});
+afterAll(() => void server.close());
+
+interface WorldOptions {
+  readonly broker?: string;
+  readonly libfaketime?: string;
+  readonly instance?: Partial<InstanceState>;
+  readonly isLive?: boolean;
+}
+
+function aWorld({ broker = '', libfaketime, instance = {}, isLive = true }: WorldOptions = {}): World {
+  asked = [];
+  conditions = undefined;
+  const { port } = server.address() as AddressInfo;
+  const payments = { name: 'payments-1', service: 'payments', status: 'ready', process: own, ports: { main: port } };
+  const world: Partial<World> = {
+    isLive,
+    state: () => ({ instances: [{ ...payments, ...instance }] }) as unknown as PlatformState,
+    askBroker: async () => broker,
+    libfaketime: async () => libfaketime,
+    act: async (name, action) => void asked.push(`${action} ${name}`),
+    relaunch: async (name) => void asked.push(`relaunch ${name}`),
+    setConditions: (_, given) => {
+      conditions = given;
+    },
+  };
+  return world as World;
+}
+
+const injection = (target: string, parameters: object) => ({ id: 'x', target, parameters });
+
+describe('a witness', () => {
+  it('of unbind sees a queue that is bound, and sends no canary to it', async () => {
+    const undo = { queue: 'shipping.order-confirmed', exchange: 'shop.events', routingKeys: ['order.confirmed'] };
+    const world = aWorld({ broker: `'${Buffer.from('order.confirmed').toString('base64')};'` });
+    const witness = await findFault('unbind').witness(injection('rabbitmq', {}), undo, world);
+    expect(witness).toEqual({ verdict: 'absent', evidence: 'shipping.order-confirmed is bound by order.confirmed' });
+  });
+
+  it('of purge does not take an empty queue for a purged one', async () => {
+    const undo = { queue: 'shipping.order-confirmed', messages: 0 };
+    const witness = await findFault('purge').witness(injection('rabbitmq', {}), undo, aWorld());
+    expect(witness).toMatchObject({ verdict: 'absent' });
+  });
+
+  it('of slow-start is absent while the old process runs', async () => {
+    const victims = { target: 'payments', victims: [{ name: 'payments-1', process: own }] };
+    const witness = await findFault('slow-start').witness(injection('payments', { delay: 1_000 }), victims, aWorld());
+    expect(witness).toEqual({ verdict: 'absent', evidence: 'payments still runs as it did' });
+  });
+
+  it('of clock is absent where the clock is right', async () => {
+    const victims = { target: 'payments', victims: [{ name: 'payments-1', process: own }] };
+    const witness = await findFault('clock').witness(injection('payments', { offset: -3_600_000 }), victims, aWorld());
+    expect(witness).toMatchObject({ verdict: 'absent' });
+  });
+});
+
+describe('an undo', () => {
+  it('of slow-start starts what still waits, and leaves alone what has come', async () => {
+    const victims = { target: 'payments', victims: [] };
+    await findFault('slow-start').undo(
+      victims,
+      aWorld({ instance: { status: 'starting', process: undefined as never } }),
+    );
+    expect({ asked, conditions }).toEqual({ asked: ['relaunch payments'], conditions: {} });
+    await findFault('slow-start').undo(victims, aWorld());
+    expect({ asked, conditions }).toEqual({ asked: [], conditions: {} });
+  });
+
+  it('of clock is not done before the clock is right', async () => {
+    const victims = { target: 'payments', victims: [] };
+    await findFault('clock').undo(victims, aWorld());
+    expect({ asked, conditions }).toEqual({ asked: ['relaunch payments', 'start payments'], conditions: {} });
+    expect(await findFault('clock').verify(victims, aWorld())).toContain('payments-1 is ready');
+  });
+
+  it.each(['unbind', 'fill'])('of %s is left for the next start when nothing runs', async (name) => {
+    const undo = { queue: 'q', exchange: 'e', routingKeys: [], database: 'orders', name: 'n', path: '/nowhere' };
+    await expect(findFault(name).undo(undo, aWorld({ isLive: false }))).rejects.toMatchObject({ exitCode: 6 });
+  });
+
+  it.each(['disk-alarm', 'memory-alarm', 'slow-start', 'clock'])(
+    'of %s is nothing when all has ended',
+    async (name) => {
+      const fault = findFault(name);
+      const undo = { before: '1', target: 'payments', victims: [] };
+      await fault.undo(undo, aWorld({ isLive: false }));
+      expect(await fault.verify(undo, aWorld({ isLive: false }))).toContain('ended');
+      expect(asked).toEqual([]);
+    },
+  );
+});
+
+describe('before anything happens', () => {
+  it('clock is refused without libfaketime, with how to get it', async () => {
+    const preparing = findFault('clock').prepare(injection('payments', { offset: 60_000 }), aWorld());
+    await expect(preparing).rejects.toMatchObject({ exitCode: 3, next: expect.stringContaining('libfaketime') });
+  });
+
+  it('clock is refused when the offset could not be measured', async () => {
+    const preparing = findFault('clock').prepare(
+      injection('payments', { offset: -2_000 }),
+      aWorld({ libfaketime: '/lib' }),
+    );
+    await expect(preparing).rejects.toMatchObject({ exitCode: 2, what: 'an offset of -2s is too small' });
+  });
+
+  it('an alarm is refused when the limit to go back to is not understood', async () => {
+    const world = aWorld({ broker: 'os:cmd("true")' });
+    await expect(findFault('disk-alarm').prepare(injection('rabbitmq', {}), world)).rejects.toThrow(/not understood/);
+  });
+
+  it('unbind is refused when there is nothing to unbind', async () => {
+    const preparing = findFault('unbind').prepare(injection('rabbitmq', {}), aWorld({ broker: "''" }));
+    await expect(preparing).rejects.toMatchObject({ exitCode: 3 });
+  });
+
+  it('fill is refused for a service that adds no rows', async () => {
+    const preparing = findFault('fill').prepare(injection('catalog-db', {}), aWorld());
+    await expect(preparing).rejects.toMatchObject({ exitCode: 2 });
+  });
+});
+
+it('an empty routing key, a fanout’s, is a binding too', async () => {
+  expect(await bindingsOf('shipping.dead-letters', aWorld({ broker: "';'" }))).toEqual(['']);
+  expect(await bindingsOf('shipping.dead-letters', aWorld({ broker: "''" }))).toEqual([]);
+});
+
+it('libfaketime shifts wall clocks only', () => {
+  expect(faketimeEnvironment('/lib/faketime.so', -5_400_000)).toMatchObject({
+    LD_PRELOAD: '/lib/faketime.so',
+    FAKETIME: '-5400',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  });
+  expect(faketimeEnvironment('/lib/faketime.so', 5_500)).toMatchObject({ FAKETIME: '+5.5' });
+});

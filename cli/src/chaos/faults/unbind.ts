@@ -1,0 +1,80 @@
+import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import { Type } from 'typebox';
+import { CliError } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { bindingsOf, exchangeOf, hasBroker, publishCanary, queueParameter, withChannel } from '../broker-faults.ts';
+import { defineFault } from '../fault.ts';
+import { until } from '../poll.ts';
+import { judged } from './toxic-fault.ts';
+
+const parameters = Type.Object({ queue: queueParameter }, { additionalProperties: false });
+
+interface Unbound {
+  readonly queue: string;
+  readonly exchange: string;
+  readonly routingKeys: readonly string[];
+}
+
+const BOUND_LIMIT_MS = 3_000;
+
+const words = {
+  returned: 'returned (312 NO_ROUTE)',
+  routed: 'taken by another queue',
+  blocked: 'blocked by an alarm',
+  silent: 'not answered',
+};
+
+/** A service that connects to the broker meanwhile declares its bindings, and thereby ends the effect. */
+export const unbind = defineFault<typeof parameters, Unbound>({
+  name: 'unbind',
+  kind: 'broker',
+  scope: 'broker',
+  title: 'a queue is unbound from its exchange: what is published reaches no queue (NO_ROUTE)',
+  parameters,
+  // Bindings are kept in the broker's data.
+  needsPlatform: true,
+  async prepare({ parameters: { queue = ORDER_CONFIRMED_QUEUE } }, world) {
+    const routingKeys = await bindingsOf(queue, world);
+    const exchange = exchangeOf[queue] as string;
+    if (routingKeys.length > 0) return { queue, exchange, routingKeys };
+    throw new CliError({
+      what: `${queue} is not bound to ${exchange}`,
+      why: 'orders or shipping declare it when they connect to the broker',
+      next: 'see "shopctl status"',
+      exitCode: exitCodes.unavailable,
+    });
+  },
+  inject: (_, { queue, exchange, routingKeys }, world) =>
+    withChannel(world, async (channel) => {
+      for (const key of routingKeys) await channel.unbindQueue(queue, exchange, key);
+    }),
+  async witness(_, { queue, exchange, routingKeys }, world) {
+    const left = await bindingsOf(queue, world);
+    // Where a binding is left, a canary would arrive as a message.
+    if (left.length > 0) return { verdict: 'absent', evidence: `${queue} is bound by ${left.join(', ')}` };
+    const canary = await publishCanary(world, { exchange, routingKey: routingKeys[0] as string });
+    // A broker that takes nothing now (another fault) returns nothing either; that no binding is left is certain.
+    return judged(canary !== 'routed', `${queue} has no binding; a mandatory canary was ${words[canary]}`);
+  },
+  async undo({ queue, exchange, routingKeys }, world) {
+    if (!hasBroker(world)) throw waitsForStart();
+    await withChannel(world, async (channel) => {
+      for (const key of routingKeys) await channel.bindQueue(queue, exchange, key);
+    });
+  },
+  verify: ({ queue, exchange, routingKeys }, world) =>
+    until(`${queue} to be bound`, BOUND_LIMIT_MS, async () => {
+      const bound = await bindingsOf(queue, world);
+      if (routingKeys.some((key) => !bound.includes(key))) return undefined;
+      return `${queue} is bound to ${exchange} by ${routingKeys.length} binding(s)`;
+    }),
+});
+
+function waitsForStart(): CliError {
+  return new CliError({
+    what: 'RabbitMQ does not run',
+    why: 'bindings are kept in its data; they are made again as soon as it runs again',
+    next: 'run "shopctl up"',
+    exitCode: exitCodes.dirty,
+  });
+}

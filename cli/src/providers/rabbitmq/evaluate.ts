@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import type { Launch } from '../component.ts';
+import { execInContainer } from '../docker.ts';
+
+const CALL_TIMEOUT_MS = 10_000;
+
+/**
+ * Evaluates Erlang on a broker of ours and resolves with the value as Erlang prints it. `launch` may be what state.json
+ * kept of it. Rejects for a broker that is not ours (kind `url`), and with the broker's own words when it fails.
+ */
+export async function evaluateOnBroker(launch: Pick<Launch, 'kind' | 'info'>, erlang: string): Promise<string> {
+  const { info } = launch;
+  if (typeof info.erlCall === 'string') return callBroker(info, erlang);
+  if (typeof info.container === 'string')
+    return execInContainer(info.container, ['rabbitmqctl', '-q', 'eval', erlang], String(info.engine));
+  throw new Error(`a broker of kind "${launch.kind}" cannot be asked: it is not run by shopctl`);
+}
+
+async function callBroker(
+  { erlCall, home, node, distributionPort, epmdPort }: Launch['info'],
+  erlang: string,
+): Promise<string> {
+  // The cookie is read from HOME: on argv everybody on the machine could see it.
+  const target = epmdPort === undefined ? ['-address', `127.0.0.1:${distributionPort}`] : ['-sname', String(node)];
+  const env = {
+    HOME: String(home),
+    PATH: '/usr/bin:/bin',
+    ...(epmdPort !== undefined && { ERL_EPMD_PORT: String(epmdPort) }),
+  };
+  const child = spawn(String(erlCall), [...target, '-e'], { env, timeout: CALL_TIMEOUT_MS });
+  child.stdin.on('error', () => undefined); // Reported by the exit code and stderr below.
+  child.stdin.end(`${erlang}\n`); // An expression is complete at the end of its line.
+  const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
+  const [code, out, errors] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  const value = /^\{ok,\s*(.*)\}\s*$/s.exec(out)?.[1];
+  if (code === 0 && value !== undefined) return value;
+  throw new Error(`the broker did not answer (erl_call exit ${code}): ${`${errors} ${out}`.trim().slice(0, 500)}`);
+}

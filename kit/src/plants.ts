@@ -1,0 +1,69 @@
+import { ConfigError } from './config.ts';
+import type { Logger } from './logger.ts';
+
+/** A known bug that can be put back into one service, to see that the checks find it. */
+export interface Plant {
+  readonly service: 'orders' | 'stock' | 'payments' | 'shipping';
+  /** What the service does wrong. */
+  readonly title: string;
+}
+
+/** Every known bug. The code of each is in its service's folder `planted/`, apart from the real code. */
+export const plants = {
+  'publish-in-request': {
+    service: 'orders',
+    title: 'publishes the event inside the request, before the order is confirmed, past the outbox',
+  },
+  'mandatory-unbound': {
+    service: 'orders',
+    title: 'publishes with mandatory true: an event nobody is subscribed to comes back and blocks its row',
+  },
+  'breaker-counts-402': {
+    service: 'orders',
+    title: 'counts a declined payment as a failure of payments: a few of them open the circuit breaker',
+  },
+  'retry-declined': {
+    service: 'orders',
+    title: 'sends a declined payment again',
+  },
+  'no-inbox': {
+    service: 'shipping',
+    title: 'adds the lines of every delivery to the shipment, whether or not the message was processed before',
+  },
+  'no-idempotency-key': {
+    service: 'payments',
+    title: 'charges again when a charge is repeated',
+  },
+  'release-before-reserve-forgotten': {
+    service: 'stock',
+    title: 'forgets a release that comes before its reservation, and reserves for callers that have left',
+  },
+} as const satisfies Record<string, Plant>;
+
+export type PlantName = keyof typeof plants;
+
+export function isPlantName(name: string): name is PlantName {
+  return Object.hasOwn(plants, name);
+}
+
+/**
+ * The bugs to put back into a service, from `SHOP_PLANT` (names separated by commas); none where it is not set. Throws
+ * ConfigError for a name that is not the service's, and when failpoints are not enabled: a bug is never planted by chance.
+ */
+export function parsePlants(
+  service: Plant['service'],
+  { SHOP_PLANT: text, FAILPOINT_DIR: folder }: { SHOP_PLANT?: string; FAILPOINT_DIR?: string },
+): ReadonlySet<PlantName> {
+  if (text === undefined) return new Set();
+  const names = text.split(',');
+  const own = (name: string): name is PlantName => isPlantName(name) && plants[name].service === service;
+  const wrong = names.filter((name) => !own(name));
+  if (wrong.length > 0) throw new ConfigError(`configuration: SHOP_PLANT: ${service} has no bug "${wrong.join(', ')}"`);
+  if (folder === undefined) throw new ConfigError('configuration: SHOP_PLANT needs FAILPOINT_DIR');
+  return new Set(names.filter(own));
+}
+
+/** Says at the start of a service which bugs it has been given. */
+export function warnOfPlants(planted: ReadonlySet<PlantName>, logger: Logger): void {
+  for (const name of planted) logger.warn({ plant: name, title: plants[name].title }, 'a known bug is planted');
+}

@@ -1,0 +1,32 @@
+import { TransientError } from '@shop/kit/failures.ts';
+import { type CallPolicy, CallUnavailableError } from '@shop/kit/resilience.ts';
+
+/**
+ * Plant `breaker-counts-402`: a declined payment fails its attempt, which the circuit breaker counts. The policy's retry
+ * sends nothing: it fails with the same answer, which is given to the caller in the end.
+ */
+export function countingDeclined(policy: CallPolicy): CallPolicy {
+  return {
+    get state() {
+      return policy.state;
+    },
+    async execute(options, attempt) {
+      let declined: Awaited<ReturnType<typeof attempt>> | undefined;
+      try {
+        return await policy.execute(options, async (one) => {
+          const answer = declined ?? (await attempt(one));
+          if (!isDeclined(answer)) return answer;
+          declined = answer;
+          throw new TransientError('payments: answered 402');
+        });
+      } catch (error) {
+        if (declined === undefined || !(error instanceof CallUnavailableError)) throw error;
+        return declined;
+      }
+    },
+  };
+}
+
+function isDeclined(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && 'status' in answer && answer.status === 402;
+}

@@ -1,0 +1,107 @@
+/*
+ * Goal: a planted bug that does not misbehave would make a check look good that finds nothing. Method: each bug beside the
+ * real part in the same situation.
+ */
+import type { Database, Statement } from '@shop/kit/database.ts';
+import { Deadline } from '@shop/kit/deadline.ts';
+import { edges } from '@shop/kit/edges.ts';
+import { TransientError } from '@shop/kit/failures.ts';
+import type { HttpClient } from '@shop/kit/http-client.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import type { PlantName } from '@shop/kit/plants.ts';
+import { createCallPolicy } from '@shop/kit/resilience.ts';
+import { describe, expect, it } from 'vitest';
+import type { OutboxRow } from '../outbox.ts';
+import { createPayments } from '../payments-client.ts';
+import type { Publisher } from '../publisher.ts';
+import { confirmOrder } from '../repository.ts';
+import { createPlanting } from './planted.ts';
+
+const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
+const planting = (...names: PlantName[]) => createPlanting(new Set(names));
+
+/** Payments behind a client and a policy as main.ts puts them together; every charge is answered so. */
+function somePayments(status: number, ...names: PlantName[]) {
+  let sent = 0;
+  const client: HttpClient = {
+    async send() {
+      sent += 1;
+      return { status, body: undefined };
+    },
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+  const { paymentsClient, paymentsPolicy } = planting(...names);
+  const policy = createCallPolicy('orders-payments', edges['orders-payments'], logger);
+  const payments = createPayments(paymentsClient(client), paymentsPolicy(policy));
+  const charge = () =>
+    payments.charge({ orderId: 'order-1', amountKopiykas: 6_000_000, currency: 'UAH' }, Deadline.after(4_000));
+  return { charge, policy, sent: () => sent };
+}
+
+describe('declined payments', () => {
+  it('are sent once each and leave the breaker closed, without a bug', async () => {
+    const { charge, policy, sent } = somePayments(402);
+    for (let order = 1; order <= 10; order += 1) expect(await charge()).toBe('declined');
+    expect([sent(), policy.state]).toEqual([10, 'closed']);
+  });
+
+  it('retry-declined: are sent twice each', async () => {
+    const { charge, policy, sent } = somePayments(402, 'retry-declined');
+    expect(await charge()).toBe('declined');
+    expect([sent(), policy.state]).toEqual([2, 'closed']);
+  });
+
+  it('breaker-counts-402: are sent once each and open the breaker, so that the next order is not charged', async () => {
+    const { charge, policy, sent } = somePayments(402, 'breaker-counts-402');
+    for (let order = 1; order <= 3; order += 1) expect(await charge()).toBe('declined');
+    expect([sent(), policy.state]).toEqual([3, 'open']);
+    await expect(charge()).rejects.toMatchObject({ reason: 'breaker_open', sent: false });
+  });
+
+  it.each(['retry-declined', 'breaker-counts-402'] as const)('%s: an accepted one is as ever', async (name) => {
+    const { charge, policy, sent } = somePayments(201, name);
+    for (let order = 1; order <= 10; order += 1) expect(await charge()).toBe('accepted');
+    expect([sent(), policy.state]).toEqual([10, 'closed']);
+  });
+});
+
+describe('the final statement', () => {
+  const values = ['order-1', 3, 'owner', 4, 'event-1', 'order.confirmed', '{"a":1}', null];
+
+  function aDatabase(publish: Publisher['publish'], ...names: PlantName[]) {
+    const asked: Statement[] = [];
+    const database = {
+      async query(statement: Statement) {
+        asked.push(statement);
+        return { rows: [], count: 1 };
+      },
+    } as unknown as Database;
+    const publisher = { ready: true, publish } as unknown as Publisher;
+    return { database: planting(...names).database(database, publisher), asked };
+  }
+
+  it('publishes nothing, without a bug', async () => {
+    const published: OutboxRow[] = [];
+    const { database, asked } = aDatabase(async (row) => void published.push(row));
+    await database.query(confirmOrder, values);
+    expect([asked, published]).toEqual([[confirmOrder], []]);
+  });
+
+  it('publish-in-request: publishes first, and the relay never sees the row', async () => {
+    const published: OutboxRow[] = [];
+    const { database, asked } = aDatabase(async (row) => void published.push(row), 'publish-in-request');
+    await database.query(confirmOrder, values);
+    expect(published).toMatchObject([
+      { id: 'event-1', orderId: 'order-1', type: 'order.confirmed', payload: { a: 1 } },
+    ]);
+    expect(asked[0]?.text).toMatch(/published_at\)\s+SELECT .*clock_timestamp\(\) FROM confirmed/);
+  });
+
+  it('publish-in-request: without its broker an order is not confirmed', async () => {
+    const { database, asked } = aDatabase(async () => {
+      throw new TransientError('the broker is not connected');
+    }, 'publish-in-request');
+    await expect(database.query(confirmOrder, values)).rejects.toThrow('the broker is not connected');
+    expect(asked).toEqual([]);
+  });
+});

@@ -1,0 +1,21 @@
+import type { Database } from '@shop/kit/database.ts';
+import type { HttpClient } from '@shop/kit/http-client.ts';
+import type { PlantName } from '@shop/kit/plants.ts';
+import type { CallPolicy } from '@shop/kit/resilience.ts';
+import type { Publisher } from '../publisher.ts';
+import { countingDeclined } from './breaker-counts-402.ts';
+import { publishingInRequest } from './publish-in-request.ts';
+import { retryingDeclined } from './retry-declined.ts';
+
+/** The parts of orders into which bugs can be put back; without a bug each is what it is given. */
+export function createPlanting(plants: ReadonlySet<PlantName>) {
+  return {
+    database: (database: Database, publisher: Publisher): Database =>
+      plants.has('publish-in-request') ? publishingInRequest(database, publisher) : database,
+    paymentsClient: (client: HttpClient): HttpClient =>
+      plants.has('retry-declined') ? retryingDeclined(client) : client,
+    paymentsPolicy: (policy: CallPolicy): CallPolicy =>
+      plants.has('breaker-counts-402') ? countingDeclined(policy) : policy,
+    isMandatory: plants.has('mandatory-unbound'),
+  };
+}

@@ -1,0 +1,12 @@
+import type { HttpClient } from '@shop/kit/http-client.ts';
+
+/** Plant `retry-declined`: a declined payment is sent once more. */
+export function retryingDeclined(client: HttpClient): HttpClient {
+  return {
+    ...client,
+    async send(request, attempt) {
+      const answer = await client.send(request, attempt);
+      return answer.status === 402 ? client.send(request, attempt) : answer;
+    },
+  };
+}
