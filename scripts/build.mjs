@@ -109,6 +109,22 @@ async function buildTargets() {
       banner: { js: commonJsGlobals },
     }),
   });
+  targets.push({
+    name: 'report',
+    sources: ['cli/src/experiments/report', 'scripts'],
+    options: () => ({
+      entryPoints: {
+        page: join(root, 'cli/src/experiments/report/page/page.ts'),
+        'page-style': join(root, 'cli/src/experiments/report/page/page.css'),
+      },
+      outdir: join(dist, 'report'),
+      platform: 'browser',
+      target: 'es2022',
+      format: 'iife',
+      sourcemap: false,
+      minify: true,
+    }),
+  });
   return targets;
 }
 

@@ -5,6 +5,8 @@ export interface Interruption {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
   onInterrupt(cleanUp: () => Promise<void>): void;
+  /** The next second signal is told instead of ending the process: its clean-up must not be skipped. One further ends it. */
+  onForce(tell: () => void): void;
   /** `exitCode`, or 130/143 once the clean-up is done if a signal came. */
   exitCodeOr(exitCode: ExitCode): Promise<ExitCode>;
 }
@@ -13,7 +15,7 @@ const codes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } a
 
 /**
  * First signal: the abort signal fires and registered clean-ups run in reverse order, then the process exits (at once
- * when there are none). Second signal: exits without waiting.
+ * when there are none), with 6 when it left something. Second signal: exits without waiting, unless a command still has to.
  */
 export function createInterruption(
   host: NodeJS.Process,
@@ -21,6 +23,7 @@ export function createInterruption(
 ): Interruption {
   const controller = new AbortController();
   const cleanUps: (() => Promise<void>)[] = [];
+  const forces: (() => void)[] = [];
   let ending: Promise<ExitCode> | undefined;
 
   const end = async (code: ExitCode): Promise<ExitCode> => {
@@ -29,10 +32,13 @@ export function createInterruption(
     for (const cleanUp of cleanUps.reverse()) {
       await cleanUp().catch((error: unknown) => output.warn(`while ending: ${(error as Error).message}`));
     }
-    return code;
+    // The codes of an interruption also say that nothing is left.
+    return host.exitCode === exitCodes.dirty ? exitCodes.dirty : code;
   };
   for (const [name, code] of Object.entries(codes) as [keyof typeof codes, ExitCode][]) {
     host.on(name, () => {
+      const force = ending && forces.shift();
+      if (force) return force();
       if (ending) host.exit(code);
       ending = end(code);
       // The command itself may never come back, so this is where an interrupted process ends.
@@ -42,6 +48,7 @@ export function createInterruption(
   return {
     signal: controller.signal,
     onInterrupt: (cleanUp) => void cleanUps.push(cleanUp),
+    onForce: (tell) => void forces.push(tell),
     exitCodeOr: async (exitCode) => ending ?? exitCode,
   };
 }

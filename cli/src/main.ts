@@ -75,6 +75,7 @@ export async function main(args: readonly string[], { process: host = process } 
     env: host.env,
     signal: interruption.signal,
     onInterrupt: interruption.onInterrupt,
+    onForce: interruption.onForce,
     projectFrom: (options) => projectFrom(options, host.env),
     connect: async (project) => (await import('./platform/connection.ts')).connectPlatform(project),
   };

@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { durationMs } from '../chaos/duration.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { durationMs, signedDurationMs } from '../chaos/duration.ts';
 import { DEFAULT_TTL_MS } from '../chaos/lease.ts';
 import { type CommonOptions, type Register, withCommonOptions } from './deps.ts';
 import { parseCount } from './option-values.ts';
@@ -16,10 +16,53 @@ export interface ChaosClearOptions extends CommonOptions {
   readonly all?: boolean;
 }
 
+export interface ChaosListOptions extends CommonOptions {
+  readonly tag?: readonly string[];
+}
+
+export interface ChaosShowOptions extends CommonOptions {
+  /** `name=value` */
+  readonly set?: readonly string[];
+}
+
+export interface ChaosCoverageOptions extends CommonOptions {
+  readonly reset?: boolean;
+  readonly require?: 'all';
+}
+
+export interface ChaosRunOptions extends CommonOptions {
+  readonly tag?: readonly string[];
+  readonly all?: boolean;
+  readonly seed?: number;
+  /** `name=value` */
+  readonly set?: readonly string[];
+  readonly plant?: readonly string[];
+  readonly dryRun?: boolean;
+  readonly keep?: boolean;
+  readonly repeat?: number;
+  readonly junit?: string;
+  readonly html?: string;
+  readonly fresh?: boolean;
+  readonly failFast?: boolean;
+}
+
+export interface ChaosReportOptions extends CommonOptions {
+  readonly html?: string;
+  readonly junit?: string;
+  readonly markdown?: string;
+}
+
 /** `200ms`, `3s`, `1m`, in ms. */
 function parseDurationOption(text: string): number {
   const ms = durationMs(text);
   if (ms === undefined) throw new InvalidArgumentError('expected a number and its unit, like 200ms, 3s or 1m');
+  return ms;
+}
+
+/** `30s`, `-1h`, in ms. */
+function parseSignedDurationOption(text: string): number {
+  const ms = signedDurationMs(text);
+  if (ms === undefined) throw new InvalidArgumentError('expected a duration with its unit, like 30s or -1h');
   return ms;
 }
 
@@ -36,7 +79,10 @@ function parseNumber(text: string): number {
  */
 export const register: Register = (program, deps) => {
   const chaos = program.command('chaos').description('inject faults and take them back');
+  addRun(chaos, deps);
   addInject(chaos, deps);
+  addCoverage(chaos, deps);
+  addCatalogue(chaos, deps);
 
   withCommonOptions(chaos.command('status'))
     .description('faults that act on the platform, with their remaining time and what was measured of them')
@@ -69,6 +115,17 @@ export const register: Register = (program, deps) => {
     });
 };
 
+function addCoverage(chaos: Command, deps: Parameters<Register>[1]): void {
+  withCommonOptions(chaos.command('coverage'))
+    .description('failpoints of the services: where they are, how often each was passed and acted')
+    .addOption(new Option('--require <what>', 'exit code 1 when a failpoint was never passed').choices(['all']))
+    .option('--reset', 'let the counts begin anew, after they were printed')
+    .action(async (options: ChaosCoverageOptions) => {
+      const { runChaosCoverage } = await import('../chaos/run-chaos-coverage.ts');
+      await runChaosCoverage(options, deps);
+    });
+}
+
 function addInject(chaos: Command, deps: Parameters<Register>[1]): void {
   withCommonOptions(chaos.command('inject'))
     .description('inject a fault; it ends by itself when its time is over')
@@ -86,16 +143,98 @@ function addInject(chaos: Command, deps: Parameters<Register>[1]): void {
       'timeout, reset_peer: until connections end (timeout 0ms: never)',
       parseDurationOption,
     )
-    .option('--delay <duration>', 'slow_close, slicer, failpoint: how long', parseDurationOption)
+    .option('--delay <duration>', 'slow_close, slicer, slow-start, failpoint: how long', parseDurationOption)
     .option('--average-size <bytes>', 'slicer: size of a piece', parseNumber)
     .option('--size-variation <bytes>', 'slicer: the size varies by this much', parseNumber)
     .option('--bytes <count>', 'limit_data: how much may pass', parseNumber)
     .option('--at <name>', 'failpoint: the place, like S4')
-    .option('--action <action>', 'failpoint: kill, delay or error')
+    .option('--action <action>', 'failpoint: kill, delay, error, drop-reply or respond')
+    .option('--status <code>', 'failpoint: what respond answers, like 503', parseCount)
+    .option('--every <n>', 'failpoint: each n-th hit acts (1: every hit)', parseCount)
+    .option('--times <n>', 'failpoint: how often it acts (default: once, with --every until it ends)', parseCount)
     .option('--connections <count>', 'hold-connections: how many at the most', parseCount)
     .option('--table <name>', "lock: default is the service's main table")
+    .option('--offset <duration>', 'clock: how far it goes ahead; -1h is behind', parseSignedDurationOption)
+    .option('--queue <name>', 'unbind, purge: default is shipping.order-confirmed')
     .action(async (target: string, fault: string, options: ChaosInjectOptions) => {
       const { runChaosInject } = await import('../chaos/run-chaos-inject.ts');
       await runChaosInject(target, fault, options, deps);
+    });
+}
+
+/**
+ * Experiments that are run. Side effects: faults on the running platform, all taken back; or a platform of the run's own,
+ * taken down at the end; `.shop/<project>/chaos/runs/`. Exit code of the worst verdict: 0 pass, 1 deviated, 5 unknown, 6
+ * dirty, 130 interrupted and clean; 2 and 3 before anything has happened.
+ */
+function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
+  const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
+
+  withCommonOptions(chaos.command('run'))
+    .description('run experiments, on the running platform or on one of their own, and give verdicts')
+    .argument('[experiment...]', 'ids of "shopctl chaos list", or paths of files')
+    .option('-t, --tag <tag>', 'experiments with this tag; may be repeated', collect)
+    .option('-a, --all', 'the whole catalogue')
+    .option('--seed <number>', "instead of the file's seed", parseCount)
+    .option('--set <name=value>', 'another value for the configuration; may be repeated', collect)
+    .option('--plant <bug>', 'start the services with a known bug; may be repeated', collect)
+    .option('--dry-run', 'only say what would be done')
+    .option('--fresh', 'on a platform of their own, also when one runs')
+    .option('--keep', 'leave the platform of their own running')
+    .option('--repeat <count>', 'each experiment so many times, and whether the verdicts are equal', parseCount)
+    .option('--fail-fast', 'end with the first verdict that is not pass')
+    .option('--junit <file>', 'write JUnit XML of all runs')
+    .option('--html <file>', 'write the report of the last run')
+    .action(async (names: readonly string[], options: ChaosRunOptions) => {
+      const { runChaosRun } = await import('../experiments/run/run-chaos-run.ts');
+      await runChaosRun(names, options, deps);
+    });
+
+  withCommonOptions(chaos.command('runs'))
+    .description('runs there are, with their verdicts')
+    .action(async (options: CommonOptions) => {
+      const { runChaosRuns } = await import('../experiments/run/run-chaos-runs.ts');
+      await runChaosRuns(options, deps);
+    });
+
+  withCommonOptions(chaos.command('report'))
+    .description('the reports of a run again, from its journal')
+    .argument('[run]', 'as "shopctl chaos runs" names it (default: the last)')
+    .option('--html <file>', 'one self-contained page with the timeline')
+    .option('--junit <file>', 'JUnit XML')
+    .option('--markdown <file>', 'a short summary (default: printed)')
+    .action(async (runId: string | undefined, options: ChaosReportOptions) => {
+      const { runChaosReport } = await import('../experiments/run/run-chaos-report.ts');
+      await runChaosReport(runId, options, deps);
+    });
+}
+
+/** Experiments as files: nothing of them is run. Exit code 2 with everything that is wrong with a file. */
+function addCatalogue(chaos: Command, deps: Parameters<Register>[1]): void {
+  const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
+
+  withCommonOptions(chaos.command('list'))
+    .description('experiments of the catalogue')
+    .option('-t, --tag <tag>', 'only those with this tag; may be repeated', collect)
+    .action(async (options: ChaosListOptions) => {
+      const { runChaosList } = await import('../experiments/format/run-catalogue.ts');
+      await runChaosList(options, deps);
+    });
+
+  withCommonOptions(chaos.command('show'))
+    .description('one experiment: why, steps, bounds as numbers, what must and must not happen')
+    .argument('<experiment>', 'an id of "shopctl chaos list", or the path of a file')
+    .option('--set <name=value>', 'another value for its configuration; may be repeated', collect)
+    .action(async (name: string, options: ChaosShowOptions) => {
+      const { runChaosShow } = await import('../experiments/format/run-catalogue.ts');
+      await runChaosShow(name, options, deps);
+    });
+
+  withCommonOptions(chaos.command('validate'))
+    .description('whether experiments are valid, with every problem and where it stands')
+    .argument('[experiment...]', 'ids and paths of files (default: the whole catalogue)')
+    .action(async (names: readonly string[], options: CommonOptions) => {
+      const { runChaosValidate } = await import('../experiments/format/run-catalogue.ts');
+      await runChaosValidate(names, options, deps);
     });
 }

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { experimentIds } from '../experiments/format/ids.ts';
+import { cloneRoot } from '../platform/project.ts';
 import { serviceNames } from '../platform/services.ts';
 
 /** A command as completion needs it. */
@@ -14,7 +16,7 @@ export interface CommandShape {
 
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-/** The commands of a program, read from its definitions. Arguments named `service` complete to service names. */
+/** The commands of a program, read from its definitions. Arguments named `service` complete to service names, `experiment` to ids. */
 export function describeProgram(program: Command): CommandShape {
   return {
     name: program.name(),
@@ -23,6 +25,7 @@ export function describeProgram(program: Command): CommandShape {
     subcommands: program.commands.map(describeProgram),
     values: program.registeredArguments.flatMap((argument): readonly string[] => {
       if (argument.argChoices) return argument.argChoices;
+      if (argument.name() === 'experiment') return experimentIds(cloneRoot());
       return argument.name() === 'service' ? serviceNames : [];
     }),
   };

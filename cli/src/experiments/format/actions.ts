@@ -1,0 +1,138 @@
+import { Type } from 'typebox';
+import { closed, defaulted, duration, oneOf, type Reading, rate, stepName } from './values.ts';
+
+const positive = (description: string, byDefault: number, maximum = 100_000) =>
+  defaulted(Type.Integer({ minimum: 1, maximum, default: byDefault, description }));
+
+/** What is ordered, and how a client asks. */
+const orderFields = {
+  product: positive(
+    'product that is ordered; 1 is affordable, 11 costs exactly the limit, 12 more, 10 has 10 units',
+    1,
+  ),
+  quantity: positive('units of it', 1, 1_000),
+  lines: Type.Optional(
+    Type.Array(
+      closed({ product: Type.Integer({ minimum: 1 }), quantity: Type.Integer({ minimum: 1, maximum: 1_000 }) }),
+      {
+        minItems: 1,
+        maxItems: 100,
+        description: 'several lines, instead of product and quantity',
+      },
+    ),
+  ),
+  key: defaulted(
+    Type.Union([Type.Boolean(), Type.String({ minLength: 1, maxLength: 200 })], {
+      default: true,
+      description: 'Idempotency-Key: true (one of its own for each order), false (none), or a text (the same for all)',
+    }),
+  ),
+  timeout: defaulted(duration('how long a client waits for its answer', { default: '12s' })),
+};
+
+export const OrdersProvider = closed(
+  {
+    type: Type.Literal('orders', { description: 'places orders through the gateway and waits for their answers' }),
+    count: positive('how many orders', 1),
+    parallel: positive('how many clients at once; each places one after the other', 1, 1_000),
+    ...orderFields,
+    'repeat-of': Type.Optional(stepName('places that step’s orders again: same keys, same bodies')),
+  },
+  { description: 'orders' },
+);
+
+export const LoadProvider = closed(
+  {
+    type: Type.Literal('load', {
+      description: 'orders at a rate, whatever the answers; goes on beside the next steps',
+    }),
+    rate: rate('orders per second or minute: 20/s, 90/m'),
+    for: Type.Optional(duration('how long')),
+    until: Type.Optional(Type.Literal('stop', { description: 'until stop-load, or the end of the method' })),
+    arrivals: defaulted(
+      oneOf(
+        ['constant', 'random'],
+        'constant: evenly apart; random: independent of each other (Poisson), by the seed',
+        {
+          default: 'constant',
+        },
+      ),
+    ),
+    ...orderFields,
+  },
+  { description: 'load' },
+);
+
+/** A fault's name, target and parameters; `parameters` are the fault's own, durations in ms. */
+export interface FaultProvider {
+  readonly type: 'fault';
+  readonly fault: string;
+  readonly target: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** In the file parameters stand beside `fault` and `target`; which there are is the fault catalogue's (see faults.ts). */
+export const FaultProvider = Type.Unsafe<FaultProvider>(
+  Type.Object(
+    {
+      type: Type.Literal('fault', { description: 'injects a fault, and proves that it is in effect' }),
+      fault: Type.String({ minLength: 1, description: 'name of the fault (shopctl chaos faults)' }),
+      target: Type.String({ minLength: 1, description: 'edge, service, instance or component' }),
+    },
+    { reads: 'fault' satisfies Reading },
+  ),
+);
+
+export const HealProvider = closed(
+  {
+    type: Type.Literal('heal', { description: 'takes a fault back and proves that it is gone' }),
+    of: Type.Optional(stepName('the step whose fault is meant; default: all faults')),
+  },
+  { description: 'heal' },
+);
+
+export const ServiceProvider = closed(
+  {
+    type: Type.Literal('service', { description: 'starts or stops a service, an instance or a component in order' }),
+    do: oneOf(['start', 'stop', 'restart'], 'what is done'),
+    target: Type.String({ minLength: 1, description: 'service, instance or component' }),
+  },
+  { description: 'service' },
+);
+
+export const PublishProvider = closed(
+  {
+    type: Type.Literal('publish', { description: 'publishes messages straight to the broker, as no service would' }),
+    exchange: defaulted(Type.String({ minLength: 1, default: 'shop.events', description: 'exchange' })),
+    'routing-key': defaulted(Type.String({ minLength: 1, default: 'order.confirmed', description: 'routing key' })),
+    of: Type.Optional(stepName('the step whose orders the messages are about')),
+    messages: Type.Array(
+      closed({
+        preset: oneOf(
+          ['duplicate', 'swap', 'old', 'v2', 'not-json', 'wrong-type', 'no-id', 'large', 'unknown-event'],
+          'what the message is',
+        ),
+        times: positive('how often it is published', 1, 1_000),
+        parallel: positive('on how many channels at once', 1, 100),
+      }),
+      { minItems: 1, description: 'what is published, in this order' },
+    ),
+  },
+  { description: 'publish' },
+);
+
+export const StopLoadProvider = closed(
+  {
+    type: Type.Literal('stop-load', { description: 'ends a load and waits for the answers that are due' }),
+    of: stepName('the step that started it'),
+  },
+  { description: 'stop-load' },
+);
+
+export const JoinProvider = closed(
+  {
+    type: Type.Literal('join', { description: 'waits for a background step and judges it here' }),
+    of: stepName('the background step'),
+  },
+  { description: 'join' },
+);

@@ -1,0 +1,165 @@
+import { glob, readFile } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import { CliError, messageOf } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { suggestName } from '../../platform/graph.ts';
+import { parseYaml, type YamlFile } from './document.ts';
+import { type FileProblem, type ReadResult, readContracts, resolveFile } from './load.ts';
+import { isObject } from './read.ts';
+import type { ResolvedExperiment } from './schema.ts';
+import type { Configuration } from './substitute.ts';
+
+/** An experiment and where it stands. */
+export interface FoundExperiment {
+  /** Relative to the clone where it is inside of it. */
+  readonly file: string;
+  readonly experiment: ResolvedExperiment;
+}
+
+export interface Selection {
+  /** Ids of the catalogue and paths of files, in this order; an empty list means the catalogue. */
+  readonly names?: readonly string[];
+  /** Only experiments with at least one of these tags. */
+  readonly tags?: readonly string[];
+  /** `--set`. */
+  readonly settings?: Configuration;
+}
+
+/** A file of experiments as it was found, right or wrong. */
+interface ReadFile {
+  readonly file: string;
+  /** As the file says, also where the rest of it is wrong. */
+  readonly id: string | undefined;
+  readonly result: ReadResult;
+}
+
+/**
+ * The experiments that are meant. Throws CliError (2): a name that does not exist, with the nearest one; everything that
+ * is wrong with the files that are meant; an id that two files of the catalogue have.
+ */
+export async function findExperiments(root: string, selection: Selection = {}): Promise<readonly FoundExperiment[]> {
+  const files = await readSelected(root, selection);
+  const problems = problemsOf(files);
+  if (problems.length > 0) throw invalidFiles(problems);
+  const found = files.flatMap(({ file, result: { experiment } }) => (experiment ? [{ file, experiment }] : []));
+  return withTags(found, selection.tags ?? []);
+}
+
+/** The catalogue as far as it is right, and what is wrong with the rest: a broken file must not hide the others. */
+export async function readCatalogue(
+  root: string,
+): Promise<{ readonly found: readonly FoundExperiment[]; readonly problems: readonly string[] }> {
+  const files = await readSelected(root, {});
+  const found = files.flatMap(({ file, result: { experiment } }) => (experiment ? [{ file, experiment }] : []));
+  return { found, problems: problemsOf(files) };
+}
+
+async function readSelected(root: string, { names = [], settings = {} }: Selection): Promise<readonly ReadFile[]> {
+  const contracts = await readContracts(root);
+  const read = async (path: string): Promise<ReadFile> => {
+    const yaml = await yamlOf(path);
+    return { file: shown(path, root), id: idOf(yaml), result: resolveFile(yaml, { settings, contracts }) };
+  };
+  const needsCatalogue = names.length === 0 || names.some((name) => !isPath(name));
+  const paths = needsCatalogue ? await catalogueFiles(root) : [];
+  if (names.length === 0) return Promise.all(paths.map(read));
+  const ids = await Promise.all(paths.map(async (path) => ({ path, id: idOf(await yamlOf(path)) })));
+  const chosen = names.flatMap((name) => (isPath(name) ? [resolve(name)] : pathsOf(name, ids)));
+  return Promise.all([...new Set(chosen)].map(read));
+}
+
+/** Every file under `chaos/`, in the order of their names. */
+async function catalogueFiles(root: string): Promise<readonly string[]> {
+  const files: string[] = [];
+  for await (const file of glob('chaos/**/*.{yaml,yml}', { cwd: root })) files.push(file);
+  const nameOf = (path: string) => path.split('/').at(-1) ?? path;
+  return files.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b))).map((file) => join(root, file));
+}
+
+/** Ids have neither dots nor slashes. */
+function isPath(name: string): boolean {
+  return /[./\\]/.test(name);
+}
+
+function pathsOf(id: string, known: readonly { readonly path: string; readonly id: string | undefined }[]): string[] {
+  const paths = known.filter((one) => one.id?.toLowerCase() === id.toLowerCase()).map(({ path }) => path);
+  if (paths.length > 0) return paths;
+  const ids = known.flatMap((one) => one.id ?? []);
+  const suggestion = suggestName(id.toUpperCase(), ids);
+  throw new CliError({
+    what: `there is no experiment "${id}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
+    next: 'run "shopctl chaos list", or give the path of a file (./my-experiment.yaml)',
+    exitCode: exitCodes.usage,
+  });
+}
+
+async function yamlOf(path: string): Promise<YamlFile> {
+  try {
+    return parseYaml(await readFile(path, 'utf8'));
+  } catch (cause) {
+    throw new CliError({
+      what: `cannot read the experiment ${path}`,
+      why: messageOf(cause),
+      next: 'give the path of a YAML file, or an id of "shopctl chaos list"',
+      exitCode: exitCodes.usage,
+      cause,
+    });
+  }
+}
+
+function idOf({ value }: YamlFile): string | undefined {
+  return isObject(value) && typeof value.id === 'string' ? value.id : undefined;
+}
+
+function shown(path: string, root: string): string {
+  const inside = relative(root, path);
+  return inside.startsWith('..') || isAbsolute(inside) ? path : inside;
+}
+
+/** `chaos/payments/E08.yaml:12:5 method[2]: there is no ...`, and what only several files can have wrong. */
+function problemsOf(files: readonly ReadFile[]): readonly string[] {
+  return files.flatMap(({ file, id, result }) => [
+    ...result.problems.map((problem) => writeProblem(file, problem)),
+    ...catalogueProblems({ file, id }, files),
+  ]);
+}
+
+function writeProblem(file: string, { line, column, path, message }: FileProblem): string {
+  return `${file}:${line}:${column} ${path === '' ? '' : `${path}: `}${message}`;
+}
+
+/** Ids of the catalogue are short, are in the file's name, and stand for one file. */
+function catalogueProblems({ file, id }: Omit<ReadFile, 'result'>, files: readonly ReadFile[]): string[] {
+  if (id === undefined) return [];
+  const same = files.find((other) => other.id === id);
+  if (same && same.file !== file) return [`${file}:1:1 id: ${same.file} has the id ${id} too`];
+  if (!file.startsWith('chaos/')) return [];
+  if (!/^[A-Z]\d{2}[a-z]?$/.test(id))
+    return [`${file}:1:1 id: in the catalogue an id is a letter and two digits, like E08`];
+  const name = file.split('/').at(-1) ?? '';
+  return name.startsWith(`${id}-`) ? [] : [`${file}:1:1 id: the file of ${id} is named ${id}-<words>.yaml`];
+}
+
+function invalidFiles(problems: readonly string[]): CliError {
+  return new CliError({
+    what:
+      problems.length === 1 ? 'an experiment is not valid' : `experiments are not valid: ${problems.length} problems`,
+    why: problems.join('\n'),
+    next: 'correct the files; docs/experiments.md describes the format',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function withTags(found: readonly FoundExperiment[], tags: readonly string[]): readonly FoundExperiment[] {
+  if (tags.length === 0) return found;
+  const known = [...new Set(found.flatMap(({ experiment }) => experiment.tags))];
+  for (const tag of tags.filter((one) => !known.includes(one))) {
+    const suggestion = suggestName(tag, known);
+    throw new CliError({
+      what: `no experiment has the tag "${tag}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
+      next: `tags are ${known.toSorted().join(', ') || 'none'}`,
+      exitCode: exitCodes.usage,
+    });
+  }
+  return found.filter(({ experiment }) => tags.some((tag) => experiment.tags.includes(tag)));
+}

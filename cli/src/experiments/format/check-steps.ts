@@ -1,0 +1,177 @@
+import { problems as problemCodes } from '@shop/kit/problems.ts';
+import { DEAD_LETTERS_QUEUE, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import { findFault } from '../../chaos/catalog.ts';
+import { failpointNames } from '../../chaos/failpoint-names.ts';
+import type { AnyFault } from '../../chaos/fault.ts';
+import { CliError } from '../../errors.ts';
+import { checkPattern, checkTolerances } from './check-tolerance.ts';
+import { didYouMean, type Path, type Problem } from './problem.ts';
+import type { FaultProvider, OrdersTolerance, PlatformNeeds, Step, TraceTolerance } from './schema.ts';
+import type { PlacedStep } from './step-list.ts';
+import { type Targets, targetsIn } from './targets.ts';
+
+/** What steps are checked against. */
+export interface Surroundings {
+  readonly platform: PlatformNeeds;
+  /** Trace contracts by name, with the names of their spans. */
+  readonly contracts: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Names in a step that do not exist, and checks that could never fail or never hold. */
+export function checkStep({ step, path, section }: PlacedStep, surroundings: Surroundings): Problem[] {
+  if (step.type === 'hold') return [];
+  const targets = targetsIn(surroundings.platform);
+  return [
+    ...checkProvider(step, [...path, 'provider'], { ...surroundings, targets }),
+    ...('tolerance' in step ? checkTolerance(step, [...path, 'tolerance'], surroundings) : []),
+    ...(section !== 'method' && 'background' in step && step.background
+      ? [{ path: [...path, 'background'], message: 'only steps of the method can go on beside others' }]
+      : []),
+  ];
+}
+
+/** A failpoint as the event says it: `orders.S4`. */
+export function checkFailpointEvent(at: string, path: Path, { failpoints }: PlatformNeeds): Problem[] {
+  const [service = '', name = ''] = at.split('.');
+  return [...checkFailpoint(service, name, path), ...(failpoints ? [] : [needsFailpoints(path)])];
+}
+
+type Provided = Exclude<Step, { type: 'hold' }>;
+
+function checkProvider({ provider }: Provided, path: Path, around: Surroundings & { targets: Targets }): Problem[] {
+  const { targets, platform } = around;
+  const at = (key: string) => [...path, key];
+  switch (provider.type) {
+    case 'fault':
+      return checkFault(provider, path, around);
+    case 'service':
+      return oneOf(provider.target, targets.processes, at('target'));
+    case 'process':
+      return oneOf(provider.target, targets.processes, at('target'));
+    case 'ready':
+      return oneOf(provider.target, ['all', ...targets.processes], at('target'));
+    case 'http':
+      return oneOf(provider.service, targets.services, at('service'));
+    case 'log':
+      return [
+        ...oneOf(provider.service, targets.services, at('service')),
+        ...checkPattern(provider.matches, at('matches')),
+        ...((provider.contains ?? provider.matches ?? provider.level)
+          ? []
+          : [{ path, message: 'state contains, matches or level: any line would do otherwise' }]),
+      ];
+    case 'queue':
+      return oneOf(provider.name, [ORDER_CONFIRMED_QUEUE, DEAD_LETTERS_QUEUE], at('name'));
+    case 'sql':
+      return checkQuery(provider.query, provider.values?.length ?? 0, at('query'));
+    case 'load':
+      return (provider.for === undefined) === (provider.until === undefined)
+        ? [{ path, message: 'state how long the load goes on: either for: 30s or until: stop' }]
+        : [];
+    case 'event':
+      return 'at' in provider ? checkFailpointEvent(provider.at, at('at'), platform) : [];
+    default:
+      return [];
+  }
+}
+
+function checkFault(
+  { fault: name, target, parameters }: FaultProvider,
+  path: Path,
+  { targets, platform }: { readonly targets: Targets; readonly platform: PlatformNeeds },
+): Problem[] {
+  const fault = findFault(name);
+  const problems = oneOf(target, targets.ofFaults(fault.scope), [...path, 'target']);
+  if (problems.length > 0) return problems;
+  return [
+    ...checkTogether(fault, { target, parameters }, path),
+    ...(fault.kind === 'failpoint' && !platform.failpoints ? [needsFailpoints(path)] : []),
+  ];
+}
+
+function checkTogether(
+  fault: AnyFault,
+  injection: Pick<FaultProvider, 'target' | 'parameters'>,
+  path: Path,
+): Problem[] {
+  try {
+    fault.check?.(injection);
+    return [];
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return [{ path, message: [error.what, error.next].filter((text) => text !== undefined).join('; ') }];
+  }
+}
+
+function checkFailpoint(service: string, name: string, path: Path): Problem[] {
+  const known = failpointNames[service as keyof typeof failpointNames] as readonly string[] | undefined;
+  if (known === undefined) return oneOf(service, Object.keys(failpointNames), path);
+  return known.includes(name)
+    ? []
+    : [{ path, message: `${service} has no failpoint "${name}": one of ${known.join(', ')}` }];
+}
+
+function needsFailpoints(path: Path): Problem {
+  return { path, message: 'services have failpoints only with platform: {failpoints: true}' };
+}
+
+function oneOf(name: string, known: readonly string[], path: Path): Problem[] {
+  if (known.includes(name)) return [];
+  return [{ path, message: `there is no "${name}" here${didYouMean(name, known)}: one of ${known.join(', ')}` }];
+}
+
+function checkQuery(query: string, given: number, path: Path): Problem[] {
+  if (!/^\s*(select|with)\b/i.test(query))
+    return [{ path, message: 'a query only reads: it begins with SELECT or WITH' }];
+  const needed = Math.max(0, ...[...query.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
+  return needed === given ? [] : [{ path, message: `the query has ${needed} values, "values" has ${given}` }];
+}
+
+function checkTolerance(step: Provided & { tolerance: unknown }, path: Path, surroundings: Surroundings): Problem[] {
+  const problems = checkTolerances(step.tolerance, path);
+  switch (step.provider.type) {
+    case 'orders':
+    case 'history':
+      return [...problems, ...checkOrders(step.tolerance as OrdersTolerance, path)];
+    case 'trace':
+      return [...problems, ...checkTrace(step.tolerance as TraceTolerance, path, surroundings)];
+    case 'ready':
+      return [...problems, ...checkReady(step.tolerance, path)];
+    default:
+      return problems;
+  }
+}
+
+function checkReady(tolerance: unknown, path: Path): Problem[] {
+  const { ready, because } = Object(tolerance) as { ready?: boolean; because?: string };
+  return ready && because !== undefined
+    ? [{ path, message: 'what is ready has no dependency that is down; leave "because" out' }]
+    : [];
+}
+
+function checkOrders({ each, counts = {} }: OrdersTolerance, path: Path): Problem[] {
+  const codes = Object.keys(problemCodes);
+  const code = typeof each?.code === 'string' ? oneOf(each.code, codes, [...path, 'each', 'code']) : [];
+  const keys = Object.keys(counts).flatMap((key): Problem[] => {
+    const [, status, name] = /^(\d{3}) (.+)$/.exec(key) ?? [];
+    if (status === undefined || name === undefined) return [];
+    const known = problemCodes[name as keyof typeof problemCodes] as { status: number } | undefined;
+    if (known?.status === Number(status)) return [];
+    const message = known
+      ? `${name} is answered with ${known.status}`
+      : `there is no problem "${name}"${didYouMean(name, codes)}`;
+    return [{ path: [...path, 'counts', key], message, isKey: true }];
+  });
+  return [...code, ...keys];
+}
+
+function checkTrace({ contract, without }: TraceTolerance, path: Path, { contracts }: Surroundings): Problem[] {
+  if (contract === undefined) {
+    return without
+      ? [{ path: [...path, 'without'], message: 'leaves spans of a contract out; state contract too' }]
+      : [];
+  }
+  const spans = contracts.get(contract);
+  if (spans === undefined) return oneOf(contract, [...contracts.keys()], [...path, 'contract']);
+  return (without ?? []).flatMap((name, index) => oneOf(name, spans, [...path, 'without', index]));
+}

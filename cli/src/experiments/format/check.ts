@@ -1,0 +1,116 @@
+import { type EdgeName, edges } from '@shop/kit/edges.ts';
+import { isPlantName, plants } from '@shop/kit/plants.ts';
+import { checkNames } from './check-names.ts';
+import { checkFailpointEvent, checkStep, type Surroundings } from './check-steps.ts';
+import { didYouMean, type Path, type Problem } from './problem.ts';
+import { isObject } from './read.ts';
+import type { EventCondition, PlatformNeeds, ResolvedExperiment } from './schema.ts';
+import { type PlacedStep, stepsOf } from './step-list.ts';
+
+/**
+ * What no schema can say of an experiment: names that refer to each other, targets, checks that mean nothing. Parts that
+ * already have problems are passed over, so that each mistake is told once. Pure.
+ */
+export function checkExperiment(
+  experiment: ResolvedExperiment,
+  problems: readonly Problem[],
+  contracts: Surroundings['contracts'],
+): Problem[] {
+  const isSound = (path: Path) => !problems.some((problem) => startsWith(problem.path, path));
+  const steps = stepsOf(experiment);
+  const sound = steps.filter(({ path }) => isSound(path));
+  const platform = platformOf(experiment, isSound(['platform']));
+  return [
+    ...checkNames(steps, new Set(sound.map(({ step }) => step))),
+    ...sound.flatMap((placed) => checkStep(placed, { platform, contracts })),
+    ...(['reach', 'never'] as const).flatMap((list) => checkEvents(experiment, list, { platform, isSound })),
+    ...(isSound(['platform']) ? checkPlatform(experiment.platform) : []),
+    ...(isSound(['budget']) ? checkBudget(experiment.budget, sound) : []),
+    ...(isSound(['audit']) ? checkAudit(experiment) : []),
+  ];
+}
+
+function startsWith(path: Path, prefix: Path): boolean {
+  return prefix.every((part, index) => path[index] === part);
+}
+
+/** With failpoints when the needs themselves are wrong: whether a failpoint can be had is not to be told then. */
+function platformOf({ platform }: ResolvedExperiment, isSound: boolean): PlatformNeeds {
+  return isSound ? platform : { failpoints: true, replicas: {}, env: {}, plant: [] };
+}
+
+const edgeVariables = (Object.keys(edges) as EdgeName[]).flatMap((name) =>
+  Object.keys(edges[name]).map((field) => edgeVariable(name, field)),
+);
+
+/** `EDGE_ORDERS_PAYMENTS_ATTEMPT_TIMEOUT_MS`, as kit/src/edges.ts reads it. */
+function edgeVariable(edge: EdgeName, field: string): string {
+  const words = field.replace(/[A-Z]/g, (letter) => `_${letter}`);
+  return `EDGE_${edge.replaceAll('-', '_')}_${words}`.toUpperCase();
+}
+
+function checkPlatform({ env, plant, failpoints }: PlatformNeeds): Problem[] {
+  const names = Object.keys(env).filter((name) => name.startsWith('EDGE_') && !edgeVariables.includes(name));
+  const bugs = Object.keys(plants);
+  return [
+    ...names.map((name) => ({
+      path: ['platform', 'env', name],
+      message: `the services read no ${name}${didYouMean(name, edgeVariables)}`,
+      isKey: true,
+    })),
+    ...plant.flatMap((name, index): Problem[] =>
+      isPlantName(name)
+        ? []
+        : [
+            {
+              path: ['platform', 'plant', index],
+              message: `there is no bug "${name}"${didYouMean(name, bugs)}: one of ${bugs.join(', ')}`,
+            },
+          ],
+    ),
+    ...(plant.length > 0 && !failpoints
+      ? [{ path: ['platform', 'plant'], message: 'bugs can be planted only with failpoints: true' }]
+      : []),
+  ];
+}
+
+interface EventSurroundings {
+  readonly platform: PlatformNeeds;
+  isSound(path: Path): boolean;
+}
+
+function checkEvents(
+  experiment: ResolvedExperiment,
+  list: 'reach' | 'never',
+  { platform, isSound }: EventSurroundings,
+): Problem[] {
+  const events: unknown = experiment[list];
+  if (!Array.isArray(events)) return [];
+  return events.flatMap((event: EventCondition, index) => {
+    const path = [list, index];
+    if (!isObject(event) || !isSound(path) || event.event !== 'failpoint') return [];
+    return checkFailpointEvent(event.at, [...path, 'at'], platform);
+  });
+}
+
+/** A run that its own holds make longer than its budget could only end as unknown. */
+function checkBudget(budget: number, steps: readonly PlacedStep[]): Problem[] {
+  const waits = steps.map(({ step }) =>
+    'for' in step && !('background' in step && step.background) ? (step.for ?? 0) : 0,
+  );
+  const sum = waits.reduce((total, wait) => total + wait, 0);
+  if (sum < budget) return [];
+  return [
+    { path: ['budget'], message: `holds and "for" take ${sum / 1000}s together, the budget is ${budget / 1000}s` },
+  ];
+}
+
+function checkAudit({ audit }: ResolvedExperiment): Problem[] {
+  return Object.keys(audit.expect)
+    .filter((id) => id in audit.accept)
+    .map((id) => ({
+      path: ['audit', 'accept', id],
+      message: `${id} is expected to be violated; it cannot be accepted too`,
+      isKey: true,
+    }));
+}

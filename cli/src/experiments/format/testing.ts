@@ -1,0 +1,22 @@
+import { type ReadResult, readExperiment } from './load.ts';
+import type { Configuration } from './substitute.ts';
+
+/** Contracts of the tests, so that they read no files. */
+const contracts = new Map([['confirmed', ['POST /orders', 'outbox relay']]]);
+
+/** A file that is valid, with `method` and further keys in place of its own. */
+export function fileWith({ method = '- {name: wait, type: hold, for: 1s}', more = '' } = {}): string {
+  const indented = method.replaceAll(/^/gm, '  ');
+  return `version: shop.chaos/v1\nid: mine\ntitle: An experiment\nwhy: because\nmethod:\n${indented}\n${more}\n`;
+}
+
+export function readText(text: string, settings: Configuration = {}): ReadResult {
+  return readExperiment(text, { settings, contracts });
+}
+
+/** Problems as they are shown, without the file. */
+export function problemsOf(text: string, settings: Configuration = {}): readonly string[] {
+  return readText(text, settings).problems.map(
+    ({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`,
+  );
+}

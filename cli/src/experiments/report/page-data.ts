@@ -1,0 +1,61 @@
+/** What the page's charts are drawn from: embedded as JSON, so plain and compact. Times in ms since the run began. */
+export interface PageData {
+  readonly durationMs: number;
+  readonly outcomes: readonly OutcomeStyle[];
+  readonly orders: OrderColumns;
+  readonly seconds: SecondColumns;
+  /** Lanes of what happened: phases, steps, faults, events. */
+  readonly happenings: readonly Lane[];
+  /** One lane an edge. */
+  readonly breakers: readonly Lane[];
+  /** Drawn over every chart. */
+  readonly faults: readonly Span[];
+  /** Beginnings of phases, drawn as lines over every chart. */
+  readonly phases: readonly Span[];
+}
+
+/** Colour tells the class, the glyph which outcome of it, so that neither is needed to read the other. */
+export interface OutcomeStyle {
+  readonly label: string;
+  readonly tone: OutcomeTone;
+  /** Number within `GLYPHS`. */
+  readonly glyph: number;
+}
+
+/** `good`: confirmed, `warn`: cancelled, `bad`: a problem answered, `lost`: no clear answer. */
+export type OutcomeTone = 'good' | 'warn' | 'bad' | 'lost';
+
+export const GLYPHS = ['●', '▲', '■', '◆', '✚', '✖'] as const;
+
+/** One entry an order that ended, in the order in which they were placed. */
+export interface OrderColumns {
+  readonly placedMs: readonly number[];
+  readonly tookMs: readonly number[];
+  /** Index into `outcomes`. */
+  readonly outcome: readonly number[];
+}
+
+/** One entry a second of the run; null where nothing was measured. */
+export interface SecondColumns {
+  /** Of the orders placed in that second. */
+  readonly p50: readonly (number | null)[];
+  readonly p95: readonly (number | null)[];
+  /** Answers in that second, by outcome. */
+  readonly answers: readonly (readonly number[])[];
+  readonly pending: readonly (number | null)[];
+  readonly waiting: readonly (number | null)[];
+}
+
+export interface Lane {
+  readonly label: string;
+  readonly spans: readonly Span[];
+}
+
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly label: string;
+  readonly tone: SpanTone;
+}
+
+export type SpanTone = 'plain' | 'good' | 'warn' | 'bad' | 'fault';

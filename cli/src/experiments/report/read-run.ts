@@ -1,0 +1,198 @@
+import type {
+  Clocks,
+  ConditionRecord,
+  EventRecord,
+  FaultRecord,
+  JournalRecord,
+  PhaseRecord,
+  RunRecord,
+  SampleRecord,
+  StepRecord,
+  VerdictRecord,
+  WitnessRecord,
+} from '../journal-records.ts';
+import { readOrders } from './read-orders.ts';
+import { conditionText, pairsText } from './record-text.ts';
+import type {
+  ConditionReport,
+  EventReport,
+  FaultReport,
+  PhaseReport,
+  RunReport,
+  SampleReport,
+  StepReport,
+} from './run-report.ts';
+
+/** A run from its journal's records. The journal may end anywhere, also before its first record. */
+export function readRun(records: readonly JournalRecord[]): RunReport {
+  const run = records.find((record): record is RunRecord => record.type === 'run');
+  const verdict = records.findLast((record): record is VerdictRecord => record.type === 'verdict');
+  const faults = readFaults(records);
+  const steps = readSteps(ofType(records, 'step'));
+  return {
+    ...identityOf(run),
+    verdict: verdict?.verdict ?? 'none',
+    reasons: verdict?.reasons ?? reasonsSoFar(faults, steps),
+    exitCode: verdict?.exitCode,
+    endMs: records.reduce((end, { ms }) => Math.max(end, ms), 0),
+    clocks: verdict?.clocks ?? clocksSoFar(faults),
+    phases: readPhases(ofType(records, 'phase')),
+    steps,
+    faults,
+    orders: readOrders(ofType(records, 'order')),
+    samples: ofType(records, 'sample').map(readSample),
+    events: ofType(records, 'event').map(readEvent),
+    conditions: records.filter(isCondition).map(readCondition),
+    audit: ofType(records, 'audit').at(-1),
+  };
+}
+
+type OfType<Type extends JournalRecord['type']> = Extract<JournalRecord, { readonly type: Type }>;
+
+function ofType<Type extends JournalRecord['type']>(records: readonly JournalRecord[], type: Type): OfType<Type>[] {
+  return records.filter((record): record is OfType<Type> => record.type === type);
+}
+
+function isCondition(record: JournalRecord): record is ConditionRecord {
+  return record.type === 'reach' || record.type === 'never';
+}
+
+type Identity = Pick<
+  RunReport,
+  'runId' | 'experiment' | 'project' | 'seed' | 'plants' | 'file' | 'versions' | 'startedAt'
+>;
+
+function identityOf(run: RunRecord | undefined): Identity {
+  return {
+    runId: run?.runId ?? 'unknown run',
+    experiment: {
+      id: run?.experiment.id ?? '?',
+      title: run?.experiment.title ?? 'a run whose journal has no beginning',
+      why: run?.experiment.why ?? '',
+      tags: run?.experiment.tags ?? [],
+    },
+    project: run?.project ?? '–',
+    seed: run?.seed,
+    plants: run?.plants ?? [],
+    file: run?.file ?? '–',
+    versions: run === undefined ? '–' : `shopctl ${run.shopctl}, Node ${run.node}`,
+    startedAt: run === undefined ? undefined : new Date(run.at),
+  };
+}
+
+function readPhases(records: readonly PhaseRecord[]): PhaseReport[] {
+  return pair(records, ({ phase }) => phase).map(({ begin, end }) => ({
+    phase: begin.phase,
+    beginMs: begin.ms,
+    endMs: end?.ms,
+    outcome: end?.outcome,
+  }));
+}
+
+function readSteps(records: readonly StepRecord[]): StepReport[] {
+  return pair(records, ({ phase, index, name }) => `${phase} ${index} ${name}`).map(({ begin, end }) => ({
+    phase: begin.phase,
+    name: begin.name,
+    kind: begin.kind,
+    provider: begin.provider,
+    beginMs: begin.ms,
+    endMs: end?.ms,
+    outcome: end?.outcome,
+    expected: end?.expected ?? begin.expected ?? '',
+    observed: end?.observed ?? '',
+    evidence: end?.evidence ?? '',
+    attempts: end?.attempts,
+    traceIds: end?.traceIds ?? [],
+  }));
+}
+
+/** Beginnings with their ends; an end whose beginning is missing stands for both. */
+function pair<R extends { readonly state: 'begin' | 'end' }>(
+  records: readonly R[],
+  keyOf: (record: R) => string,
+): { begin: R; end: R | undefined }[] {
+  const pairs: { begin: R; end: R | undefined }[] = [];
+  const open = new Map<string, { begin: R; end: R | undefined }>();
+  for (const record of records) {
+    const key = keyOf(record);
+    const waiting = open.get(key);
+    if (record.state === 'end' && waiting !== undefined) {
+      waiting.end = record;
+      open.delete(key);
+      continue;
+    }
+    const found = { begin: record, end: record.state === 'end' ? record : undefined };
+    pairs.push(found);
+    if (record.state === 'begin') open.set(key, found);
+  }
+  return pairs;
+}
+
+function readFaults(records: readonly JournalRecord[]): FaultReport[] {
+  const ends = ofType(records, 'fault').filter(({ state }) => state !== 'injected');
+  const witnesses = ofType(records, 'witness');
+  return ofType(records, 'fault')
+    .filter(({ state }) => state === 'injected')
+    .map((record) =>
+      readFault(
+        record,
+        ends.filter(({ lease }) => lease.id === record.lease.id),
+        witnesses.filter(({ leaseId }) => leaseId === record.lease.id),
+      ),
+    );
+}
+
+function readFault(
+  { step, lease, ms }: FaultRecord,
+  ends: readonly FaultRecord[],
+  witnesses: readonly WitnessRecord[],
+): FaultReport {
+  const end = ends.at(-1);
+  // A pending witness is followed by another one, once what it waits for has happened.
+  const witness = witnesses.at(-1);
+  return {
+    step,
+    leaseId: lease.id,
+    fault: lease.fault,
+    target: lease.target,
+    parameters: pairsText(lease.parameters),
+    injectedMs: ms,
+    healedMs: end?.state === 'healed' ? end.ms : undefined,
+    healEvidence: end?.evidence ?? '',
+    remains: end?.state === 'remains',
+    witness,
+  };
+}
+
+function readSample({ ms, values, gap = '' }: SampleRecord): SampleReport {
+  return { ms, pending: values.pending, waiting: values.waiting, breakers: values.breakers ?? {}, gap };
+}
+
+function readEvent({ ms, event, edge, target, count, details }: EventRecord): EventReport {
+  const words = [edge, target, count === undefined ? undefined : `×${count}`, details];
+  return { ms, event, details: words.filter((word) => word !== undefined).join(' ') };
+}
+
+function readCondition({ type, condition, outcome, count, evidence }: ConditionRecord): ConditionReport {
+  return { kind: type, condition: conditionText(condition), outcome, count, evidence };
+}
+
+/** What a journal without a verdict says nevertheless. */
+function reasonsSoFar(faults: readonly FaultReport[], steps: readonly StepReport[]): string[] {
+  const left = faults.filter(({ healedMs }) => healedMs === undefined);
+  const bad = steps.filter(({ outcome }) => outcome === 'deviated' || outcome === 'unknown');
+  return [
+    ...left.map(({ fault, target }) => `the journal does not say that ${fault} of ${target} was taken back`),
+    ...bad.map(({ name, outcome, observed }) => `${name}: ${outcome}, ${observed}`),
+  ];
+}
+
+function clocksSoFar(faults: readonly FaultReport[]): Clocks {
+  const seen = faults.filter(({ witness }) => witness?.verdict === 'seen').flatMap(({ witness }) => witness?.ms ?? []);
+  const healed = faults.flatMap(({ healedMs }) => healedMs ?? []);
+  return {
+    ...(faults.length > 0 ? { injectedMs: Math.min(...faults.map(({ injectedMs }) => injectedMs)) } : {}),
+    ...(seen.length > 0 ? { witnessedMs: Math.min(...seen) } : {}),
+    ...(healed.length > 0 && healed.length === faults.length ? { healedMs: Math.max(...healed) } : {}),
+  };
+}

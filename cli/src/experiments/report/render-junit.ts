@@ -1,0 +1,127 @@
+import { type JunitCase, type JunitSuite, renderJunitSuites } from '../../output/junit.ts';
+import type { AuditedInvariant, JournalRecord, Outcome } from '../journal-records.ts';
+import { readRun } from './read-run.ts';
+import { violationText } from './record-text.ts';
+import {
+  type ConditionReport,
+  type FaultReport,
+  type RunReport,
+  type StepReport,
+  VERDICT_WORDS,
+} from './run-report.ts';
+
+/** One run as a JUnit report of one suite. */
+export function renderJunit(records: readonly JournalRecord[]): string {
+  return renderJunitOfRuns([records]);
+}
+
+/**
+ * Several runs as one JUnit report, a suite each: a testcase per probe, witness, reach, never and invariant, and one for
+ * the verdict, which also fails when nothing else can (a run that was killed, a fault that remains).
+ */
+export function renderJunitOfRuns(runs: readonly (readonly JournalRecord[])[]): string {
+  return renderJunitSuites(runs.map((records) => suiteOf(readRun(records))));
+}
+
+function suiteOf(report: RunReport): JunitSuite {
+  const { experiment, runId, seed, startedAt, endMs } = report;
+  return {
+    name: `${experiment.id}: ${experiment.title}`,
+    startedAt: startedAt ?? new Date(0),
+    tookMs: endMs,
+    properties: {
+      runId,
+      ...(seed === undefined ? {} : { seed: String(seed) }),
+      verdict: report.verdict,
+      ...(report.plants.length === 0 ? {} : { plants: report.plants.join(',') }),
+    },
+    cases: [
+      ...report.steps.filter(isCase).map((step) => stepCase(step)),
+      ...report.faults.map(witnessCase),
+      ...report.conditions.map(conditionCase),
+      ...(report.audit?.invariants ?? []).map(invariantCase),
+      verdictCase(report),
+    ].map((one) => ({ ...one, classname: `${experiment.id}.${one.classname}` })),
+  };
+}
+
+const OUTCOMES = { held: 'ok', deviated: 'failed', unknown: 'unknown' } as const satisfies Record<
+  Outcome,
+  JunitCase['outcome']
+>;
+
+/** Every probe; of actions and holds only those that have something to say. */
+function isCase({ kind, outcome }: StepReport): boolean {
+  return kind === 'probe' || outcome !== 'held';
+}
+
+function stepCase({
+  phase,
+  name,
+  outcome,
+  expected,
+  observed,
+  evidence,
+  traceIds,
+  beginMs,
+  endMs,
+}: StepReport): JunitCase {
+  const lines = [
+    expected === '' ? '' : `expected: ${expected}`,
+    observed === '' ? '' : `observed: ${observed}`,
+    evidence,
+    ...(traceIds.length > 0 ? [`traces: ${traceIds.join(' ')}`] : []),
+  ];
+  return {
+    classname: phase,
+    name,
+    ...problemOf(outcome),
+    evidence: outcome === undefined ? 'it has no end in the journal' : observed || evidence || outcome,
+    details: lines.filter((line) => line !== '').join('\n'),
+    tookMs: (endMs ?? beginMs) - beginMs,
+  };
+}
+
+function problemOf(outcome: Outcome | undefined): Pick<JunitCase, 'outcome' | 'problem'> {
+  return { outcome: OUTCOMES[outcome ?? 'unknown'], problem: outcome ?? 'unknown' };
+}
+
+function witnessCase({ step, fault, target, witness, injectedMs }: FaultReport): JunitCase {
+  return {
+    classname: 'witness',
+    name: `${step}: ${fault} of ${target} is in effect`,
+    ...problemOf(witness?.verdict === 'seen' ? 'held' : 'unknown'),
+    evidence: witness === undefined ? 'nobody looked' : `${witness.verdict}: ${witness.evidence}`,
+    tookMs: (witness?.ms ?? injectedMs) - injectedMs,
+  };
+}
+
+function conditionCase({ kind, condition, outcome, count, evidence }: ConditionReport): JunitCase {
+  const times = count === undefined ? '' : `${count} times; `;
+  return { classname: kind, name: condition, ...problemOf(outcome), evidence: `${times}${evidence}`, tookMs: 0 };
+}
+
+function invariantCase({ id, title, outcome, verdict, evidence, violations, rule }: AuditedInvariant): JunitCase {
+  const details = violations.map(violationText).join('\n');
+  return {
+    classname: 'audit',
+    name: `${id}: ${title}`,
+    ...problemOf(outcome),
+    evidence: `${verdict}${rule === undefined ? '' : ` (${rule})`}: ${evidence}`,
+    ...(details === '' ? {} : { details }),
+    tookMs: 0,
+  };
+}
+
+function verdictCase({ verdict, reasons, endMs }: RunReport): JunitCase {
+  const isCertain = verdict === 'deviated' || verdict === 'dirty';
+  return {
+    classname: 'run',
+    name: 'verdict',
+    outcome: verdict === 'pass' ? 'ok' : isCertain ? 'failed' : 'unknown',
+    problem: verdict === 'none' ? 'unknown' : verdict,
+    evidence: [VERDICT_WORDS[verdict], ...reasons.slice(0, 1)].join(' '),
+    details: [VERDICT_WORDS[verdict], ...reasons].join('\n'),
+    tookMs: endMs,
+  };
+}

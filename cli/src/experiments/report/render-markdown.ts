@@ -1,0 +1,79 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { JournalRecord } from '../journal-records.ts';
+import { type PhaseNumbers, phaseNumbers } from './phase-numbers.ts';
+import { readRun } from './read-run.ts';
+import { type RunReport, spansOf, VERDICT_WORDS } from './run-report.ts';
+import { countText, durationText } from './words.ts';
+
+/** Longer texts are for the HTML report. */
+const CELL = 200;
+
+/** A run in short, for the page of a CI job: verdict and reasons, what did not hold, clocks and numbers. */
+export function renderMarkdown(records: readonly JournalRecord[]): string {
+  const report = readRun(records);
+  const { experiment, verdict, reasons, runId, seed } = report;
+  const word = verdict === 'none' ? 'interrupted, no verdict' : verdict;
+  return [
+    `## ${inline(`${experiment.id} ${experiment.title}`)}: ${word}`,
+    VERDICT_WORDS[verdict],
+    reasons.map((reason) => `- ${inline(reason)}`).join('\n'),
+    `Run ${inline(runId)}, seed ${seed ?? '–'}, took ${durationText(report.endMs)}. ${clockLine(report)}`,
+    table(['fault', 'target', 'witness'], faultRows(report)),
+    table(['not held', 'expected', 'observed'], problemRows(report)),
+    table(
+      ['placed', 'orders', 'confirmed', 'cancelled', 'refused', 'unclear', 'p50', 'p95'],
+      phaseNumbers(report.orders).map(numberRow),
+    ),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+    .concat('\n');
+}
+
+function clockLine({ clocks }: RunReport): string {
+  const { degradeMs, recoverMs, drainMs } = spansOf(clocks);
+  return `First symptom after ${durationText(degradeMs)}, steady ${durationText(recoverMs)} and drained ${durationText(drainMs)} after the heal.`;
+}
+
+function faultRows({ faults }: RunReport): string[][] {
+  return faults.map(({ fault, target, witness, remains }) => [
+    `${fault}${remains ? ' (remains)' : ''}`,
+    target,
+    witness === undefined ? 'none' : `${witness.verdict}: ${witness.evidence}`,
+  ]);
+}
+
+function problemRows({ steps, conditions, audit }: RunReport): string[][] {
+  const ofSteps = steps
+    .filter(({ outcome }) => outcome !== 'held')
+    .map(({ name, outcome = 'not ended', expected, observed, evidence }) => [
+      `${name}: ${outcome}`,
+      expected,
+      observed || evidence,
+    ]);
+  const ofConditions = conditions
+    .filter(({ outcome }) => outcome !== 'held')
+    .map(({ kind, condition, outcome, evidence }) => [`${kind}: ${outcome}`, condition, evidence]);
+  const ofAudit = (audit?.invariants ?? [])
+    .filter(({ outcome }) => outcome !== 'held')
+    .map(({ id, title, outcome, evidence }) => [`${id}: ${outcome}`, title, evidence]);
+  return [...ofSteps, ...ofConditions, ...ofAudit];
+}
+
+function numberRow({ phase, orders, byTone, p50Ms, p95Ms }: PhaseNumbers): string[] {
+  const counts = [orders, byTone.good, byTone.warn, byTone.bad, byTone.lost].map(countText);
+  return [phase, ...counts, durationText(p50Ms), durationText(p95Ms)];
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(header), line(header.map(() => '---')), ...rows.map((row) => line(row.map(inline)))].join('\n');
+}
+
+/** Text in one line, in which nothing is markup: neither Markdown's nor HTML's. */
+function inline(text: string): string {
+  const line = stripVTControlCharacters(text).replace(/\s+/g, ' ').trim();
+  const short = line.length > CELL ? `${line.slice(0, CELL)}…` : line;
+  return short.toWellFormed().replace(/[\\`*_{}[\]<>#|~&!$]/g, '\\$&');
+}

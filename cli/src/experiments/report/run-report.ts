@@ -1,0 +1,122 @@
+import type { AuditRecord, Clocks, Outcome, RunVerdict } from '../journal-records.ts';
+import type { OrderReport } from './order-outcome.ts';
+
+/** `none`: the journal ends without one. */
+export type ReportedVerdict = RunVerdict | 'none';
+
+/** A run as its journal tells it. Times in ms since the run began. */
+export interface RunReport {
+  readonly runId: string;
+  readonly experiment: ExperimentReport;
+  readonly project: string;
+  readonly seed: number | undefined;
+  readonly plants: readonly string[];
+  readonly file: string;
+  readonly versions: string;
+  readonly startedAt: Date | undefined;
+  readonly verdict: ReportedVerdict;
+  readonly reasons: readonly string[];
+  readonly exitCode: number | undefined;
+  /** Time of the last record. */
+  readonly endMs: number;
+  readonly clocks: Clocks;
+  readonly phases: readonly PhaseReport[];
+  readonly steps: readonly StepReport[];
+  readonly faults: readonly FaultReport[];
+  readonly orders: readonly OrderReport[];
+  readonly samples: readonly SampleReport[];
+  readonly events: readonly EventReport[];
+  readonly conditions: readonly ConditionReport[];
+  readonly audit: AuditRecord | undefined;
+}
+
+export interface ExperimentReport {
+  readonly id: string;
+  readonly title: string;
+  readonly why: string;
+  readonly tags: readonly string[];
+}
+
+export interface PhaseReport {
+  readonly phase: string;
+  readonly beginMs: number;
+  /** Undefined: the journal has no end of it. */
+  readonly endMs: number | undefined;
+  readonly outcome: Outcome | undefined;
+}
+
+export interface StepReport {
+  readonly phase: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly provider: string;
+  readonly beginMs: number;
+  readonly endMs: number | undefined;
+  readonly outcome: Outcome | undefined;
+  readonly expected: string;
+  readonly observed: string;
+  readonly evidence: string;
+  readonly attempts: number | undefined;
+  readonly traceIds: readonly string[];
+}
+
+export interface FaultReport {
+  readonly step: string;
+  readonly leaseId: string;
+  readonly fault: string;
+  readonly target: string;
+  readonly parameters: string;
+  readonly injectedMs: number;
+  /** Undefined: the journal does not say that it was taken back. */
+  readonly healedMs: number | undefined;
+  readonly healEvidence: string;
+  readonly remains: boolean;
+  readonly witness: { readonly verdict: string; readonly evidence: string; readonly ms: number } | undefined;
+}
+
+export interface SampleReport {
+  readonly ms: number;
+  readonly pending: number | undefined;
+  readonly waiting: number | undefined;
+  readonly breakers: Readonly<Record<string, number>>;
+  /** Why values are missing; empty when none is. */
+  readonly gap: string;
+}
+
+export interface EventReport {
+  readonly ms: number;
+  readonly event: string;
+  readonly details: string;
+}
+
+/** Of `reach` and `never`. */
+export interface ConditionReport {
+  readonly kind: 'reach' | 'never';
+  readonly condition: string;
+  readonly outcome: Outcome;
+  readonly count: number | undefined;
+  readonly evidence: string;
+}
+
+/** What the verdict means, for somebody who has not read about verdicts. */
+export const VERDICT_WORDS: Readonly<Record<ReportedVerdict, string>> = {
+  pass: 'Everything that was expected held, and the faults were seen to be in effect.',
+  deviated: 'The system did not behave as the experiment expects.',
+  unknown: 'Evidence is missing, so nothing can be concluded. This is not a pass.',
+  dirty: 'Something that the run did could not be taken back. Run "shopctl chaos heal".',
+  interrupted: 'The run was stopped before its end, and what it did was taken back.',
+  none: 'The journal ends without a verdict: the run was killed, or it is still going on. Nothing can be concluded.',
+};
+
+/** How long it took until clients noticed the fault, until the system was steady again, and until nothing was left to do. */
+export function spansOf({ injectedMs, firstSymptomMs, healedMs, steadyMs, drainedMs }: Clocks) {
+  return {
+    degradeMs: difference(injectedMs, firstSymptomMs),
+    recoverMs: difference(healedMs, steadyMs),
+    drainMs: difference(healedMs, drainedMs),
+  };
+}
+
+function difference(from: number | undefined, to: number | undefined): number | undefined {
+  return from === undefined || to === undefined ? undefined : to - from;
+}

@@ -1,0 +1,54 @@
+import { html, type Markup } from '../html.ts';
+import type { FaultReport, RunReport } from '../run-report.ts';
+import { clockText, outcomeWord } from '../words.ts';
+
+/** What was done: why, with which seed, and which faults were injected and seen. */
+export function whatSection(report: RunReport): Markup {
+  const { experiment, seed, plants, project, startedAt, file, runId, versions } = report;
+  const facts: readonly (readonly [string, string])[] = [
+    ['run', runId],
+    ['seed', seed === undefined ? '–' : String(seed)],
+    ['started', startedAt?.toISOString() ?? '–'],
+    ['platform', project],
+    ['file', file],
+    ['tags', experiment.tags.join(', ') || '–'],
+    ['made by', versions],
+    ...(plants.length > 0 ? [['known bugs planted', plants.join(', ')] as const] : []),
+  ];
+  return html`<section aria-labelledby="what">
+  <h2 id="what">What was done</h2>
+  ${experiment.why
+    .split(/\n{2,}/)
+    .filter((paragraph) => paragraph.trim() !== '')
+    .map((paragraph) => html`<p>${paragraph}</p>`)}
+  ${faultTable(report.faults)}
+  <dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+</section>`;
+}
+
+function faultTable(faults: readonly FaultReport[]): Markup {
+  if (faults.length === 0) return html`<p>No fault was injected.</p>`;
+  return html`<div class="scroll"><table>
+  <caption>Faults, and how each was seen to be in effect</caption>
+  <thead><tr><th scope="col">fault</th><th scope="col">target</th><th scope="col">parameters</th><th scope="col">injected</th><th scope="col">taken back</th><th scope="col">witness</th></tr></thead>
+  <tbody>${faults.map(faultRow)}</tbody>
+</table></div>`;
+}
+
+function faultRow({
+  fault,
+  target,
+  parameters,
+  injectedMs,
+  healedMs,
+  healEvidence,
+  remains,
+  witness,
+}: FaultReport): Markup {
+  const end = remains ? outcomeWord('remains') : clockText(healedMs);
+  return html`<tr>
+  <th scope="row">${fault}</th><td>${target}</td><td>${parameters || '–'}</td>
+  <td>${clockText(injectedMs)}</td><td>${end} <span class="muted">${healEvidence}</span></td>
+  <td>${outcomeWord(witness?.verdict ?? 'no witness')} ${witness?.evidence}</td>
+</tr>`;
+}

@@ -1,0 +1,43 @@
+import { formatDuration } from '../../output/units.ts';
+import { html, type Markup } from './html.ts';
+import type { OutcomeTone } from './page-data.ts';
+
+/** What a verdict or outcome looks like: its word is always written, the tone only colours it. */
+export function toneOf(word: string): OutcomeTone {
+  if (['pass', 'held', 'ok', 'seen'].includes(word)) return 'good';
+  if (['deviated', 'violated', 'dirty', 'absent', 'remains'].includes(word)) return 'bad';
+  return word === 'interrupted' || word === 'none' ? 'lost' : 'warn';
+}
+
+const MARKS: Readonly<Record<OutcomeTone, string>> = { good: '✓', warn: '?', bad: '✗', lost: '…' };
+
+/** `✓ held`, coloured. */
+export function outcomeWord(word: string | undefined): Markup {
+  const text = word ?? 'not ended';
+  const tone = toneOf(text === 'not ended' ? 'none' : text);
+  const mark = text === 'skipped' ? '–' : MARKS[tone];
+  return html`<span class="word ${tone}">${mark} ${text}</span>`;
+}
+
+/** A duration, or a dash where it is not known. */
+export function durationText(ms: number | undefined): string {
+  return ms === undefined ? '–' : formatDuration(ms);
+}
+
+/** A time since the run began: `1:05.2`. */
+export function clockText(ms: number | undefined): string {
+  if (ms === undefined) return '–';
+  const tenths = Math.round(ms / 100);
+  const seconds = String(Math.floor((tenths % 600) / 10)).padStart(2, '0');
+  return `${Math.floor(tenths / 600)}:${seconds}.${tenths % 10}`;
+}
+
+/** `12,345` */
+export function countText(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** One trace id, selected whole by one click. */
+export function traceId(id: string): Markup {
+  return html`<code data-trace>${id}</code>`;
+}

@@ -1,0 +1,90 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { audit } from '../../audit/audit.ts';
+import type { InvariantResult } from '../../audit/invariant.ts';
+import type { AuditRules } from '../format/schema.ts';
+import type { AuditedInvariant, Outcome } from '../journal-records.ts';
+import type { BookedOrder } from './order-book.ts';
+import type { RunContext } from './run-context.ts';
+import type { Finding } from './verdict.ts';
+
+/** An order that the database knew when the run began. */
+export interface EarlierOrder {
+  readonly id: string;
+  readonly status: 'Confirmed' | 'Cancelled' | null;
+}
+
+export interface Audited {
+  readonly findings: readonly Finding[];
+  readonly settled: boolean;
+}
+
+/** How far I3 looks back from the first order of a history, with some slack, s: those orders are not this run's. */
+const LOOK_BACK_S = 60;
+
+/** Orders from just before the run: somebody else asked for them. */
+export async function earlierOrders({ platform }: Pick<RunContext, 'platform'>): Promise<readonly EarlierOrder[]> {
+  return platform.databases.query<EarlierOrder>(
+    'orders',
+    `SELECT id::text, status FROM orders WHERE created_at > now() - interval '${LOOK_BACK_S} s' ORDER BY created_at`,
+  );
+}
+
+/** Audits with what this run's clients were told, and holds the result against the file's rules. */
+export async function auditRun(
+  context: RunContext,
+  { folder, earlier, rules }: { folder: string; earlier: readonly EarlierOrder[]; rules: AuditRules },
+): Promise<Audited> {
+  const historyFile = join(folder, 'history.jsonl');
+  await writeFile(historyFile, historyText(context.orders.orders, earlier), { mode: 0o600 });
+  const report = await audit({
+    // Instances and crashes are as of now, not of when the run began.
+    target: await context.freshAuditTarget(),
+    settleMs: rules.settle,
+    historyFile,
+    deadLetters: rules['dead-letters'],
+    signal: context.signal,
+  });
+  const invariants = report.invariants.map((result) => hold(result, rules));
+  context.journal.write({
+    type: 'audit',
+    verdict: report.verdict,
+    orders: report.orders,
+    tookMs: report.tookMs,
+    invariants,
+  });
+  return { findings: invariants.flatMap(findingOf), settled: report.settled };
+}
+
+/** NDJSON as `audit --history` reads it. */
+function historyText(orders: readonly BookedOrder[], earlier: readonly EarlierOrder[]): string {
+  const lines = [
+    ...earlier.map(({ id, status }) => ({ orderId: id, status: status ?? 'unclear' })),
+    ...orders.map(({ answer, invokedTime }) => ({
+      orderId: answer?.orderId,
+      status: answer?.state === 'ok' ? answer.status : answer?.state === 'fail' ? 'rejected' : 'unclear',
+      time: invokedTime,
+    })),
+  ];
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+function hold(result: InvariantResult, { accept, expect }: AuditRules): AuditedInvariant {
+  if (expect[result.id] !== undefined) {
+    const outcome = ({ violated: 'held', ok: 'deviated', unknown: 'unknown', skipped: 'unknown' } as const)[
+      result.verdict
+    ];
+    return { ...result, outcome, rule: 'expected to be violated' };
+  }
+  const outcome: Outcome = ({ ok: 'held', skipped: 'held', unknown: 'unknown', violated: 'deviated' } as const)[
+    result.verdict
+  ];
+  const isAccepted = outcome === 'unknown' && (accept[result.id] ?? []).includes('unknown');
+  return isAccepted ? { ...result, outcome: 'held', rule: 'accepted' } : { ...result, outcome };
+}
+
+function findingOf({ id, title, outcome, evidence, verdict, violations }: AuditedInvariant): Finding[] {
+  if (outcome === 'held') return [];
+  const first = violations[0] === undefined ? '' : ` (${violations[0].kind}: ${violations[0].detail})`;
+  return [{ verdict: outcome, reason: `${id} ${title} is ${verdict}: ${evidence}${first}` }];
+}

@@ -1,0 +1,68 @@
+import type { EventCondition, ResolvedExperiment } from '../format/schema.ts';
+import type { Outcome } from '../journal-records.ts';
+import { countEvents, describeCondition } from './event-counts.ts';
+import type { RunContext } from './run-context.ts';
+import type { Finding } from './verdict.ts';
+
+/** No client of any experiment waits longer than this, ms (source: the client deadline of the format). */
+const HANG_MS = 12_000;
+const REACH_WITHIN_MS = 4_000;
+const POLL_MS = 300;
+
+/** What must never happen in any experiment: a process that no fault was aimed at ends, a client hangs. */
+const ALWAYS_NEVER: readonly EventCondition[] = [
+  { event: 'process.exit', 'at-least': 1 },
+  { event: 'order.hang', above: HANG_MS, 'at-least': 1 },
+];
+
+/**
+ * Counts reach and never conditions over the whole run. A state that was not reached makes the run unknown, for then the
+ * experiment did not test what it is about; what cannot be counted is unknown either way.
+ */
+export async function judgeConditions({ reach, never }: ResolvedExperiment, context: RunContext): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const condition of reach) {
+    const { count, evidence } = await reached(condition, context);
+    const isReached = count !== undefined && count >= condition['at-least'];
+    write('reach', condition, isReached ? 'held' : 'unknown', { count, evidence }, context);
+    if (isReached) continue;
+    const observed = count === undefined ? evidence : `${count} of ${condition['at-least']}`;
+    findings.push({ verdict: 'unknown', reason: `${describeCondition(condition)} was not reached: ${observed}` });
+  }
+  for (const condition of [...never, ...missingFrom(never)]) {
+    const { count, evidence } = await countEvents(condition, context);
+    const outcome = count === undefined ? 'unknown' : count >= condition['at-least'] ? 'deviated' : 'held';
+    write('never', condition, outcome, { count, evidence }, context);
+    if (outcome === 'held') continue;
+    const observed = count === undefined ? `cannot be told: ${evidence}` : `${count} times (${evidence})`;
+    findings.push({ verdict: outcome, reason: `${describeCondition(condition)} must never happen: ${observed}` });
+  }
+  return findings;
+}
+
+/** The file may state its own limits. */
+function missingFrom(never: readonly EventCondition[]): readonly EventCondition[] {
+  return ALWAYS_NEVER.filter(
+    ({ event }) => !never.some((one) => one.event === event && !('target' in one && one.target)),
+  );
+}
+
+/** The last thing that happened may be reported a second later. */
+async function reached(condition: EventCondition, context: RunContext) {
+  const deadline = context.clock.now() + REACH_WITHIN_MS;
+  for (;;) {
+    const counted = await countEvents(condition, context);
+    if ((counted.count ?? 0) >= condition['at-least'] || context.clock.now() > deadline) return counted;
+    await context.clock.sleep(POLL_MS, context.signal);
+  }
+}
+
+function write(
+  type: 'reach' | 'never',
+  condition: EventCondition,
+  outcome: Outcome,
+  { count, evidence }: { count: number | undefined; evidence: string },
+  { journal }: RunContext,
+): void {
+  journal.write({ type, condition: { ...condition }, outcome, ...(count !== undefined && { count }), evidence });
+}

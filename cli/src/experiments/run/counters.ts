@@ -1,0 +1,88 @@
+import type { MetricPoint } from '../../otlp/metric-store.ts';
+import type { TelemetryBackend } from '../../trace/backend.ts';
+import type { RunClock } from './clock.ts';
+
+/** Counters that a process reports from their first increment on: absent means 0 as long as processes report at all. */
+export const COUNTERS = [
+  'shop.sagas',
+  'shop.compensation.failures',
+  'shop.saga.recoveries',
+  'shop.breaker.transitions',
+  'shop.call.retries',
+  'shop.shipping.messages',
+] as const;
+
+/** Every process of a service reports it, whatever it does; shows that reports come. */
+const ALWAYS_REPORTED = 'shop.telemetry.spans';
+
+export type Attributes = Readonly<Record<string, string>>;
+
+/** Series at one moment, by process and attributes. Counters begin at 0 with each process, so processes are kept apart. */
+export type Snapshot = ReadonlyMap<string, number>;
+
+/** Reports come once a second; two of them and their way here, ms. */
+const FRESH_LIMIT_MS = 4_000;
+const POLL_MS = 150;
+
+export interface Reading {
+  readonly points: readonly MetricPoint[];
+  /** Newest moment up to which every living process has reported, ms since 1970; undefined when none reports. */
+  readonly reportedUntil: number | undefined;
+}
+
+/** Reads series of these names, and how far reports reach. Throws CliError (4) when telemetry cannot be reached. */
+export async function readSeries(
+  telemetry: Pick<TelemetryBackend, 'metrics'>,
+  names: readonly string[],
+): Promise<Reading> {
+  const all = await telemetry.metrics([...new Set([...names, ALWAYS_REPORTED])]);
+  const live = all.filter(({ stale }) => !stale).map(({ time }) => time);
+  return {
+    points: all.filter(({ name }) => names.includes(name)),
+    reportedUntil: live.length === 0 ? undefined : Math.min(...live),
+  };
+}
+
+/** The same, once every living process has reported after `since` (ms since 1970); undefined when none does in time. */
+export async function readFresh(
+  telemetry: Pick<TelemetryBackend, 'metrics'>,
+  names: readonly string[],
+  { since, clock, signal }: { since: number; clock: RunClock; signal: AbortSignal },
+): Promise<Reading | undefined> {
+  const deadline = clock.now() + FRESH_LIMIT_MS;
+  for (;;) {
+    const reading = await readSeries(telemetry, names);
+    if (reading.reportedUntil !== undefined && reading.reportedUntil >= since) return reading;
+    if (clock.now() > deadline) return undefined;
+    await clock.sleep(POLL_MS, signal);
+  }
+}
+
+export function snapshot(points: readonly MetricPoint[]): Snapshot {
+  return new Map(points.map((point) => [keyOf(point), numberOf(point)]));
+}
+
+/** What the matching counters gained since a snapshot; processes that were not there then began at 0. */
+export function gained(points: readonly MetricPoint[], since: Snapshot, where: Attributes = {}): number {
+  return matching(points, where).reduce((sum, point) => sum + numberOf(point) - (since.get(keyOf(point)) ?? 0), 0);
+}
+
+export function matching(points: readonly MetricPoint[], where: Attributes = {}): readonly MetricPoint[] {
+  return points.filter((point) =>
+    Object.entries(where).every(([key, value]) => String(attributeOf(point, key)) === value),
+  );
+}
+
+/** A histogram counts how many values it has. */
+export function numberOf(point: MetricPoint): number {
+  return point.type === 'histogram' ? point.count : point.value;
+}
+
+function attributeOf(point: MetricPoint, key: string): unknown {
+  if (key === 'service' || key === 'instance') return point[key];
+  return point.attributes[key];
+}
+
+function keyOf({ service, instance, pid, name, attributes }: MetricPoint): string {
+  return `${service} ${instance} ${pid} ${name} ${JSON.stringify(attributes)}`;
+}

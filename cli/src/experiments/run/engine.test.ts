@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StepResult } from './outcome.ts';
+import { aFault, aJoin, aProbe, type FakeOutcome, runFake } from './testing/fake-run.ts';
+
+const deviated: StepResult = { outcome: 'deviated', observed: 'otherwise' };
+const unknown: StepResult = { outcome: 'unknown', observed: 'not seen' };
+
+/** A step's end as the journal has it. */
+function endOf({ records }: FakeOutcome, name: string) {
+  return records.find((record) => record.type === 'step' && record.name === name && record.state === 'end');
+}
+
+describe('verdict', () => {
+  it('is pass when every step held, nothing is left and the audit balances', async () => {
+    const run = await runFake({});
+    expect(run).toMatchObject({ verdict: 'pass', reasons: [] });
+    expect(run.calls).toEqual(['steady', 'fault', 'probe', 'end loads', 'heal all', 'steady', 'conditions', 'audit']);
+  });
+
+  it('is deviated when a probe is not within its tolerance, and the method goes on', async () => {
+    const run = await runFake({
+      method: [aFault('fault'), aProbe('first'), aProbe('second')],
+      result: (step) => (step === 'first' ? deviated : { outcome: 'held' }),
+    });
+    expect(run).toMatchObject({ verdict: 'deviated', reasons: ['"first": otherwise'] });
+    expect(run.calls).toContain('second');
+  });
+
+  it('ends the method after a step that did not hold and says stop', async () => {
+    const run = await runFake({
+      method: [aProbe('first', { stop: true }), aProbe('second')],
+      result: (step) => (step === 'first' ? deviated : { outcome: 'held' }),
+    });
+    expect(run.calls).not.toContain('second');
+    expect(run.calls).toContain('heal all');
+  });
+
+  it('is unknown when a witness was not seen', async () => {
+    expect(await runFake({ result: (step) => (step === 'fault' ? unknown : { outcome: 'held' }) })).toMatchObject({
+      verdict: 'unknown',
+    });
+  });
+
+  it('is unknown when a failpoint was never hit', async () => {
+    expect(await runFake({ pending: [{ ...unknown, step: 'fault' }] })).toMatchObject({ verdict: 'unknown' });
+  });
+
+  it('is unknown when the system never was steady, and nothing is injected', async () => {
+    const run = await runFake({ result: (step) => (step === 'steady' ? deviated : { outcome: 'held' }) });
+    expect(run.verdict).toBe('unknown');
+    expect(run.reasons).toContain('the system never was steady');
+    expect(run.calls).toEqual(['steady', 'heal all']);
+  });
+
+  it('is dirty when something is left, whatever else deviated', async () => {
+    const run = await runFake({ remains: ['latency on orders-payments'], result: () => deviated, steady: [] });
+    expect(run).toMatchObject({ verdict: 'dirty' });
+    expect(run.reasons[0]).toBe('latency on orders-payments');
+  });
+
+  it('is interrupted, after everything was healed, and measures nothing further', async () => {
+    const run = await runFake({ interruptAt: 'probe' });
+    expect(run.verdict).toBe('interrupted');
+    expect(run.calls).toEqual(['steady', 'fault', 'probe', 'end loads', 'heal all']);
+    expect(endOf(run, 'probe')).toMatchObject({ outcome: 'unknown', observed: 'cut short' });
+  });
+
+  it('takes the findings of conditions and audit', async () => {
+    const run = await runFake({
+      conditions: [{ verdict: 'unknown', reason: 'breaker.open was not reached' }],
+      audit: [{ verdict: 'deviated', reason: 'I4 is violated' }],
+    });
+    expect(run).toMatchObject({ verdict: 'deviated', reasons: ['I4 is violated', 'breaker.open was not reached'] });
+  });
+});
+
+describe('steps', () => {
+  it('look again until they hold, within their time', async () => {
+    const run = await runFake({
+      method: [aProbe('late', { within: 1_000 })],
+      result: (_, look) => (look < 3 ? deviated : { outcome: 'held' }),
+      steady: [],
+    });
+    expect(run.verdict).toBe('pass');
+    expect(endOf(run, 'late')).toMatchObject({ outcome: 'held', attempts: 3 });
+  });
+
+  it('must hold all the time that `for` says', async () => {
+    const run = await runFake({
+      method: [aProbe('shaky', { for: 2_000 })],
+      result: (_, look) => (look === 4 ? deviated : { outcome: 'held' }),
+      steady: [],
+    });
+    expect(run.verdict).toBe('deviated');
+  });
+
+  it('of the background are judged where they are joined', async () => {
+    const run = await runFake({
+      method: [aProbe('beside', { background: true }), aProbe('next'), aJoin('join', 'beside')],
+      result: (step) => (step === 'beside' ? deviated : { outcome: 'held' }),
+    });
+    expect(run).toMatchObject({ verdict: 'deviated', reasons: ['"beside": otherwise'] });
+    const ends = run.records.filter((record) => record.type === 'step' && record.state === 'end');
+    expect(ends.map((record) => record.type === 'step' && record.name)).toEqual([
+      'steady',
+      'next',
+      'beside',
+      'join',
+      'steady',
+    ]);
+  });
+
+  it('of the background that nobody joins are judged at the end of the method', async () => {
+    const run = await runFake({
+      method: [aProbe('beside', { background: true }), aProbe('next')],
+      result: (step) => (step === 'beside' ? unknown : { outcome: 'held' }),
+    });
+    expect(run.verdict).toBe('unknown');
+    expect(endOf(run, 'beside')).toMatchObject({ outcome: 'unknown' });
+  });
+});
+
+describe('whatever fails where', () => {
+  const names = ['steady', 'fault', 'probe', 'beside', 'recovered'];
+  const kinds = ['held', 'deviated', 'unknown', 'throws', 'interrupt'] as const;
+  const plans = fc.record({
+    what: fc.record(Object.fromEntries(names.map((name) => [name, fc.constantFrom(...kinds)]))),
+    remains: fc.boolean(),
+    pending: fc.constantFrom('held', 'unknown'),
+  });
+
+  it('everything is healed once, every step that began has an end, and only evidence passes', async () => {
+    await fc.assert(
+      fc.asyncProperty(plans, async ({ what, remains, pending }) => {
+        const interruptAt = names.find((name) => what[name] === 'interrupt');
+        const run = await runFake({
+          method: [aFault('fault'), aProbe('beside', { background: true }), aProbe('probe')],
+          recovery: [aProbe('recovered')],
+          ...(interruptAt !== undefined && { interruptAt }),
+          remains: remains ? ['a fault'] : [],
+          pending: [{ outcome: pending as 'held' | 'unknown', step: 'fault' }],
+          result: (step) => {
+            const kind = what[step] ?? 'held';
+            if (kind === 'throws') return new Error('a defect');
+            return { outcome: kind === 'interrupt' ? 'held' : kind };
+          },
+        });
+        expect(run.calls.filter((call) => call === 'heal all')).toHaveLength(1);
+        const steps = run.records.filter((record) => record.type === 'step');
+        const began = steps.filter(({ state }) => state === 'begin').map(({ name, phase }) => `${phase} ${name}`);
+        const ended = steps.filter(({ state }) => state === 'end').map(({ name, phase }) => `${phase} ${name}`);
+        expect(ended.toSorted()).toEqual(began.toSorted());
+        if (remains) expect(run.verdict).toBe('dirty');
+        const isFlawless = names.every((name) => what[name] === 'held') && pending === 'held' && !remains;
+        expect(run.verdict === 'pass').toBe(isFlawless);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,285 @@
+import type { Probe, ResolvedExperiment, Step } from '../format/schema.ts';
+import type { Journal } from '../journal.ts';
+import type { Outcome, PhaseName, RunVerdict } from '../journal-records.ts';
+import type { RunClock } from './clock.ts';
+import type { ExecutableStep } from './execute.ts';
+import { type StepResult, unknown, worst } from './outcome.ts';
+import { type Repeated, repeatLook } from './repeat-look.ts';
+import { type Finding, judge } from './verdict.ts';
+
+/*
+ * The interpreter of experiments. It decides what is done in which order and what the whole comes to; doing it is its
+ * ports'. Invariants:
+ * E1 Whatever fails where, `healAll` is called once the method has ended, and its word decides whether the run is dirty.
+ * E2 Every step that began has an end in the journal, but for a kill of this process.
+ * E3 Only `held` speaks for a pass: evidence that is missing, a witness that was not seen and a condition that was not
+ *    reached are findings, as is a step that could not be carried out.
+ * E4 The verdict is the worst finding.
+ * E5 An interrupted run measures nothing further.
+ */
+
+/** What the engine has done for it. */
+export interface EnginePorts {
+  readonly clock: RunClock;
+  readonly journal: Journal;
+  /** Rejects only when the signal of the run has aborted. */
+  execute(step: ExecutableStep): Promise<StepResult>;
+  /** Waits by itself: `execute` is not repeated within `within`. */
+  waitsByItself(step: ExecutableStep): boolean;
+  /** Notes a moment that later steps refer to. */
+  mark(step: string): Promise<void>;
+  /** Whether later steps refer to the end of this one. */
+  isReferredTo(step: string): boolean;
+  /** Joins a load; undefined when the step is none. */
+  joinLoad(step: string): Promise<StepResult> | undefined;
+  /** Stops what still goes on beside the steps and resolves when it is over. */
+  endLoads(): Promise<void>;
+  /** Witnesses that waited for something to happen, now that the method is over. */
+  judgePending(): Promise<readonly (StepResult & { readonly step: string })[]>;
+  /** Resolves with what could not be taken back; never rejects. */
+  healAll(): Promise<readonly string[]>;
+  /** Journals reach and never conditions and resolves with what speaks against a pass. */
+  judgeConditions(): Promise<readonly Finding[]>;
+  /** Journals the audit and resolves with what speaks against a pass. */
+  audit(): Promise<readonly Finding[]>;
+  /** A line for whoever watches. */
+  tell(event: EngineEvent): void;
+}
+
+export type EngineEvent =
+  | { readonly type: 'phase'; readonly phase: PhaseName }
+  | { readonly type: 'step'; readonly name: string }
+  | { readonly type: 'stepEnd'; readonly name: string; readonly result: Repeated; readonly tookMs: number };
+
+/** Why a run was told to stop. */
+export interface StopSignals {
+  /** Ctrl-C and the like. */
+  readonly interrupted: AbortSignal;
+  /** Interrupted, or the budget is over. */
+  readonly run: AbortSignal;
+}
+
+export interface RunResult {
+  readonly verdict: RunVerdict;
+  readonly reasons: readonly string[];
+  readonly steadyAt: number | undefined;
+}
+
+interface Background {
+  readonly step: Step;
+  readonly index: number;
+  readonly beganAt: number;
+  readonly result: Promise<Repeated>;
+}
+
+export async function runExperiment(
+  experiment: ResolvedExperiment,
+  ports: EnginePorts,
+  signals: StopSignals,
+): Promise<RunResult> {
+  return new ExperimentRun(experiment, ports, signals).run();
+}
+
+class ExperimentRun {
+  readonly #experiment: ResolvedExperiment;
+  readonly #ports: EnginePorts;
+  readonly #signals: StopSignals;
+  readonly #findings: Finding[] = [];
+  readonly #background = new Map<string, Background>();
+  #where = 'its beginning';
+  #steadyAt: number | undefined;
+
+  constructor(experiment: ResolvedExperiment, ports: EnginePorts, signals: StopSignals) {
+    this.#experiment = experiment;
+    this.#ports = ports;
+    this.#signals = signals;
+  }
+
+  async run(): Promise<RunResult> {
+    const hypothesis = this.#experiment['steady-state-hypothesis'];
+    const wasSteady = await this.#phase('steady-before', () => this.#probes('steady-before', hypothesis.probes));
+    if (wasSteady === 'held') await this.#phase('method', () => this.#method());
+    else if (wasSteady !== undefined)
+      this.#findings.push({ verdict: 'unknown', reason: 'the system never was steady' });
+    const isClean = await this.#heal();
+    if (wasSteady === 'held' && isClean) await this.#after(hypothesis.probes);
+    if (this.#signals.interrupted.aborted) {
+      this.#findings.push({
+        verdict: 'interrupted',
+        reason: `interrupted during ${this.#where}; everything was taken back`,
+      });
+    } else if (this.#signals.run.aborted) {
+      this.#findings.push({ verdict: 'unknown', reason: `the budget was over during ${this.#where}` });
+    }
+    return { ...judge(this.#findings), steadyAt: this.#steadyAt };
+  }
+
+  async #after(hypothesis: readonly Probe[]): Promise<void> {
+    await this.#phase('recovery', () => this.#probes('recovery', this.#experiment.recovery));
+    await this.#phase('steady-after', async () => {
+      const outcome = await this.#probes('steady-after', hypothesis);
+      if (outcome === 'held') this.#steadyAt = this.#ports.clock.now();
+      await this.#guarded('conditions', () => this.#ports.judgeConditions());
+      return outcome;
+    });
+    await this.#phase('audit', async () => {
+      await this.#guarded('the audit', () => this.#ports.audit());
+      return undefined;
+    });
+  }
+
+  async #guarded(what: string, work: () => Promise<readonly Finding[]>): Promise<void> {
+    try {
+      this.#findings.push(...(await work()));
+    } catch (error) {
+      this.#signals.run.throwIfAborted();
+      this.#findings.push({ verdict: 'unknown', reason: `${what}: ${(error as Error).message}` });
+    }
+  }
+
+  /** Undefined when the phase did not take place, or was cut short. */
+  async #phase(phase: PhaseName, work: () => Promise<Outcome | undefined>): Promise<Outcome | undefined> {
+    const { journal, tell } = this.#ports;
+    if (this.#signals.run.aborted) return undefined;
+    this.#where = phase;
+    tell({ type: 'phase', phase });
+    journal.write({ type: 'phase', phase, state: 'begin' });
+    let outcome: Outcome | undefined;
+    try {
+      outcome = await work();
+    } catch (error) {
+      if (!this.#signals.run.aborted) {
+        // A defect of ours or of a port: what it would have shown is not known.
+        this.#findings.push({ verdict: 'unknown', reason: `${phase} broke off: ${(error as Error).message}` });
+      }
+    }
+    journal.write({ type: 'phase', phase, state: 'end', ...(outcome !== undefined && { outcome }) });
+    await journal.sync();
+    return outcome;
+  }
+
+  async #probes(phase: PhaseName, probes: readonly Probe[]): Promise<Outcome> {
+    const outcomes: Outcome[] = [];
+    for (const [index, probe] of probes.entries()) outcomes.push((await this.#step(phase, index, probe)).outcome);
+    return worst(outcomes);
+  }
+
+  async #method(): Promise<Outcome> {
+    const outcomes: Outcome[] = [];
+    try {
+      for (const [index, step] of this.#experiment.method.entries()) {
+        const { outcome } = await this.#step('method', index, step);
+        outcomes.push(outcome);
+        if (outcome !== 'held' && step.type !== 'hold' && step.stop) break;
+      }
+    } catch (error) {
+      await this.#cutShort();
+      throw error;
+    }
+    await this.#ports.endLoads();
+    for (const name of [...this.#background.keys()]) outcomes.push((await this.#join(name)).outcome);
+    for (const pending of await this.#ports.judgePending()) {
+      outcomes.push(pending.outcome);
+      this.#find('method', pending.step, pending);
+    }
+    return worst(outcomes);
+  }
+
+  /** What goes on beside a method that broke off must be over, and told (E2), before anything is concluded. */
+  async #cutShort(): Promise<void> {
+    await this.#ports.endLoads();
+    for (const background of this.#background.values()) {
+      // How it ended is in the journal; why the method broke off is the caller's to tell.
+      await this.#ended('method', background).catch(() => undefined);
+    }
+    this.#background.clear();
+  }
+
+  async #step(phase: PhaseName, index: number, step: Step): Promise<Repeated> {
+    const { clock, journal, tell } = this.#ports;
+    this.#signals.run.throwIfAborted();
+    this.#where = `"${step.name}"`;
+    tell({ type: 'step', name: step.name });
+    const provider = step.type === 'hold' ? 'hold' : step.provider.type;
+    journal.write({ type: 'step', phase, index, name: step.name, kind: step.type, provider, state: 'begin' });
+    const beganAt = clock.now();
+    const result = this.#carryOut(step);
+    if (step.type !== 'hold' && 'background' in step && step.background) {
+      // Its failure is met where it is joined.
+      result.catch(() => undefined);
+      this.#background.set(step.name, { step, index, beganAt, result });
+      return { outcome: 'held', attempts: 0 };
+    }
+    return this.#ended(phase, { step, index, beganAt, result });
+  }
+
+  /** E2: also of a step that was cut short. */
+  async #ended(phase: PhaseName, { step, index, beganAt, result }: Background): Promise<Repeated> {
+    const { clock, journal, tell } = this.#ports;
+    const provider = step.type === 'hold' ? 'hold' : step.provider.type;
+    const end = (came: Repeated) => {
+      const tookMs = Math.round(clock.now() - beganAt);
+      const { outcome, attempts, ...rest } = came;
+      const told = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined && value !== ''));
+      const common = { type: 'step', phase, index, name: step.name, kind: step.type, provider, state: 'end' } as const;
+      journal.write({ ...common, outcome, attempts, tookMs, ...told });
+      tell({ type: 'stepEnd', name: step.name, result: came, tookMs });
+    };
+    let came: Repeated;
+    try {
+      came = await result;
+    } catch (error) {
+      end({ ...unknown(this.#signals.run.aborted ? 'cut short' : (error as Error).message), attempts: 1 });
+      throw error;
+    }
+    end(came);
+    this.#find(phase, step.name, came);
+    if (this.#ports.isReferredTo(step.name)) await this.#ports.mark(step.name);
+    return came;
+  }
+
+  #find(phase: PhaseName, name: string, { outcome, expected, observed }: StepResult): void {
+    if (outcome === 'held') return;
+    // A system that was not steady to begin with says nothing about the fault.
+    const verdict = phase === 'steady-before' ? 'unknown' : outcome;
+    const wanted = expected === undefined ? '' : `, expected ${expected}`;
+    this.#findings.push({ verdict, reason: `"${name}": ${observed ?? outcome}${wanted}` });
+  }
+
+  async #carryOut(step: Step): Promise<Repeated> {
+    const { clock, execute, waitsByItself, joinLoad } = this.#ports;
+    const signal = this.#signals.run;
+    if (step.type === 'hold') {
+      await clock.sleep(step.for, signal);
+      return { outcome: 'held', observed: `${step.for} ms`, attempts: 1 };
+    }
+    if (step.provider.type === 'join') {
+      const load = joinLoad(step.provider.of);
+      return load === undefined ? this.#join(step.provider.of) : { ...(await load), attempts: 1 };
+    }
+    const executable = step as ExecutableStep;
+    if (step.type === 'action' || waitsByItself(executable)) return { ...(await execute(executable)), attempts: 1 };
+    return repeatLook(() => execute(executable), { within: step.within, for: step.for }, clock, signal);
+  }
+
+  async #join(name: string): Promise<Repeated> {
+    const background = this.#background.get(name);
+    if (background === undefined) return { ...unknown(`"${name}" does not go on in the background`), attempts: 1 };
+    this.#background.delete(name);
+    const result = await this.#ended('method', background);
+    // The step has told its own finding; joining it only says when.
+    return { outcome: 'held', observed: `"${name}": ${result.outcome}`, attempts: 1 };
+  }
+
+  /** E1. True when nothing is left. */
+  async #heal(): Promise<boolean> {
+    const { journal, healAll, tell } = this.#ports;
+    tell({ type: 'phase', phase: 'heal' });
+    journal.write({ type: 'phase', phase: 'heal', state: 'begin' });
+    const remains = await healAll().catch((error: unknown) => [`healing broke off: ${(error as Error).message}`]);
+    for (const reason of remains) this.#findings.push({ verdict: 'dirty', reason });
+    journal.write({ type: 'phase', phase: 'heal', state: 'end', outcome: remains.length === 0 ? 'held' : 'deviated' });
+    await journal.sync();
+    return remains.length === 0;
+  }
+}

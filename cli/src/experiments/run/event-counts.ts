@@ -1,0 +1,124 @@
+import { messageOf } from '../../errors.ts';
+import type { EventCondition } from '../format/schema.ts';
+import { type Attributes, gained, readFresh } from './counters.ts';
+import { readHits } from './marks.ts';
+import { concerns } from './process-events.ts';
+import type { RunContext } from './run-context.ts';
+
+export interface EventCount {
+  /** Since the run began; undefined when it cannot be told. */
+  readonly count: number | undefined;
+  /** Where the count is from, or why there is none. */
+  readonly evidence: string;
+}
+
+interface CountedBy {
+  readonly metric: string;
+  readonly where: Attributes;
+}
+
+/** Events that are increments of a counter. */
+function counterOf(condition: EventCondition): CountedBy | undefined {
+  switch (condition.event) {
+    case 'breaker.open':
+    case 'breaker.half-open':
+    case 'breaker.closed':
+      return {
+        metric: 'shop.breaker.transitions',
+        where: { edge: condition.edge, to: condition.event.slice('breaker.'.length) },
+      };
+    case 'call.retried':
+      return { metric: 'shop.call.retries', where: condition.edge === undefined ? {} : { edge: condition.edge } };
+    case 'compensation.retried':
+      return { metric: 'shop.compensation.failures', where: {} };
+    case 'saga.recovered':
+      return { metric: 'shop.saga.recoveries', where: {} };
+    case 'duplicate':
+      return { metric: 'shop.shipping.messages', where: { outcome: 'duplicate' } };
+    case 'dead-lettered':
+      return { metric: 'shop.shipping.messages', where: { outcome: 'dead_lettered' } };
+    default:
+      return undefined;
+  }
+}
+
+/** How often an event has happened since the run began. Never throws: what cannot be read has no count. */
+export async function countEvents(condition: EventCondition, context: RunContext): Promise<EventCount> {
+  const counter = counterOf(condition);
+  try {
+    if (counter !== undefined) return await countByMetric(counter, context);
+    return await countOther(condition, context);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return { count: undefined, evidence: messageOf(error) };
+  }
+}
+
+async function countByMetric({ metric, where }: CountedBy, context: RunContext): Promise<EventCount> {
+  const { marks, platform, clock, signal } = context;
+  const start = marks.get('start')?.counters;
+  if (start === undefined) return { count: undefined, evidence: 'the counters at the start of the run are not known' };
+  const reading = await readFresh(platform.telemetry, [metric], { since: clock.date().getTime(), clock, signal });
+  if (reading === undefined) return { count: undefined, evidence: 'services do not report metrics' };
+  return { count: gained(reading.points, start, where), evidence: metric };
+}
+
+async function countOther(condition: EventCondition, context: RunContext): Promise<EventCount> {
+  const { orders, marks, clock } = context;
+  switch (condition.event) {
+    case 'failpoint': {
+      const start = marks.get('start')?.hits;
+      const now = readHits(context.platform);
+      if (start === undefined || now === undefined) {
+        return { count: undefined, evidence: 'the services run without failpoints' };
+      }
+      return { count: (now[condition.at] ?? 0) - (start[condition.at] ?? 0), evidence: `hits of ${condition.at}` };
+    }
+    case 'process.exit':
+      return countExits(condition.target, context);
+    case 'process.restarted':
+      return countProcesses(context.processEvents.starts(), condition.target, context);
+    case 'order.hang': {
+      const waited = orders.orders.map(({ answer, invokedAt }) => answer?.tookMs ?? clock.now() - invokedAt);
+      const count = waited.filter((ms) => ms >= condition.above).length;
+      return { count, evidence: `of ${waited.length} orders, the slowest ${Math.round(Math.max(0, ...waited))} ms` };
+    }
+    case 'order.status-flip':
+      return { count: orders.flipped.size, evidence: `${orders.orders.length} orders` };
+    default:
+      return { count: undefined, evidence: `nobody counts ${condition.event}` };
+  }
+}
+
+/** Of a target all; without one only those no fault was aimed at. */
+function countExits(target: string | undefined, context: RunContext): EventCount {
+  const { processEvents, faults, stopped } = context;
+  const exits = processEvents.exits();
+  if (target !== undefined) return countProcesses(exits, target, context);
+  const gap = processEvents.gap();
+  if (gap !== undefined) return { count: undefined, evidence: gap };
+  const aimedAt = [...faults.targets().map((fault) => fault.target), ...stopped];
+  const others = exits.filter(({ subject }) => !aimedAt.some((one) => concerns(subject, one)));
+  const names = others.map(({ subject, message }) => `${subject}: ${message}`);
+  return { count: others.length, evidence: names.join('; ') || 'the supervisor saw none' };
+}
+
+function countProcesses(
+  events: readonly { readonly subject: string }[],
+  target: string,
+  { processEvents }: RunContext,
+): EventCount {
+  const gap = processEvents.gap();
+  if (gap !== undefined) return { count: undefined, evidence: gap };
+  return {
+    count: events.filter(({ subject }) => concerns(subject, target)).length,
+    evidence: 'the supervisor’s events',
+  };
+}
+
+/** `breaker.open of orders-payments` */
+export function describeCondition(condition: EventCondition): string {
+  const { event, 'at-least': _, ...rest } = condition;
+  const details = Object.values(rest).filter((value) => value !== undefined);
+  return details.length === 0 ? event : `${event} of ${details.join(', ')}`;
+}

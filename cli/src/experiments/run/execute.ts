@@ -1,0 +1,94 @@
+import { messageOf } from '../../errors.ts';
+import type { Probe, Step } from '../format/schema.ts';
+import { type StepResult, unknown } from './outcome.ts';
+import { lookAtLedger } from './providers/audit.ts';
+import { lookForEvent } from './providers/event.ts';
+import { injectFault } from './providers/fault.ts';
+import { heal } from './providers/heal.ts';
+import { lookAtHistory } from './providers/history.ts';
+import { lookAtHttp } from './providers/http.ts';
+import { startLoad, stopLoad } from './providers/load.ts';
+import { lookAtLog } from './providers/log.ts';
+import { lookAtMetric } from './providers/metric.ts';
+import { placeOrders } from './providers/orders.ts';
+import { lookAtProcess } from './providers/process.ts';
+import { type PublishStep, publishMessages } from './providers/publish.ts';
+import { lookAtQueue } from './providers/queue.ts';
+import { lookAtReadiness } from './providers/ready.ts';
+import { actOnService } from './providers/service.ts';
+import { lookAtSql } from './providers/sql.ts';
+import { lookAtTraces } from './providers/trace.ts';
+import type { RunContext } from './run-context.ts';
+
+/** A step that its provider runs; holds and joins are the engine's. */
+export type ExecutableStep = Exclude<
+  Step,
+  { readonly type: 'hold' } | { readonly provider: { readonly type: 'join' } }
+>;
+
+/** One look of a probe, or an action. Throws only when the run's signal has aborted: what cannot be done is unknown. */
+export async function execute(step: ExecutableStep, context: RunContext): Promise<StepResult> {
+  try {
+    return await (step.type === 'probe' ? look(step, context) : act(step, context));
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return unknown(messageOf(error));
+  }
+}
+
+function act(step: Exclude<ExecutableStep, Probe>, context: RunContext): Promise<StepResult> | StepResult {
+  switch (step.provider.type) {
+    case 'orders':
+      return placeOrders(step.name, step.provider, undefined, context);
+    case 'fault':
+      return injectFault(step as Extract<ExecutableStep, { witness: unknown }>, context);
+    case 'heal':
+      return heal(step.provider, context);
+    case 'service':
+      return actOnService(step.provider, context);
+    case 'publish':
+      return publishMessages(step as PublishStep, context);
+    case 'load':
+      return startLoad(step.name, step.provider, context);
+    case 'stop-load':
+      return stopLoad(step.provider.of, context);
+  }
+}
+
+type OfProbe<T extends string> = Extract<Probe, { readonly provider: { readonly type: T } }>;
+
+function look(step: Probe, context: RunContext): Promise<StepResult> {
+  switch (step.provider.type) {
+    case 'orders': {
+      const { name, provider, tolerance } = step as OfProbe<'orders'>;
+      return placeOrders(name, provider, tolerance, context);
+    }
+    case 'history':
+      return lookAtHistory(step as OfProbe<'history'>, context);
+    case 'trace':
+      return lookAtTraces(step as OfProbe<'trace'>, context);
+    case 'metric':
+      return lookAtMetric(step as OfProbe<'metric'>, context);
+    case 'sql':
+      return lookAtSql(step as OfProbe<'sql'>, context);
+    case 'http':
+      return lookAtHttp(step as OfProbe<'http'>, context);
+    case 'ready':
+      return lookAtReadiness(step as OfProbe<'ready'>, context);
+    case 'log':
+      return lookAtLog(step as OfProbe<'log'>, context);
+    case 'queue':
+      return lookAtQueue(step as OfProbe<'queue'>, context);
+    case 'process':
+      return lookAtProcess(step as OfProbe<'process'>, context);
+    case 'audit':
+      return lookAtLedger(step as OfProbe<'audit'>, context);
+    case 'event':
+      return lookForEvent(step as OfProbe<'event'>, context);
+  }
+}
+
+/** These wait by themselves as long as `within` says. */
+export function waitsByItself({ provider }: { readonly provider: { readonly type: string } }): boolean {
+  return provider.type === 'trace';
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import type { ChaosClient } from '../../chaos/chaos-client.ts';
+import type { InjectRequest, Lease, LeaseStatus } from '../../chaos/lease.ts';
+import { CliError } from '../../errors.ts';
+import type { NewRecord } from '../journal-records.ts';
+import { FaultBook } from './fault-book.ts';
+import { createFakeClock } from './testing/fake-clock.ts';
+
+const REQUEST: InjectRequest = {
+  fault: 'latency',
+  target: 'orders-payments',
+  parameters: {},
+  ttlMs: 60_000,
+  hold: true,
+};
+const never = new AbortController().signal;
+
+/** A supervisor whose leases are a list. */
+function aSupervisor({ clearLeaves = 'healed' as LeaseStatus, isGone = false } = {}) {
+  const leases: Lease[] = [];
+  const clock = createFakeClock();
+  const records: NewRecord[] = [];
+  const gone = new CliError({ what: 'platform not running', exitCode: 4 });
+  const add = (more: Partial<Lease> = {}): Lease => {
+    const lease: Lease = {
+      id: `l${leases.length}`,
+      fault: 'latency',
+      kind: 'toxic',
+      target: 'orders-payments',
+      parameters: {},
+      status: 'active',
+      since: clock.date().toISOString(),
+      ttlMs: 60_000,
+      expiresAt: '',
+      isHeld: true,
+      ...more,
+    };
+    leases.push(lease);
+    return lease;
+  };
+  const state = { isGone };
+  const client: ChaosClient = {
+    async list() {
+      if (state.isGone) throw gone;
+      return leases;
+    },
+    async *inject() {
+      yield { type: 'injected', lease: add() };
+      await new Promise(() => undefined);
+    },
+    async clear(ids) {
+      if (state.isGone) throw gone;
+      for (const [index, lease] of leases.entries()) {
+        if (!ids?.includes(lease.id)) continue;
+        leases[index] = {
+          ...lease,
+          status: clearLeaves,
+          ...(clearLeaves === 'remains' && { problem: 'Toxiproxy hangs' }),
+        };
+      }
+      return { healed: [], remains: [] };
+    },
+  };
+  const journal = {
+    write: (record: NewRecord) => void records.push(record),
+    sync: async () => undefined,
+    close: async () => undefined,
+  };
+  return { client, leases, add, records, state, book: new FaultBook(client, journal, clock) };
+}
+
+describe('healing', () => {
+  it('ends the faults of the run, journals it, and touches no others', async () => {
+    const { book, add, leases, records } = aSupervisor();
+    add({ isHeld: false, target: 'orders-stock' });
+    await book.inject('slow', REQUEST, never);
+    expect(book.phase()).toBe('fault');
+    expect(await book.heal()).toMatchObject({ remains: [] });
+    expect(leases.map(({ status }) => status)).toEqual(['active', 'healed']);
+    expect(records).toMatchObject([
+      { type: 'fault', state: 'injected' },
+      { type: 'fault', state: 'healed' },
+    ]);
+    expect(book.phase()).toBe('after');
+  });
+
+  it('tells what could not be taken back', async () => {
+    const { book } = aSupervisor({ clearLeaves: 'remains' });
+    await book.inject('slow', REQUEST, never);
+    expect((await book.heal()).remains).toEqual(['latency on orders-payments (l0): Toxiproxy hangs']);
+  });
+
+  it('does not believe that a fault is gone when nobody can say so', async () => {
+    const { book, state } = aSupervisor();
+    await book.inject('slow', REQUEST, never);
+    state.isGone = true;
+    expect((await book.heal()).remains).toEqual([expect.stringContaining('nobody can say whether it is gone')]);
+  });
+
+  it('ends also a fault whose injection was given up', async () => {
+    const { book, client, leases, add } = aSupervisor();
+    const interruption = new AbortController();
+    client.inject = async function* () {
+      add({ status: 'injecting' });
+      interruption.abort(new Error('interrupted'));
+      yield await Promise.reject(interruption.signal.reason);
+    };
+    await expect(book.inject('slow', REQUEST, interruption.signal)).rejects.toThrow('interrupted');
+    const healing = book.heal();
+    // The supervisor takes it back, because its connection is gone.
+    leases[0] = { ...(leases[0] as Lease), status: 'healed' };
+    expect(await healing).toMatchObject({ remains: [], healed: [{ id: 'l0' }] });
+  });
+
+  it('may be repeated, and heals nothing twice', async () => {
+    const { book, records } = aSupervisor();
+    await book.inject('slow', REQUEST, never);
+    await book.heal();
+    expect(await book.heal()).toEqual({ healed: [], remains: [] });
+    expect(records.filter((record) => record.type === 'fault' && record.state === 'healed')).toHaveLength(1);
+  });
+
+  it('of one step leaves the others', async () => {
+    const { book, leases } = aSupervisor();
+    await book.inject('first', REQUEST, never);
+    await book.inject('second', REQUEST, never);
+    await book.heal('first');
+    expect(leases.map(({ status }) => status)).toEqual(['healed', 'active']);
+    expect(book.phase()).toBe('fault');
+  });
+});
+
+it('a fault that was refused has not happened', async () => {
+  const { book, client } = aSupervisor();
+  client.inject = async function* () {
+    yield { type: 'failed', error: { what: 'there is no such edge', exitCode: 2 } };
+  };
+  await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('there is no such edge');
+  expect(await book.heal()).toEqual({ healed: [], remains: [] });
+  expect(book.phase()).toBe('before');
+});

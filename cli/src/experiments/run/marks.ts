@@ -1,0 +1,52 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { countOf, failpointFolder } from '../../chaos/failpoint-files.ts';
+import type { Probe, ResolvedExperiment, Step } from '../format/schema.ts';
+import { COUNTERS, readFresh, snapshot } from './counters.ts';
+import type { Mark, RunContext, RunPlatform } from './run-context.ts';
+
+/** Everything that later steps may compare with. Parts that cannot be read are undefined, never 0. */
+export async function takeMark(context: Omit<RunContext, 'marks'>): Promise<Mark> {
+  const { platform, clock, signal, experiment } = context;
+  const names = [...COUNTERS, ...metricNames(experiment)];
+  const time = clock.date().getTime();
+  const [reading, restarts] = await Promise.all([
+    // What was counted until now must be in the reports that are compared with.
+    readFresh(platform.telemetry, names, { since: time, clock, signal }).catch(() => undefined),
+    readRestarts(platform),
+  ]);
+  signal.throwIfAborted();
+  return { time, counters: reading && snapshot(reading.points), restarts, hits: readHits(platform) };
+}
+
+async function readRestarts({ connection }: RunPlatform): Promise<Readonly<Record<string, number>>> {
+  const { instances } = await connection.control.state();
+  return Object.fromEntries(instances.map(({ name, restarts }) => [name, restarts]));
+}
+
+/** Hits of every failpoint; undefined when no service runs with failpoints. */
+export function readHits({ project }: Pick<RunPlatform, 'project'>): Readonly<Record<string, number>> | undefined {
+  const folder = failpointFolder(project);
+  const hits = join(folder, 'hits');
+  if (!existsSync(hits)) return undefined;
+  return Object.fromEntries(readdirSync(hits).map((name) => [name, countOf(folder, 'hits', name)]));
+}
+
+/** Steps whose end others refer to. */
+export function referredTo(experiment: ResolvedExperiment): ReadonlySet<string> {
+  return new Set(stepsOf(experiment).flatMap((step) => (step.type === 'probe' ? sinceOf(step) : [])));
+}
+
+function sinceOf({ provider }: Probe): string[] {
+  return 'since' in provider && provider.since !== undefined ? [provider.since] : [];
+}
+
+function metricNames(experiment: ResolvedExperiment): string[] {
+  return stepsOf(experiment).flatMap((step) =>
+    step.type === 'probe' && step.provider.type === 'metric' ? step.provider.name : [],
+  );
+}
+
+function stepsOf(experiment: ResolvedExperiment): readonly Step[] {
+  return [...experiment['steady-state-hypothesis'].probes, ...experiment.method, ...experiment.recovery];
+}

@@ -1,0 +1,42 @@
+import type { Output } from '../../output/output.ts';
+import type { Style } from '../../output/style.ts';
+import { formatDuration } from '../../output/units.ts';
+import type { Outcome, RunVerdict } from '../journal-records.ts';
+import type { EngineEvent } from './engine.ts';
+
+const OUTCOME_COLOURS = { held: 'green', deviated: 'red', unknown: 'yellow' } as const satisfies Record<
+  Outcome,
+  keyof Style
+>;
+
+const VERDICT_COLOURS = {
+  pass: 'green',
+  deviated: 'red',
+  unknown: 'yellow',
+  dirty: 'red',
+  interrupted: 'yellow',
+} as const satisfies Record<RunVerdict, keyof Style>;
+
+/** Longest measured text shown while it runs; all of it is in the journal. */
+const SHOWN = 160;
+
+/** Tells what an experiment does while it does it, a line a step, on stderr. */
+export function narrate(output: Output): (event: EngineEvent) => void {
+  return (event) => {
+    if (event.type === 'phase') output.note(output.style.dim(`  ${event.phase}`));
+    if (event.type !== 'stepEnd') return;
+    const { name, result, tookMs } = event;
+    const word = output.style[OUTCOME_COLOURS[result.outcome]](result.outcome.padEnd(8));
+    const measured = shorten(result.observed ?? '');
+    const wanted = result.outcome === 'held' || !result.expected ? '' : ` (expected ${shorten(result.expected)})`;
+    output.note(`    ${word} ${name}, ${formatDuration(tookMs)}: ${measured}${wanted}`);
+  };
+}
+
+function shorten(text: string): string {
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+}
+
+export function paintVerdict(verdict: RunVerdict, style: Style): string {
+  return style[VERDICT_COLOURS[verdict]](verdict);
+}

@@ -1,0 +1,43 @@
+import { CliError } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { PlatformState } from '../../platform/state.ts';
+import type { FoundExperiment } from '../format/catalogue.ts';
+import type { PlatformNeeds } from '../format/schema.ts';
+
+/** Needs that are the same have the same text, whatever the order of their keys. */
+export function needsKey({ replicas, env, plant, failpoints }: PlatformNeeds): string {
+  const sorted = (record: Readonly<Record<string, unknown>>) =>
+    Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([failpoints, sorted(replicas), sorted(env), [...plant].sort()]);
+}
+
+/** What of an experiment's needs the running platform does not meet; empty when it can run there. */
+function unmet({ failpoints, replicas, env, plant }: PlatformNeeds, state: PlatformState): string[] {
+  const planted: readonly string[] = state.plants ?? [];
+  const count = (service: string) => state.instances.filter((instance) => instance.service === service).length;
+  return [
+    ...(failpoints && !state.failpoints ? ['services with failpoints'] : []),
+    ...Object.entries(replicas)
+      .filter(([service, wanted]) => count(service) !== wanted)
+      .map(([service, wanted]) => `${wanted} replicas of ${service}`),
+    // Nobody can tell from outside with which environment a service was started.
+    ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    ...plant.filter((name) => !planted.includes(name)).map((name) => `the planted bug ${name}`),
+    ...planted.filter((name) => !plant.includes(name)).map((name) => `services without the planted bug ${name}`),
+  ];
+}
+
+/** Throws CliError (3) when the running platform does not meet what the experiments need. Nothing has happened by then. */
+export function refuseUnmet(experiments: readonly FoundExperiment[], state: PlatformState): void {
+  const problems = experiments.flatMap(({ experiment }) => {
+    const missing = unmet(experiment.platform, state);
+    return missing.length === 0 ? [] : [`${experiment.id} needs ${missing.join(', ')}`];
+  });
+  if (problems.length === 0) return;
+  throw new CliError({
+    what: 'the running platform is not what these experiments need',
+    why: problems.join('\n'),
+    next: 'run them on a platform of their own with --fresh, or start the platform as they need it',
+    exitCode: exitCodes.unavailable,
+  });
+}

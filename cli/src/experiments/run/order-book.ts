@@ -1,0 +1,99 @@
+import type { Journal } from '../journal.ts';
+import type { OrderPhase } from '../journal-records.ts';
+import type { RunClock } from './clock.ts';
+
+/** One order of a run, as its client knows it. */
+export interface BookedOrder {
+  readonly op: number;
+  readonly step: string;
+  readonly phase: OrderPhase;
+  readonly key: string | undefined;
+  readonly lines: readonly { readonly productId: number; readonly quantity: number }[];
+  /** On the run's clock, ms. */
+  readonly invokedAt: number;
+  /** Wall clock, ms since 1970. */
+  readonly invokedTime: number;
+  /** Undefined while it is in flight. */
+  answer?: OrderAnswer;
+}
+
+/** What the client was told, or that it was told nothing. */
+export interface OrderAnswer {
+  /** `ok`: decided. `fail`: surely not placed. `info`: may or may not have happened. */
+  readonly state: 'ok' | 'fail' | 'info';
+  readonly http?: number | undefined;
+  readonly orderId?: string | undefined;
+  readonly status?: 'Confirmed' | 'Cancelled' | undefined;
+  readonly reason?: string | undefined;
+  /** Of a problem; without an answer the transport's: `timeout`, `ECONNREFUSED`. */
+  readonly code?: string | undefined;
+  readonly traceId?: string | undefined;
+  readonly tookMs: number;
+}
+
+export type Invocation = Pick<BookedOrder, 'step' | 'key' | 'lines'>;
+
+/** Every order of a run; each is journaled when it is sent and when its answer is there. */
+export class OrderBook {
+  readonly orders: BookedOrder[] = [];
+  /** Ids that were told with two different results: by an answer, a repeat, or a look at them later. */
+  readonly flipped = new Set<string>();
+  readonly #told = new Map<string, string>();
+  readonly #journal: Journal;
+  readonly #clock: RunClock;
+  readonly #phase: () => OrderPhase;
+
+  constructor(journal: Journal, clock: RunClock, phase: () => OrderPhase) {
+    this.#journal = journal;
+    this.#clock = clock;
+    this.#phase = phase;
+  }
+
+  /** The order is about to be sent. */
+  invoke({ step, key, lines }: Invocation): BookedOrder {
+    const order: BookedOrder = {
+      op: this.orders.length + 1,
+      step,
+      phase: this.#phase(),
+      key,
+      lines,
+      invokedAt: this.#clock.now(),
+      invokedTime: this.#clock.date().getTime(),
+    };
+    this.orders.push(order);
+    const [first] = lines;
+    this.#journal.write({
+      type: 'order',
+      op: order.op,
+      step,
+      phase: order.phase,
+      state: 'invoke',
+      ...(key !== undefined && { key }),
+      ...(first !== undefined && { product: first.productId, quantity: first.quantity }),
+    });
+    return order;
+  }
+
+  end(order: BookedOrder, answer: OrderAnswer): void {
+    order.answer = answer;
+    if (answer.orderId !== undefined && answer.status !== undefined) this.tell(answer.orderId, answer.status);
+    const { state, tookMs, ...rest } = answer;
+    const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+    const { op, step, phase } = order;
+    this.#journal.write({ type: 'order', op, step, phase, state, ...known, tookMs: Math.round(tookMs * 10) / 10 });
+  }
+
+  /** A client has learnt an order's result. */
+  tell(orderId: string, status: string): void {
+    if ((this.#told.get(orderId) ?? status) !== status) this.flipped.add(orderId);
+    this.#told.set(orderId, status);
+  }
+
+  ofStep(step: string): readonly BookedOrder[] {
+    return this.orders.filter((order) => order.step === step);
+  }
+
+  inFlight(): number {
+    return this.orders.filter(({ answer }) => answer === undefined).length;
+  }
+}

@@ -1,0 +1,48 @@
+import { messageOf } from '../../errors.ts';
+import type { ControlClient } from '../../platform/control-client.ts';
+import type { PlatformEvent } from '../../platform/events.ts';
+
+/** What happened to processes since the run began, as the supervisor tells it. */
+export interface ProcessEvents {
+  /** Undefined while everything was heard; otherwise why not. */
+  gap(): string | undefined;
+  /** A process ended that was meant to run. */
+  exits(): readonly PlatformEvent[];
+  /** A process was started, for the first time or again. */
+  starts(): readonly PlatformEvent[];
+  close(): void;
+}
+
+/** Follows the supervisor's events from now on; `onEvent` is told each. */
+export function followProcesses(
+  control: Pick<ControlClient, 'events'>,
+  since: number,
+  onEvent: (event: PlatformEvent) => void,
+): ProcessEvents {
+  const over = new AbortController();
+  const heard: PlatformEvent[] = [];
+  let gap: string | undefined;
+  const follow = async () => {
+    for await (const event of control.events({ follow: true, signal: over.signal })) {
+      // The supervisor tells what it remembers first.
+      if (Date.parse(event.time) < since) continue;
+      heard.push(event);
+      onEvent(event);
+    }
+    gap = 'the supervisor ended';
+  };
+  follow().catch((error: unknown) => {
+    if (!over.signal.aborted) gap = `the supervisor’s events could not be followed: ${messageOf(error)}`;
+  });
+  return {
+    gap: () => gap,
+    exits: () => heard.filter(({ type }) => type === 'instance.crashed' || type === 'instance.failed'),
+    starts: () => heard.filter(({ type }) => type === 'instance.starting'),
+    close: () => over.abort(),
+  };
+}
+
+/** True when an event's instance is meant by a service, instance or component. */
+export function concerns(subject: string, target: string): boolean {
+  return subject === target || subject.replace(/-\d+$/, '') === target;
+}

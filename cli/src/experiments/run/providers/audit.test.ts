@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import type { InvariantResult } from '../../../audit/invariant.ts';
+import { judgeLedger } from './audit.ts';
+
+const results = (verdicts: Readonly<Record<string, InvariantResult['verdict']>>): InvariantResult[] =>
+  Object.entries(verdicts).map(([id, verdict]) => {
+    return { id, title: 'a rule', verdict, evidence: 'looked at', violations: [], inFlight: 0 };
+  });
+
+it.each([
+  ['ok', { I6: 'ok', I7: 'ok' }, 'held'],
+  ['ok', { I6: 'ok', I7: 'violated' }, 'deviated'],
+  ['ok', { I6: 'unknown', I7: 'ok' }, 'unknown'],
+  ['ok', { I6: 'skipped', I7: 'ok' }, 'unknown'],
+  ['violated', { I6: 'violated', I7: 'violated' }, 'held'],
+  ['violated', { I6: 'violated', I7: 'ok' }, 'deviated'],
+  ['violated', { I6: 'unknown', I7: 'violated' }, 'unknown'],
+  ['ok', { I6: 'ok' }, 'unknown'],
+] as const)('each %s, given %j, is %s', (verdict, given, outcome) => {
+  expect(judgeLedger({ type: 'audit', invariants: ['I6', 'I7'], verdict }, results(given)).outcome).toBe(outcome);
+});
+
+it('what is not asked for does not count', () => {
+  const result = judgeLedger({ type: 'audit', invariants: ['I6'], verdict: 'ok' }, results({ I6: 'ok', I7: 'violated' }));
+  expect(result.outcome).toBe('held');
+});

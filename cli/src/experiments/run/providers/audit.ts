@@ -1,0 +1,32 @@
+import { audit } from '../../../audit/audit.ts';
+import type { InvariantResult } from '../../../audit/invariant.ts';
+import type { AuditProbe } from '../../format/schema.ts';
+import { type StepResult, unknown, worst } from '../outcome.ts';
+import type { RunContext } from '../run-context.ts';
+
+const HOLD = { ok: 'held', violated: 'deviated', unknown: 'unknown', skipped: 'unknown' } as const;
+const VIOLATED = { ok: 'deviated', violated: 'held', unknown: 'unknown', skipped: 'unknown' } as const;
+
+/** The ledger in the middle of a method: what is under way may be so, what is late is not. */
+export async function lookAtLedger({ provider }: AuditProbe, { platform, signal }: RunContext): Promise<StepResult> {
+  const { invariants } = await audit({ target: platform.audited, settleMs: 0, signal });
+  return judgeLedger(provider, invariants);
+}
+
+/** Holds when each of the wanted invariants has the wanted verdict. */
+export function judgeLedger(
+  { invariants: wanted, verdict }: AuditProbe['provider'],
+  invariants: readonly InvariantResult[],
+): StepResult {
+  const chosen = invariants.filter(({ id }) => wanted.includes(id));
+  const expected = `${wanted.join(', ')} ${verdict === 'ok' ? 'hold' : 'violated'}`;
+  const missing = wanted.filter((id) => !chosen.some((one) => one.id === id));
+  if (missing.length > 0) return unknown(`the audit has no ${missing.join(', ')}`, { expected });
+  const outcomes = verdict === 'ok' ? HOLD : VIOLATED;
+  return {
+    outcome: worst(chosen.map((one) => outcomes[one.verdict])),
+    expected,
+    observed: chosen.map((one) => `${one.id} ${one.verdict}`).join(', '),
+    evidence: chosen.map(({ id, title, evidence }) => `${id} ${title}: ${evidence}`).join('\n'),
+  };
+}

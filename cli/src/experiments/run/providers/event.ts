@@ -1,0 +1,17 @@
+import type { EventProbe } from '../../format/schema.ts';
+import { countEvents, describeCondition } from '../event-counts.ts';
+import { type StepResult, unknown } from '../outcome.ts';
+import type { RunContext } from '../run-context.ts';
+
+/** Looks whether an event has happened since the run began. Not yet is a deviation: `within` waits for it. */
+export async function lookForEvent({ provider }: EventProbe, context: RunContext): Promise<StepResult> {
+  const { type: _, ...condition } = provider;
+  const expected = `${describeCondition(condition)} at least ${condition['at-least']} times`;
+  const { count, evidence } = await countEvents(condition, context);
+  if (count === undefined) return unknown(evidence, { expected });
+  return {
+    outcome: count >= condition['at-least'] ? 'held' : 'deviated',
+    expected,
+    observed: `${count} times (${evidence})`,
+  };
+}

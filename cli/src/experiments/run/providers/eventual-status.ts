@@ -1,0 +1,79 @@
+import type { OrdersTolerance } from '../../format/schema.ts';
+import type { BookedOrder } from '../order-book.ts';
+import type { RunContext } from '../run-context.ts';
+import type { Aspect } from './judge-orders.ts';
+
+const POLL_MS = 250;
+const LISTED = 5;
+const GET_LIMIT_MS = 5_000;
+
+/**
+ * Asks for each order, as its client would, until all have the status or the time is over. An order whose answer was lost
+ * is found by its idempotency key; one without a key cannot be found, which is unknown.
+ */
+export async function judgeEventually(
+  orders: readonly BookedOrder[],
+  { status, within }: NonNullable<OrdersTolerance['eventually']>,
+  context: RunContext,
+): Promise<Aspect> {
+  const { clock, signal } = context;
+  const expected = `all ${status} within ${within} ms`;
+  const began = clock.now();
+  for (;;) {
+    const states = await Promise.all(orders.map((order) => look(order, context)));
+    const missing = states.filter((state) => state === 'unknown').length;
+    const wrong = states.filter((state) => state !== status && state !== 'unknown').length;
+    if (missing === 0 && wrong === 0) {
+      return { outcome: 'held', expected, observed: `all ${status} after ${Math.round(clock.now() - began)} ms` };
+    }
+    if (clock.now() - began >= within) {
+      const others = orders.flatMap(({ op }, index) =>
+        states[index] === status ? [] : [`order ${op}: ${states[index]}`],
+      );
+      return {
+        outcome: wrong > 0 ? 'deviated' : 'unknown',
+        expected,
+        observed: `${wrong} are not ${status}${missing > 0 ? `, ${missing} could not be looked up` : ''}`,
+        evidence: others.slice(0, LISTED).join('\n'),
+      };
+    }
+    await clock.sleep(POLL_MS, signal);
+  }
+}
+
+/** The order's status now; `unknown` when it cannot be asked for, other words when it has none. */
+async function look(order: BookedOrder, context: RunContext): Promise<string> {
+  const id = order.answer?.orderId ?? (await findByKey(order, context));
+  if (id === undefined) return 'unknown';
+  if (id === null) return 'not there';
+  const { gatewayUrl } = context.platform.connection;
+  try {
+    const response = await fetch(`${gatewayUrl}/api/orders/${id}`, { signal: AbortSignal.timeout(GET_LIMIT_MS) });
+    const body = (await response.json()) as { status?: string };
+    if (response.status === 404) return 'not there';
+    if (response.status !== 200 || body.status === undefined) return `HTTP ${response.status}`;
+    context.orders.tell(id, body.status);
+    return body.status;
+  } catch {
+    // The gateway or what is behind it is away: looked at again until the time is over.
+    return 'unknown';
+  }
+}
+
+/** Null when no order has this key; undefined when it cannot be told. */
+async function findByKey(
+  { key }: BookedOrder,
+  { platform: { databases } }: RunContext,
+): Promise<string | null | undefined> {
+  if (key === undefined) return undefined;
+  try {
+    const rows = await databases.query<{ id: string }>(
+      'orders',
+      'SELECT id::text FROM orders WHERE idempotency_key = $1',
+      [key],
+    );
+    return rows[0]?.id ?? null;
+  } catch {
+    return undefined; // The database is away: looked at again until the time is over.
+  }
+}

@@ -1,0 +1,72 @@
+import type { InjectRequest, Lease } from '../../../chaos/lease.ts';
+import { messageOf } from '../../../errors.ts';
+import type { FaultStep } from '../../format/schema.ts';
+import type { FaultBook } from '../fault-book.ts';
+import { type StepResult, unknown } from '../outcome.ts';
+import type { RunContext } from '../run-context.ts';
+
+/** The lease's time to live lies a little beyond the run's budget, at whose end the run heals it itself. ms. */
+const TTL_SLACK_MS = 30_000;
+const POLL_MS = 200;
+
+/** Injects a fault and looks for its witness. What is not measurably in effect is unknown, never held. */
+export async function injectFault(step: FaultStep, context: RunContext): Promise<StepResult> {
+  const { faults, clock, signal, endsAt } = context;
+  const { fault, target, parameters } = step.provider;
+  const ttlMs = step.ttl ?? Math.max(1_000, endsAt - clock.now()) + TTL_SLACK_MS;
+  const request: InjectRequest = { fault, target, parameters, ttlMs, hold: true };
+  const expected = `${fault} on ${target}, seen in effect within ${step.witness.within} ms`;
+  let lease: Lease;
+  try {
+    lease = await faults.inject(step.name, request, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return unknown(`not injected: ${messageOf(error)}`, { expected });
+  }
+  return judgeWitness(step, await untilDecided(lease, step.witness.within, context), context, expected);
+}
+
+/** A failpoint that waits for its hit is looked at again at the end of the method. */
+async function untilDecided(lease: Lease, withinMs: number, context: RunContext): Promise<Lease> {
+  const { faults, clock, signal } = context;
+  const deadline = clock.now() + withinMs;
+  let latest = lease;
+  while (latest.witness === undefined && clock.now() < deadline) {
+    await clock.sleep(POLL_MS, signal);
+    latest = (await faults.refresh(lease.id)) ?? latest;
+  }
+  return latest;
+}
+
+function judgeWitness(
+  step: FaultStep,
+  { id, witness }: Lease,
+  { journal, faults }: Pick<RunContext, 'journal' | 'faults'>,
+  expected: string,
+): StepResult {
+  const verdict = witness?.verdict ?? 'absent';
+  const evidence = witness?.evidence ?? 'it was never looked at';
+  journal.write({ type: 'witness', step: step.name, leaseId: id, verdict, evidence });
+  if (verdict === 'seen') faults.witnessed();
+  const observed = `${verdict}: ${evidence}`;
+  // `pending` holds for now: see `judgePending`.
+  return verdict === 'seen' || verdict === 'pending'
+    ? { outcome: 'held', expected, observed }
+    : unknown(observed, { expected });
+}
+
+/** Faults that waited for something to happen, at the end of the method: what has not happened by now was not tested. */
+export async function judgePending(
+  step: FaultStep,
+  { faults, journal }: { faults: FaultBook; journal: RunContext['journal'] },
+): Promise<StepResult | undefined> {
+  const lease = faults.leaseOf(step.name);
+  if (lease?.witness?.verdict !== 'pending') return undefined;
+  const latest = (await faults.refresh(lease.id)) ?? lease;
+  const verdict = latest.witness?.verdict ?? 'absent';
+  const evidence = latest.witness?.evidence ?? 'it was never looked at';
+  journal.write({ type: 'witness', step: step.name, leaseId: lease.id, verdict, evidence });
+  if (verdict !== 'seen') return unknown(`${verdict}: ${evidence}`);
+  faults.witnessed();
+  return { outcome: 'held', observed: `seen: ${evidence}` };
+}

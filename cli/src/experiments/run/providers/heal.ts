@@ -1,0 +1,12 @@
+import type { HealProvider } from '../../format/schema.ts';
+import type { StepResult } from '../outcome.ts';
+import type { RunContext } from '../run-context.ts';
+
+/** Takes back one fault, or all of the run. What is left is a deviation here; the end of the run makes it dirty. */
+export async function heal({ of }: HealProvider, { faults }: Pick<RunContext, 'faults'>): Promise<StepResult> {
+  const { healed, remains } = await faults.heal(of);
+  const expected = of === undefined ? 'all faults gone' : `the fault of "${of}" gone`;
+  if (remains.length > 0) return { outcome: 'deviated', expected, observed: `left: ${remains.join('; ')}` };
+  const evidence = healed.map(({ fault, target, end }) => `${fault} on ${target}: ${end?.evidence ?? 'healed'}`);
+  return { outcome: 'held', expected, observed: `${healed.length} healed`, evidence: evidence.join('\n') };
+}

@@ -1,0 +1,83 @@
+import { messageOf } from '../../../errors.ts';
+import type { InstanceState } from '../../../platform/state.ts';
+import type { HttpProbe } from '../../format/schema.ts';
+import { type StepResult, unknown, worst } from '../outcome.ts';
+import { concerns } from '../process-events.ts';
+import type { RunContext } from '../run-context.ts';
+import { describeTolerance, isWithin, round, type Value } from '../tolerance.ts';
+
+/** Longest wait for an answer, ms. */
+const LIMIT_MS = 12_000;
+
+/** GET at every instance that is meant. No answer is a deviation: it was asked, and that is what came of it. */
+export async function lookAtHttp({ provider, tolerance }: HttpProbe, { platform }: RunContext): Promise<StepResult> {
+  const { instances } = await platform.connection.control.state();
+  const chosen = instances.filter(({ name, kind }) => kind === 'service' && concerns(name, provider.service));
+  const expected = describe(tolerance);
+  if (chosen.length === 0) return unknown(`there is no instance of ${provider.service}`, { expected });
+  const results = await Promise.all(chosen.map((instance) => ask(instance, provider.path, tolerance)));
+  return {
+    outcome: worst(results.map(({ outcome }) => outcome)),
+    expected,
+    observed: results.map(({ observed }) => observed).join('; '),
+  };
+}
+
+/** The door that speaks HTTP: stock has one for health beside its gRPC door. */
+export function httpPort({ ports }: InstanceState): number | undefined {
+  return ports.health ?? ports.main;
+}
+
+async function ask(instance: InstanceState, path: string, tolerance: HttpProbe['tolerance']): Promise<StepResult> {
+  const began = performance.now();
+  try {
+    const url = `http://127.0.0.1:${httpPort(instance)}${path}`;
+    const response = await fetch(url, { signal: AbortSignal.timeout(LIMIT_MS) });
+    const text = await response.text();
+    return judge(instance.name, { status: response.status, text, tookMs: performance.now() - began }, tolerance);
+  } catch (error) {
+    return {
+      outcome: 'deviated',
+      observed: `${instance.name}: no answer: ${messageOf((error as Error).cause ?? error)}`,
+    };
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly tookMs: number;
+}
+
+function judge(name: string, { status, text, tookMs }: Answer, tolerance: HttpProbe['tolerance']): StepResult {
+  const problems: string[] = [];
+  if (tolerance.status !== undefined && !isWithin(status, tolerance.status)) problems.push(`status ${status}`);
+  if (tolerance.duration !== undefined && !isWithin(tookMs, tolerance.duration)) problems.push(`${round(tookMs)} ms`);
+  for (const [path, bound] of Object.entries(tolerance.json ?? {})) {
+    const value = valueAt(text, path);
+    if (value === undefined) problems.push(`no ${path}`);
+    else if (!isWithin(value, bound)) problems.push(`${path} is ${String(value)}`);
+  }
+  const observed = `${name}: HTTP ${status} after ${round(tookMs)} ms${problems.length > 0 ? `: ${problems.join(', ')}` : ''}`;
+  return { outcome: problems.length > 0 ? 'deviated' : 'held', observed };
+}
+
+/** `dependencies.0.status`; undefined when there is no such value. */
+function valueAt(text: string, path: string): Value | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined; // Not JSON: it has no such value.
+  }
+  for (const key of path.split('.')) value = (value as Record<string, unknown> | null | undefined)?.[key];
+  return value === undefined || (typeof value === 'object' && value !== null) ? undefined : (value as Value);
+}
+
+function describe({ status, duration, json = {} }: HttpProbe['tolerance']): string {
+  return [
+    ...(status === undefined ? [] : [`HTTP ${describeTolerance(status)}`]),
+    ...(duration === undefined ? [] : [describeTolerance(duration, ' ms')]),
+    ...Object.entries(json).map(([path, bound]) => `${path} ${describeTolerance(bound)}`),
+  ].join(', ');
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { OrdersTolerance } from '../../format/schema.ts';
+import type { BookedOrder, OrderAnswer } from '../order-book.ts';
+import type { RunContext } from '../run-context.ts';
+import { judgeOrders } from './judge-orders.ts';
+
+function anOrder(answer: OrderAnswer | undefined, more: Partial<BookedOrder> = {}): BookedOrder {
+  return {
+    op: 1,
+    step: 'orders',
+    phase: 'fault',
+    key: 'key',
+    lines: [{ productId: 1, quantity: 1 }],
+    invokedAt: 0,
+    invokedTime: 0,
+    ...(answer !== undefined && { answer }),
+    ...more,
+  };
+}
+
+const confirmed = (tookMs: number, orderId = 'a'): OrderAnswer => ({
+  state: 'ok',
+  http: 201,
+  status: 'Confirmed',
+  orderId,
+  tookMs,
+});
+const outOfStock: OrderAnswer = { state: 'ok', http: 200, status: 'Cancelled', reason: 'out of stock', tookMs: 20 };
+const noCatalog: OrderAnswer = { state: 'fail', http: 503, code: 'catalog_unavailable', tookMs: 900 };
+const timedOut: OrderAnswer = { state: 'info', code: 'timeout', tookMs: 12_000 };
+
+const judge = (
+  answers: readonly (OrderAnswer | undefined)[],
+  tolerance: OrdersTolerance,
+  earlier: readonly BookedOrder[] = [],
+) => {
+  const context = { orders: { ofStep: () => earlier } } as unknown as RunContext;
+  return judgeOrders(
+    answers.map((answer) => anOrder(answer)),
+    tolerance,
+    context,
+  );
+};
+
+describe('orders', () => {
+  it('hold when each is as wanted', async () => {
+    const each = { answer: 'Confirmed', http: 201, duration: { lte: 100 } } as const;
+    expect(await judge([confirmed(50), confirmed(100)], { each })).toMatchObject({ outcome: 'held' });
+  });
+
+  it('deviate when one is not, and the evidence names it', async () => {
+    const result = await judge([confirmed(50), outOfStock], { each: { answer: 'Confirmed' } });
+    expect(result).toMatchObject({ outcome: 'deviated', evidence: 'order 1: Cancelled: out of stock after 20 ms' });
+  });
+
+  it('without an answer have no http status that could be within a tolerance', async () => {
+    expect(await judge([timedOut], { each: { http: { ne: 503 } } })).toMatchObject({ outcome: 'deviated' });
+  });
+
+  it('are counted by what they were told', async () => {
+    const answers = [confirmed(1), outOfStock, outOfStock, noCatalog, timedOut];
+    const counts = {
+      Confirmed: 1,
+      'Cancelled: out of stock': 2,
+      Cancelled: 2,
+      '503': 1,
+      '503 catalog_unavailable': 1,
+      none: 1,
+    };
+    expect(await judge(answers, { counts })).toMatchObject({ outcome: 'held' });
+    expect(await judge(answers, { counts: { ...counts, none: 0 } })).toMatchObject({ outcome: 'deviated' });
+  });
+
+  it('are compared with those of another step', async () => {
+    const baseline = [anOrder(confirmed(100))];
+    expect(await judge([confirmed(119)], { ratio: { of: 'before', p95: { lte: 1.2 } } }, baseline)).toMatchObject({
+      outcome: 'held',
+    });
+    expect(await judge([confirmed(130)], { ratio: { of: 'before', p95: { lte: 1.2 } } }, baseline)).toMatchObject({
+      outcome: 'deviated',
+    });
+    expect(await judge([confirmed(130)], { ratio: { of: 'before', p95: { lte: 1.2 } } })).toMatchObject({
+      outcome: 'unknown',
+    });
+  });
+
+  it('must be the same ones where that is wanted', async () => {
+    const earlier = [anOrder(confirmed(1, 'a'))];
+    expect(await judge([confirmed(1, 'a')], { 'same-ids-as': 'first' }, earlier)).toMatchObject({ outcome: 'held' });
+    expect(await judge([confirmed(1, 'b')], { 'same-ids-as': 'first' }, earlier)).toMatchObject({
+      outcome: 'deviated',
+    });
+    expect(await judge([confirmed(1, 'b')], { 'same-ids-as': 'first' })).toMatchObject({ outcome: 'unknown' });
+  });
+
+  it('are unknown while there are none, or one is in flight', async () => {
+    expect(await judge([], { counts: { Confirmed: 0 } })).toMatchObject({ outcome: 'unknown' });
+    expect(await judge([confirmed(1), undefined], { counts: { Confirmed: 1 } })).toMatchObject({ outcome: 'unknown' });
+  });
+});

@@ -1,0 +1,170 @@
+import type { CountTolerance, DurationComparison, OrdersTolerance } from '../../format/schema.ts';
+import type { Outcome } from '../../journal-records.ts';
+import type { BookedOrder, OrderAnswer } from '../order-book.ts';
+import { type StepResult, unknown, worst } from '../outcome.ts';
+import type { RunContext } from '../run-context.ts';
+import { describeTolerance, isWithin, round } from '../tolerance.ts';
+import { judgeEventually } from './eventual-status.ts';
+
+/** One judged aspect of a set of orders. */
+export interface Aspect {
+  readonly outcome: Outcome;
+  readonly expected: string;
+  readonly observed: string;
+  readonly evidence?: string;
+}
+
+/** Examples listed of orders that were not as expected. */
+const LISTED = 5;
+
+/** Judges orders by all aspects of a tolerance. Without an order nothing can be said. */
+export async function judgeOrders(
+  orders: readonly BookedOrder[],
+  tolerance: OrdersTolerance,
+  context: RunContext,
+): Promise<StepResult> {
+  if (orders.length === 0) return unknown('there are no such orders');
+  const unanswered = orders.filter(({ answer }) => answer === undefined).length;
+  if (unanswered > 0) return unknown(`${unanswered} of ${orders.length} orders are still in flight`);
+  const aspects: Aspect[] = [];
+  const { each, counts, ratio, eventually } = tolerance;
+  if (each !== undefined) aspects.push(judgeEach(orders, each));
+  for (const [category, bound] of Object.entries(counts ?? {})) aspects.push(judgeCount(orders, category, bound));
+  for (const statistic of ['p50', 'p95', 'max'] as const) {
+    const bound = tolerance[statistic];
+    if (bound !== undefined) aspects.push(judgeTime(orders, statistic, bound));
+  }
+  if (ratio !== undefined) aspects.push(...judgeRatio(orders, ratio, context));
+  const sameAs = tolerance['same-ids-as'];
+  if (sameAs !== undefined) aspects.push(judgeSameIds(orders, sameAs, context));
+  if (eventually !== undefined) aspects.push(await judgeEventually(orders, eventually, context));
+  const evidence = aspects.flatMap((aspect) => aspect.evidence ?? []).join('\n');
+  return {
+    outcome: worst(aspects.map(({ outcome }) => outcome)),
+    expected: aspects.map(({ expected }) => expected).join('; '),
+    observed: [summaryOf(orders), ...aspects.map(({ observed }) => observed)].filter((text) => text !== '').join('; '),
+    ...(evidence !== '' && { evidence }),
+    traceIds: orders.slice(0, 20).flatMap(({ answer }) => answer?.traceId ?? []),
+  };
+}
+
+/** `5 orders: 4 Confirmed, 1 503 catalog_unavailable, slowest 512 ms` */
+function summaryOf(orders: readonly BookedOrder[]): string {
+  const groups = Map.groupBy(orders, ({ answer }) => describeAnswer(answer));
+  const parts = [...groups].map(([words, own]) => `${own.length} ${words}`);
+  return `${orders.length} orders: ${parts.join(', ')}, slowest ${round(percentile(orders, 1))} ms`;
+}
+
+/** `Confirmed`, `Cancelled: out of stock`, `503 catalog_unavailable`, `none (timeout)`. */
+function describeAnswer(answer: OrderAnswer | undefined): string {
+  if (answer === undefined) return 'in flight';
+  if (answer.status !== undefined)
+    return answer.reason === undefined ? answer.status : `${answer.status}: ${answer.reason}`;
+  return answer.http === undefined ? `none (${answer.code})` : `${answer.http} ${answer.code}`;
+}
+
+function kindOf(answer: OrderAnswer | undefined): string {
+  if (answer?.status !== undefined) return answer.status;
+  return answer?.http === undefined ? 'none' : 'problem';
+}
+
+/** True when an answer is counted under a category: `Cancelled: out of stock`, `503`, `503 catalog_unavailable`, `none`. */
+function isOfCategory(answer: OrderAnswer | undefined, category: string): boolean {
+  if (category === kindOf(answer)) return true;
+  if (/^\d{3}$/.test(category)) return String(answer?.http) === category;
+  return describeAnswer(answer) === category;
+}
+
+function judgeEach(orders: readonly BookedOrder[], each: NonNullable<OrdersTolerance['each']>): Aspect {
+  const wrong = orders.filter(({ answer }) => !isAsWanted(answer, each));
+  const words = [
+    each.answer === undefined ? '' : typeof each.answer === 'string' ? each.answer : each.answer.in.join(' or '),
+    each.reason === undefined ? '' : describeTolerance(each.reason),
+    each.http === undefined ? '' : `HTTP ${describeTolerance(each.http)}`,
+    each.code === undefined ? '' : `code ${describeTolerance(each.code)}`,
+    each.duration === undefined ? '' : describeTolerance(each.duration, ' ms'),
+  ].filter((word) => word !== '');
+  const listed = wrong.slice(0, LISTED).map(({ op, answer }) => {
+    const took = answer === undefined ? '' : ` after ${round(answer.tookMs)} ms`;
+    return `order ${op}: ${describeAnswer(answer)}${took}${answer?.traceId === undefined ? '' : `, trace ${answer.traceId}`}`;
+  });
+  const more = wrong.length > LISTED ? [`and ${wrong.length - LISTED} more`] : [];
+  return {
+    outcome: wrong.length === 0 ? 'held' : 'deviated',
+    expected: `each ${words.join(', ')}`,
+    observed: wrong.length === 0 ? '' : `${wrong.length} of ${orders.length} otherwise`,
+    ...(wrong.length > 0 && { evidence: [...listed, ...more].join('\n') }),
+  };
+}
+
+function isAsWanted(
+  answer: OrderAnswer | undefined,
+  { answer: kind, reason, http, code, duration }: NonNullable<OrdersTolerance['each']>,
+): boolean {
+  if (answer === undefined) return false;
+  const kinds = kind === undefined ? undefined : typeof kind === 'string' ? [kind] : kind.in;
+  return (
+    (kinds === undefined || (kinds as readonly string[]).includes(kindOf(answer))) &&
+    (reason === undefined || (answer.reason !== undefined && isWithin(answer.reason, reason))) &&
+    (http === undefined || (answer.http !== undefined && isWithin(answer.http, http))) &&
+    (code === undefined || (answer.code !== undefined && isWithin(answer.code, code))) &&
+    (duration === undefined || isWithin(answer.tookMs, duration))
+  );
+}
+
+function judgeCount(orders: readonly BookedOrder[], category: string, bound: CountTolerance): Aspect {
+  const count = orders.filter(({ answer }) => isOfCategory(answer, category)).length;
+  return {
+    outcome: isWithin(count, bound) ? 'held' : 'deviated',
+    expected: `${describeTolerance(bound)} ${category}`,
+    observed: isWithin(count, bound) ? '' : `${count} ${category}`,
+  };
+}
+
+type Statistic = 'p50' | 'p95' | 'max';
+const SHARES: Readonly<Record<Statistic, number>> = { p50: 0.5, p95: 0.95, max: 1 };
+
+function judgeTime(orders: readonly BookedOrder[], statistic: Statistic, bound: DurationComparison): Aspect {
+  const ms = percentile(orders, SHARES[statistic]);
+  return {
+    outcome: isWithin(ms, bound) ? 'held' : 'deviated',
+    expected: `${statistic} ${describeTolerance(bound, ' ms')}`,
+    observed: `${statistic} ${round(ms)} ms`,
+  };
+}
+
+function judgeRatio(
+  orders: readonly BookedOrder[],
+  ratio: NonNullable<OrdersTolerance['ratio']>,
+  context: Pick<RunContext, 'orders'>,
+): Aspect[] {
+  const baseline = context.orders.ofStep(ratio.of).filter(({ answer }) => answer !== undefined);
+  return (['p50', 'p95', 'max'] as const).flatMap((statistic): Aspect[] => {
+    const bound = ratio[statistic];
+    if (bound === undefined) return [];
+    const expected = `${statistic} ${describeTolerance(bound, '×')} that of "${ratio.of}"`;
+    if (baseline.length === 0) return [{ outcome: 'unknown', expected, observed: `"${ratio.of}" has no orders` }];
+    const [now, then] = [percentile(orders, SHARES[statistic]), percentile(baseline, SHARES[statistic])];
+    const value = now / then;
+    const observed = `${statistic} ${round(now)} ms against ${round(then)} ms (${value.toFixed(2)}×)`;
+    return [{ outcome: isWithin(value, bound) ? 'held' : 'deviated', expected, observed }];
+  });
+}
+
+function judgeSameIds(orders: readonly BookedOrder[], step: string, context: Pick<RunContext, 'orders'>): Aspect {
+  const expected = `the same orders as "${step}"`;
+  const earlier = context.orders.ofStep(step);
+  const pairs = orders.map(({ answer }, index) => [answer?.orderId, earlier[index]?.answer?.orderId] as const);
+  const missing = pairs.filter(([, then]) => then === undefined).length;
+  if (missing > 0) return { outcome: 'unknown', expected, observed: `${missing} ids of "${step}" are not known` };
+  const other = pairs.filter(([now, then]) => now !== then);
+  if (other.length === 0) return { outcome: 'held', expected, observed: 'same ids' };
+  const evidence = other.slice(0, LISTED).map(([now, then]) => `${now ?? 'no id'} instead of ${then}`);
+  return { outcome: 'deviated', expected, observed: `${other.length} other ids`, evidence: evidence.join('\n') };
+}
+
+/** Of the times until an answer, or until the client gave up. Nearest rank. */
+function percentile(orders: readonly BookedOrder[], share: number): number {
+  const times = orders.flatMap(({ answer }) => answer?.tookMs ?? []).sort((a, b) => a - b);
+  return times[Math.max(0, Math.ceil(times.length * share) - 1)] ?? Number.NaN;
+}

@@ -1,0 +1,67 @@
+import type { LoadProvider } from '../../format/schema.ts';
+import type { Load, LoadSummary } from '../load-book.ts';
+import { type StepResult, unknown } from '../outcome.ts';
+import { createRandom } from '../random.ts';
+import type { RunContext } from '../run-context.ts';
+import { keyOf, linesOf } from './orders.ts';
+import { placeOrder } from './place-order.ts';
+
+/** Later than this an order is not where its rate puts it, ms. */
+const LATE_MS = 100;
+
+/**
+ * Starts orders at a rate, whatever becomes of them (open loop): a system that slows down gets no fewer. Arrivals are
+ * evenly apart or, `random`, independent of each other, by the seed.
+ */
+export function startLoad(step: string, provider: LoadProvider, context: RunContext): StepResult {
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, context.signal]);
+  context.loads.add(step, { stop: () => over.abort(), done: run(step, provider, signal, context) } satisfies Load);
+  const limit = provider.for === undefined ? 'until it is stopped' : `for ${provider.for} ms`;
+  return { outcome: 'held', observed: `${provider.rate} orders per second ${limit}` };
+}
+
+async function run(
+  step: string,
+  provider: LoadProvider,
+  signal: AbortSignal,
+  context: RunContext,
+): Promise<LoadSummary> {
+  const { clock, seed, runId, orders } = context;
+  const random = createRandom(`${seed} ${step}`);
+  const gapMs = () => (provider.arrivals === 'random' ? -Math.log(1 - random()) : 1) * (1000 / provider.rate);
+  const began = clock.now();
+  const inFlight: Promise<unknown>[] = [];
+  let late = 0;
+  for (let due = 0; provider.for === undefined || due < provider.for; due += gapMs()) {
+    const waitMs = began + due - clock.now();
+    if (waitMs > 0) await clock.sleep(waitMs, signal).catch(() => undefined); // Aborted: looked at next.
+    if (signal.aborted) break;
+    if (waitMs < -LATE_MS) late++;
+    const key = keyOf(provider.key, runId, orders.orders.length + 1);
+    inFlight.push(placeOrder({ step, key, lines: linesOf(provider) }, provider.timeout, context));
+  }
+  await Promise.all(inFlight);
+  return { sent: inFlight.length, late };
+}
+
+/** Ends a load and waits for the answers that are due. A generator that could not keep up makes what it shows unknown. */
+export async function stopLoad(step: string, { loads }: Pick<RunContext, 'loads'>): Promise<StepResult> {
+  const load = loads.get(step);
+  if (load === undefined) return unknown(`"${step}" was never started`);
+  load.stop();
+  return judgeLoad(await load.done);
+}
+
+/** The same, at the load's own end. */
+export async function joinLoad({ done }: Load): Promise<StepResult> {
+  return judgeLoad(await done);
+}
+
+/** More than one order in twenty sent late is another load than was asked for. */
+function judgeLoad({ sent, late }: LoadSummary): StepResult {
+  const observed = `${sent} orders sent${late > 0 ? `, ${late} of them more than ${LATE_MS} ms late` : ''}`;
+  return late > sent / 20
+    ? unknown(observed, { expected: 'orders sent at their time' })
+    : { outcome: 'held', observed };
+}

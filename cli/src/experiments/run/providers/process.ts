@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import type { InstanceState } from '../../../platform/state.ts';
+import type { ProcessProbe } from '../../format/schema.ts';
+import { type StepResult, unknown } from '../outcome.ts';
+import type { RunContext } from '../run-context.ts';
+import { describeTolerance, isWithin, type Value } from '../tolerance.ts';
+
+/** Looks at one process as the supervisor and the operating system see it. */
+export async function lookAtProcess({ provider, tolerance }: ProcessProbe, context: RunContext): Promise<StepResult> {
+  const { target, field, since } = provider;
+  const expected = `${target} ${field} ${describeTolerance(tolerance)}`;
+  const { instances } = await context.platform.connection.control.state();
+  const instance = instances.find(({ name }) => name === target) ?? instances.find(({ service }) => service === target);
+  if (instance === undefined) return unknown(`there is no ${target}`, { expected });
+  const value = await read(instance, field);
+  if (value === undefined) return unknown(`${instance.name} does not run`, { expected });
+  const before = since === undefined ? 0 : beforeOf(instance, field, context.marks.get(since)?.restarts);
+  if (before === undefined) return unknown(`${field} at "${since}" is not known`, { expected });
+  const observed = typeof value === 'number' ? value - before : value;
+  return { outcome: isWithin(observed, tolerance) ? 'held' : 'deviated', expected, observed: `${field} ${observed}` };
+}
+
+/** Only restarts are counted; the other fields have no difference. */
+function beforeOf(
+  { name }: InstanceState,
+  field: ProcessProbe['provider']['field'],
+  restarts: Readonly<Record<string, number>> | undefined,
+): number | undefined {
+  return field === 'restarts' ? restarts?.[name] : undefined;
+}
+
+async function read(
+  { process, restarts, rssBytes, cpuPercent }: InstanceState,
+  field: ProcessProbe['provider']['field'],
+): Promise<Value | undefined> {
+  switch (field) {
+    case 'restarts':
+      return restarts;
+    case 'pid':
+      return process?.pid;
+    case 'rss':
+      return rssBytes;
+    case 'cpu':
+      return cpuPercent;
+    case 'state':
+      return process === undefined ? undefined : stateLetter(process.pid);
+  }
+}
+
+/** `S`, `R`, `T`, ... (proc_pid_stat(5)); undefined when the process is gone. */
+async function stateLetter(pid: number): Promise<string | undefined> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[0];
+  } catch {
+    return undefined; // The process has ended, or this system has no /proc: either way there is no evidence.
+  }
+}

@@ -1,0 +1,130 @@
+import { messageOf } from '../../../errors.ts';
+import { createStyle } from '../../../output/style.ts';
+import { readAccounts } from '../../../trace/accounting.ts';
+import { type AssertResult, assertTrace } from '../../../trace/assert.ts';
+import { type ExpectedSpan, expectedTree, loadContract } from '../../../trace/contract.ts';
+import { diffLines, renderDiff } from '../../../trace/diff.ts';
+import type { TraceProbe, TraceTolerance } from '../../format/schema.ts';
+import type { BookedOrder } from '../order-book.ts';
+import { type StepResult, unknown, worst } from '../outcome.ts';
+import type { RunContext } from '../run-context.ts';
+import { describePattern, judgeSpans } from './span-patterns.ts';
+
+/** Spans arrive a batch delay after they end, and the relay has its poll: a trace is always waited for. ms. */
+const DEFAULT_WITHIN_MS = 10_000;
+/** A late extra span still counts, ms. */
+const SETTLE_MS = 1_000;
+/** Traces looked at of `each`; they are equal or the first shows the difference. */
+const MAX_TRACES = 50;
+
+const plain = createStyle({ enabled: false });
+
+/** Judges the traces of a step's orders. A trace that cannot be had is unknown; one that is otherwise has deviated. */
+export async function lookAtTraces(step: TraceProbe, context: RunContext): Promise<StepResult> {
+  const { provider, tolerance } = step;
+  const expected = describeTrace(tolerance);
+  const orders = choose(context.orders.ofStep(provider.of), provider.which);
+  if (orders.length === 0) return unknown(`"${provider.of}" has no such orders`, { expected });
+  const results: StepResult[] = [];
+  for (const order of orders.slice(0, MAX_TRACES)) {
+    results.push(await lookAtTrace(order, step, context));
+  }
+  const wrong = results.filter(({ outcome }) => outcome !== 'held');
+  return {
+    outcome: worst(results.map(({ outcome }) => outcome)),
+    expected,
+    observed:
+      wrong.length === 0
+        ? `${results.length} of ${results.length} traces, e.g. ${results[0]?.observed}`
+        : `${wrong.length} of ${results.length} traces otherwise: ${wrong[0]?.observed}`,
+    evidence: wrong
+      .slice(0, 3)
+      .flatMap(({ evidence }) => evidence ?? [])
+      .join('\n'),
+    traceIds: (wrong.length > 0 ? wrong : results).flatMap(({ traceIds }) => traceIds ?? []).slice(0, 20),
+  };
+}
+
+function choose(orders: readonly BookedOrder[], which: TraceProbe['provider']['which']): readonly BookedOrder[] {
+  if (which === 'first') return orders.slice(0, 1);
+  if (which === 'last') return orders.slice(-1);
+  return which === 'each' ? orders : orders.filter(({ answer }) => answer?.status !== 'Confirmed');
+}
+
+async function lookAtTrace(order: BookedOrder, step: TraceProbe, context: RunContext): Promise<StepResult> {
+  try {
+    const traceId = order.answer?.traceId ?? (await storedTraceId(order, context));
+    if (traceId === undefined) return unknown(`order ${order.op} has no trace id`);
+    const { contract } = step.tolerance;
+    const shape = contract === undefined ? undefined : await lookAtShape(contract, order, traceId, step, context);
+    if (shape !== undefined && shape.outcome !== 'held') return shape;
+    const parts = hasSpanRules(step.tolerance) ? await judgeSpans(traceId, step, context) : undefined;
+    return parts ?? shape ?? unknown('there is nothing to compare it with');
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return unknown(messageOf(error));
+  }
+}
+
+function hasSpanRules({ spans, services, has, 'has-not': hasNot }: TraceTolerance): boolean {
+  return [spans, services, has, hasNot].some((rule) => rule !== undefined);
+}
+
+/** Of an order whose answer was lost: its saga keeps the trace it belongs to. */
+async function storedTraceId({ key }: BookedOrder, { platform }: RunContext): Promise<string | undefined> {
+  if (key === undefined) return undefined;
+  const [row] = await platform.databases.query<{ trace_parent: string | null }>(
+    'orders',
+    'SELECT trace_parent FROM orders WHERE idempotency_key = $1',
+    [key],
+  );
+  return row?.trace_parent?.split('-')[1];
+}
+
+async function lookAtShape(
+  name: string,
+  order: BookedOrder,
+  traceId: string,
+  step: TraceProbe,
+  { platform, signal }: RunContext,
+): Promise<StepResult> {
+  const contract = await loadContract(name, platform.project.root);
+  const distinctProducts = new Set(order.lines.map(({ productId }) => productId)).size;
+  const parameters = 'distinctProducts' in contract.parameters ? { distinctProducts } : {};
+  const expected = without(expectedTree(contract, parameters), step.tolerance.without ?? []);
+  const result = await assertTrace({
+    backend: platform.telemetry,
+    traceId,
+    expected,
+    timeoutMs: step.within ?? DEFAULT_WITHIN_MS,
+    settleMs: step.for ?? SETTLE_MS,
+    accounting: () => readAccounts(platform.telemetry),
+    signal,
+  });
+  return fromAssertion(result, expected, traceId);
+}
+
+/** The tree without the spans of these names and all below them. */
+function without(tree: ExpectedSpan, names: readonly string[]): ExpectedSpan {
+  const children = tree.children.filter(({ name }) => !names.includes(name)).map((child) => without(child, names));
+  return { ...tree, children };
+}
+
+const OUTCOMES = { pass: 'held', fail: 'deviated', unknown: 'unknown' } as const;
+
+function fromAssertion(
+  { verdict, explanation, comparison, spans }: AssertResult,
+  expected: ExpectedSpan,
+  traceId: string,
+): StepResult {
+  const outcome = OUTCOMES[verdict];
+  const evidence =
+    outcome === 'held' ? undefined : `trace ${traceId}\n${renderDiff(diffLines(expected, comparison), plain)}`;
+  return { outcome, observed: `${spans} spans: ${explanation}`, evidence, traceIds: [traceId] };
+}
+
+function describeTrace({ contract, without: left = [], ...rules }: TraceTolerance): string {
+  const shape = contract === undefined ? [] : [`exactly the contract "${contract}"`];
+  const less = left.length > 0 ? [`without ${left.join(', ')}`] : [];
+  return [...shape, ...less, ...describePattern(rules)].join(', ');
+}

@@ -1,0 +1,48 @@
+import type { RunClock } from './clock.ts';
+import { type StepResult, worst } from './outcome.ts';
+
+export interface LookTiming {
+  /** Tried until it holds, at most this long, ms. Undefined: one look. */
+  readonly within: number | undefined;
+  /** Must go on to hold all this time, ms. Undefined: one success is enough. */
+  readonly for: number | undefined;
+}
+
+export interface Repeated extends StepResult {
+  readonly attempts: number;
+}
+
+const EVERY_MS = 250;
+
+/**
+ * Looks as often as the timing asks. `within`: until it holds, and the last look counts. `for`: from its first success on
+ * every look must hold; the worst counts. An unknown look in that time is not a success: it was not seen to hold.
+ */
+export async function repeatLook(
+  look: () => Promise<StepResult>,
+  timing: LookTiming,
+  clock: RunClock,
+  signal: AbortSignal,
+): Promise<Repeated> {
+  const began = clock.now();
+  let attempts = 1;
+  let last = await look();
+  while (last.outcome !== 'held' && clock.now() - began < (timing.within ?? 0)) {
+    await clock.sleep(EVERY_MS, signal);
+    last = await look();
+    attempts++;
+  }
+  if (last.outcome !== 'held' || timing.for === undefined) return { ...last, attempts };
+  const heldSince = clock.now();
+  while (clock.now() - heldSince < timing.for) {
+    await clock.sleep(EVERY_MS, signal);
+    const next = await look();
+    attempts++;
+    if (worst([next.outcome]) !== 'held') {
+      const heldMs = Math.round(clock.now() - heldSince);
+      return { ...next, attempts, observed: `${next.observed ?? next.outcome}, after it had held for ${heldMs} ms` };
+    }
+    last = next;
+  }
+  return { ...last, attempts, observed: `${last.observed ?? ''} (held for ${timing.for} ms)`.trim() };
+}

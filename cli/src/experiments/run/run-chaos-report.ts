@@ -1,0 +1,32 @@
+import type { ChaosReportOptions } from '../../commands/chaos.ts';
+import type { CommandDeps } from '../../commands/deps.ts';
+import { readJournal } from '../journal.ts';
+import { renderHtml } from '../report/render-html.ts';
+import { renderJunit } from '../report/render-junit.ts';
+import { renderMarkdown } from '../report/render-markdown.ts';
+import { findRun } from './run-folder.ts';
+import { writeTo } from './write-reports.ts';
+
+/** `shopctl chaos report`: a run's reports again, from its journal. Without a file the Markdown is printed. */
+export async function runChaosReport(
+  runId: string | undefined,
+  { html, junit, markdown, ...options }: ChaosReportOptions,
+  deps: CommandDeps,
+): Promise<void> {
+  const run = await findRun(deps.projectFrom(options), runId);
+  const { records, torn } = await readJournal(run.journal);
+  if (torn) deps.output.warn('the journal ends in half a record: its writer was killed');
+  const written: string[] = [];
+  const write = async (file: string | undefined, render: () => string) => {
+    if (file === undefined) return;
+    await writeTo(file, render());
+    written.push(file);
+  };
+  await write(html, () => renderHtml(records));
+  await write(junit, () => renderJunit(records));
+  await write(markdown, () => renderMarkdown(records));
+  const result = { runId: run.runId, journal: run.journal, torn, written };
+  deps.output.result(result, () =>
+    written.length > 0 ? `${run.runId}: ${written.join(', ')}` : renderMarkdown(records),
+  );
+}

@@ -1,0 +1,236 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { refuseLeftFaults, refuseRemains } from '../../chaos/dirty.ts';
+import type { ChaosRunOptions } from '../../commands/chaos.ts';
+import type { CommandDeps } from '../../commands/deps.ts';
+import { CliError } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { formatTable } from '../../output/table.ts';
+import { formatDuration } from '../../output/units.ts';
+import { createControlClient } from '../../platform/control-client.ts';
+import type { Project } from '../../platform/project.ts';
+import { takeProjectLock } from '../../platform/project-lock.ts';
+import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
+import { type FoundExperiment, findExperiments } from '../format/catalogue.ts';
+import { renderPlan } from '../format/render.ts';
+import type { PlatformNeeds } from '../format/schema.ts';
+import { parseSetting } from '../format/substitute.ts';
+import { narrate, paintVerdict } from './narrate.ts';
+import { needsKey, refuseUnmet } from './needs.ts';
+import { endLeftOver, endOwn, ownProject, startOwn } from './own-platform.ts';
+import { type FinishedRun, runOne } from './run-one.ts';
+import { exitCodeOf, worstVerdict } from './verdict.ts';
+import { writeReports, writeSharedReports } from './write-reports.ts';
+
+/** One finished experiment as `--json` tells it. */
+export interface RunSummary {
+  readonly id: string;
+  readonly verdict: FinishedRun['verdict'];
+  readonly exitCode: number;
+  readonly reasons: readonly string[];
+  readonly tookMs: number;
+  /** Paths. */
+  readonly journal: string;
+  readonly report: string | null;
+}
+
+/** `shopctl chaos run`. The exit code is that of the worst verdict. */
+export async function runChaosRun(
+  names: readonly string[],
+  options: ChaosRunOptions,
+  deps: CommandDeps,
+): Promise<void> {
+  const project = deps.projectFrom(options);
+  const experiments = (await choose(names, options, project)).map((one) => withPlants(one, options.plant ?? []));
+  if (options.dryRun) return showPlan(experiments, deps);
+  const began = performance.now();
+  const finished: RunSummary[] = [];
+  const over = Promise.withResolvers<void>();
+  // A first Ctrl-C aborts the signal, and the run ends by itself: heals, closes its journal, takes its platform down.
+  deps.onInterrupt(() => over.promise);
+  deps.onForce?.(() =>
+    deps.output.note('still taking back what was done; once more leaves the rest to the supervisor'),
+  );
+  forwardHangUp();
+  try {
+    await using _ = await holdRuns(project);
+    await runAll(experiments, { project, options, deps, finished });
+  } finally {
+    await writeSharedReports(finished, options, deps.output);
+    show(finished, performance.now() - began, deps);
+    over.resolve();
+  }
+}
+
+/** A closed terminal is an interruption like Ctrl-C; what is then written to it goes nowhere. */
+function forwardHangUp(): void {
+  process.once('SIGHUP', () => {
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+    process.emit('SIGINT');
+  });
+}
+
+async function choose(
+  names: readonly string[],
+  { tag = [], all = false, set = [] }: ChaosRunOptions,
+  { root }: Project,
+): Promise<readonly FoundExperiment[]> {
+  if (names.length === 0 && tag.length === 0 && !all) {
+    throw new CliError({
+      what: 'no experiment is named',
+      next: 'name ids or files, or choose with --tag or --all; "shopctl chaos list" shows them',
+      exitCode: exitCodes.usage,
+    });
+  }
+  return findExperiments(root, { names, tags: tag, settings: Object.fromEntries(set.map(parseSetting)) });
+}
+
+function withPlants(found: FoundExperiment, plants: readonly string[]): FoundExperiment {
+  if (plants.length === 0) return found;
+  const { platform } = found.experiment;
+  const plant = [...new Set([...platform.plant, ...plants])];
+  return { ...found, experiment: { ...found.experiment, platform: { ...platform, failpoints: true, plant } } };
+}
+
+function showPlan(experiments: readonly FoundExperiment[], { output }: CommandDeps): void {
+  output.result(
+    experiments.map(({ file, experiment }) => ({ file, experiment })),
+    () => experiments.map(({ experiment }) => renderPlan(experiment)).join('\n\n'),
+  );
+}
+
+/** Two runs at once would each see the other's faults. Free again after kill -9. */
+async function holdRuns(project: Project): Promise<AsyncDisposable> {
+  await mkdir(join(project.stateDir, 'chaos'), { recursive: true, mode: 0o700 });
+  const lock = await takeProjectLock(join(project.stateDir, 'chaos', 'run.lock'));
+  if (lock === undefined) {
+    throw new CliError({
+      what: `experiments run already on ${project.name}`,
+      why: 'two runs at once would each see the other’s faults',
+      next: 'wait for the other run to end, or choose another project with --project',
+    });
+  }
+  // The project's folder may be gone by then (down -v), and the lock with it.
+  return { [Symbol.asyncDispose]: () => lock.release().catch(() => undefined) };
+}
+
+interface Batch {
+  readonly project: Project;
+  readonly options: ChaosRunOptions;
+  readonly deps: CommandDeps;
+  readonly finished: RunSummary[];
+}
+
+async function runAll(experiments: readonly FoundExperiment[], batch: Batch): Promise<void> {
+  const { project, options, deps } = batch;
+  await refuseLeftFaults(project);
+  const isRunning = await isSupervisorRunning(project);
+  await endLeftOver(project, deps);
+  if (isRunning && !options.fresh) {
+    const state = await createControlClient(project.socketPath).state();
+    refuseRemains(state.faults);
+    refuseUnmet(experiments, state);
+    await runGroup(experiments, project, batch);
+    return;
+  }
+  const groups = [...Map.groupBy(experiments, ({ experiment }) => needsKey(experiment.platform)).values()];
+  for (const [index, group] of groups.entries()) {
+    const isLast = index === groups.length - 1;
+    if (!(await runOnOwn(group, isLast, batch))) return;
+  }
+}
+
+/** False when nothing further is to be run. */
+async function runOnOwn(group: readonly FoundExperiment[], isLast: boolean, batch: Batch): Promise<boolean> {
+  const { project, options, deps } = batch;
+  const needs = group[0]?.experiment.platform as PlatformNeeds;
+  let own: Project;
+  try {
+    own = await startOwn(project, needs, deps);
+  } catch (error) {
+    await endOwn(project, deps);
+    throw error;
+  }
+  let goesOn = false;
+  try {
+    goesOn = await runGroup(group, own, batch);
+    return goesOn;
+  } finally {
+    if (options.keep && (isLast || !goesOn) && !deps.signal.aborted) {
+      const name = ownProject(project, deps.env).name;
+      deps.output.note(`${name} is kept: "shopctl status -p ${name}"; "shopctl down -v -p ${name}" ends it`);
+    } else {
+      await endOwn(project, deps);
+    }
+  }
+}
+
+/** False when nothing further is to be run. */
+async function runGroup(group: readonly FoundExperiment[], platformProject: Project, batch: Batch): Promise<boolean> {
+  const { options } = batch;
+  for (const found of group) {
+    for (let round = 0; round < (options.repeat ?? 1); round++) {
+      const run = await runNext(found, platformProject, batch);
+      if (run.verdict === 'interrupted' || run.verdict === 'dirty') return false;
+      if (options.failFast && run.verdict !== 'pass') return false;
+    }
+  }
+  return true;
+}
+
+async function runNext(
+  { file, experiment }: FoundExperiment,
+  platformProject: Project,
+  { project, options, deps, finished }: Batch,
+): Promise<FinishedRun> {
+  const { output } = deps;
+  deps.signal.throwIfAborted();
+  const seed = options.seed ?? experiment.seed;
+  output.note(`${output.style.bold(experiment.id)} ${experiment.title} (seed ${seed})`);
+  const run = await runOne({
+    file,
+    experiment,
+    seed,
+    project,
+    platformProject,
+    plants: experiment.platform.plant,
+    interrupted: deps.signal,
+    tell: narrate(output),
+  });
+  const report = await writeReports(run.folder, output);
+  const { id, verdict, exitCode, reasons, tookMs, folder } = run;
+  finished.push({ id, verdict, exitCode, reasons, tookMs, journal: folder.journal, report });
+  output.note(`  ${paintVerdict(verdict, output.style)} in ${formatDuration(tookMs)}${reasonLines(reasons)}`);
+  return run;
+}
+
+function reasonLines(reasons: readonly string[]): string {
+  return reasons.map((reason) => `\n    ${reason}`).join('');
+}
+
+function show(finished: readonly RunSummary[], tookMs: number, { output }: CommandDeps): void {
+  if (finished.length === 0) return;
+  output.result(finished, () => {
+    const rows = finished.map(({ id, verdict, tookMs: ownMs, reasons, journal, report }) => [
+      id,
+      paintVerdict(verdict, output.style),
+      formatDuration(ownMs),
+      reasons[0] ?? '',
+      report ?? journal,
+    ]);
+    const table = formatTable(['ID', 'VERDICT', 'TOOK', 'WHY', 'REPORT'], rows);
+    return [table, ...repeatsOf(finished), `total time ${formatDuration(tookMs)}`].join('\n');
+  });
+  process.exitCode = exitCodeOf(worstVerdict(finished.map(({ verdict }) => verdict)));
+}
+
+/** Whether repeated runs came to the same. */
+function repeatsOf(finished: readonly RunSummary[]): string[] {
+  const byId = [...Map.groupBy(finished, ({ id }) => id)].filter(([, runs]) => runs.length > 1);
+  return byId.map(([id, runs]) => {
+    const verdicts = [...Map.groupBy(runs, ({ verdict }) => verdict)].map(
+      ([verdict, own]) => `${own.length} ${verdict}`,
+    );
+    return `${id}: ${runs.length} runs, ${verdicts.length === 1 ? 'equal verdicts' : 'DIFFERENT verdicts'}: ${verdicts.join(', ')}`;
+  });
+}

@@ -1,0 +1,61 @@
+import type { AuditTarget } from '../../audit/target.ts';
+import type { PlatformConnection } from '../../platform/connection.ts';
+import type { Project } from '../../platform/project.ts';
+import type { ShopDatabases } from '../../shop/databases.ts';
+import type { GatewayClient } from '../../shop/gateway-client.ts';
+import type { TelemetryBackend } from '../../trace/backend.ts';
+import type { ResolvedExperiment } from '../format/schema.ts';
+import type { Journal } from '../journal.ts';
+import type { RunClock } from './clock.ts';
+import type { Snapshot } from './counters.ts';
+import type { FaultBook } from './fault-book.ts';
+import type { LoadBook } from './load-book.ts';
+import type { OrderBook } from './order-book.ts';
+import type { ProcessEvents } from './process-events.ts';
+
+/** The platform an experiment runs on. */
+export interface RunPlatform {
+  readonly project: Project;
+  readonly connection: PlatformConnection;
+  readonly gateway: GatewayClient;
+  /** As the operator, in transactions that can only read. */
+  readonly databases: ShopDatabases;
+  readonly telemetry: TelemetryBackend;
+  readonly audited: AuditTarget;
+}
+
+/** A moment that later steps refer to: the start of the run, or the end of a step. */
+export interface Mark {
+  /** Wall clock, ms since 1970. */
+  readonly time: number;
+  /** All counters; undefined when telemetry could not be read then. */
+  readonly counters: Snapshot | undefined;
+  /** Restarts by instance. */
+  readonly restarts: Readonly<Record<string, number>>;
+  /** Hits by failpoint, `orders.S4`; undefined where the services run without failpoints. */
+  readonly hits: Readonly<Record<string, number>> | undefined;
+}
+
+/** What every step of a run is given. */
+export interface RunContext {
+  readonly experiment: ResolvedExperiment;
+  readonly runId: string;
+  readonly seed: number;
+  readonly clock: RunClock;
+  readonly journal: Journal;
+  /** Aborted when the run is interrupted or its budget is over. */
+  readonly signal: AbortSignal;
+  readonly platform: RunPlatform;
+  readonly orders: OrderBook;
+  readonly loads: LoadBook;
+  readonly faults: FaultBook;
+  readonly processEvents: ProcessEvents;
+
+  /** What the run has stopped with `service` and not started again. */
+  readonly stopped: Set<string>;
+  readonly marks: Map<string, Mark>;
+  /** The platform as an audit reads it, with the instances there are now. */
+  freshAuditTarget(): Promise<AuditTarget>;
+  /** When the budget is over, on the run's clock, ms. */
+  readonly endsAt: number;
+}

@@ -1,0 +1,284 @@
+import { openTarget } from '../../audit/target.ts';
+import { createChaosClient } from '../../chaos/chaos-client.ts';
+import { VERSION } from '../../commands/version.ts';
+import { messageOf } from '../../errors.ts';
+import { connectPlatform } from '../../platform/connection.ts';
+import type { Project } from '../../platform/project.ts';
+import { openShopDatabases } from '../../shop/databases.ts';
+import { createGatewayClient } from '../../shop/gateway-client.ts';
+import { createBackend } from '../../trace/backend.ts';
+import type { FoundExperiment } from '../format/catalogue.ts';
+import type { FaultStep } from '../format/schema.ts';
+import { createJournal, type Journal } from '../journal.ts';
+import type { Clocks, RunVerdict } from '../journal-records.ts';
+import { type Audited, auditRun, type EarlierOrder, earlierOrders } from './auditor.ts';
+import { systemClock } from './clock.ts';
+import { judgeConditions } from './conditions.ts';
+import { type EngineEvent, type EnginePorts, type RunResult, runExperiment } from './engine.ts';
+import { execute, waitsByItself } from './execute.ts';
+import { FaultBook } from './fault-book.ts';
+import { LoadBook } from './load-book.ts';
+import { referredTo, takeMark } from './marks.ts';
+import { OrderBook } from './order-book.ts';
+import { followProcesses } from './process-events.ts';
+import { judgePending } from './providers/fault.ts';
+import { joinLoad } from './providers/load.ts';
+import { restoreServices } from './providers/service.ts';
+import type { Mark, RunContext, RunPlatform } from './run-context.ts';
+import { createRunFolder, type RunFolder } from './run-folder.ts';
+import { type Sampler, startSampler } from './sampler.ts';
+import { exitCodeOf } from './verdict.ts';
+
+export interface RunOptions extends FoundExperiment {
+  readonly seed: number;
+  /** Whose journal it is. */
+  readonly project: Project;
+  /** Where it runs; the same, or a platform of the run's own. */
+  readonly platformProject: Project;
+  readonly plants: readonly string[];
+  /** Ctrl-C and the like. */
+  readonly interrupted: AbortSignal;
+  readonly tell: (event: EngineEvent) => void;
+}
+
+export interface FinishedRun {
+  readonly id: string;
+  readonly folder: RunFolder;
+  readonly verdict: RunVerdict;
+  readonly exitCode: number;
+  readonly reasons: readonly string[];
+  readonly tookMs: number;
+}
+
+/** Longest wait for the last answers of the run's orders when it ends, ms: the client deadline and a little more. */
+const AUDIT_SLACK_MS = 30_000;
+
+/**
+ * Runs one experiment on a running platform, from its journal's first record to its last. Throws CliError only before
+ * anything has happened (the platform is away or dirty); everything else is a verdict.
+ */
+export async function runOne(options: RunOptions): Promise<FinishedRun> {
+  const { experiment, seed, project, platformProject, interrupted } = options;
+  await using platform = await openPlatform(platformProject);
+  const folder = await createRunFolder(project, { id: experiment.id, seed, at: new Date() });
+  const clock = systemClock;
+  const began = clock.now();
+  const journal = createJournal(folder.journal, clock);
+  journal.write(runRecord(options, folder));
+  const budget = AbortSignal.timeout(experiment.budget);
+  const signals = { interrupted, run: AbortSignal.any([interrupted, budget]) };
+  const run = await openRun({
+    options,
+    platform,
+    journal,
+    folder,
+    run: signals.run,
+    endsAt: began + experiment.budget,
+  });
+  let result: RunResult;
+  try {
+    result = await runExperiment(experiment, run.ports, signals);
+  } finally {
+    await run.close();
+  }
+  const tookMs = Math.round(clock.now() - began);
+  const { verdict, reasons } = result;
+  const exitCode = exitCodeOf(verdict);
+  const clocks = run.clocks(began, result.steadyAt);
+  journal.write({ type: 'verdict', verdict, exitCode, reasons, clocks, tookMs });
+  await journal.close();
+  return { id: experiment.id, folder, verdict, exitCode, reasons, tookMs };
+}
+
+function runRecord({ experiment, file, seed, platformProject, plants }: RunOptions, { runId }: RunFolder) {
+  return {
+    type: 'run',
+    version: 1,
+    runId,
+    experiment: { ...experiment },
+    file,
+    seed,
+    project: platformProject.name,
+    shopctl: VERSION,
+    node: process.version,
+    plants,
+  } as const;
+}
+
+async function openPlatform(project: Project): Promise<RunPlatform & AsyncDisposable> {
+  const connection = await connectPlatform(project);
+  const audited = openTarget(connection);
+  const databases = openShopDatabases(readOnly(connection.databaseUrls));
+  return {
+    project,
+    connection,
+    gateway: createGatewayClient(connection.gatewayUrl),
+    databases,
+    telemetry: createBackend(connection.telemetryUrl),
+    audited,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([databases[Symbol.asyncDispose](), audited[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+/** The operator may redrive the outbox; a probe must not be able to change anything. */
+function readOnly<Urls extends Readonly<Record<string, string>>>(urls: Urls): Urls {
+  const entries = Object.entries(urls).map(([name, text]) => {
+    const url = new URL(text);
+    url.searchParams.set('options', '-c default_transaction_read_only=on');
+    return [name, url.href];
+  });
+  return Object.fromEntries(entries) as Urls;
+}
+
+interface Opening {
+  readonly options: RunOptions;
+  readonly platform: RunPlatform;
+  readonly journal: Journal;
+  readonly folder: RunFolder;
+  readonly run: AbortSignal;
+  readonly endsAt: number;
+}
+
+interface OpenRun {
+  readonly ports: EnginePorts;
+  clocks(began: number, steadyAt: number | undefined): Clocks;
+  close(): Promise<void>;
+}
+
+async function openRun({ options, platform, journal, folder, run, endsAt }: Opening): Promise<OpenRun> {
+  const { experiment, seed, tell, interrupted } = options;
+  const clock = systemClock;
+  const faults = new FaultBook(createChaosClient(platform.project), journal, clock);
+  const processEvents = followProcesses(
+    platform.connection.control,
+    clock.date().getTime(),
+    ({ type, subject, message }) => {
+      const event = PROCESS_EVENTS[type];
+      if (event !== undefined) journal.write({ type: 'event', event, target: subject, details: message });
+    },
+  );
+  const context: RunContext = {
+    experiment,
+    runId: folder.runId,
+    seed,
+    clock,
+    journal,
+    signal: run,
+    platform,
+    orders: new OrderBook(journal, clock, () => faults.phase()),
+    loads: new LoadBook(),
+    faults,
+    processEvents,
+    stopped: new Set(),
+    marks: new Map<string, Mark>(),
+    freshAuditTarget: async () => openTarget(await connectPlatform(platform.project)),
+    endsAt,
+  };
+  const sampler = startSampler(context);
+  const start = await begin(context);
+  const referred = referredTo(experiment);
+  const ports: EnginePorts = {
+    clock,
+    journal,
+    execute: (step) => execute(step, context),
+    waitsByItself,
+    isReferredTo: (step) => referred.has(step),
+    mark: async (step) => void context.marks.set(step, await takeMark(context)),
+    joinLoad: (step) => {
+      const load = context.loads.get(step);
+      return load === undefined ? undefined : joinLoad(load);
+    },
+    endLoads: () => context.loads.end(),
+    judgePending: () => judgeAllPending(context),
+    async healAll() {
+      const [{ remains }, problems] = [await faults.heal(), await restoreServices(context)];
+      return [...remains, ...problems];
+    },
+    judgeConditions: () => judgeConditions(experiment, context),
+    async audit() {
+      // The budget is the method's; the audit has a limit of its own, so that a slow settle is told by the audit.
+      const limit = AbortSignal.timeout(experiment.audit.settle + AUDIT_SLACK_MS);
+      const signal = AbortSignal.any([interrupted, limit]);
+      const audited: Audited = await auditRun(
+        { ...context, signal },
+        { folder: folder.path, earlier: start, rules: experiment.audit },
+      );
+      return audited.findings;
+    },
+    tell,
+  };
+  return {
+    ports,
+    clocks: (began, steadyAt) => clocksOf(context, sampler, began, steadyAt),
+    async close() {
+      processEvents.close();
+      await sampler.stop();
+    },
+  };
+}
+
+/** What the run is compared with. An order book that cannot be read now makes I3 say more than it should, never less. */
+async function begin(context: RunContext): Promise<readonly EarlierOrder[]> {
+  try {
+    const earlier = await earlierOrders(context);
+    context.marks.set('start', await takeMark(context));
+    return earlier;
+  } catch (error) {
+    context.journal.write({ type: 'event', event: 'start.incomplete', details: messageOf(error) });
+    return [];
+  }
+}
+
+const PROCESS_EVENTS: Readonly<Record<string, string>> = {
+  'instance.crashed': 'process.exit',
+  'instance.failed': 'process.failed',
+  'instance.starting': 'process.restarted',
+  'instance.ready': 'process.ready',
+  'instance.unready': 'process.unready',
+  'instance.stopped': 'process.stopped',
+};
+
+async function judgeAllPending(context: RunContext) {
+  const results = [];
+  for (const step of context.experiment.method) {
+    if (step.type !== 'action' || step.provider.type !== 'fault') continue;
+    const result = await judgePending(step as FaultStep, context);
+    if (result !== undefined) results.push({ ...result, step: step.name });
+  }
+  return results;
+}
+
+function clocksOf(
+  { faults, orders }: RunContext,
+  sampler: Sampler,
+  began: number,
+  steadyAt: number | undefined,
+): Clocks {
+  const since = (at: number | undefined) => (at === undefined ? undefined : Math.round(at - began));
+  const { firstInjectedAt, firstWitnessedAt, lastHealedAt } = faults;
+  const drainedSince = sampler.drainedSince();
+  const drainedAt = drainedSince === undefined ? undefined : Math.max(drainedSince, lastHealedAt ?? drainedSince);
+  const clocks = {
+    injectedMs: since(firstInjectedAt),
+    witnessedMs: since(firstWitnessedAt),
+    firstSymptomMs: since(firstSymptomAt(orders)),
+    healedMs: since(lastHealedAt),
+    steadyMs: since(steadyAt),
+    drainedMs: since(drainedAt),
+  };
+  return Object.fromEntries(Object.entries(clocks).filter(([, ms]) => ms !== undefined));
+}
+
+/** The end of the first order under a fault that was not Confirmed, or took longer than any order before the fault. */
+function firstSymptomAt({ orders }: OrderBook): number | undefined {
+  const slowest = Math.max(
+    0,
+    ...orders.filter(({ phase }) => phase === 'before').map(({ answer }) => answer?.tookMs ?? 0),
+  );
+  const ends = orders
+    .filter(({ phase, answer }) => phase === 'fault' && (answer?.status !== 'Confirmed' || answer.tookMs > slowest))
+    .map(({ invokedAt, answer }) => invokedAt + (answer?.tookMs ?? 0));
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}

@@ -1,0 +1,104 @@
+import type { Probe, ResolvedExperiment, Step } from '../../format/schema.ts';
+import type { Journal } from '../../journal.ts';
+import type { NewRecord } from '../../journal-records.ts';
+import { type EnginePorts, type RunResult, runExperiment } from '../engine.ts';
+import type { ExecutableStep } from '../execute.ts';
+import type { StepResult } from '../outcome.ts';
+import type { Finding } from '../verdict.ts';
+import { createFakeClock } from './fake-clock.ts';
+
+/** What the fakes of one run answer; everything holds unless said otherwise. */
+export interface FakeRun {
+  readonly method?: readonly Step[];
+  readonly steady?: readonly Probe[];
+  readonly recovery?: readonly Probe[];
+  /** What a step comes to at its n-th look, from 1. */
+  readonly result?: (step: string, look: number) => StepResult | Error;
+  /** The run is interrupted when this step is carried out. */
+  readonly interruptAt?: string;
+  readonly pending?: readonly (StepResult & { readonly step: string })[];
+  readonly remains?: readonly string[];
+  readonly conditions?: readonly Finding[];
+  readonly audit?: readonly Finding[];
+}
+
+export interface FakeOutcome extends RunResult {
+  readonly records: readonly NewRecord[];
+  readonly calls: readonly string[];
+}
+
+const HELD: StepResult = { outcome: 'held' };
+
+/** A probe of a kind that the engine does not care about. */
+export function aProbe(name: string, more: object = {}): Probe {
+  return {
+    name,
+    type: 'probe',
+    provider: { type: 'ready', target: 'all' },
+    tolerance: true,
+    ...more,
+  } as unknown as Probe;
+}
+
+export function aFault(name: string, more: object = {}): Step {
+  const provider = { type: 'fault', fault: 'latency', target: 'orders-payments', parameters: {} };
+  return { name, type: 'action', provider, witness: { within: 5_000 }, ...more } as unknown as Step;
+}
+
+export function aJoin(name: string, of: string): Step {
+  return { name, type: 'action', provider: { type: 'join', of }, stop: false } as unknown as Step;
+}
+
+/** Runs the engine with fakes for all that it has done for it. */
+export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
+  const records: NewRecord[] = [];
+  const calls: string[] = [];
+  const interruption = new AbortController();
+  const journal: Journal = {
+    write: (record) => void records.push(record),
+    sync: async () => undefined,
+    close: async () => undefined,
+  };
+  const looks = new Map<string, number>();
+  const ports: EnginePorts = {
+    clock: createFakeClock(),
+    journal,
+    async execute(step: ExecutableStep) {
+      calls.push(step.name);
+      if (step.name === fake.interruptAt) interruption.abort(new Error('interrupted'));
+      interruption.signal.throwIfAborted();
+      const look = (looks.get(step.name) ?? 0) + 1;
+      looks.set(step.name, look);
+      const result = fake.result?.(step.name, look) ?? HELD;
+      if (result instanceof Error) throw result;
+      return result;
+    },
+    waitsByItself: () => false,
+    mark: async (step) => void calls.push(`mark ${step}`),
+    isReferredTo: () => false,
+    joinLoad: () => undefined,
+    endLoads: async () => void calls.push('end loads'),
+    judgePending: async () => fake.pending ?? [],
+    async healAll() {
+      calls.push('heal all');
+      return fake.remains ?? [];
+    },
+    async judgeConditions() {
+      calls.push('conditions');
+      return fake.conditions ?? [];
+    },
+    async audit() {
+      calls.push('audit');
+      return fake.audit ?? [];
+    },
+    tell: () => undefined,
+  };
+  const experiment = {
+    id: 'T1',
+    'steady-state-hypothesis': { title: 'steady', probes: fake.steady ?? [aProbe('steady')] },
+    method: fake.method ?? [aFault('fault'), aProbe('probe')],
+    recovery: fake.recovery ?? [],
+  } as unknown as ResolvedExperiment;
+  const signals = { interrupted: interruption.signal, run: interruption.signal };
+  return { ...(await runExperiment(experiment, ports, signals)), records, calls };
+}

@@ -1,0 +1,54 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CliError, messageOf } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { Output } from '../../output/output.ts';
+import { readJournal } from '../journal.ts';
+import type { JournalRecord } from '../journal-records.ts';
+import { renderHtml } from '../report/render-html.ts';
+import { renderJunit, renderJunitOfRuns } from '../report/render-junit.ts';
+import type { RunFolder } from './run-folder.ts';
+
+/** Writes `report.html` and `junit.xml` beside the journal. A report that fails does not change what was measured. */
+export async function writeReports({ path, journal }: RunFolder, output: Output): Promise<string | null> {
+  try {
+    const { records } = await readJournal(journal);
+    const file = join(path, 'report.html');
+    await writeFile(file, renderHtml(records), { mode: 0o600 });
+    await writeFile(join(path, 'junit.xml'), renderJunit(records), { mode: 0o600 });
+    return file;
+  } catch (error) {
+    output.warn(`no report was written: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+/** `--junit FILE` and `--html FILE` over all runs of a command; HTML is of the last run. */
+export async function writeSharedReports(
+  runs: readonly { readonly journal: string }[],
+  { junit, html }: { readonly junit?: string; readonly html?: string },
+  output: Output,
+): Promise<void> {
+  if ((junit === undefined && html === undefined) || runs.length === 0) return;
+  const journals = await Promise.all(runs.map(async ({ journal }) => (await readJournal(journal)).records));
+  if (junit !== undefined) await writeTo(junit, renderJunitOfRuns(journals));
+  if (html === undefined) return;
+  await writeTo(html, renderHtml(journals.at(-1) as readonly JournalRecord[]));
+  if (runs.length > 1)
+    output.note(`${html} shows the last of ${runs.length} runs; each has its own beside its journal`);
+}
+
+/** Throws CliError (2) when it cannot be written. */
+export async function writeTo(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (cause) {
+    throw new CliError({
+      what: `cannot write ${file}`,
+      why: messageOf(cause),
+      next: 'name a file in a folder that exists and can be written to',
+      exitCode: exitCodes.usage,
+      cause,
+    });
+  }
+}

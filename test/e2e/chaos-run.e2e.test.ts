@@ -1,0 +1,210 @@
+/*
+ * Goal: a run's verdict is what happened, its journal tells it, and nothing it did outlives it, however it ends.
+ * Method: a real platform, the built `shopctl`, and experiments in a folder of the test. One for each verdict; then runs
+ * that are interrupted, and killed with SIGKILL, while their fault is in effect.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { readJournal } from '../../cli/src/experiments/journal.ts';
+import type { JournalRecord } from '../../cli/src/experiments/journal-records.ts';
+import type { RunSummary } from '../../cli/src/experiments/run/run-chaos-run.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import * as chaos from './support/chaos.ts';
+import { place } from './support/client.ts';
+import { eventually } from './support/eventually.ts';
+
+/** A fault is gone this long after its holder, in ms. */
+const HEALED_MS = 5_000;
+const BEGUN_MS = 60_000;
+
+let platform: TestPlatform;
+let folder: string;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'chaos-run-'));
+  platform = await startPlatform({ project: 'e2e-chaos-run', env: { SHOPCTL_FAILPOINTS: '1' } });
+  await place(platform);
+});
+afterAll(async () => {
+  await platform?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+const STEADY = `
+steady-state-hypothesis:
+  title: ready
+  probes:
+    - {name: ready, type: probe, provider: {type: ready, target: all}, tolerance: true, within: 20s}`;
+
+const SLOW = `
+  - name: slow payments
+    type: action
+    provider: {type: fault, fault: latency, target: orders-payments, latency: 400ms}`;
+
+const ORDERS = `
+  - name: orders
+    type: probe
+    provider: {type: orders, count: 2}
+    tolerance: {each: {answer: Confirmed, duration: {gte: 400ms}}}`;
+
+/** Writes an experiment and resolves with its path. */
+async function anExperiment(id: string, method: string, rest = ''): Promise<string> {
+  const file = join(folder, `${id}.yaml`);
+  const head = `version: shop.chaos/v1\nid: ${id}\ntitle: ${id}\nwhy: a test of the runner\nbudget: 2m`;
+  await writeFile(file, `${head}${STEADY}\nmethod:${method}\n${rest}`);
+  return file;
+}
+
+async function run(...args: string[]): Promise<{ code: number; runs: RunSummary[]; stderr: string }> {
+  const { code, stdout, stderr } = await platform.shopctl('chaos', 'run', ...args, '--json');
+  return { code, runs: stdout === '' ? [] : (JSON.parse(stdout) as RunSummary[]), stderr };
+}
+
+async function recordsOf(journal: string | undefined): Promise<readonly JournalRecord[]> {
+  if (journal === undefined) throw new Error('there is no journal');
+  const { records, torn } = await readJournal(journal);
+  expect(torn).toBe(false);
+  return records;
+}
+
+describe('a verdict', () => {
+  it('is pass when the fault was seen, the orders were as expected and the ledger balances', async () => {
+    const { code, runs, stderr } = await run(await anExperiment('passes', SLOW + ORDERS));
+    expect(runs, stderr).toMatchObject([{ id: 'passes', verdict: 'pass', exitCode: 0, reasons: [] }]);
+    expect(code).toBe(0);
+    const records = await recordsOf(runs[0]?.journal);
+    expect(records.at(-1)).toMatchObject({ type: 'verdict', verdict: 'pass' });
+    expect(records.filter(({ type }) => type === 'fault')).toMatchObject([{ state: 'injected' }, { state: 'healed' }]);
+    expect(records.find(({ type }) => type === 'witness')).toMatchObject({ verdict: 'seen' });
+    expect(records.filter((record) => record.type === 'order' && record.state === 'ok')).toHaveLength(2);
+    expect(records.find(({ type }) => type === 'audit')).toMatchObject({ verdict: 'ok' });
+    await chaos.expectClean(platform);
+  });
+
+  it('is deviated when an order is not as expected', async () => {
+    const wrong = ORDERS.replace('answer: Confirmed', 'answer: Cancelled');
+    const { code, runs } = await run(await anExperiment('deviates', SLOW + wrong));
+    expect(runs).toMatchObject([{ verdict: 'deviated', exitCode: 1 }]);
+    expect(runs[0]?.reasons[0]).toContain('"orders": 2 orders: 2 Confirmed');
+    expect(code).toBe(1);
+    await chaos.expectClean(platform);
+  });
+
+  it('is unknown when the fault was never met', async () => {
+    const never = `
+  - name: waits for a compensation
+    type: action
+    provider: {type: fault, fault: failpoint, target: orders, at: K1, action: kill}`;
+    const orders = ORDERS.replace('gte: 400ms', 'lte: 12s');
+    const { code, runs, stderr } = await run(
+      await anExperiment('unseen', never + orders, 'platform: {failpoints: true}'),
+    );
+    expect(runs, stderr).toMatchObject([{ verdict: 'unknown', exitCode: 5 }]);
+    expect(runs[0]?.reasons[0]).toContain('"waits for a compensation": pending');
+    expect(code).toBe(5);
+    await chaos.expectClean(platform);
+  });
+
+  it('is unknown when a state was not reached', async () => {
+    const reach = 'reach:\n  - {event: breaker.open, edge: orders-payments}';
+    const { runs } = await run(await anExperiment('unreached', SLOW + ORDERS, reach));
+    expect(runs).toMatchObject([{ verdict: 'unknown' }]);
+    expect(runs[0]?.reasons[0]).toContain('breaker.open of orders-payments was not reached');
+  });
+});
+
+const HOLD = `
+  - name: steady load
+    type: action
+    provider: {type: load, rate: 2/s, until: stop}${SLOW}
+  - {name: under fault, type: hold, for: 60s}`;
+
+/** Starts a run and resolves once its fault is in effect. */
+async function begin(id: string): Promise<{ child: ChildProcess; output: Promise<string>; journal: string }> {
+  const file = await anExperiment(id, HOLD);
+  const command = join(platform.project.root, 'cli/bin/shopctl');
+  const child = spawn(command, ['chaos', 'run', file, '--json', '--project', platform.project.name], {
+    env: { ...process.env, SHOPCTL_HOME: join(platform.project.stateDir, '..'), NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  children.push(child);
+  const runs = join(platform.project.stateDir, 'chaos/runs');
+  const journal = await eventually(`the fault of ${id}`, { withinMs: BEGUN_MS }, async () => {
+    const name = (await readdir(runs)).find((one) => one.includes(`-${id}-`));
+    if (name === undefined) return undefined;
+    const path = join(runs, name, 'journal.jsonl');
+    return (await readJournal(path)).records.some(({ type }) => type === 'witness') ? path : undefined;
+  });
+  return { child, output: text(child.stdout as NodeJS.ReadableStream), journal };
+}
+
+describe('a run that is ended', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 130],
+  ] as const)('by %s heals, closes its journal and says interrupted', async (signal, code) => {
+    const { child, output, journal } = await begin(`ended-${signal.toLowerCase()}`);
+    child.kill(signal);
+    const [ended] = (await once(child, 'exit')) as [number];
+    expect(ended).toBe(code);
+    await chaos.expectClean(platform);
+    expect(JSON.parse(await output)).toMatchObject([{ verdict: 'interrupted', exitCode: 130 }]);
+    expect((await recordsOf(journal)).at(-1)).toMatchObject({ type: 'verdict', verdict: 'interrupted' });
+  });
+
+  it('by kill -9 leaves a readable journal without a verdict, and no fault', async () => {
+    const { child, journal } = await begin('killed');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await eventually(
+      'the fault to be gone',
+      { withinMs: HEALED_MS },
+      async () => (await chaos.activeFaults(platform)).length === 0,
+    );
+    const { records } = await readJournal(journal);
+    expect(records[0]).toMatchObject({ type: 'run' });
+    expect(records.some(({ type }) => type === 'verdict')).toBe(false);
+    const { stdout } = await platform.shopctl('chaos', 'runs', '--json');
+    const listed = (JSON.parse(stdout) as { runId: string; verdict: string | null }[]).find(({ runId }) =>
+      runId.includes('-killed-'),
+    );
+    expect(listed).toMatchObject({ verdict: null });
+    // The lock of a killed run holds nobody up.
+    expect((await run(await anExperiment('after-kill', SLOW + ORDERS))).runs).toMatchObject([{ verdict: 'pass' }]);
+  });
+});
+
+describe('bad input', () => {
+  it.each([
+    ['no experiment', [], 'no experiment is named'],
+    ['an unknown id', ['E99'], 'there is no experiment'],
+    ['a file that is not there', ['./nowhere.yaml'], 'cannot read the experiment'],
+  ] as const)('%s is told with exit code 2', async (_, args, message) => {
+    const { code, stderr } = await run(...args);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+  });
+
+  it('a platform that is not what the experiment needs is told with exit code 3, before anything happens', async () => {
+    const file = await anExperiment('needs-two', SLOW, 'platform: {replicas: {orders: 2}}');
+    const { code, stderr, runs } = await run(file);
+    expect({ code, runs }).toEqual({ code: 3, runs: [] });
+    expect(stderr).toContain('needs-two needs 2 replicas of orders');
+  });
+
+  it('a dry run prints the plan and runs nothing', async () => {
+    const before = (await readdir(join(platform.project.stateDir, 'chaos/runs'))).length;
+    const { code, stdout } = await platform.shopctl('chaos', 'run', await anExperiment('dry', SLOW), '--dry-run');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('slow payments') });
+    expect(await readdir(join(platform.project.stateDir, 'chaos/runs'))).toHaveLength(before);
+  });
+});
