@@ -7,10 +7,13 @@ import { createHttpClient, type HttpClient } from './http-client.ts';
 let server: Server;
 let client: HttpClient;
 let asked: PromiseWithResolvers<void>;
+let requests: number;
 
 beforeEach(async () => {
   asked = Promise.withResolvers();
+  requests = 0;
   server = createServer((request, response) => {
+    requests += 1;
     asked.resolve();
     if (request.url === '/answered') response.setHeader('content-type', 'application/json').end('{"id":1}');
   });
@@ -46,5 +49,6 @@ describe('an attempt', () => {
   it('whose time was over before it began is not sent', async () => {
     const attempt = { signal: AbortSignal.abort(), timeoutMs: 50, number: 1 };
     await expect(client.send({ method: 'GET', path: '/silent' }, attempt)).rejects.toBeInstanceOf(TransientError);
+    expect(requests).toBe(0);
   });
 });

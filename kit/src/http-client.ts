@@ -88,15 +88,3 @@ function untilTimeout({ signal, timeoutMs }: Attempt): AbortSignal {
   else signal.addEventListener('abort', end, { once: true });
   return controller.signal;
 }
-
-/**
- * The attempt's signal with a reason of our own: OpenTelemetry takes an AbortError for the caller's wish and leaves the
- * span without an error, but a limit that was reached is one.
- */
-function endedByLimit(edge: string, { signal, timeoutMs }: Attempt): AbortSignal {
-  const reason = () => Object.assign(new Error(`${edge}: no answer in ${timeoutMs} ms`), { name: 'TimeoutError' });
-  if (signal.aborted) return AbortSignal.abort(reason());
-  const ended = new AbortController();
-  signal.addEventListener('abort', () => ended.abort(reason()), { once: true });
-  return ended.signal;
-}

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createToxiproxyClient } from '../../cli/src/chaos/toxiproxy-client.ts';
 import { readJournal } from '../../cli/src/experiments/journal.ts';
 import type { JournalRecord } from '../../cli/src/experiments/journal-records.ts';
 import type { RunSummary } from '../../cli/src/experiments/run/run-chaos-run.ts';
@@ -28,7 +29,9 @@ const children: ChildProcess[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'chaos-run-'));
-  platform = await startPlatform({ project: 'e2e-chaos-run', env: { SHOPCTL_FAILPOINTS: '1' } });
+  // A library that is named has to be where it is said to be: on this machine clocks cannot be shifted.
+  const env = { SHOPCTL_FAILPOINTS: '1', SHOPCTL_LIBFAKETIME: join(folder, 'not-there.so') };
+  platform = await startPlatform({ project: 'e2e-chaos-run', env });
   await place(platform);
 });
 afterAll(async () => {
@@ -129,8 +132,11 @@ const HOLD = `
   - {name: under fault, type: hold, for: 60s}`;
 
 /** Starts a run and resolves once its fault is in effect. */
-async function begin(id: string): Promise<{ child: ChildProcess; output: Promise<string>; journal: string }> {
-  const file = await anExperiment(id, HOLD);
+async function begin(
+  id: string,
+  method = HOLD,
+): Promise<{ child: ChildProcess; output: Promise<string>; journal: string }> {
+  const file = await anExperiment(id, method);
   const command = join(platform.project.root, 'cli/bin/shopctl');
   const child = spawn(command, ['chaos', 'run', file, '--json', '--project', platform.project.name], {
     env: { ...process.env, SHOPCTL_HOME: join(platform.project.stateDir, '..'), NO_COLOR: '1' },
@@ -181,6 +187,109 @@ describe('a run that is ended', () => {
     expect(listed).toMatchObject({ verdict: null });
     // The lock of a killed run holds nobody up.
     expect((await run(await anExperiment('after-kill', SLOW + ORDERS))).runs).toMatchObject([{ verdict: 'pass' }]);
+  });
+});
+
+/** The supervisor looks every 2 s and waits 2 s for an answer; as much again for a loaded machine. */
+const DETECTED_MS = 8_000;
+
+describe('a run whose Toxiproxy is interrupted', () => {
+  const HOLD_A_WHILE = HOLD.replace('for: 60s', 'for: 12s');
+
+  it('by SIGKILL has its proxies and toxics back, and is unknown', async () => {
+    const { child, output } = await begin('proxy-killed', HOLD_A_WHILE);
+    const before = await platform.instance('toxiproxy');
+    process.kill(before.process?.pid as number, 'SIGKILL');
+    const toxics = await eventually('the toxic in a new Toxiproxy', { withinMs: DETECTED_MS }, async () => {
+      const { restarts } = await platform.instance('toxiproxy');
+      const { toxiproxyUrl } = await platform.state();
+      const proxy = await createToxiproxyClient(toxiproxyUrl as string).proxy('orders-payments');
+      return restarts > before.restarts && proxy.toxics.length > 0 && proxy.toxics;
+    });
+    expect(toxics).toMatchObject([{ type: 'latency', attributes: { latency: 400 } }]);
+    const [code] = (await once(child, 'exit')) as [number];
+    const [told] = JSON.parse(await output) as RunSummary[];
+    expect(told).toMatchObject({ verdict: 'unknown', exitCode: 5 });
+    expect(told?.reasons).toContainEqual(expect.stringContaining('Toxiproxy was interrupted under the run'));
+    expect(code).toBe(5);
+    await chaos.expectClean(platform);
+  });
+
+  it('by SIGSTOP is told so, is healed through a new one, and never passes', async () => {
+    const { child, output } = await begin('proxy-stopped', HOLD_A_WHILE);
+    const { process: proxy } = await platform.instance('toxiproxy');
+    process.kill(proxy?.pid as number, 'SIGSTOP');
+    await eventually('an unready Toxiproxy', { withinMs: DETECTED_MS }, async () => {
+      return (await platform.instance('toxiproxy')).status === 'unready';
+    });
+    const [code] = (await once(child, 'exit')) as [number];
+    const [told] = JSON.parse(await output) as RunSummary[];
+    // Orders hung in it meanwhile, which is a deviation when a client waited for its whole deadline.
+    expect(['unknown', 'deviated']).toContain(told?.verdict);
+    expect(told?.reasons).toContainEqual(expect.stringContaining('Toxiproxy was interrupted under the run'));
+    expect([1, 5]).toContain(code);
+    await chaos.expectClean(platform);
+  });
+});
+
+describe('a run without telemetry', () => {
+  it('is unknown where it looks at traces, not deviated, and sees them again afterwards', async () => {
+    const blind = `
+  - name: telemetry away
+    type: action
+    provider: {type: fault, fault: telemetry-away, target: telemetry}
+  - name: orders
+    type: probe
+    provider: {type: orders, count: 2}
+    tolerance: {each: {answer: Confirmed}}
+  - name: their traces
+    type: probe
+    provider: {type: trace, of: orders}
+    tolerance: {contract: confirmed}
+    within: 2s
+  - {name: telemetry back, type: action, provider: {type: heal}}
+  - name: orders that are seen
+    type: probe
+    provider: {type: orders}
+    tolerance: {each: {answer: Confirmed}}
+  - name: their own
+    type: probe
+    provider: {type: trace, of: orders that are seen}
+    tolerance: {contract: confirmed}
+    within: 20s`;
+    const { code, runs, stderr } = await run(await anExperiment('blind', blind));
+    expect(runs, stderr).toMatchObject([{ verdict: 'unknown', exitCode: 5 }]);
+    expect(runs[0]?.reasons).toEqual([expect.stringContaining('"their traces"')]);
+    expect(code).toBe(5);
+    await chaos.expectClean(platform);
+  });
+});
+
+describe('an experiment that this machine cannot carry out', () => {
+  const late = `
+  - name: an hour behind
+    type: action
+    provider: {type: fault, fault: clock, target: shipping, offset: "-1h"}`;
+
+  it('is refused with exit code 3 and what is missing when it is named', async () => {
+    const { code, runs, stderr } = await run(await anExperiment('late', late));
+    expect({ code, runs }).toEqual({ code: 3, runs: [] });
+    expect(stderr).toContain('late cannot be had here');
+    expect(stderr).toContain('libfaketime is not installed');
+  });
+
+  it('is unknown and named beside those that can be had when all of a tag are asked for', async () => {
+    const { code, runs, stderr } = await run('--tag', 'clock');
+    expect(runs.length, stderr).toBeGreaterThan(0);
+    for (const told of runs) {
+      expect(told).toMatchObject({
+        verdict: 'unknown',
+        exitCode: 5,
+        reasons: [expect.stringContaining('libfaketime')],
+      });
+      expect((await recordsOf(told.journal)).map(({ type }) => type)).toEqual(['run', 'verdict']);
+    }
+    expect(code).toBe(5);
   });
 });
 

@@ -7,7 +7,7 @@ import { type InvariantResult, type OrderInvariant, verdictOf } from './invarian
 import { CLEAN_TITLE, judgeClean } from './invariants/clean.ts';
 import { acknowledgedIsDurable, ordersWereAskedFor } from './invariants/history.ts';
 import { inboxMatches } from './invariants/inbox.ts';
-import { METRICS_TITLE } from './invariants/metrics.ts';
+import { type ByStatus, METRICS_TITLE } from './invariants/metrics.ts';
 import { moneyMatches } from './invariants/money.ts';
 import { outboxMatches } from './invariants/outbox.ts';
 import { judgeQueues, QUEUES_TITLE } from './invariants/queues.ts';
@@ -31,6 +31,8 @@ export interface AuditOptions {
   readonly historyFile?: string | undefined;
   /** Poison that was injected on purpose. */
   readonly deadLetters?: number;
+  /** Decisions that kills had kept from being counted before (see `readLostCounts`): I11 leaves them out. */
+  readonly lostBefore?: ByStatus | undefined;
   readonly signal?: AbortSignal;
   /** Told what is being done now. */
   readonly onProgress?: (text: string) => void;
@@ -133,7 +135,7 @@ async function* counted(facts: AsyncIterable<OrderFacts>, counter: { orders: num
 }
 
 async function judgeGlobally(
-  { target, deadLetters = 0, signal }: AuditOptions,
+  { target, deadLetters = 0, lostBefore, signal }: AuditOptions,
   ledger: Ledger,
 ): Promise<InvariantResult[]> {
   return Promise.all([
@@ -142,7 +144,7 @@ async function judgeGlobally(
       const recentlyPublished = await countRecentlyPublished(target);
       return judgeQueues(await target.queues(), { deadLetters, recentlyPublished });
     }),
-    orUnknown({ id: 'I11', title: METRICS_TITLE }, () => checkMetrics(target, signal)),
+    orUnknown({ id: 'I11', title: METRICS_TITLE }, () => checkMetrics(target, { lostBefore, signal })),
     orUnknown({ id: 'I13', title: SESSIONS_TITLE }, () => checkSessions(target, signal)),
     orUnknown({ id: 'I14', title: CLEAN_TITLE }, () => checkClean(target)),
   ]);

@@ -4,6 +4,7 @@ import type { InvariantResult } from './invariant.ts';
 import {
   type ByStatus,
   judgeMetrics,
+  lostUntilNow,
   type MetricEvidence,
   type ProcessReport,
   STATUSES,
@@ -26,12 +27,23 @@ const GAUGE_AGE_MS = 6_500;
 const LIMIT_MS = 3_500;
 const POLL_MS = 250;
 
-/** Judges I11 again until it holds or the limit ends: reports come every second. Rejects when a part cannot be read. */
-export async function checkMetrics(target: AuditTarget, signal?: AbortSignal): Promise<InvariantResult> {
+/** Decisions that kills have kept from being counted so far, which a later judgement leaves out. Rejects as `checkMetrics`. */
+export async function readLostCounts(target: AuditTarget): Promise<ByStatus> {
+  return lostUntilNow((await look(target)).evidence);
+}
+
+/**
+ * Judges I11 again until it holds or the limit ends: reports come every second. `lostBefore` is what was lost before the
+ * time that is judged. Rejects when a part cannot be read.
+ */
+export async function checkMetrics(
+  target: AuditTarget,
+  { lostBefore, signal }: { lostBefore?: ByStatus | undefined; signal?: AbortSignal | undefined },
+): Promise<InvariantResult> {
   const deadline = performance.now() + LIMIT_MS;
   for (;;) {
     const { evidence, complete } = await look(target);
-    const result = judgeMetrics(evidence);
+    const result = judgeMetrics({ ...evidence, lostBefore });
     if ((complete && result.verdict === 'ok') || performance.now() > deadline) return result;
     await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }

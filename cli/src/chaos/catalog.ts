@@ -27,6 +27,7 @@ import { slicer } from './faults/slicer.ts';
 import { slowClose } from './faults/slow-close.ts';
 import { slowStart } from './faults/slow-start.ts';
 import { stop } from './faults/stop.ts';
+import { telemetryAway } from './faults/telemetry-away.ts';
 import { term } from './faults/term.ts';
 import { terminate } from './faults/terminate.ts';
 import { timeout } from './faults/timeout.ts';
@@ -59,6 +60,7 @@ export const faults: readonly AnyFault[] = [
   memoryAlarm,
   unbind,
   purge,
+  telemetryAway,
   failpoint,
 ];
 
@@ -88,6 +90,8 @@ export function targetsOf(scope: Scope, state?: Pick<PlatformState, 'edges' | 'i
       return Object.keys(failpointNames);
     case 'broker':
       return ['rabbitmq'];
+    case 'telemetry':
+      return ['telemetry'];
     case 'instance':
       return namesOf(
         serviceNames,

@@ -1,14 +1,15 @@
 import type { Static, TObject } from 'typebox';
+import type { CliError } from '../errors.ts';
 import type { World } from './world.ts';
 
 /** What a fault acts through. */
-export type FaultKind = 'toxic' | 'proxy' | 'process' | 'database' | 'broker' | 'failpoint';
+export type FaultKind = 'toxic' | 'proxy' | 'process' | 'database' | 'broker' | 'telemetry' | 'failpoint';
 
 /**
  * What a fault can be aimed at: an edge's proxy, a process (of a service or a component), a service or one of its
- * instances, a service's database (named by its edge), the broker, a service with failpoints.
+ * instances, a service's database (named by its edge), the broker, the telemetry receiver, a service with failpoints.
  */
-export type Scope = 'edge' | 'process' | 'instance' | 'database' | 'broker' | 'service';
+export type Scope = 'edge' | 'process' | 'instance' | 'database' | 'broker' | 'telemetry' | 'service';
 
 /** What was measured where the fault acts. */
 export interface Witness {
@@ -50,6 +51,8 @@ export interface Fault<Schema extends TObject = TObject, Undo extends object = o
   readonly undoLimitMs?: number;
   /** Which of several places of a target it acts on, where it may act on more than one at a time. */
   placeOf?(parameters: Static<Schema>): string;
+  /** Why this machine cannot have it whatever runs on it (exit code 3); undefined when it can. */
+  hostObstacle?(host: Pick<World, 'libfaketime'>): Promise<CliError | undefined>;
   /** What parameters and target cannot be together, told without a platform. Throws CliError (2). */
   check?(injection: Pick<Injection<Static<Schema>>, 'target' | 'parameters'>): void;
   /** Looks, changes nothing; resolves with what would take the fault back. Throws CliError when it cannot be done. */

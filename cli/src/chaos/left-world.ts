@@ -17,6 +17,8 @@ export function createLeftWorld(state: PlatformState | undefined): World {
     // Nothing is started any more, so nothing starts otherwise.
     setConditions: () => undefined,
     relaunch: refuse,
+    // The receiver has ended with its supervisor.
+    setTelemetryAway: () => undefined,
     toxiproxy: (apiUrl) => createToxiproxyClient(apiUrl),
     superuserDatabaseUrl: refuse,
     serviceDatabaseUrl: refuse,

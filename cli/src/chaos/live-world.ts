@@ -17,7 +17,7 @@ import { createToxiproxyClient } from './toxiproxy-client.ts';
 import type { World } from './world.ts';
 
 export interface LiveWorldOptions
-  extends Pick<ExtensionContext, 'project' | 'state' | 'act' | 'setConditions' | 'relaunch'> {
+  extends Pick<ExtensionContext, 'project' | 'state' | 'act' | 'setConditions' | 'relaunch' | 'setTelemetryAway'> {
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -25,7 +25,7 @@ const STATEMENT_LIMIT_MS = 2_500;
 
 /** What faults act on while the platform runs. */
 export function createLiveWorld(options: LiveWorldOptions): World {
-  const { project, env, state, act, setConditions, relaunch } = options;
+  const { project, env, state, act, setConditions, relaunch, setTelemetryAway } = options;
   const addressOf = () => {
     const postgres = state().instances.find(({ name }) => name === 'postgres');
     if (postgres?.address && postgres.provider !== 'url') return postgres.address;
@@ -48,6 +48,7 @@ export function createLiveWorld(options: LiveWorldOptions): World {
     act,
     setConditions,
     relaunch,
+    setTelemetryAway,
     toxiproxy: (apiUrl) => createToxiproxyClient(apiUrl),
     superuserDatabaseUrl,
     async serviceDatabaseUrl(database) {

@@ -8,7 +8,7 @@ import { faults, targetsOf } from './catalog.ts';
 import type { Scope } from './fault.ts';
 import { describeParameter } from './parameters.ts';
 
-const scopes: readonly Scope[] = ['edge', 'process', 'instance', 'database', 'broker', 'service'];
+const scopes: readonly Scope[] = ['edge', 'process', 'instance', 'database', 'broker', 'telemetry', 'service'];
 
 /** `shopctl chaos faults`: what can be injected where; on the running platform when there is one. */
 export async function runChaosFaults(options: CommonOptions, deps: CommandDeps): Promise<void> {

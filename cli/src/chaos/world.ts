@@ -15,6 +15,8 @@ export interface World {
   setConditions(name: string, conditions: StartConditions): void;
   /** Stops and starts again, without waiting until it is ready. */
   relaunch(name: string): Promise<void>;
+  /** Disconnects whoever sends or reads telemetry, or lets them again. */
+  setTelemetryAway(isAway: boolean): void;
   toxiproxy(apiUrl: string): ToxiproxyClient;
   /** One statement as PostgreSQL's superuser. Rejects with CliError (3) when the server is not ours. */
   query<Row extends object>(database: DatabaseName, text: string, values?: readonly unknown[]): Promise<Row[]>;

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { durationMs, signedDurationMs } from '../chaos/duration.ts';
 import { DEFAULT_TTL_MS } from '../chaos/lease.ts';
 import { type CommonOptions, type Register, withCommonOptions } from './deps.ts';
-import { parseCount } from './option-values.ts';
+import { parseCount, parsePlantNames } from './option-values.ts';
 
 export interface ChaosInjectOptions extends CommonOptions {
   /** ms. */
@@ -44,6 +44,22 @@ export interface ChaosRunOptions extends CommonOptions {
   readonly html?: string;
   readonly fresh?: boolean;
   readonly failFast?: boolean;
+  readonly requireCoverage?: boolean;
+}
+
+export interface ChaosMatrixOptions extends CommonOptions {
+  readonly fault?: readonly string[];
+  readonly target?: readonly string[];
+  readonly at?: readonly string[];
+  readonly sample?: number;
+  readonly seed?: number;
+  /** ms. */
+  readonly budget?: number;
+  readonly plant?: readonly string[];
+  readonly dryRun?: boolean;
+  readonly fresh?: boolean;
+  readonly junit?: string;
+  readonly html?: string;
 }
 
 export interface ChaosReportOptions extends CommonOptions {
@@ -80,6 +96,7 @@ function parseNumber(text: string): number {
 export const register: Register = (program, deps) => {
   const chaos = program.command('chaos').description('inject faults and take them back');
   addRun(chaos, deps);
+  addMatrix(chaos, deps);
   addInject(chaos, deps);
   addCoverage(chaos, deps);
   addCatalogue(chaos, deps);
@@ -182,6 +199,7 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('--fresh', 'on a platform of their own, also when one runs')
     .option('--keep', 'leave the platform of their own running')
     .option('--repeat <count>', 'each experiment so many times, and whether the verdicts are equal', parseCount)
+    .option('--require-coverage', 'with --all: exit code 1 when a failpoint was never reached')
     .option('--fail-fast', 'end with the first verdict that is not pass')
     .option('--junit <file>', 'write JUnit XML of all runs')
     .option('--html <file>', 'write the report of the last run')
@@ -206,6 +224,29 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
     .action(async (runId: string | undefined, options: ChaosReportOptions) => {
       const { runChaosReport } = await import('../experiments/run/run-chaos-report.ts');
       await runChaosReport(runId, options, deps);
+    });
+}
+
+/** Side effects and exit codes are those of `chaos run`; what there was no time for is told and no part of the verdict. */
+function addMatrix(chaos: Command, deps: Parameters<Register>[1]): void {
+  const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
+
+  withCommonOptions(chaos.command('matrix'))
+    .description('every fault while an order is held at every boundary; what fails is shrunk to the smallest that does')
+    .option('--fault <name>', 'this fault only; may be repeated', collect)
+    .option('--target <target>', 'faults aimed at this only; may be repeated', collect)
+    .option('--at <name>', 'orders held at this failpoint only, like orders.S4 or S4; may be repeated', collect)
+    .option('--sample <count>', 'so many cells, chosen by the seed', parseCount)
+    .option('--seed <number>', 'of the order of rounds and boundaries, and of the sample (default: 1)', parseCount)
+    .option('--budget <duration>', 'begin nothing that would not end in this time', parseDurationOption)
+    .option('--plant <bug>', 'with a known bug in the services; may be repeated', parsePlantNames)
+    .option('--dry-run', 'only say what would be done')
+    .option('--fresh', 'on a platform of its own, also when one runs')
+    .option('--junit <file>', 'write JUnit XML, a test case a cell')
+    .option('--html <file>', 'write the table as a page')
+    .action(async (options: ChaosMatrixOptions) => {
+      const { runChaosMatrix } = await import('../experiments/matrix/run-chaos-matrix.ts');
+      await runChaosMatrix(options, deps);
     });
 }
 

@@ -41,6 +41,8 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly logs: LogStore;
   /** From now on spans are passed on to this Jaeger too, and `/api/v3/` is answered by it. */
   relay(jaeger: JaegerRelay): void;
+  /** While it is away every connection is closed at once, those that are open too; the stores keep what they have. */
+  setAway(isAway: boolean): void;
   close(): Promise<void>;
 }
 
@@ -74,6 +76,10 @@ export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpR
   const server = createServer((request, response) => {
     void respond(request, response, stores, limits.maxBodyBytes);
   });
+  let away = false;
+  server.on('connection', (socket) => {
+    if (away) socket.destroy();
+  });
   await listen(server, options.port, options.host);
   const { address, port } = server.address() as AddressInfo;
   const close = () =>
@@ -88,6 +94,10 @@ export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpR
     logs: stores.logs,
     relay(jaeger) {
       stores.jaeger = jaeger;
+    },
+    setAway(isAway) {
+      away = isAway;
+      if (isAway) server.closeAllConnections();
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -122,6 +122,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     act: (service, action) => platform.act(service, action),
     setConditions: (name, conditions) => platform.setConditions(name, conditions),
     relaunch: (name) => platform.relaunch(name),
+    setTelemetryAway: (isAway) => planner.setTelemetryAway?.(isAway),
     onChange: () => save(),
   });
   const stopAll = async (timeoutMs?: number) => {

@@ -74,6 +74,7 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
     plan: (request) =>
       planShop({ ...options, secrets, telemetryUrl: receiver.url, launchOf, proxies, jaeger }, request),
     ports: () => ports.all(),
+    setTelemetryAway: (isAway) => receiver.setAway(isAway),
     async close() {
       feed.end();
       jaeger.close();

@@ -25,6 +25,8 @@ export interface ExtensionContext {
   setConditions(name: string, conditions: StartConditions): void;
   /** Stops and starts what is kept running; resolves when that has begun. */
   relaunch(name: string): Promise<void>;
+  /** Disconnects whoever sends or reads telemetry, or lets them again. */
+  setTelemetryAway(isAway: boolean): void;
   /** Call when `activeFaults` has changed. */
   onChange(): void;
 }

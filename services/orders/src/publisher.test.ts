@@ -91,13 +91,21 @@ describe('the publisher', () => {
   it('rejects when the broker returned the message, although it confirms it', async () => {
     const { publisher, channels, connect } = await aPublisher();
     await connect();
+    const error = vi.spyOn(logger, 'error');
     const done = publisher.publish(row);
     channels[0]?.emit('return', {
       properties: { messageId: 'message-1' },
       fields: { replyCode: 312, replyText: 'NO_ROUTE' },
     });
+    // Said by who publishes, in the order's trace, not by the channel, which is in none.
+    expect(error).not.toHaveBeenCalled();
     channels[0]?.published[0]?.settle(null);
     await expect(done).rejects.toThrow('returned');
+    expect(error).toHaveBeenCalledExactlyOnceWith(
+      { messageId: 'message-1', replyCode: 312, replyText: 'NO_ROUTE' },
+      expect.stringContaining('(312 NO_ROUTE)'),
+    );
+    error.mockRestore();
   });
 
   it('asks for a route with the planted bug mandatory-unbound, which is then returned', async () => {

@@ -8,6 +8,11 @@ import type { OutboxRow } from './outbox.ts';
 /** How long the broker may take to confirm, in ms. */
 const CONFIRM_TIMEOUT_MS = 5_000;
 
+interface Return {
+  readonly replyCode: number;
+  readonly replyText: string;
+}
+
 /** Publishes with confirms. */
 export interface Publisher extends AsyncDisposable {
   /** False while a publish could not be confirmed; ask before any work is traced. */
@@ -30,8 +35,8 @@ export async function openPublisher(options: {
   const { logger, isMandatory = false } = options;
   let connection: ChannelModel | undefined;
   let channel: ConfirmChannel | undefined;
-  /** Told by `basic.return` before the confirm arrives; such a message had no queue to go to. */
-  const returned = new Set<string>();
+  /** Why, by message id. Told by `basic.return` before the confirm arrives; such a message had no queue to go to. */
+  const returned = new Map<string, Return>();
 
   async function openChannel(model: ChannelModel): Promise<void> {
     const opened = await model.createConfirmChannel();
@@ -41,9 +46,7 @@ export async function openPublisher(options: {
     });
     opened.on('return', (message: Message) => {
       const { messageId } = message.properties;
-      const { replyCode, replyText } = message.fields as unknown as { replyCode: number; replyText: string };
-      if (typeof messageId === 'string') returned.add(messageId);
-      logger.error({ messageId, replyCode, replyText }, 'the broker returned a message: no queue is bound to its type');
+      if (typeof messageId === 'string') returned.set(messageId, message.fields as unknown as Return);
     });
     await declareTopology(opened);
     if (connection === model) channel = opened;
@@ -87,7 +90,16 @@ export async function openPublisher(options: {
         if (error instanceof ConfirmTimeoutError && channel === current) replaceChannel();
         throw error;
       }
-      if (returned.delete(row.id)) throw new TransientError('the broker returned the message');
+      const reason = returned.get(row.id);
+      if (reason === undefined) return;
+      returned.delete(row.id);
+      const { replyCode, replyText } = reason;
+      // Here and not where it was heard, so that the line belongs to the order's trace.
+      logger.error(
+        { messageId: row.id, replyCode, replyText },
+        `the broker returned a message (${replyCode} ${replyText}): no queue is bound to its type`,
+      );
+      throw new TransientError('the broker returned the message');
     },
     async [Symbol.asyncDispose]() {
       await broker[Symbol.asyncDispose]();

@@ -8,7 +8,7 @@ import type { OrderFact, OrderFacts } from '../facts.ts';
 import type { InvariantResult } from '../invariant.ts';
 import { judgeOrders } from '../judge-orders.ts';
 import { inboxMatches } from './inbox.ts';
-import { type ByStatus, judgeMetrics, type MetricEvidence } from './metrics.ts';
+import { type ByStatus, judgeMetrics, lostUntilNow, type MetricEvidence } from './metrics.ts';
 import { moneyMatches } from './money.ts';
 import { outboxMatches } from './outbox.ts';
 import { judgeQueues } from './queues.ts';
@@ -276,5 +276,18 @@ describe('metrics', () => {
         expect(verdict).toBe(expected);
       }),
     );
+  });
+
+  it('leave out what kills had taken before, and nothing else', () => {
+    const before = evidence(8, 10, 10, 2);
+    const lostBefore = lostUntilNow(before);
+    expect(lostBefore).toEqual(both(2));
+    expect(judgeMetrics(before).verdict).toBe('unknown');
+    expect(judgeMetrics({ ...evidence(13, 15, 15, 2), lostBefore }).verdict).toBe('ok');
+    // Another one is missing: a kill since then explains it, or none does.
+    expect(judgeMetrics({ ...evidence(12, 15, 15, 3), lostBefore }).verdict).toBe('unknown');
+    expect(judgeMetrics({ ...evidence(12, 15, 15, 2), lostBefore }).verdict).toBe('violated');
+    // What no kill explains stays a violation.
+    expect(lostUntilNow(evidence(7, 10, 10, 2))).toEqual(both(0));
   });
 });

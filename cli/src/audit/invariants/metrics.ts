@@ -30,6 +30,8 @@ export interface MetricEvidence {
   readonly reported: ByStatus;
   /** Of those, the ones decided after the last report of a process that ended: a kill may have lost their count. */
   readonly maybeLost: ByStatus;
+  /** Those that earlier kills had taken with them when what is judged began (see `lostUntilNow`). */
+  readonly lostBefore?: ByStatus | undefined;
   /** Unpublished rows now; those that were unpublished all the time in which a gauge may have been read, and those that were at some time in it. */
   readonly pending: { readonly now: number; readonly lowest: number; readonly highest: number };
   /** Processes that crashed before they reported anything. */
@@ -47,13 +49,14 @@ export function judgeMetrics(evidence: MetricEvidence): InvariantResult {
   const violations: Violation[] = [...judgeDurations(evidence.reports), ...judgeGauges(evidence)];
   const gaps = [...evidence.gaps];
   for (const status of STATUSES) {
-    const [low, high, sum] = [evidence.reported[status], evidence.decided[status], counted[status]];
+    const lostBefore = evidence.lostBefore?.[status] ?? 0;
+    const [low, high, sum] = [evidence.reported[status] - lostBefore, evidence.decided[status], counted[status]];
     if (sum > high) {
       violations.push({
         kind: 'unexpected',
         detail: `shop.sagas{status=${status}} is ${sum}, ${high} orders are ${status}`,
       });
-    } else if (sum < low && (low - sum <= evidence.maybeLost[status] || evidence.unreported > 0)) {
+    } else if (sum < low && (low - sum <= evidence.maybeLost[status] - lostBefore || evidence.unreported > 0)) {
       gaps.push(`${low - sum} ${status} not counted, which a killed process may have taken with it`);
     } else if (sum < low && gaps.length === 0) {
       violations.push({ kind: 'lost', detail: `shop.sagas{status=${status}} is ${sum}, ${low} orders are ${status}` });
@@ -76,6 +79,19 @@ export function judgeMetrics(evidence: MetricEvidence): InvariantResult {
     violations,
     inFlight: 0,
   };
+}
+
+/**
+ * Decisions that kills have taken with them: decided, not counted, and a kill explains it. What none explains is not among
+ * them, so that it stays a violation. Pure.
+ */
+export function lostUntilNow({ reports, reported, maybeLost, unreported }: MetricEvidence): ByStatus {
+  const counted = sumOf(reports.map(({ sagas }) => sagas));
+  const lost = (status: Status) => {
+    const missing = Math.max(0, reported[status] - counted[status]);
+    return missing <= maybeLost[status] || unreported > 0 ? missing : 0;
+  };
+  return { Confirmed: lost('Confirmed'), Cancelled: lost('Cancelled') };
 }
 
 function judgeDurations(reports: readonly ProcessReport[]): Violation[] {

@@ -35,6 +35,7 @@ export const clock = defineFault<typeof parameters, Victims>({
   parameters,
   endsWithPlatform: true,
   undoLimitMs: START_LIMIT_MS,
+  hostObstacle: async (host) => ((await host.libfaketime()) === undefined ? noLibrary() : undefined),
   async prepare({ target, parameters: { offset } }, world) {
     if (Math.abs(offset) < SMALLEST_OFFSET_MS) throw tooSmall(offset);
     await libraryOf(world);
@@ -92,7 +93,11 @@ function describe(measured: readonly ClockOffset[]): string {
 async function libraryOf(world: World): Promise<string> {
   const library = await world.libfaketime();
   if (library !== undefined) return library;
-  throw new CliError({
+  throw noLibrary();
+}
+
+function noLibrary(): CliError {
+  return new CliError({
     what: 'the clock of a process cannot be shifted here',
     why: process.platform === 'linux' ? 'libfaketime is not installed' : 'libfaketime is used on Linux only',
     next: FAKETIME_HINT,

@@ -49,6 +49,10 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
   parameters: Type.Object({}, { additionalProperties: false }),
   needsPlatform: true,
   undoLimitMs: UNDO_LIMIT_MS,
+  async hostObstacle() {
+    const obstacle = await mountObstacle();
+    return obstacle === undefined ? undefined : cannotMount(obstacle);
+  },
   async prepare({ id, target }, world) {
     const database = databaseOf(target);
     const filled = filledTables[database];

@@ -21,9 +21,15 @@ const kinds = {
   placed: { what: 'a step of type orders', fits: (step: Step) => typeOf(step) === 'orders' },
   load: { what: 'a load', fits: (step: Step) => typeOf(step) === 'load' },
   fault: { what: 'a fault', fits: (step: Step) => typeOf(step) === 'fault' },
-  background: { what: 'a step with background: true', fits: (step: Step) => 'background' in step && step.background },
+  background: { what: 'a step with background: true, nor a load with for', fits: goesOnAndEnds },
   any: { what: 'a step', fits: () => true },
 } as const;
+
+/** Beside other steps, and ends by itself: a load until it is stopped would be waited for in vain. */
+function goesOnAndEnds(step: Step): boolean {
+  if (step.type === 'action' && step.provider.type === 'load') return step.provider.for !== undefined;
+  return 'background' in step && step.background;
+}
 
 function typeOf(step: Step): string {
   return step.type === 'hold' ? 'hold' : step.provider.type;

@@ -186,6 +186,14 @@ describe('a mistake is told with its place, what was expected and the nearest na
       '"placed" is not a step with background: true',
     ],
     [
+      'the join of a load without an end',
+      fileWith({
+        method: `- {name: l, type: action, provider: {type: load, rate: 1/s, until: stop}}
+- {name: j, type: action, provider: {type: join, of: l}}`,
+      }),
+      '"l" is not a step with background: true, nor a load with for',
+    ],
+    [
       'a since that names nothing',
       fileWith({ method: probe('type: metric, name: shop.sagas, since: nowhere', '1') }),
       'there is no step "nowhere"',

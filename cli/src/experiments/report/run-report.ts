@@ -100,7 +100,7 @@ export interface ConditionReport {
 
 /** What the verdict means, for somebody who has not read about verdicts. */
 export const VERDICT_WORDS: Readonly<Record<ReportedVerdict, string>> = {
-  pass: 'Everything that was expected held, and the faults were seen to be in effect.',
+  pass: 'Everything that was expected held, and whatever was injected was seen to be in effect.',
   deviated: 'The system did not behave as the experiment expects.',
   unknown: 'Evidence is missing, so nothing can be concluded. This is not a pass.',
   dirty: 'Something that the run did could not be taken back. Run "shopctl chaos heal".',

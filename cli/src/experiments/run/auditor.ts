@@ -2,6 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { audit } from '../../audit/audit.ts';
 import type { InvariantResult } from '../../audit/invariant.ts';
+import type { ByStatus } from '../../audit/invariants/metrics.ts';
+import { readLostCounts } from '../../audit/read-metrics.ts';
 import type { AuditRules } from '../format/schema.ts';
 import type { AuditedInvariant, Outcome } from '../journal-records.ts';
 import type { BookedOrder } from './order-book.ts';
@@ -9,7 +11,7 @@ import type { RunContext } from './run-context.ts';
 import type { Finding } from './verdict.ts';
 
 /** An order that the database knew when the run began. */
-export interface EarlierOrder {
+interface EarlierOrder {
   readonly id: string;
   readonly status: 'Confirmed' | 'Cancelled' | null;
 }
@@ -22,8 +24,21 @@ export interface Audited {
 /** How far I3 looks back from the first order of a history, with some slack, s: those orders are not this run's. */
 const LOOK_BACK_S = 60;
 
+/** What was so before the run, and is not held against it. */
+export interface Before {
+  readonly orders: readonly EarlierOrder[];
+  /** Decisions that earlier kills kept from being counted. */
+  readonly lost: ByStatus | undefined;
+}
+
+export async function readBefore(context: Pick<RunContext, 'platform' | 'freshAuditTarget'>): Promise<Before> {
+  const target = await context.freshAuditTarget();
+  const [orders, lost] = await Promise.all([earlierOrders(context), readLostCounts(target)]);
+  return { orders, lost };
+}
+
 /** Orders from just before the run: somebody else asked for them. */
-export async function earlierOrders({ platform }: Pick<RunContext, 'platform'>): Promise<readonly EarlierOrder[]> {
+async function earlierOrders({ platform }: Pick<RunContext, 'platform'>): Promise<readonly EarlierOrder[]> {
   return platform.databases.query<EarlierOrder>(
     'orders',
     `SELECT id::text, status FROM orders WHERE created_at > now() - interval '${LOOK_BACK_S} s' ORDER BY created_at`,
@@ -33,16 +48,17 @@ export async function earlierOrders({ platform }: Pick<RunContext, 'platform'>):
 /** Audits with what this run's clients were told, and holds the result against the file's rules. */
 export async function auditRun(
   context: RunContext,
-  { folder, earlier, rules }: { folder: string; earlier: readonly EarlierOrder[]; rules: AuditRules },
+  { folder, before, rules }: { folder: string; before: Before; rules: AuditRules },
 ): Promise<Audited> {
   const historyFile = join(folder, 'history.jsonl');
-  await writeFile(historyFile, historyText(context.orders.orders, earlier), { mode: 0o600 });
+  await writeFile(historyFile, historyText(context.orders.orders, before.orders), { mode: 0o600 });
   const report = await audit({
     // Instances and crashes are as of now, not of when the run began.
     target: await context.freshAuditTarget(),
     settleMs: rules.settle,
     historyFile,
     deadLetters: rules['dead-letters'],
+    lostBefore: before.lost,
     signal: context.signal,
   });
   const invariants = report.invariants.map((result) => hold(result, rules));

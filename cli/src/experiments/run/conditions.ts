@@ -1,6 +1,7 @@
 import type { EventCondition, ResolvedExperiment } from '../format/schema.ts';
 import type { Outcome } from '../journal-records.ts';
 import { countEvents, describeCondition } from './event-counts.ts';
+import { isProxy, proxyInterruptions } from './proxy-interruptions.ts';
 import type { RunContext } from './run-context.ts';
 import type { Finding } from './verdict.ts';
 
@@ -37,7 +38,16 @@ export async function judgeConditions({ reach, never }: ResolvedExperiment, cont
     const observed = count === undefined ? `cannot be told: ${evidence}` : `${count} times (${evidence})`;
     findings.push({ verdict: outcome, reason: `${describeCondition(condition)} must never happen: ${observed}` });
   }
-  return findings;
+  return [...findings, ...judgeProxy(context)];
+}
+
+/** Whatever was measured with an interrupted Toxiproxy is no evidence, unless that was the fault. */
+function judgeProxy({ processEvents, faults, stopped, clock }: RunContext): Finding[] {
+  if ([...faults.targets().map(({ target }) => target), ...stopped].some(isProxy)) return [];
+  const [first] = proxyInterruptions(processEvents.all(), clock.date().getTime());
+  if (first === undefined) return [];
+  const reason = `Toxiproxy was interrupted under the run, and the faults in it: ${first.type.replace('instance.', '')} at ${first.time}`;
+  return [{ verdict: 'unknown', reason }];
 }
 
 /** The file may state its own limits. */

@@ -3,6 +3,7 @@ import type { EventCondition } from '../format/schema.ts';
 import { type Attributes, gained, readFresh } from './counters.ts';
 import { readHits } from './marks.ts';
 import { concerns } from './process-events.ts';
+import { isProxy } from './proxy-interruptions.ts';
 import type { RunContext } from './run-context.ts';
 
 export interface EventCount {
@@ -67,12 +68,13 @@ async function countOther(condition: EventCondition, context: RunContext): Promi
   const { orders, marks, clock } = context;
   switch (condition.event) {
     case 'failpoint': {
-      const start = marks.get('start')?.hits;
+      const start = marks.get('start');
+      if (start === undefined) return { count: undefined, evidence: 'the hits at the start of the run are not known' };
       const now = readHits(context.platform);
-      if (start === undefined || now === undefined) {
+      if (start.hits === undefined || now === undefined) {
         return { count: undefined, evidence: 'the services run without failpoints' };
       }
-      return { count: (now[condition.at] ?? 0) - (start[condition.at] ?? 0), evidence: `hits of ${condition.at}` };
+      return { count: (now[condition.at] ?? 0) - (start.hits[condition.at] ?? 0), evidence: `hits of ${condition.at}` };
     }
     case 'process.exit':
       return countExits(condition.target, context);
@@ -90,7 +92,7 @@ async function countOther(condition: EventCondition, context: RunContext): Promi
   }
 }
 
-/** Of a target all; without one only those no fault was aimed at. */
+/** Of a target all; without one only those no fault was aimed at, and of the shop: see `judgeConditions` for Toxiproxy. */
 function countExits(target: string | undefined, context: RunContext): EventCount {
   const { processEvents, faults, stopped } = context;
   const exits = processEvents.exits();
@@ -98,7 +100,7 @@ function countExits(target: string | undefined, context: RunContext): EventCount
   const gap = processEvents.gap();
   if (gap !== undefined) return { count: undefined, evidence: gap };
   const aimedAt = [...faults.targets().map((fault) => fault.target), ...stopped];
-  const others = exits.filter(({ subject }) => !aimedAt.some((one) => concerns(subject, one)));
+  const others = exits.filter(({ subject }) => !isProxy(subject) && !aimedAt.some((one) => concerns(subject, one)));
   const names = others.map(({ subject, message }) => `${subject}: ${message}`);
   return { count: others.length, evidence: names.join('; ') || 'the supervisor saw none' };
 }

@@ -13,7 +13,8 @@ export async function takeMark(context: Omit<RunContext, 'marks'>): Promise<Mark
   const [reading, restarts] = await Promise.all([
     // What was counted until now must be in the reports that are compared with.
     readFresh(platform.telemetry, names, { since: time, clock, signal }).catch(() => undefined),
-    readRestarts(platform),
+    // A supervisor that does not answer in time must not cost the moment itself.
+    readRestarts(platform).catch(() => undefined),
   ]);
   signal.throwIfAborted();
   return { time, counters: reading && snapshot(reading.points), restarts, hits: readHits(platform) };

@@ -27,14 +27,16 @@ export function narrate(output: Output): (event: EngineEvent) => void {
     if (event.type !== 'stepEnd') return;
     const { name, result, tookMs } = event;
     const word = output.style[OUTCOME_COLOURS[result.outcome]](result.outcome.padEnd(8));
-    const measured = shorten(result.observed ?? '');
-    const wanted = result.outcome === 'held' || !result.expected ? '' : ` (expected ${shorten(result.expected)})`;
+    const measured = shorten(result.observed ?? '', SHOWN);
+    const wanted =
+      result.outcome === 'held' || !result.expected ? '' : ` (expected ${shorten(result.expected, SHOWN)})`;
     output.note(`    ${word} ${name}, ${formatDuration(tookMs)}: ${measured}${wanted}`);
   };
 }
 
-function shorten(text: string): string {
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+/** At most so many characters, and `…` where there were more. */
+export function shorten(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
 export function paintVerdict(verdict: RunVerdict, style: Style): string {

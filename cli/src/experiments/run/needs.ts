@@ -4,11 +4,14 @@ import type { PlatformState } from '../../platform/state.ts';
 import type { FoundExperiment } from '../format/catalogue.ts';
 import type { PlatformNeeds } from '../format/schema.ts';
 
-/** Needs that are the same have the same text, whatever the order of their keys. */
-export function needsKey({ replicas, env, plant, failpoints }: PlatformNeeds): string {
+/**
+ * Needs that one platform of the run's own meets have the same text, whatever the order of their keys. Failpoints are not
+ * among them: such a platform always has them.
+ */
+export function needsKey({ replicas, env, plant }: PlatformNeeds): string {
   const sorted = (record: Readonly<Record<string, unknown>>) =>
     Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([failpoints, sorted(replicas), sorted(env), [...plant].sort()]);
+  return JSON.stringify([sorted(replicas), sorted(env), [...plant].sort()]);
 }
 
 /** What of an experiment's needs the running platform does not meet; empty when it can run there. */

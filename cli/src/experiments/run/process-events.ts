@@ -6,6 +6,8 @@ import type { PlatformEvent } from '../../platform/events.ts';
 export interface ProcessEvents {
   /** Undefined while everything was heard; otherwise why not. */
   gap(): string | undefined;
+  /** Everything that was told of processes, in its order. */
+  all(): readonly PlatformEvent[];
   /** A process ended that was meant to run. */
   exits(): readonly PlatformEvent[];
   /** A process was started, for the first time or again. */
@@ -36,6 +38,7 @@ export function followProcesses(
   });
   return {
     gap: () => gap,
+    all: () => heard,
     exits: () => heard.filter(({ type }) => type === 'instance.crashed' || type === 'instance.failed'),
     starts: () => heard.filter(({ type }) => type === 'instance.starting'),
     close: () => over.abort(),

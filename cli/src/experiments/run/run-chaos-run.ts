@@ -15,9 +15,11 @@ import { type FoundExperiment, findExperiments } from '../format/catalogue.ts';
 import { renderPlan } from '../format/render.ts';
 import type { PlatformNeeds } from '../format/schema.ts';
 import { parseSetting } from '../format/substitute.ts';
-import { narrate, paintVerdict } from './narrate.ts';
+import { refuseHere, tellUnavailable, unavailableHere } from './host-obstacle.ts';
+import { narrate, paintVerdict, shorten } from './narrate.ts';
 import { needsKey, refuseUnmet } from './needs.ts';
 import { endLeftOver, endOwn, ownProject, startOwn } from './own-platform.ts';
+import { addReached, describeReached, neverReached, type Reached } from './reached.ts';
 import { type FinishedRun, runOne } from './run-one.ts';
 import { exitCodeOf, worstVerdict } from './verdict.ts';
 import { writeReports, writeSharedReports } from './write-reports.ts';
@@ -43,8 +45,12 @@ export async function runChaosRun(
   const project = deps.projectFrom(options);
   const experiments = (await choose(names, options, project)).map((one) => withPlants(one, options.plant ?? []));
   if (options.dryRun) return showPlan(experiments, deps);
+  const unavailable = await unavailableHere(experiments, deps.env);
+  // Whoever asks for everything gets what can be had, and is told of the rest; it never counts as a pass.
+  if (!options.all && options.tag === undefined) refuseHere(unavailable);
   const began = performance.now();
   const finished: RunSummary[] = [];
+  const reached: Reached = new Map();
   const over = Promise.withResolvers<void>();
   // A first Ctrl-C aborts the signal, and the run ends by itself: heals, closes its journal, takes its platform down.
   deps.onInterrupt(() => over.promise);
@@ -54,16 +60,23 @@ export async function runChaosRun(
   forwardHangUp();
   try {
     await using _ = await holdRuns(project);
-    await runAll(experiments, { project, options, deps, finished });
+    const batch = { project, options, deps, finished, reached };
+    for (const one of unavailable) {
+      deps.output.note(`${deps.output.style.bold(one.found.experiment.id)} ${one.found.experiment.title}`);
+      await conclude(await tellUnavailable(one, { project, seed: options.seed }), batch);
+    }
+    const possible = experiments.filter((found) => unavailable.every((one) => one.found !== found));
+    if (possible.length > 0) await runAll(possible, batch);
   } finally {
     await writeSharedReports(finished, options, deps.output);
     show(finished, performance.now() - began, deps);
+    if (options.all) judgeReached(reached, options, deps);
     over.resolve();
   }
 }
 
 /** A closed terminal is an interruption like Ctrl-C; what is then written to it goes nowhere. */
-function forwardHangUp(): void {
+export function forwardHangUp(): void {
   process.once('SIGHUP', () => {
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
     process.emit('SIGINT');
@@ -100,7 +113,7 @@ function showPlan(experiments: readonly FoundExperiment[], { output }: CommandDe
 }
 
 /** Two runs at once would each see the other's faults. Free again after kill -9. */
-async function holdRuns(project: Project): Promise<AsyncDisposable> {
+export async function holdRuns(project: Project): Promise<AsyncDisposable> {
   await mkdir(join(project.stateDir, 'chaos'), { recursive: true, mode: 0o700 });
   const lock = await takeProjectLock(join(project.stateDir, 'chaos', 'run.lock'));
   if (lock === undefined) {
@@ -119,6 +132,8 @@ interface Batch {
   readonly options: ChaosRunOptions;
   readonly deps: CommandDeps;
   readonly finished: RunSummary[];
+  /** Of the platforms of the run's own. */
+  readonly reached: Reached;
 }
 
 async function runAll(experiments: readonly FoundExperiment[], batch: Batch): Promise<void> {
@@ -131,6 +146,7 @@ async function runAll(experiments: readonly FoundExperiment[], batch: Batch): Pr
     refuseRemains(state.faults);
     refuseUnmet(experiments, state);
     await runGroup(experiments, project, batch);
+    if (state.failpoints) await addReached(batch.reached, project);
     return;
   }
   const groups = [...Map.groupBy(experiments, ({ experiment }) => needsKey(experiment.platform)).values()];
@@ -154,6 +170,7 @@ async function runOnOwn(group: readonly FoundExperiment[], isLast: boolean, batc
   let goesOn = false;
   try {
     goesOn = await runGroup(group, own, batch);
+    await addReached(batch.reached, own);
     return goesOn;
   } finally {
     if (options.keep && (isLast || !goesOn) && !deps.signal.aborted) {
@@ -181,8 +198,9 @@ async function runGroup(group: readonly FoundExperiment[], platformProject: Proj
 async function runNext(
   { file, experiment }: FoundExperiment,
   platformProject: Project,
-  { project, options, deps, finished }: Batch,
+  batch: Batch,
 ): Promise<FinishedRun> {
+  const { project, options, deps } = batch;
   const { output } = deps;
   deps.signal.throwIfAborted();
   const seed = options.seed ?? experiment.seed;
@@ -197,11 +215,16 @@ async function runNext(
     interrupted: deps.signal,
     tell: narrate(output),
   });
+  await conclude(run, batch);
+  return run;
+}
+
+/** Writes the reports of a run and tells what it came to. */
+async function conclude(run: FinishedRun, { deps: { output }, finished }: Batch): Promise<void> {
   const report = await writeReports(run.folder, output);
   const { id, verdict, exitCode, reasons, tookMs, folder } = run;
   finished.push({ id, verdict, exitCode, reasons, tookMs, journal: folder.journal, report });
   output.note(`  ${paintVerdict(verdict, output.style)} in ${formatDuration(tookMs)}${reasonLines(reasons)}`);
-  return run;
 }
 
 function reasonLines(reasons: readonly string[]): string {
@@ -215,13 +238,21 @@ function show(finished: readonly RunSummary[], tookMs: number, { output }: Comma
       id,
       paintVerdict(verdict, output.style),
       formatDuration(ownMs),
-      reasons[0] ?? '',
+      shorten(reasons[0] ?? '', 80),
       report ?? journal,
     ]);
     const table = formatTable(['ID', 'VERDICT', 'TOOK', 'WHY', 'REPORT'], rows);
     return [table, ...repeatsOf(finished), `total time ${formatDuration(tookMs)}`].join('\n');
   });
   process.exitCode = exitCodeOf(worstVerdict(finished.map(({ verdict }) => verdict)));
+}
+
+/** Which of the services' boundaries no experiment has reached. Without failpoints it cannot be told. */
+function judgeReached(reached: Reached, { requireCoverage }: ChaosRunOptions, { output }: CommandDeps): void {
+  if (reached.size > 0) output.note(describeReached(reached));
+  if (!requireCoverage || (reached.size > 0 && neverReached(reached).length === 0)) return;
+  if (reached.size === 0) output.note('coverage is not known: the services ran without failpoints');
+  process.exitCode ||= reached.size === 0 ? exitCodes.unknown : exitCodes.failed;
 }
 
 /** Whether repeated runs came to the same. */

@@ -30,8 +30,8 @@ export interface Mark {
   readonly time: number;
   /** All counters; undefined when telemetry could not be read then. */
   readonly counters: Snapshot | undefined;
-  /** Restarts by instance. */
-  readonly restarts: Readonly<Record<string, number>>;
+  /** Restarts by instance; undefined when the supervisor could not be asked then. */
+  readonly restarts: Readonly<Record<string, number>> | undefined;
   /** Hits by failpoint, `orders.S4`; undefined where the services run without failpoints. */
   readonly hits: Readonly<Record<string, number>> | undefined;
 }

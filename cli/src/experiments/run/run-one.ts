@@ -11,7 +11,7 @@ import type { FoundExperiment } from '../format/catalogue.ts';
 import type { FaultStep } from '../format/schema.ts';
 import { createJournal, type Journal } from '../journal.ts';
 import type { Clocks, RunVerdict } from '../journal-records.ts';
-import { type Audited, auditRun, type EarlierOrder, earlierOrders } from './auditor.ts';
+import { type Audited, auditRun, type Before, readBefore } from './auditor.ts';
 import { systemClock } from './clock.ts';
 import { judgeConditions } from './conditions.ts';
 import { type EngineEvent, type EnginePorts, type RunResult, runExperiment } from './engine.ts';
@@ -90,7 +90,17 @@ export async function runOne(options: RunOptions): Promise<FinishedRun> {
   return { id: experiment.id, folder, verdict, exitCode, reasons, tookMs };
 }
 
-function runRecord({ experiment, file, seed, platformProject, plants }: RunOptions, { runId }: RunFolder) {
+/** The first record of a journal. */
+export function runRecord(
+  {
+    experiment,
+    file,
+    seed,
+    platformProject,
+    plants,
+  }: Pick<RunOptions, 'experiment' | 'file' | 'seed' | 'platformProject' | 'plants'>,
+  { runId }: RunFolder,
+) {
   return {
     type: 'run',
     version: 1,
@@ -203,7 +213,7 @@ async function openRun({ options, platform, journal, folder, run, endsAt }: Open
       const signal = AbortSignal.any([interrupted, limit]);
       const audited: Audited = await auditRun(
         { ...context, signal },
-        { folder: folder.path, earlier: start, rules: experiment.audit },
+        { folder: folder.path, before: start, rules: experiment.audit },
       );
       return audited.findings;
     },
@@ -219,15 +229,15 @@ async function openRun({ options, platform, journal, folder, run, endsAt }: Open
   };
 }
 
-/** What the run is compared with. An order book that cannot be read now makes I3 say more than it should, never less. */
-async function begin(context: RunContext): Promise<readonly EarlierOrder[]> {
+/** What the run is compared with. What cannot be read now makes I3 and I11 say more than they should, never less. */
+async function begin(context: RunContext): Promise<Before> {
   try {
-    const earlier = await earlierOrders(context);
+    const before = await readBefore(context);
     context.marks.set('start', await takeMark(context));
-    return earlier;
+    return before;
   } catch (error) {
     context.journal.write({ type: 'event', event: 'start.incomplete', details: messageOf(error) });
-    return [];
+    return { orders: [], lost: undefined };
   }
 }
 

@@ -21,6 +21,9 @@ it.each([
 });
 
 it('what is not asked for does not count', () => {
-  const result = judgeLedger({ type: 'audit', invariants: ['I6'], verdict: 'ok' }, results({ I6: 'ok', I7: 'violated' }));
+  const result = judgeLedger(
+    { type: 'audit', invariants: ['I6'], verdict: 'ok' },
+    results({ I6: 'ok', I7: 'violated' }),
+  );
   expect(result.outcome).toBe('held');
 });

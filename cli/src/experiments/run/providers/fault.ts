@@ -13,7 +13,7 @@ const POLL_MS = 200;
 export async function injectFault(step: FaultStep, context: RunContext): Promise<StepResult> {
   const { faults, clock, signal, endsAt } = context;
   const { fault, target, parameters } = step.provider;
-  const ttlMs = step.ttl ?? Math.max(1_000, endsAt - clock.now()) + TTL_SLACK_MS;
+  const ttlMs = step.ttl ?? Math.round(Math.max(1_000, endsAt - clock.now())) + TTL_SLACK_MS;
   const request: InjectRequest = { fault, target, parameters, ttlMs, hold: true };
   const expected = `${fault} on ${target}, seen in effect within ${step.witness.within} ms`;
   let lease: Lease;

@@ -15,8 +15,9 @@ export async function lookAtLog(
   const expected = [hasBound ? `${describeTolerance(bound)} lines` : '', traced ? 'each with a trace id' : '']
     .filter((part) => part !== '')
     .join(', ');
-  const since = marks.get(provider.since ?? 'start')?.time;
-  if (since === undefined) return unknown(`the end of "${provider.since}" is not known`, { expected });
+  const mark = provider.since ?? 'start';
+  const since = marks.get(mark)?.time;
+  if (since === undefined) return unknown(`when "${mark}" was is not known`, { expected });
   const files = await logFiles(platform.project.logDir, [provider.service]);
   if (files.length === 0) return unknown(`${provider.service} has no log`, { expected });
   const lines = (await Promise.all(files.map((file) => openLog(platform.project.logDir, file).read()))).flat();

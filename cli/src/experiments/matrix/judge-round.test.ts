@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import type { JournalRecord, RunVerdict } from '../journal-records.ts';
+import { findBoundary } from './boundaries.ts';
+import { judgeRound } from './judge-round.ts';
+import { planMatrix } from './plan.ts';
+import type { RoundSpec } from './round-experiment.ts';
+
+const S4 = findBoundary('S4');
+const S6 = findBoundary('S6');
+
+function aSpec(fault = 'down', target = 'orders-payments'): RoundSpec {
+  const row = planMatrix({ faults: [fault], targets: [target] }, 1).rows[0];
+  return { row, boundaries: [S4, S6], path: 'request' };
+}
+
+const record = (ms: number, rest: object) => ({ at: '2026-01-01T00:00:00.000Z', ms, ...rest }) as JournalRecord;
+const sent = record(1_000, { type: 'order', op: 1, step: 'order for orders.S4', phase: 'before', state: 'invoke' });
+const begun = (ms: number) =>
+  record(ms, {
+    type: 'step',
+    phase: 'method',
+    index: 4,
+    name: 'the fault',
+    kind: 'action',
+    provider: 'fault',
+    state: 'begin',
+  });
+const injected = (ms: number) => record(ms, { type: 'fault', step: 'the fault', state: 'injected', lease: {} });
+
+function judge(spec: RoundSpec, records: readonly JournalRecord[], verdict: RunVerdict, ...reasons: string[]) {
+  const judged = judgeRound(spec, records, { verdict, reasons, stains: new Map() });
+  return {
+    verdict: judged.verdict,
+    cells: Object.fromEntries([...judged.cells].map(([{ name }, one]) => [name, one.verdict])),
+  };
+}
+
+describe('a round that passed', () => {
+  it('passes at each boundary when the fault came while orders were held', () => {
+    expect(judge(aSpec(), [sent, injected(1_000 + S4.holdMs - 1)], 'pass')).toEqual({
+      verdict: 'pass',
+      cells: { 'orders.S4': 'pass', 'orders.S6': 'pass' },
+    });
+  });
+
+  it('is unknown when the fault came when an order may have gone on', () => {
+    expect(judge(aSpec(), [sent, injected(1_000 + S4.holdMs)], 'pass').verdict).toBe('unknown');
+  });
+
+  it('is unknown when nothing tells when the fault came', () => {
+    expect(judge(aSpec(), [sent], 'pass').verdict).toBe('unknown');
+  });
+
+  it('counts a signal from when it was sent, however long the process takes to end', () => {
+    const records = [sent, begun(2_000), injected(60_000)];
+    expect(judge(aSpec('stop', 'orders'), records, 'pass').verdict).toBe('pass');
+    expect(judge(aSpec(), records, 'pass').verdict).toBe('unknown');
+  });
+});
+
+describe('a round that did not pass', () => {
+  const unreached = '"held at orders.S6": 0 times, expected failpoint of orders.S6 at least 1 times';
+
+  it('is unknown at the one boundary that no order came to, though its probe deviated', () => {
+    const probe = record(3_000, {
+      type: 'step',
+      phase: 'method',
+      index: 3,
+      name: 'held at orders.S6',
+      kind: 'probe',
+      provider: 'event',
+      state: 'end',
+      outcome: 'deviated',
+    });
+    expect(judge(aSpec(), [sent, probe, injected(2_000)], 'deviated', unreached)).toEqual({
+      verdict: 'unknown',
+      cells: { 'orders.S4': 'pass', 'orders.S6': 'unknown' },
+    });
+  });
+
+  it('deviated as a whole when the ledger does not balance', () => {
+    const audit = record(9_000, { type: 'audit', invariants: [{ id: 'I4', outcome: 'deviated' }] });
+    expect(judge(aSpec(), [sent, injected(2_000), audit], 'deviated', 'I4 is violated', unreached)).toEqual({
+      verdict: 'deviated',
+      cells: { 'orders.S4': 'deviated', 'orders.S6': 'deviated' },
+    });
+  });
+
+  it('passes when all that is wrong with the ledger was left by an earlier round, and is unknown when that is unclear', () => {
+    const audit = record(9_000, { type: 'audit', invariants: [{ id: 'I7', outcome: 'deviated' }] });
+    const judgeWith = (stain: 'old' | 'unclear' | 'new') =>
+      judgeRound(aSpec(), [sent, injected(2_000), audit], {
+        verdict: 'deviated',
+        reasons: ['I7 one shipment per confirmed order is violated: wrong'],
+        stains: new Map([['I7', stain]]),
+      }).verdict;
+    expect([judgeWith('old'), judgeWith('unclear'), judgeWith('new')]).toEqual(['pass', 'unknown', 'deviated']);
+  });
+
+  it('is unknown as a whole when the fault was not seen, also if an order did not come', () => {
+    const reasons = [unreached, '"the fault": absent: it was not there'];
+    expect(judge(aSpec(), [sent, injected(2_000)], 'deviated', ...reasons)).toEqual({
+      verdict: 'unknown',
+      cells: { 'orders.S4': 'unknown', 'orders.S6': 'unknown' },
+    });
+  });
+
+  it.each(['dirty', 'interrupted'] as const)('is %s as a whole', (verdict) => {
+    expect(judge(aSpec(), [sent, injected(2_000)], verdict, 'something is left').verdict).toBe(verdict);
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import type { RunVerdict } from '../journal-records.ts';
+import { findBoundary } from './boundaries.ts';
+import type { JudgedRound } from './judge-round.ts';
+import { planMatrix, type Round, rowName } from './plan.ts';
+import { commandFor } from './render.ts';
+import type { RoundSpec } from './round-experiment.ts';
+import { type MatrixResult, runMatrix } from './run-matrix.ts';
+
+const DOWN = { faults: ['down'], targets: ['orders-payments'] };
+const at = (...names: string[]) => names.map(findBoundary);
+const aPlan = (...names: string[]) => planMatrix({ ...DOWN, boundaries: at(...names) }, 1).rounds;
+
+const judged = ({ boundaries }: RoundSpec, verdict: RunVerdict): JudgedRound => {
+  const reason = verdict === 'pass' ? '' : `it was ${verdict}`;
+  return { verdict, reasons: [reason], cells: new Map(boundaries.map((one) => [one, { verdict, reason }])) };
+};
+
+/** A matrix over a system that fails as told; every run that was asked for is in `asked`. */
+async function cover(
+  rounds: readonly Round[],
+  fails: (spec: RoundSpec, names: readonly string[]) => boolean,
+  runs = 99,
+) {
+  const asked: string[] = [];
+  const result = await runMatrix(rounds, {
+    hasTime: () => asked.length < runs,
+    async run(spec) {
+      const names = spec.boundaries.map(({ name }) => name);
+      asked.push(`${spec.row === undefined ? 'no fault' : rowName(spec.row)}: ${names.toSorted().join(' ')}`);
+      return judged(spec, fails(spec, names) ? 'deviated' : 'pass');
+    },
+  });
+  return { result, asked };
+}
+
+const verdictsOf = ({ cells }: MatrixResult) =>
+  Object.fromEntries(cells.map(({ boundary, verdict }) => [boundary.name, verdict]));
+const findingsOf = ({ findings }: MatrixResult) =>
+  findings.map(({ kind, boundaries }) => [kind, ...boundaries.map(({ name }) => name).toSorted()]);
+
+describe('a round', () => {
+  it('that passes is one run, and all its cells pass', async () => {
+    const { result, asked } = await cover(aPlan('S4', 'S5', 'S6'), () => false);
+    expect(asked).toEqual(['down orders-payments: orders.S4 orders.S5 orders.S6']);
+    expect(verdictsOf(result)).toEqual({ 'orders.S4': 'pass', 'orders.S5': 'pass', 'orders.S6': 'pass' });
+    expect(result).toMatchObject({ findings: [], runs: 1 });
+  });
+
+  it('that fails is shrunk to the pair; the other cells are covered without it', async () => {
+    const { result, asked } = await cover(
+      aPlan('S1', 'S4', 'S5', 'S6'),
+      ({ row }, names) => row !== undefined && names.includes('orders.S5'),
+    );
+    expect(findingsOf(result)).toEqual([['pair', 'orders.S5']]);
+    expect(verdictsOf(result)).toEqual({
+      'orders.S1': 'pass',
+      'orders.S4': 'pass',
+      'orders.S5': 'deviated',
+      'orders.S6': 'pass',
+    });
+    expect(asked).toContain('no fault: orders.S5');
+    expect(asked.at(-1)).toBe('down orders-payments: orders.S1 orders.S4 orders.S6');
+  });
+
+  it('with several failing pairs gives each', async () => {
+    const bad = ['orders.S1', 'orders.S6'];
+    const { result } = await cover(
+      aPlan('S1', 'S4', 'S5', 'S6'),
+      ({ row }, names) => row !== undefined && names.some((name) => bad.includes(name)),
+    );
+    expect(findingsOf(result).toSorted()).toEqual([
+      ['pair', 'orders.S1'],
+      ['pair', 'orders.S6'],
+    ]);
+  });
+
+  it('that only fails with two orders held at once gives both', async () => {
+    const { result } = await cover(
+      aPlan('S1', 'S4', 'S5', 'S6'),
+      ({ row }, names) => row !== undefined && names.includes('orders.S1') && names.includes('orders.S6'),
+    );
+    expect(findingsOf(result)).toEqual([['pair', 'orders.S1', 'orders.S6']]);
+  });
+});
+
+describe('what fails by itself', () => {
+  it('is the fault when it fails with no order held; that is asked once', async () => {
+    const rounds = planMatrix({ faults: ['down'], targets: ['orders-broker'], boundaries: at('R1', 'R2') }, 1).rounds;
+    const { result, asked } = await cover(rounds, ({ row }) => row !== undefined);
+    expect(findingsOf(result)).toHaveLength(2);
+    expect(result.findings.map(({ kind }) => kind)).toEqual(['fault', 'fault']);
+    expect(asked.filter((one) => one === 'down orders-broker: ')).toHaveLength(1);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('is the boundary when holding fails without the fault, which is not tried under another fault', async () => {
+    const rounds = planMatrix(
+      { faults: ['down', 'partition'], targets: ['orders-payments'], boundaries: at('S4') },
+      1,
+    ).rounds;
+    const { result, asked } = await cover(rounds, (_, names) => names.includes('orders.S4'));
+    expect(findingsOf(result)).toEqual([['boundary', 'orders.S4']]);
+    expect(asked).toHaveLength(3);
+    expect(result.cells.map(({ verdict }) => verdict)).toEqual(['deviated', 'deviated']);
+  });
+});
+
+describe('a matrix that ends early', () => {
+  it('says which cells it did not cover', async () => {
+    const rounds = planMatrix(
+      { faults: ['down', 'partition'], targets: ['orders-payments'], boundaries: at('S4') },
+      1,
+    ).rounds;
+    const { result } = await cover(rounds, () => false, 1);
+    expect(result.cells.map(({ verdict }) => verdict)).toEqual(['pass', 'not covered']);
+  });
+
+  it('tells a failure it had no time to shrink', async () => {
+    const { result } = await cover(aPlan('S4', 'S5'), () => true, 1);
+    expect(findingsOf(result)).toEqual([['not shrunk', 'orders.S4', 'orders.S5']]);
+    expect(verdictsOf(result)).toEqual({ 'orders.S4': 'deviated', 'orders.S5': 'deviated' });
+  });
+
+  it.each(['dirty', 'interrupted'] as const)('by a run that is %s measures nothing further', async (verdict) => {
+    const rounds = planMatrix(
+      { faults: ['down', 'partition'], targets: ['orders-payments'], boundaries: at('S4') },
+      1,
+    ).rounds;
+    let runs = 0;
+    const result = await runMatrix(rounds, {
+      hasTime: () => true,
+      run: async (spec) => {
+        runs++;
+        return judged(spec, verdict);
+      },
+    });
+    expect({ runs, verdicts: result.cells.map((cell) => cell.verdict) }).toEqual({
+      runs: 1,
+      verdicts: [verdict, 'not covered'],
+    });
+  });
+});
+
+it('a finding names the command that shows it again', () => {
+  const [round] = aPlan('S4');
+  if (round === undefined) throw new Error('there is no round');
+  expect(commandFor(round.row, round.boundaries, { seed: 7, plants: ['no-inbox'] })).toBe(
+    'shopctl chaos matrix --fault down --target orders-payments --at orders.S4 --seed 7 --plant no-inbox',
+  );
+});

@@ -1,0 +1,74 @@
+import { findFault } from '../../chaos/catalog.ts';
+import { findLibfaketime } from '../../chaos/libfaketime.ts';
+import { CliError } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { Project } from '../../platform/project.ts';
+import type { FoundExperiment } from '../format/catalogue.ts';
+import type { ResolvedExperiment } from '../format/schema.ts';
+import { createJournal } from '../journal.ts';
+import { systemClock } from './clock.ts';
+import { createRunFolder } from './run-folder.ts';
+import { type FinishedRun, runRecord } from './run-one.ts';
+import { exitCodeOf } from './verdict.ts';
+
+/** An experiment that no platform on this machine could carry out. */
+export interface Unavailable {
+  readonly found: FoundExperiment;
+  /** Exit code 3. */
+  readonly obstacle: CliError;
+}
+
+/** Those of the experiments that cannot be had on this machine. */
+export async function unavailableHere(
+  experiments: readonly FoundExperiment[],
+  env: NodeJS.ProcessEnv,
+): Promise<readonly Unavailable[]> {
+  const looked = await Promise.all(
+    experiments.map(async (found) => ({ found, obstacle: await hostObstacle(found.experiment, env) })),
+  );
+  return looked.flatMap(({ found, obstacle }) => (obstacle === undefined ? [] : [{ found, obstacle }]));
+}
+
+/** The first thing that one of its faults needs and the machine has not; undefined when nothing is missing. */
+async function hostObstacle(
+  { method }: Pick<ResolvedExperiment, 'method'>,
+  env: NodeJS.ProcessEnv,
+): Promise<CliError | undefined> {
+  const faults = method.flatMap((step) =>
+    step.type === 'action' && step.provider.type === 'fault' ? [step.provider.fault] : [],
+  );
+  for (const name of new Set(faults)) {
+    const obstacle = await findFault(name).hostObstacle?.({ libfaketime: () => findLibfaketime(env) });
+    if (obstacle !== undefined) return obstacle;
+  }
+  return undefined;
+}
+
+/** Throws CliError (3) when there are any. Nothing has happened by then. */
+export function refuseHere(unavailable: readonly Unavailable[]): void {
+  const [first] = unavailable;
+  if (first === undefined) return;
+  throw new CliError({
+    what: `${unavailable.map(({ found }) => found.experiment.id).join(', ')} cannot be had here`,
+    why: unavailable.map(({ found, obstacle }) => `${found.experiment.id}: ${obstacle.message}`).join('\n'),
+    ...(first.obstacle.next !== undefined && { next: first.obstacle.next }),
+    exitCode: exitCodes.unavailable,
+  });
+}
+
+/** Its run: a journal whose verdict is unknown and names what is missing. Nothing is done to any platform. */
+export async function tellUnavailable(
+  { found, obstacle }: Unavailable,
+  { project, seed = found.experiment.seed }: { project: Project; seed: number | undefined },
+): Promise<FinishedRun> {
+  const { experiment, file } = found;
+  const { id, platform } = experiment;
+  const folder = await createRunFolder(project, { id, seed, at: new Date() });
+  const journal = createJournal(folder.journal, systemClock);
+  journal.write(runRecord({ experiment, file, seed, platformProject: project, plants: platform.plant }, folder));
+  const reasons = [`cannot be had here: ${obstacle.message}${obstacle.next === undefined ? '' : `; ${obstacle.next}`}`];
+  const told = { verdict: 'unknown', exitCode: exitCodeOf('unknown'), reasons, tookMs: 0 } as const;
+  journal.write({ type: 'verdict', ...told, clocks: {} });
+  await journal.close();
+  return { id, folder, ...told };
+}
