@@ -5,7 +5,7 @@
  * refused with how to get it.
  */
 import type { ChildProcess } from 'node:child_process';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../cli/src/audit/audit.ts';
 import { findLibfaketime } from '../../cli/src/chaos/libfaketime.ts';
 import { createToxiproxyClient } from '../../cli/src/chaos/toxiproxy-client.ts';
@@ -45,6 +45,9 @@ async function cleanInvariant(): Promise<AuditReport['invariants'][number] | und
   const { stdout } = await platform.shopctl('audit', '--json', '--settle', '0');
   return (JSON.parse(stdout) as AuditReport).invariants.find(({ id }) => id === 'I14');
 }
+
+// An event that is on its way when its queue is unbound or purged is lost for good, as those faults say.
+beforeEach(() => untilDrained(platform, STARTED_MS));
 
 async function pendingEvents(): Promise<number> {
   const rows = await platform.query<{ count: number }>(
