@@ -32,7 +32,7 @@ export interface Before {
 }
 
 export async function readBefore(context: Pick<RunContext, 'platform' | 'freshAuditTarget'>): Promise<Before> {
-  const target = await context.freshAuditTarget();
+  await using target = await context.freshAuditTarget();
   const [orders, lost] = await Promise.all([earlierOrders(context), readLostCounts(target)]);
   return { orders, lost };
 }
@@ -52,9 +52,10 @@ export async function auditRun(
 ): Promise<Audited> {
   const historyFile = join(folder, 'history.jsonl');
   await writeFile(historyFile, historyText(context.orders.orders, before.orders), { mode: 0o600 });
+  // Instances and crashes are as of now, not of when the run began.
+  await using target = await context.freshAuditTarget();
   const report = await audit({
-    // Instances and crashes are as of now, not of when the run began.
-    target: await context.freshAuditTarget(),
+    target,
     settleMs: rules.settle,
     historyFile,
     deadLetters: rules['dead-letters'],

@@ -1,6 +1,7 @@
 import type { ChaosClient } from '../../chaos/chaos-client.ts';
 import type { InjectRequest, Lease } from '../../chaos/lease.ts';
 import { CliError, messageOf } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
 import type { Journal } from '../journal.ts';
 import type { FaultRecord, OrderPhase } from '../journal-records.ts';
 import type { RunClock } from './clock.ts';
@@ -78,7 +79,8 @@ export class FaultBook {
       return await this.#injected(injection);
     } catch (error) {
       // The supervisor takes back what it began; one that refused has begun nothing. `heal` looks at the others again.
-      if (!connection.signal.aborted && error instanceof CliError && error.exitCode !== 6) injection.isOver = true;
+      if (!connection.signal.aborted && error instanceof CliError && error.exitCode !== exitCodes.dirty)
+        injection.isOver = true;
       throw error;
     } finally {
       signal.removeEventListener('abort', giveUp);

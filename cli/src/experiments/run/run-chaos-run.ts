@@ -132,7 +132,7 @@ interface Batch {
   readonly options: ChaosRunOptions;
   readonly deps: CommandDeps;
   readonly finished: RunSummary[];
-  /** Of the platforms of the run's own. */
+  /** Over every platform that was used. */
   readonly reached: Reached;
 }
 

@@ -54,7 +54,7 @@ export interface RunContext {
   /** What the run has stopped with `service` and not started again. */
   readonly stopped: Set<string>;
   readonly marks: Map<string, Mark>;
-  /** The platform as an audit reads it, with the instances there are now. */
+  /** The platform as an audit reads it, with the instances there are now. Dispose it to close its connections. */
   freshAuditTarget(): Promise<AuditTarget>;
   /** When the budget is over, on the run's clock, ms. */
   readonly endsAt: number;

@@ -50,7 +50,7 @@ export interface FinishedRun {
   readonly tookMs: number;
 }
 
-/** Longest wait for the last answers of the run's orders when it ends, ms: the client deadline and a little more. */
+/** Time for an audit beside its settling, ms. */
 const AUDIT_SLACK_MS = 30_000;
 
 /**
