@@ -106,6 +106,11 @@ export interface PlatformState {
   readonly plants?: readonly PlantName[];
 }
 
+/** The door of a service that speaks HTTP: stock has one for health beside its gRPC door. */
+export function httpPort({ ports }: Pick<InstanceState, 'ports'>): number | undefined {
+  return ports.health ?? ports.main;
+}
+
 /** The state a project left on disk, or undefined when there is none. Throws CliError when it cannot be read. */
 export async function readState(file: string): Promise<PlatformState | undefined> {
   try {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { httpPort } from '../../platform/state.ts';
 import { writeDuration } from '../duration.ts';
 import { defineFault } from '../fault.ts';
 import { bringBack, instancesOf, recordVictims, START_LIMIT_MS, type Victims, verifyReady } from '../instances.ts';
@@ -74,12 +75,12 @@ interface ClockOffset {
 async function clockOffsets(target: string, world: World): Promise<readonly ClockOffset[]> {
   const running = instancesOf(target, world).filter(({ process }) => process !== undefined);
   return Promise.all(
-    running.map(async ({ name, ports }) => {
-      const response = await fetch(`http://127.0.0.1:${ports.health ?? ports.main}/health/live`, {
+    running.map(async (instance) => {
+      const response = await fetch(`http://127.0.0.1:${httpPort(instance)}/health/live`, {
         signal: AbortSignal.timeout(ASK_LIMIT_MS),
       });
       await response.arrayBuffer();
-      return { name, ms: Date.parse(response.headers.get('date') ?? '') - Date.now() };
+      return { name: instance.name, ms: Date.parse(response.headers.get('date') ?? '') - Date.now() };
     }),
   );
 }

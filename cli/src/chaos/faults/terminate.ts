@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { DatabaseName } from '../../platform/connection.ts';
+import { httpPort } from '../../platform/state.ts';
 import { databaseOf, hasServer } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import { instancesOf } from '../instances.ts';
@@ -49,9 +50,9 @@ export const terminate = defineFault<ReturnType<typeof Type.Object>, Terminated>
   async verify({ database }, world) {
     if (!hasServer(world)) return 'PostgreSQL has ended, and its connections with it';
     return until(`${database} to be ready`, BACK_LIMIT_MS, async () => {
-      const ports = instancesOf(database, world)[0]?.ports;
-      if (!ports) return 'the service does not run';
-      const response = await fetch(`http://127.0.0.1:${ports.health ?? ports.main}/health/ready`, {
+      const instance = instancesOf(database, world)[0];
+      if (!instance) return 'the service does not run';
+      const response = await fetch(`http://127.0.0.1:${httpPort(instance)}/health/ready`, {
         signal: AbortSignal.timeout(2_000),
       }).catch(() => undefined); // It may be restarting; the limit ends the wait.
       return response?.ok ? `${database} says it is ready, database included` : undefined;

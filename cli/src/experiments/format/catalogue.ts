@@ -57,13 +57,14 @@ export async function readCatalogue(
 async function readSelected(root: string, { names = [], settings = {} }: Selection): Promise<readonly ReadFile[]> {
   const contracts = await readContracts(root);
   const read = async (path: string): Promise<ReadFile> => {
-    const yaml = await yamlOf(path);
+    const yaml = parsed.get(path) ?? (await yamlOf(path));
     return { file: shown(path, root), id: idOf(yaml), result: resolveFile(yaml, { settings, contracts }) };
   };
   const needsCatalogue = names.length === 0 || names.some((name) => !isPath(name));
   const paths = needsCatalogue ? await catalogueFiles(root) : [];
+  const parsed = new Map(await Promise.all(paths.map(async (path) => [path, await yamlOf(path)] as const)));
   if (names.length === 0) return Promise.all(paths.map(read));
-  const ids = await Promise.all(paths.map(async (path) => ({ path, id: idOf(await yamlOf(path)) })));
+  const ids = [...parsed].map(([path, yaml]) => ({ path, id: idOf(yaml) }));
   const chosen = names.flatMap((name) => (isPath(name) ? [resolve(name)] : pathsOf(name, ids)));
   return Promise.all([...new Set(chosen)].map(read));
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type JunitCase, renderJunitSuites } from '../../output/junit.ts';
-import { escapeHtml, html } from '../report/html.ts';
+import { html } from '../report/html.ts';
+import { standalonePage } from '../report/standalone-page.ts';
 import { type Plan, type Row, rowName } from './plan.ts';
 import { countOf, type Repetition, renderFinding } from './render.ts';
 import type { Cell, MatrixResult } from './run-matrix.ts';
@@ -62,22 +62,7 @@ ${findings.map((finding) => html`<pre>${renderFinding(finding, repetition)}</pre
         return html`<td class="${cell.verdict}" title="${cell.reason}">${cell.verdict}</td>`;
       })}</tr>`,
   )}</tbody></table></div>`;
-  const hash = createHash('sha256').update(STYLE).digest('base64');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-${hash}'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>${escapeHtml(`Chaos matrix: ${summaryOf(cells)}`)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-${body.text}
-</body>
-</html>
-`;
+  return standalonePage({ title: `Chaos matrix: ${summaryOf(cells)}`, style: STYLE, body });
 }
 
 /** `38 pass, 2 unknown` */

@@ -1,18 +1,15 @@
-import { refuseLeftFaults, refuseRemains } from '../../chaos/dirty.ts';
 import type { ChaosMatrixOptions } from '../../commands/chaos.ts';
 import type { CommandDeps } from '../../commands/deps.ts';
 import { formatDuration } from '../../output/units.ts';
-import { createControlClient } from '../../platform/control-client.ts';
 import type { Project } from '../../platform/project.ts';
-import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
 import type { FoundExperiment } from '../format/catalogue.ts';
 import { readJournal } from '../journal.ts';
 import type { RunVerdict } from '../journal-records.ts';
 import { paintVerdict } from '../run/narrate.ts';
-import { refuseUnmet } from '../run/needs.ts';
-import { endLeftOver, endOwn, startOwn } from '../run/own-platform.ts';
+import { endOwn, startOwn } from '../run/own-platform.ts';
 import { forwardHangUp, holdRuns } from '../run/run-chaos-run.ts';
 import { runOne } from '../run/run-one.ts';
+import { runningPlatform } from '../run/running-platform.ts';
 import { exitCodeOf, worstVerdict } from '../run/verdict.ts';
 import { writeReports, writeTo } from '../run/write-reports.ts';
 import { findBoundary } from './boundaries.ts';
@@ -94,16 +91,9 @@ function showPlan(matrix: Matrix): void {
 
 async function cover(matrix: Matrix): Promise<void> {
   const { project, options, deps, repetition } = matrix;
-  await refuseLeftFaults(project);
-  const isRunning = await isSupervisorRunning(project);
-  await endLeftOver(project, deps);
+  const state = await runningPlatform([anyRound(matrix)], { project, fresh: options.fresh, deps });
   deps.output.note(`${planText(matrix)} (seed ${repetition.seed})`);
-  if (isRunning && !options.fresh) {
-    const state = await createControlClient(project.socketPath).state();
-    refuseRemains(state.faults);
-    refuseUnmet([anyRound(matrix)], state);
-    return await runOn(project, matrix);
-  }
+  if (state !== undefined) return await runOn(project, matrix);
   try {
     const needs = anyRound(matrix).experiment.platform;
     await runOn(await startOwn(project, needs, deps), matrix);

@@ -1,6 +1,6 @@
+import { percentile } from '../statistics.ts';
 import type { OrderReport } from './order-outcome.ts';
 import type { OutcomeTone } from './page-data.ts';
-import { percentile } from './statistics.ts';
 
 /** The orders placed before, under and after the faults, in numbers. Times in ms. */
 export interface PhaseNumbers {

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { JournalRecord } from '../journal-records.ts';
-import { escapeHtml, html, type Markup } from './html.ts';
+import { html, type Markup } from './html.ts';
 import { type PageAssets, readPageAssets } from './page-assets.ts';
 import { readRun } from './read-run.ts';
 import type { RunReport } from './run-report.ts';
@@ -11,6 +10,7 @@ import { ordersSection } from './sections/orders.ts';
 import { timelineSection } from './sections/timeline.ts';
 import { verdictSection } from './sections/verdict.ts';
 import { whatSection } from './sections/what.ts';
+import { standalonePage } from './standalone-page.ts';
 import { timelineOf } from './timeline.ts';
 
 /**
@@ -19,37 +19,11 @@ import { timelineOf } from './timeline.ts';
  */
 export function renderHtml(records: readonly JournalRecord[], assets: PageAssets = readPageAssets()): string {
   const report = readRun(records);
-  const title = escapeHtml(`${report.experiment.id} ${report.verdict}: ${report.experiment.title}`);
-  // Both end with their own element, and both are what the policy's hashes are made of.
-  const script = assets.script.replaceAll('</script', '<\\/script');
-  const style = assets.style.replaceAll('</style', '<\\/style');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policyOf({ script, style })}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>${title}</title>
-<style>${style}</style>
-</head>
-<body>
-${bodyOf(report).text}
-<script>${script}</script>
-</body>
-</html>
-`;
-}
-
-/** Nothing may be loaded or sent; only this page's own script and style run, known by their hashes. */
-function policyOf({ script, style }: PageAssets): string {
-  const none = ['default-src', 'base-uri', 'form-action'].map((name) => `${name} 'none'`);
-  return [...none, 'img-src data:', `script-src '${hashOf(script)}'`, `style-src '${hashOf(style)}'`].join('; ');
-}
-
-function hashOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+  return standalonePage({
+    title: `${report.experiment.id} ${report.verdict}: ${report.experiment.title}`,
+    ...assets,
+    body: bodyOf(report),
+  });
 }
 
 function bodyOf(report: RunReport): Markup {

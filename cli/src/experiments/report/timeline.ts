@@ -1,8 +1,8 @@
 import type { Outcome } from '../journal-records.ts';
+import { percentile } from '../statistics.ts';
 import { type OrderReport, outcomeKey, outcomesOf } from './order-outcome.ts';
 import type { Lane, PageData, SecondColumns, Span, SpanTone } from './page-data.ts';
 import type { EventReport, FaultReport, RunReport, SampleReport, StepReport } from './run-report.ts';
-import { percentile } from './statistics.ts';
 
 /** Samples are taken once a second; a longer gap is shown as one. */
 const SAMPLE_GAP_MS = 3_000;

@@ -1,6 +1,7 @@
 import { messageOf } from '../../errors.ts';
 import type { EventCondition } from '../format/schema.ts';
-import { type Attributes, gained, readFresh } from './counters.ts';
+import { gained, readFresh } from './counters.ts';
+import { type EventCounter, eventCounters } from './event-counters.ts';
 import { readHits } from './marks.ts';
 import { concerns } from './process-events.ts';
 import { isProxy } from './proxy-interruptions.ts';
@@ -13,34 +14,11 @@ export interface EventCount {
   readonly evidence: string;
 }
 
-interface CountedBy {
-  readonly metric: string;
-  readonly where: Attributes;
-}
-
-/** Events that are increments of a counter. */
-function counterOf(condition: EventCondition): CountedBy | undefined {
-  switch (condition.event) {
-    case 'breaker.open':
-    case 'breaker.half-open':
-    case 'breaker.closed':
-      return {
-        metric: 'shop.breaker.transitions',
-        where: { edge: condition.edge, to: condition.event.slice('breaker.'.length) },
-      };
-    case 'call.retried':
-      return { metric: 'shop.call.retries', where: condition.edge === undefined ? {} : { edge: condition.edge } };
-    case 'compensation.retried':
-      return { metric: 'shop.compensation.failures', where: {} };
-    case 'saga.recovered':
-      return { metric: 'shop.saga.recoveries', where: {} };
-    case 'duplicate':
-      return { metric: 'shop.shipping.messages', where: { outcome: 'duplicate' } };
-    case 'dead-lettered':
-      return { metric: 'shop.shipping.messages', where: { outcome: 'dead_lettered' } };
-    default:
-      return undefined;
-  }
+/** The counter behind a condition, of its edge where it states one; undefined when it is no increment of a counter. */
+function counterOf(condition: EventCondition): EventCounter | undefined {
+  const counter = eventCounters.get(condition.event);
+  if (counter === undefined || !('edge' in condition) || condition.edge === undefined) return counter;
+  return { ...counter, where: { ...counter.where, edge: condition.edge } };
 }
 
 /** How often an event has happened since the run began. Never throws: what cannot be read has no count. */
@@ -55,7 +33,7 @@ export async function countEvents(condition: EventCondition, context: RunContext
   }
 }
 
-async function countByMetric({ metric, where }: CountedBy, context: RunContext): Promise<EventCount> {
+async function countByMetric({ metric, where }: EventCounter, context: RunContext): Promise<EventCount> {
   const { marks, platform, clock, signal } = context;
   const start = marks.get('start')?.counters;
   if (start === undefined) return { count: undefined, evidence: 'the counters at the start of the run are not known' };

@@ -1,26 +1,24 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { refuseLeftFaults, refuseRemains } from '../../chaos/dirty.ts';
 import type { ChaosRunOptions } from '../../commands/chaos.ts';
 import type { CommandDeps } from '../../commands/deps.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../output/units.ts';
-import { createControlClient } from '../../platform/control-client.ts';
 import type { Project } from '../../platform/project.ts';
 import { takeProjectLock } from '../../platform/project-lock.ts';
-import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
 import { type FoundExperiment, findExperiments } from '../format/catalogue.ts';
 import { renderPlan } from '../format/render.ts';
 import type { PlatformNeeds } from '../format/schema.ts';
 import { parseSetting } from '../format/substitute.ts';
 import { refuseHere, tellUnavailable, unavailableHere } from './host-obstacle.ts';
 import { narrate, paintVerdict, shorten } from './narrate.ts';
-import { needsKey, refuseUnmet } from './needs.ts';
-import { endLeftOver, endOwn, ownProject, startOwn } from './own-platform.ts';
+import { needsKey } from './needs.ts';
+import { endOwn, ownProject, startOwn } from './own-platform.ts';
 import { addReached, describeReached, neverReached, type Reached } from './reached.ts';
 import { type FinishedRun, runOne } from './run-one.ts';
+import { runningPlatform } from './running-platform.ts';
 import { exitCodeOf, worstVerdict } from './verdict.ts';
 import { writeReports, writeSharedReports } from './write-reports.ts';
 
@@ -138,13 +136,8 @@ interface Batch {
 
 async function runAll(experiments: readonly FoundExperiment[], batch: Batch): Promise<void> {
   const { project, options, deps } = batch;
-  await refuseLeftFaults(project);
-  const isRunning = await isSupervisorRunning(project);
-  await endLeftOver(project, deps);
-  if (isRunning && !options.fresh) {
-    const state = await createControlClient(project.socketPath).state();
-    refuseRemains(state.faults);
-    refuseUnmet(experiments, state);
+  const state = await runningPlatform(experiments, { project, fresh: options.fresh, deps });
+  if (state !== undefined) {
     await runGroup(experiments, project, batch);
     if (state.failpoints) await addReached(batch.reached, project);
     return;

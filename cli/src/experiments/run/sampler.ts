@@ -1,7 +1,10 @@
+import { within } from '../../audit/within.ts';
 import { messageOf } from '../../errors.ts';
 import type { MetricPoint } from '../../otlp/metric-store.ts';
 import type { SampleRecord } from '../journal-records.ts';
+import { percentile } from '../statistics.ts';
 import { gained, matching, numberOf, readSeries, type Snapshot, snapshot } from './counters.ts';
+import { eventCounters } from './event-counters.ts';
 import type { BookedOrder } from './order-book.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -9,16 +12,8 @@ const EVERY_MS = 1_000;
 /** A part that takes longer is missing in that sample, ms. */
 const READ_LIMIT_MS = 900;
 
-/** Increments that are journaled as events when they are noticed. */
-const WATCHED = [
-  { event: 'breaker.open', metric: 'shop.breaker.transitions', by: 'edge', where: { to: 'open' } },
-  { event: 'breaker.half-open', metric: 'shop.breaker.transitions', by: 'edge', where: { to: 'half-open' } },
-  { event: 'breaker.closed', metric: 'shop.breaker.transitions', by: 'edge', where: { to: 'closed' } },
-  { event: 'compensation.retried', metric: 'shop.compensation.failures', by: 'compensation', where: {} },
-  { event: 'saga.recovered', metric: 'shop.saga.recoveries', by: undefined, where: {} },
-  { event: 'duplicate', metric: 'shop.shipping.messages', by: undefined, where: { outcome: 'duplicate' } },
-  { event: 'dead-lettered', metric: 'shop.shipping.messages', by: undefined, where: { outcome: 'dead_lettered' } },
-] as const;
+/** Increments that are journaled as events when they are noticed; retries come by the hundred under load. */
+const WATCHED = [...eventCounters].filter(([event]) => event !== 'call.retried');
 
 const GAUGES = [
   'shop.outbox.pending',
@@ -65,7 +60,7 @@ async function sample(context: Omit<RunContext, 'signal'>, state: SamplerState):
   const gaps: string[] = [];
   const [points, ready] = await Promise.all([
     inTime(
-      readSeries(context.platform.telemetry, [...GAUGES, ...WATCHED.map(({ metric }) => metric)]),
+      readSeries(context.platform.telemetry, [...GAUGES, ...WATCHED.map(([, { metric }]) => metric)]),
       'telemetry',
       gaps,
     ),
@@ -84,17 +79,11 @@ async function sample(context: Omit<RunContext, 'signal'>, state: SamplerState):
 }
 
 async function inTime<T>(work: Promise<T>, what: string, gaps: string[]): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer in ${READ_LIMIT_MS} ms`)), READ_LIMIT_MS);
-  });
   try {
-    return await Promise.race([work, late]);
+    return await within(work, READ_LIMIT_MS, what);
   } catch (error) {
     gaps.push(`${what}: ${messageOf(error)}`);
     return undefined;
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -132,10 +121,10 @@ function answers({ orders, clock }: Pick<RunContext, 'orders' | 'clock'>, state:
   const now = clock.now();
   const endOf = ({ answer, invokedAt }: BookedOrder) => invokedAt + (answer?.tookMs ?? Number.POSITIVE_INFINITY);
   const recent = orders.orders.filter((order) => endOf(order) > state.countedUntil && endOf(order) <= now);
-  const times = recent.flatMap(({ answer }) => answer?.tookMs ?? []).sort((a, b) => a - b);
+  const times = recent.flatMap(({ answer }) => answer?.tookMs ?? []);
   const perSecond = Math.round((recent.length / Math.max(1, now - state.countedUntil)) * 10_000) / 10;
   state.countedUntil = now;
-  const at = (share: number) => Math.round(times[Math.ceil(times.length * share) - 1] ?? 0);
+  const at = (share: number) => Math.round(percentile(times, share) ?? 0);
   return {
     inFlight: orders.inFlight(),
     perSecond,
@@ -147,7 +136,7 @@ function noticeEvents(points: readonly MetricPoint[], { journal }: Pick<RunConte
   const before = state.counters;
   state.counters = snapshot(points);
   if (before === undefined) return;
-  for (const { event, metric, by, where } of WATCHED) {
+  for (const [event, { metric, by, where }] of WATCHED) {
     const own = matching(
       points.filter(({ name }) => name === metric),
       where,

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.ts';
 import { serviceNames } from '../../platform/services.ts';
-import type { InstanceState } from '../../platform/state.ts';
+import { httpPort, type InstanceState } from '../../platform/state.ts';
 import { type Check, expectThat } from '../check.ts';
 
 /** A health answer takes up to 1 s, because a dependency may be given that long. */
@@ -21,13 +21,13 @@ export const health: Check = {
   },
 };
 
-async function problemOf({ name, status, ports }: InstanceState, signal: AbortSignal): Promise<string[]> {
-  const port = ports.health ?? ports.main;
+async function problemOf(instance: InstanceState, signal: AbortSignal): Promise<string[]> {
+  const { name, status } = instance;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
   const problems = await Promise.all(
     ['live', 'ready'].map(async (kind) => {
       try {
-        const response = await fetch(`http://127.0.0.1:${port}/health/${kind}`, { signal: limit });
+        const response = await fetch(`http://127.0.0.1:${httpPort(instance)}/health/${kind}`, { signal: limit });
         const body = await response.text();
         return response.ok ? undefined : `${name} is not ${kind} (${response.status} ${body.slice(0, 200)})`;
       } catch (error) {

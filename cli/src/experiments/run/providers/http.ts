@@ -1,5 +1,5 @@
 import { messageOf } from '../../../errors.ts';
-import type { InstanceState } from '../../../platform/state.ts';
+import { httpPort, type InstanceState } from '../../../platform/state.ts';
 import type { HttpProbe } from '../../format/schema.ts';
 import { type StepResult, unknown, worst } from '../outcome.ts';
 import { concerns } from '../process-events.ts';
@@ -21,11 +21,6 @@ export async function lookAtHttp({ provider, tolerance }: HttpProbe, { platform 
     expected,
     observed: results.map(({ observed }) => observed).join('; '),
   };
-}
-
-/** The door that speaks HTTP: stock has one for health beside its gRPC door. */
-export function httpPort({ ports }: InstanceState): number | undefined {
-  return ports.health ?? ports.main;
 }
 
 async function ask(instance: InstanceState, path: string, tolerance: HttpProbe['tolerance']): Promise<StepResult> {

@@ -1,5 +1,6 @@
 import type { CountTolerance, DurationComparison, OrdersTolerance } from '../../format/schema.ts';
 import type { Outcome } from '../../journal-records.ts';
+import { percentile } from '../../statistics.ts';
 import type { BookedOrder, OrderAnswer } from '../order-book.ts';
 import { type StepResult, unknown, worst } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
@@ -52,7 +53,7 @@ export async function judgeOrders(
 function summaryOf(orders: readonly BookedOrder[]): string {
   const groups = Map.groupBy(orders, ({ answer }) => describeAnswer(answer));
   const parts = [...groups].map(([words, own]) => `${own.length} ${words}`);
-  return `${orders.length} orders: ${parts.join(', ')}, slowest ${round(percentile(orders, 1))} ms`;
+  return `${orders.length} orders: ${parts.join(', ')}, slowest ${round(timeAt(orders, 1))} ms`;
 }
 
 /** `Confirmed`, `Cancelled: out of stock`, `503 catalog_unavailable`, `none (timeout)`. */
@@ -125,7 +126,7 @@ type Statistic = 'p50' | 'p95' | 'max';
 const SHARES: Readonly<Record<Statistic, number>> = { p50: 0.5, p95: 0.95, max: 1 };
 
 function judgeTime(orders: readonly BookedOrder[], statistic: Statistic, bound: DurationComparison): Aspect {
-  const ms = percentile(orders, SHARES[statistic]);
+  const ms = timeAt(orders, SHARES[statistic]);
   return {
     outcome: isWithin(ms, bound) ? 'held' : 'deviated',
     expected: `${statistic} ${describeTolerance(bound, ' ms')}`,
@@ -144,7 +145,7 @@ function judgeRatio(
     if (bound === undefined) return [];
     const expected = `${statistic} ${describeTolerance(bound, '×')} that of "${ratio.of}"`;
     if (baseline.length === 0) return [{ outcome: 'unknown', expected, observed: `"${ratio.of}" has no orders` }];
-    const [now, then] = [percentile(orders, SHARES[statistic]), percentile(baseline, SHARES[statistic])];
+    const [now, then] = [timeAt(orders, SHARES[statistic]), timeAt(baseline, SHARES[statistic])];
     const value = now / then;
     const observed = `${statistic} ${round(now)} ms against ${round(then)} ms (${value.toFixed(2)}×)`;
     return [{ outcome: isWithin(value, bound) ? 'held' : 'deviated', expected, observed }];
@@ -163,8 +164,8 @@ function judgeSameIds(orders: readonly BookedOrder[], step: string, context: Pic
   return { outcome: 'deviated', expected, observed: `${other.length} other ids`, evidence: evidence.join('\n') };
 }
 
-/** Of the times until an answer, or until the client gave up. Nearest rank. */
-function percentile(orders: readonly BookedOrder[], share: number): number {
-  const times = orders.flatMap(({ answer }) => answer?.tookMs ?? []).sort((a, b) => a - b);
-  return times[Math.max(0, Math.ceil(times.length * share) - 1)] ?? Number.NaN;
+/** Of the times until an answer, or until the client gave up. */
+function timeAt(orders: readonly BookedOrder[], share: number): number {
+  const times = orders.flatMap(({ answer }) => answer?.tookMs ?? []);
+  return percentile(times, share) ?? Number.NaN;
 }

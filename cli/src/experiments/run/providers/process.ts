@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { processState } from '../../../chaos/process-tree.ts';
 import type { InstanceState } from '../../../platform/state.ts';
 import type { ProcessProbe } from '../../format/schema.ts';
 import { type StepResult, unknown } from '../outcome.ts';
@@ -12,7 +12,7 @@ export async function lookAtProcess({ provider, tolerance }: ProcessProbe, conte
   const { instances } = await context.platform.connection.control.state();
   const instance = instances.find(({ name }) => name === target) ?? instances.find(({ service }) => service === target);
   if (instance === undefined) return unknown(`there is no ${target}`, { expected });
-  const value = await read(instance, field);
+  const value = read(instance, field);
   if (value === undefined) return unknown(`${instance.name} does not run`, { expected });
   const before = since === undefined ? 0 : beforeOf(instance, field, context.marks.get(since)?.restarts);
   if (before === undefined) return unknown(`${field} at "${since}" is not known`, { expected });
@@ -29,10 +29,10 @@ function beforeOf(
   return field === 'restarts' ? restarts?.[name] : undefined;
 }
 
-async function read(
+function read(
   { process, restarts, rssBytes, cpuPercent }: InstanceState,
   field: ProcessProbe['provider']['field'],
-): Promise<Value | undefined> {
+): Value | undefined {
   switch (field) {
     case 'restarts':
       return restarts;
@@ -43,16 +43,6 @@ async function read(
     case 'cpu':
       return cpuPercent;
     case 'state':
-      return process === undefined ? undefined : stateLetter(process.pid);
-  }
-}
-
-/** `S`, `R`, `T`, ... (proc_pid_stat(5)); undefined when the process is gone. */
-async function stateLetter(pid: number): Promise<string | undefined> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[0];
-  } catch {
-    return undefined; // The process has ended, or this system has no /proc: either way there is no evidence.
+      return process === undefined ? undefined : processState(process.pid)?.state;
   }
 }

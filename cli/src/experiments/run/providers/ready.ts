@@ -1,10 +1,9 @@
 import { messageOf } from '../../../errors.ts';
-import type { InstanceState } from '../../../platform/state.ts';
+import { httpPort, type InstanceState } from '../../../platform/state.ts';
 import type { ReadyProbe } from '../../format/schema.ts';
 import { type StepResult, unknown } from '../outcome.ts';
 import { concerns } from '../process-events.ts';
 import type { RunContext } from '../run-context.ts';
-import { httpPort } from './http.ts';
 
 /** A readiness answer takes up to 1 s, because a dependency may be given that long. ms. */
 const LIMIT_MS = 3_000;

@@ -1,0 +1,27 @@
+import { refuseLeftFaults, refuseRemains } from '../../chaos/dirty.ts';
+import type { CommandDeps } from '../../commands/deps.ts';
+import { createControlClient } from '../../platform/control-client.ts';
+import type { Project } from '../../platform/project.ts';
+import type { PlatformState } from '../../platform/state.ts';
+import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
+import type { FoundExperiment } from '../format/catalogue.ts';
+import { refuseUnmet } from './needs.ts';
+import { endLeftOver } from './own-platform.ts';
+
+/**
+ * The running platform when experiments are to run on it; undefined when they are to have one of their own. Takes down
+ * what an earlier run has left. Throws CliError: 6 when the platform is dirty, 3 when it is not what they need.
+ */
+export async function runningPlatform(
+  experiments: readonly FoundExperiment[],
+  { project, fresh = false, deps }: { project: Project; fresh: boolean | undefined; deps: CommandDeps },
+): Promise<PlatformState | undefined> {
+  await refuseLeftFaults(project);
+  const isRunning = await isSupervisorRunning(project);
+  await endLeftOver(project, deps);
+  if (!isRunning || fresh) return undefined;
+  const state = await createControlClient(project.socketPath).state();
+  refuseRemains(state.faults);
+  refuseUnmet(experiments, state);
+  return state;
+}
