@@ -15,7 +15,7 @@ import { parseSetting } from '../format/substitute.ts';
 import { refuseHere, tellUnavailable, unavailableHere } from './host-obstacle.ts';
 import { narrate, paintVerdict, shorten } from './narrate.ts';
 import { needsKey } from './needs.ts';
-import { endOwn, ownProject, startOwn } from './own-platform.ts';
+import { endOwn, startOwn } from './own-platform.ts';
 import { addReached, describeReached, neverReached, type Reached } from './reached.ts';
 import { type FinishedRun, runOne } from './run-one.ts';
 import { runningPlatform } from './running-platform.ts';
@@ -136,21 +136,35 @@ interface Batch {
 
 async function runAll(experiments: readonly FoundExperiment[], batch: Batch): Promise<void> {
   const { project, options, deps } = batch;
+  const turns = experiments.flatMap((found) => Array.from({ length: options.repeat ?? 1 }, () => found));
   const state = await runningPlatform(experiments, { project, fresh: options.fresh, deps });
   if (state !== undefined) {
-    await runGroup(experiments, project, batch);
+    for (const found of turns) {
+      if (endsAll(await runNext(found, project, batch), batch)) break;
+    }
     if (state.failpoints) await addReached(batch.reached, project);
     return;
   }
-  const groups = [...Map.groupBy(experiments, ({ experiment }) => needsKey(experiment.platform)).values()];
+  const groups = [...Map.groupBy(turns, ({ experiment }) => needsKey(experiment.platform)).values()];
   for (const [index, group] of groups.entries()) {
-    const isLast = index === groups.length - 1;
-    if (!(await runOnOwn(group, isLast, batch))) return;
+    let left: readonly FoundExperiment[] = group;
+    while (left.length > 0) {
+      const { last, next } = await runOnOwn(left, index === groups.length - 1, batch);
+      if (endsAll(last, batch, { isOwn: true })) return;
+      left = next;
+    }
   }
 }
 
-/** False when nothing further is to be run. */
-async function runOnOwn(group: readonly FoundExperiment[], isLast: boolean, batch: Batch): Promise<boolean> {
+/**
+ * Runs on one platform until all have run or one did not pass: what that one left (an order that is lost, a fault that
+ * does not heal) is not to be the next one's finding.
+ */
+async function runOnOwn(
+  group: readonly FoundExperiment[],
+  isLastGroup: boolean,
+  batch: Batch,
+): Promise<{ last: FinishedRun; next: readonly FoundExperiment[] }> {
   const { project, options, deps } = batch;
   const needs = group[0]?.experiment.platform as PlatformNeeds;
   let own: Project;
@@ -160,32 +174,32 @@ async function runOnOwn(group: readonly FoundExperiment[], isLast: boolean, batc
     await endOwn(project, deps);
     throw error;
   }
-  let goesOn = false;
+  let isKept = false;
   try {
-    goesOn = await runGroup(group, own, batch);
+    let done = 0;
+    let last: FinishedRun;
+    do last = await runNext(group[done++] as FoundExperiment, own, batch);
+    while (last.verdict === 'pass' && done < group.length);
     await addReached(batch.reached, own);
-    return goesOn;
+    const next = group.slice(done);
+    const isOver = (isLastGroup && next.length === 0) || endsAll(last, batch, { isOwn: true });
+    isKept = options.keep === true && isOver && !deps.signal.aborted;
+    return { last, next };
   } finally {
-    if (options.keep && (isLast || !goesOn) && !deps.signal.aborted) {
-      const name = ownProject(project, deps.env).name;
-      deps.output.note(`${name} is kept: "shopctl status -p ${name}"; "shopctl down -v -p ${name}" ends it`);
+    if (isKept) {
+      deps.output.note(
+        `${own.name} is kept: "shopctl status -p ${own.name}"; "shopctl down -v -p ${own.name}" ends it`,
+      );
     } else {
       await endOwn(project, deps);
     }
   }
 }
 
-/** False when nothing further is to be run. */
-async function runGroup(group: readonly FoundExperiment[], platformProject: Project, batch: Batch): Promise<boolean> {
-  const { options } = batch;
-  for (const found of group) {
-    for (let round = 0; round < (options.repeat ?? 1); round++) {
-      const run = await runNext(found, platformProject, batch);
-      if (run.verdict === 'interrupted' || run.verdict === 'dirty') return false;
-      if (options.failFast && run.verdict !== 'pass') return false;
-    }
-  }
-  return true;
+/** Whether nothing further is to be run. What is left on a platform of the run's own goes with the platform. */
+function endsAll({ verdict }: FinishedRun, { options }: Batch, { isOwn = false }: { isOwn?: boolean } = {}): boolean {
+  if (verdict === 'interrupted' || (verdict === 'dirty' && !isOwn)) return true;
+  return options.failFast === true && verdict !== 'pass';
 }
 
 async function runNext(
