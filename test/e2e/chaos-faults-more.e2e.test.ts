@@ -214,7 +214,14 @@ const lasting: readonly Words[] = [
 ];
 
 describe('the command that holds a fault', () => {
-  it.each(lasting)('is killed while %s %s is in effect: healed', async (...words) => {
+  const held: readonly Words[] = [
+    ...lasting,
+    ['rabbitmq', 'memory-alarm'],
+    ['telemetry', 'telemetry-away'],
+    ...(libfaketime ? [['shipping', 'clock', '--offset', '1h'] as const] : []),
+  ];
+
+  it.each(held)('is killed while %s %s is in effect: healed within 5 s', async (...words) => {
     const { child, lease } = await hold(platform, words as unknown as Words);
     children.push(child);
     expect(lease).toMatchObject({ isHeld: true, witness: { verdict: 'seen' } });

@@ -176,15 +176,12 @@ describe('a Toxiproxy that hangs', () => {
 });
 
 describe('the command that holds a fault', () => {
-  const held: readonly Words[] = [
-    ['orders-payments', 'timeout', '--timeout', '0ms'],
-    ['orders-payments', 'bandwidth', '--rate', '1'],
-    ['orders-stock', 'down'],
+  const more: readonly Words[] = [
+    ['orders-stock', 'partition'],
     ['postgres', 'pause'],
-    ['payments', 'stop'],
     ['orders', 'failpoint', '--at', 'S4', '--action', 'kill'],
-    ...databaseFaults,
   ];
+  const held = [...new Map([...toxics, ...lasting, ...more].map((words) => [words[1], words])).values()];
 
   it.each(held)('is killed while %s %s is in effect: healed within 5 s', async (...words) => {
     const { child, lease } = await hold(words as unknown as Words);

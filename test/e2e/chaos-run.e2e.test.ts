@@ -193,6 +193,9 @@ describe('a run that is ended', () => {
 /** The supervisor looks every 2 s and waits 2 s for an answer; as much again for a loaded machine. */
 const DETECTED_MS = 8_000;
 
+/** A second look of 1 s, and a start. */
+const RESTARTED_MS = DETECTED_MS + 4_000;
+
 describe('a run whose Toxiproxy is interrupted', () => {
   const HOLD_A_WHILE = HOLD.replace('for: 60s', 'for: 12s');
 
@@ -215,12 +218,15 @@ describe('a run whose Toxiproxy is interrupted', () => {
     await chaos.expectClean(platform);
   });
 
-  it('by SIGSTOP is told so, is healed through a new one, and never passes', async () => {
+  it('by SIGSTOP is told so, has a new one with its toxics, and never passes', async () => {
     const { child, output } = await begin('proxy-stopped', HOLD_A_WHILE);
     const { process: proxy } = await platform.instance('toxiproxy');
     process.kill(proxy?.pid as number, 'SIGSTOP');
-    await eventually('an unready Toxiproxy', { withinMs: DETECTED_MS }, async () => {
-      return (await platform.instance('toxiproxy')).status === 'unready';
+    await eventually('a new Toxiproxy with the toxic', { withinMs: RESTARTED_MS }, async () => {
+      const { status, process: now } = await platform.instance('toxiproxy');
+      if (status !== 'ready' || now?.pid === proxy?.pid) return false;
+      const { toxiproxyUrl } = await platform.state();
+      return (await createToxiproxyClient(toxiproxyUrl as string).proxy('orders-payments')).toxics.length > 0;
     });
     const [code] = (await once(child, 'exit')) as [number];
     const [told] = JSON.parse(await output) as RunSummary[];

@@ -4,6 +4,7 @@ import { answer, readJson } from '../platform/control-api.ts';
 import type { ErrorBody } from '../platform/control-client.ts';
 import type { ActiveFault } from '../platform/state.ts';
 import type { ExtensionContext, SupervisorExtension } from '../platform/supervisor-extension.ts';
+import { restartHungProxy } from './hung-proxy.ts';
 import type { InjectRequest, Lease } from './lease.ts';
 import { Leases } from './leases.ts';
 import { createLiveWorld } from './live-world.ts';
@@ -30,6 +31,7 @@ export async function openChaos(
     onChange,
   });
   await leases.adopt();
+  restartHungProxy(context, () => leases.unfinished());
   // Its proxies were made anew, without what faults had added.
   events.follow(({ type, subject }) => {
     if (type === 'instance.ready' && subject === 'toxiproxy') void leases.reapply();
