@@ -16,7 +16,7 @@ import { warmUp } from './warm-up.ts';
  */
 
 /** The project beside the user's; a name has at most 31 characters. */
-export function ownProject(project: Project, env: NodeJS.ProcessEnv): Project {
+function ownProject(project: Project, env: NodeJS.ProcessEnv): Project {
   return openProject(`${project.name.slice(0, 25)}-chaos`, project.root, env);
 }
 
