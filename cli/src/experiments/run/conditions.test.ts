@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import type { PlatformEvent } from '../../platform/events.ts';
+import type { EventCondition, ResolvedExperiment } from '../format/schema.ts';
+import { judgeConditions } from './conditions.ts';
+import { aPoint, createFakeContext, type FakeContext } from './testing/fake-context.ts';
+
+/*
+ * Goal: what had to be reached and was not, and what cannot be counted, is never a pass; what must never happen deviates,
+ * also where the file does not say it.
+ */
+
+const opened = (count: number) =>
+  aPoint('shop.breaker.transitions', count, { attributes: { edge: 'orders-payments', to: 'open' } });
+const open: EventCondition = { event: 'breaker.open', edge: 'orders-payments', 'at-least': 1 };
+
+async function judge(fake: FakeContext, conditions: Partial<Pick<ResolvedExperiment, 'reach' | 'never'>> = {}) {
+  const { context } = createFakeContext(fake);
+  return judgeConditions({ reach: [], never: [], ...conditions } as unknown as ResolvedExperiment, context);
+}
+
+function anEvent(type: string, time: string): PlatformEvent {
+  return { seq: 1, type, time, subject: 'toxiproxy', message: type };
+}
+
+describe('reach', () => {
+  it('holds with the count since the start of the run', async () => {
+    expect(await judge({ points: () => [opened(1)] }, { reach: [open] })).toEqual([]);
+  });
+
+  it.each([
+    ['never happened', () => [], '0 of 1'],
+    ['cannot be read', () => new Error('no telemetry'), 'no telemetry'],
+  ])('is unknown when it %s', async (_, points, observed) => {
+    const reason = `breaker.open of orders-payments was not reached: ${observed}`;
+    expect(await judge({ points }, { reach: [open] })).toEqual([{ verdict: 'unknown', reason }]);
+  });
+
+  it('does not count what other edges did', async () => {
+    const other = aPoint('shop.breaker.transitions', 3, { attributes: { edge: 'orders-stock', to: 'open' } });
+    expect(await judge({ points: () => [other] }, { reach: [open] })).toMatchObject([{ verdict: 'unknown' }]);
+  });
+
+  it('is unknown when the counters at the start were not read', async () => {
+    const fake = { points: () => [opened(1)], start: { counters: undefined } };
+    expect(await judge(fake, { reach: [open] })).toMatchObject([{ verdict: 'unknown' }]);
+  });
+});
+
+describe('never', () => {
+  it('deviates when it happened', async () => {
+    expect(await judge({ points: () => [opened(2)] }, { never: [open] })).toEqual([
+      {
+        verdict: 'deviated',
+        reason: 'breaker.open of orders-payments must never happen: 2 times (shop.breaker.transitions)',
+      },
+    ]);
+  });
+
+  it('is unknown when it cannot be counted', async () => {
+    const points = () => new Error('no telemetry');
+    expect(await judge({ points }, { never: [open] })).toMatchObject([{ verdict: 'unknown' }]);
+  });
+
+  it('is always that a process ends which no fault was aimed at', async () => {
+    const exits = [{ subject: 'orders-1', message: 'signal SIGKILL' }];
+    expect(await judge({ exits })).toMatchObject([
+      { verdict: 'deviated', reason: expect.stringContaining('orders-1: signal SIGKILL') },
+    ]);
+    expect(await judge({ exits, targets: ['orders'] })).toEqual([]);
+  });
+
+  it('is always that a client hangs, answered in the end or not', async () => {
+    expect(await judge({ orders: [{ invokedAt: 0, tookMs: 12_000 }] })).toMatchObject([{ verdict: 'deviated' }]);
+    expect(await judge({ orders: [{ invokedAt: -12_000 }] })).toMatchObject([{ verdict: 'deviated' }]);
+    expect(await judge({ orders: [{ invokedAt: 0, tookMs: 11_999 }] })).toEqual([]);
+  });
+});
+
+describe('an interrupted Toxiproxy', () => {
+  const events = [anEvent('instance.starting', '2026-11-21T00:00:00Z')];
+
+  it('makes the run unknown', async () => {
+    expect(await judge({ events })).toMatchObject([
+      { verdict: 'unknown', reason: expect.stringContaining('Toxiproxy was interrupted under the run') },
+    ]);
+  });
+
+  it('is no finding when it was the fault', async () => {
+    expect(await judge({ events, targets: ['toxiproxy'] })).toEqual([]);
+  });
+});

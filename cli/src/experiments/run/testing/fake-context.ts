@@ -1,0 +1,77 @@
+import type { MetricPoint } from '../../../otlp/metric-store.ts';
+import type { PlatformEvent } from '../../../platform/events.ts';
+import type { NewRecord } from '../../journal-records.ts';
+import type { RunClock } from '../clock.ts';
+import type { Mark, RunContext } from '../run-context.ts';
+import { createFakeClock } from './fake-clock.ts';
+
+/** What the parts of a run have seen; nothing happened unless said otherwise. */
+export interface FakeContext {
+  /** What telemetry answers; an Error for one that cannot be read, undefined for one that never answers. */
+  readonly points?: () => readonly MetricPoint[] | Error | undefined;
+  readonly start?: Partial<Mark>;
+  readonly exits?: readonly Pick<PlatformEvent, 'subject' | 'message'>[];
+  readonly events?: readonly PlatformEvent[];
+  /** Targets of faults. */
+  readonly targets?: readonly string[];
+  /** Orders: when they were sent and how long they took, ms; without an end they are under way. */
+  readonly orders?: readonly { invokedAt: number; tookMs?: number }[];
+  readonly instances?: readonly { name: string; service: string; status: string }[];
+}
+
+/** A context of a run whose platform is made of values. */
+export function createFakeContext(fake: FakeContext, clock: RunClock = createFakeClock()) {
+  const records: NewRecord[] = [];
+  const orders = (fake.orders ?? []).map(({ invokedAt, tookMs }) => ({
+    invokedAt,
+    ...(tookMs !== undefined && { answer: { tookMs } }),
+  }));
+  const context = {
+    clock,
+    signal: new AbortController().signal,
+    journal: { write: (record: NewRecord) => void records.push(record) },
+    marks: new Map([['start', { counters: new Map(), time: 0, restarts: {}, hits: undefined, ...fake.start }]]),
+    orders: { orders, flipped: new Set(), inFlight: () => orders.filter(({ answer }) => answer === undefined).length },
+    faults: { targets: () => (fake.targets ?? []).map((target) => ({ target })) },
+    stopped: new Set(),
+    processEvents: {
+      exits: () => fake.exits ?? [],
+      starts: () => [],
+      all: () => fake.events ?? [],
+      gap: () => undefined,
+    },
+    platform: {
+      telemetry: {
+        async metrics(names: readonly string[]) {
+          const points = (fake.points ?? (() => []))();
+          if (points === undefined) return new Promise<never>(() => undefined);
+          if (points instanceof Error) throw points;
+          const alive = aPoint('shop.telemetry.spans', 1, { time: clock.date().getTime() });
+          return [...points, alive].filter(({ name }) => names.includes(name));
+        },
+      },
+      connection: {
+        control: {
+          state: async () => ({ instances: (fake.instances ?? []).map((one) => ({ kind: 'service', ...one })) }),
+        },
+      },
+    },
+  } as unknown as RunContext;
+  return { context, records };
+}
+
+/** A point of orders, reported now. */
+export function aPoint(name: string, value: number, more: object = {}): MetricPoint {
+  return {
+    name,
+    type: 'gauge',
+    service: 'orders',
+    instance: 'orders-1',
+    pid: 1,
+    attributes: {},
+    stale: false,
+    time: Number.MAX_SAFE_INTEGER,
+    value,
+    ...more,
+  } as unknown as MetricPoint;
+}
