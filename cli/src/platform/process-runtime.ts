@@ -6,7 +6,7 @@ import type { ServiceRuntime } from './service-runtime.ts';
 import { spawnProcess } from './spawn.ts';
 
 /** Longer than a service's own drain limit (DRAIN_TIMEOUT_MS, default 5 s), so that draining is not cut short. */
-const STOP_SERVICE_MS = 7000;
+export const STOP_SERVICE_MS = 7000;
 
 /** Services as Node processes of ours, from the bundles in dist/. */
 export function processRuntime({ root }: Pick<Project, 'root'>, registry: ChildRegistry): ServiceRuntime {

@@ -4,6 +4,8 @@ import type { Running, StartConditions } from './unit.ts';
 /** What services run as, in the words of `up --runtime`. */
 export type RuntimeKind = 'process' | 'docker';
 
+export const runtimeKinds: readonly RuntimeKind[] = ['process', 'docker'];
+
 /** One replica, ready to be started. */
 export interface ServiceInstance {
   readonly definition: ServiceDefinition;

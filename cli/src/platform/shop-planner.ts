@@ -12,6 +12,7 @@ import { loadOrCreateSecrets, type Secrets } from '../providers/secrets.ts';
 import { ComponentUnavailableError } from '../providers/unavailable.ts';
 import { componentContext } from './component-context.ts';
 import { type ChildRegistry, componentUnit } from './component-unit.ts';
+import { dockerRuntime } from './docker-runtime.ts';
 import { withDependencies } from './graph.ts';
 import { probeHealth } from './health-probe.ts';
 import { feedLogs } from './log-feed.ts';
@@ -125,6 +126,7 @@ function keepJaeger(
 
 async function planShop(planning: Planning, request: PlanRequest): Promise<Plan> {
   const plants = allowedPlants(request, planning.env);
+  const runtime = await runtimeOf(request, planning);
   const wanted = wantedNodes(request.services);
   const wantedServices = services.filter(({ name }) => wanted.has(name));
   const needs = (name: ComponentName) => wanted.has(name);
@@ -150,7 +152,6 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
       return { definition, instance, ports: ports.get(instance) as Readonly<Record<string, number>> };
     }),
   );
-  const runtime = processRuntime(planning.project, planning.registry);
   const edgeStates = wired.map(({ state }) => state);
   const proxyUrl = proxy && `http://${proxy.address.host}:${proxy.address.port}`;
   if (proxyUrl !== undefined) planning.proxies.want(proxyUrl, edgeStates);
@@ -186,9 +187,14 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     telemetryUrl: planning.telemetryUrl,
     ...(proxyUrl !== undefined && { toxiproxyUrl: proxyUrl }),
     direct: proxy === undefined,
+    runtime: runtime.kind,
     plants,
     warnings: typeof toxiproxy === 'string' ? [toxiproxy] : [],
   };
+}
+
+function runtimeOf({ runtime = 'process' }: PlanRequest, { project, registry, env }: Planning) {
+  return runtime === 'docker' ? dockerRuntime(project, env) : processRuntime(project, registry);
 }
 
 /** Throws CliError (3) for known bugs where failpoints are not enabled: a platform for use has neither. */
