@@ -12,7 +12,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 
 /** OpenTelemetry patches these when they are required, so they must not disappear inside a bundle. */
-const patchedByTelemetry = ['pg', 'amqplib', '@grpc/grpc-js'];
+export const patchedByTelemetry = ['pg', 'amqplib', '@grpc/grpc-js'];
 
 /** Loaded from node_modules by the command line: native parts, files beside their code, or not worth bundling. */
 const outsideCli = [
@@ -53,6 +53,7 @@ const common = {
   sourcemap: 'linked',
   legalComments: 'none',
   logLevel: 'silent',
+  metafile: true,
   write: false,
 };
 
@@ -208,20 +209,30 @@ export async function buildAll() {
   return build(await buildTargets());
 }
 
+/** Builds the named targets and resolves with esbuild's metafile of each, which says what went into a bundle. */
+export async function buildOnly(names) {
+  const { metafiles } = await build((await buildTargets()).filter(({ name }) => names.includes(name)));
+  return metafiles;
+}
+
 async function build(targets) {
-  if (targets.length === 0) return { built: [], changed: [] };
+  if (targets.length === 0) return { built: [], changed: [], metafiles: {} };
   const began = new Date();
   const esbuild = await import('esbuild');
   const changed = await Promise.all(
     targets.map(async (target) => {
-      const { outputFiles } = await esbuild.build({ ...common, ...(await target.options()) });
+      const { outputFiles, metafile } = await esbuild.build({ ...common, ...(await target.options()) });
       const written = await writeChanged(outputFiles);
       if (target.name === 'cli') await removeOldChunks(outputFiles);
       await writeStamp(target, began);
-      return written;
+      return { name: target.name, written, metafile };
     }),
   );
-  return { built: targets.map((target) => target.name), changed: changed.flat() };
+  return {
+    built: targets.map((target) => target.name),
+    changed: changed.flatMap(({ written }) => written),
+    metafiles: Object.fromEntries(changed.map(({ name, metafile }) => [name, metafile])),
+  };
 }
 
 /** A file whose content stays keeps its time, because the supervisor restarts a service when its bundle's time changes. */

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { register as registerAudit } from './commands/audit.ts';
+import { register as registerBuild } from './commands/build.ts';
 import { register as registerChaos } from './commands/chaos.ts';
 import { register as registerCompletion } from './commands/completion.ts';
 import { register as registerCounters } from './commands/counters.ts';
@@ -48,6 +49,7 @@ const commands: readonly Register[] = [
   registerVerify,
   registerAudit,
   registerChaos,
+  registerBuild,
   registerSetup,
   registerDoctor,
   registerVersion,

@@ -1,5 +1,6 @@
 import type { PlantName } from '@shop/kit/plants.ts';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { type RuntimeKind, runtimeKinds } from '../platform/service-runtime.ts';
 import { type CommandDeps, type CommonOptions, type Register, withCommonOptions } from './deps.ts';
 import { parsePlantNames, parseProviders, parseReplicas, parseSeconds } from './option-values.ts';
 
@@ -9,6 +10,7 @@ export interface UpOptions extends CommonOptions {
   readonly replicas?: Readonly<Record<string, number>>;
   readonly provider?: Readonly<Record<string, string>>;
   readonly direct?: boolean;
+  readonly runtime?: RuntimeKind;
   readonly plant?: readonly PlantName[];
   readonly build: boolean;
 }
@@ -26,8 +28,11 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
     .option('--provider <component=kind>', 'forces where a component comes from; may be repeated', parseProviders)
     .option('--direct', 'wire services without Toxiproxy')
     .option('--no-direct', 'wire services through Toxiproxy again')
+    .addOption(
+      new Option('--runtime <kind>', 'what services run as (default: process; SHOPCTL_RUNTIME)').choices(runtimeKinds),
+    )
     .option('--plant <bug>', 'put a known bug back, to test the checks; may be repeated', parsePlantNames)
-    .option('--no-build', 'do not rebuild bundles whose sources changed')
+    .option('--no-build', 'do not rebuild bundles and images whose sources changed')
     .action(async (services: string[], options: UpOptions) => {
       const { runUp } = await import('../platform/run-up.ts');
       await runUp(services, options, deps);

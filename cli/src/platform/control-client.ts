@@ -4,6 +4,7 @@ import type { PlantName } from '@shop/kit/plants.ts';
 import { CliError } from '../errors.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { PlatformEvent } from './events.ts';
+import type { RuntimeKind } from './service-runtime.ts';
 import type { PlatformState } from './state.ts';
 
 /** What `up` asks for. */
@@ -13,6 +14,8 @@ export interface UpRequest {
   readonly replicas: Readonly<Record<string, number>>;
   /** Without proxies; absent: as before, with proxies at first. */
   readonly direct?: boolean;
+  /** What services run as; absent: as before, as processes at first. */
+  readonly runtime?: RuntimeKind;
   /** Component to provider kind. */
   readonly providers: Readonly<Record<string, string>>;
   /** Known bugs to put back into services; absent means none, also where there were some. */

@@ -1,4 +1,5 @@
 import type { PlantName } from '@shop/kit/plants.ts';
+import type { RuntimeKind } from './service-runtime.ts';
 import type { EdgeState } from './state.ts';
 import type { Unit } from './unit.ts';
 
@@ -7,6 +8,8 @@ export interface PlanRequest {
   readonly services: readonly string[];
   readonly replicas: Readonly<Record<string, number>>;
   readonly direct: boolean;
+  /** What services run as; absent means as processes. */
+  readonly runtime?: RuntimeKind;
   readonly providers: Readonly<Record<string, string>>;
   /** Known bugs to put back; absent means none. */
   readonly plants?: readonly PlantName[];
@@ -20,6 +23,7 @@ export interface Plan {
   readonly telemetryUrl: string;
   readonly toxiproxyUrl?: string;
   readonly direct: boolean;
+  readonly runtime: RuntimeKind;
   /** Known bugs that its services have; absent means none. */
   readonly plants?: readonly PlantName[];
   readonly warnings: readonly string[];

@@ -5,6 +5,7 @@ import type { EventLog } from './events.ts';
 import { stopOrder } from './graph.ts';
 import { defaultLimits, Instance, type SupervisionLimits } from './instance.ts';
 import type { Plan, Planner } from './plan.ts';
+import type { RuntimeKind } from './service-runtime.ts';
 import type { InstanceState, StartStep } from './state.ts';
 import type { StartConditions, Unit } from './unit.ts';
 import { unknownService } from './unknown-service.ts';
@@ -38,6 +39,7 @@ export class Platform {
   #replicas: Record<string, number> = {};
   readonly #conditions = new Map<string, StartConditions>();
   #wantsDirect = false;
+  #wantedRuntime: RuntimeKind = 'process';
   #report: StartStep[] = [];
   #current: Promise<unknown> = Promise.resolve();
   #abortUp: AbortController | undefined;
@@ -159,8 +161,10 @@ export class Platform {
         ...request,
         replicas: this.#replicas,
         direct: request.direct ?? this.#wantsDirect,
+        runtime: request.runtime ?? this.#wantedRuntime,
       });
       this.#wantsDirect = request.direct ?? this.#wantsDirect;
+      this.#wantedRuntime = plan.runtime;
       this.#plan = merge(this.#plan, plan, request.services.length > 0);
       for (const warning of plan.warnings) this.#events.add('up.warning', 'platform', warning);
       await this.#retire(plan, request.services.length > 0);

@@ -62,6 +62,7 @@ export interface ConfigFile {
   /** Seconds. */
   readonly waitTimeout?: number;
   readonly direct?: boolean;
+  readonly runtime?: string;
   readonly providers?: Readonly<Record<string, string>>;
 }
 

@@ -100,6 +100,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     socketPath: project.socketPath,
     startedAt,
     direct: platform.plan?.direct ?? false,
+    runtime: platform.plan?.runtime ?? 'process',
     gatewayUrl: platform.plan?.gatewayUrl ?? '',
     telemetryUrl: platform.plan?.telemetryUrl ?? '',
     ...(platform.plan?.toxiproxyUrl !== undefined && { toxiproxyUrl: platform.plan.toxiproxyUrl }),

@@ -10,6 +10,7 @@ import { bundles, supervisorBuild } from './bundles.ts';
 import { type ControlClient, createControlClient, type UpProgress } from './control-client.ts';
 import { describePlants } from './planted.ts';
 import { type Project, readConfigFile } from './project.ts';
+import { type RuntimeKind, runtimeKinds } from './service-runtime.ts';
 import { serviceNames } from './services.ts';
 import type { PlatformState, StartStep } from './state.ts';
 import { waitUntilGone } from './supervisor-end.ts';
@@ -33,7 +34,11 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
   try {
     if (options.build) await bundles(project).buildIfStale((line) => progress.note(line));
     const control = createControlClient(project.socketPath);
+    const runtime = chosenRuntime(options, config.runtime, env);
     const wasRunning = (await isSupervisorRunning(project)) && !(await endOutdated(project, control, progress));
+    if (options.build && (runtime ?? (await runtimeOf(wasRunning, control))) === 'docker') {
+      await buildServiceImages(project, deps, progress);
+    }
     // The supervisor takes back what this call started as soon as the connection is gone; we wait to see it through.
     const starting = wasRunning ? undefined : startSupervisor({ project, env, signal });
     deps.onInterrupt(async () => {
@@ -46,6 +51,7 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
       services,
       replicas: options.replicas ?? {},
       ...directOption(options, config.direct, env),
+      ...(runtime && { runtime }),
       providers: { ...config.providers, ...options.provider },
       ...(options.plant && { plants: options.plant }),
       waitTimeoutMs: waitSeconds * 1000,
@@ -63,6 +69,18 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
     else progress.stop();
     throw error;
   }
+}
+
+/** Loaded only where services run as containers: the engine's client takes a tenth of a second. */
+async function buildServiceImages(
+  { root }: Project,
+  { env, signal }: CommandDeps,
+  progress: { update(text: string): void; note(text: string): void },
+): Promise<void> {
+  const { requireEngine } = await import('../images/service-engine.ts');
+  const { buildImages } = await import('../images/build-images.ts');
+  const { engine } = await requireEngine(env, 'running services as containers');
+  await buildImages(serviceNames, { engine, root, signal, progress });
 }
 
 /** A supervisor of an earlier build would not know what this command asks; it makes way, and data stays. */
@@ -105,6 +123,27 @@ function directOption(
   const fromEnvironment = env.SHOPCTL_DIRECT ? env.SHOPCTL_DIRECT === '1' || env.SHOPCTL_DIRECT === 'true' : undefined;
   const chosen = direct ?? fromEnvironment ?? configured;
   return chosen === undefined ? {} : { direct: chosen };
+}
+
+/** Nothing said: what services run as already, processes at the first start. */
+function chosenRuntime(
+  { runtime }: UpOptions,
+  configured: string | undefined,
+  { SHOPCTL_RUNTIME: fromEnvironment }: NodeJS.ProcessEnv,
+): RuntimeKind | undefined {
+  const chosen = runtime ?? (fromEnvironment || configured);
+  const known = runtimeKinds.find((kind) => kind === chosen);
+  if (chosen === undefined || known) return known;
+  throw new CliError({
+    what: `"${chosen}" is no runtime`,
+    why: `SHOPCTL_RUNTIME or the configuration file names it; there are ${runtimeKinds.join(' and ')}`,
+    next: 'correct it, or choose one with --runtime',
+    exitCode: exitCodes.usage,
+  });
+}
+
+async function runtimeOf(isRunning: boolean, control: ControlClient): Promise<RuntimeKind | undefined> {
+  return isRunning ? (await control.state()).runtime : undefined;
 }
 
 type Done = Extract<UpProgress, { type: 'done' }>;
@@ -158,13 +197,14 @@ function summary(startedCount: number, tookMs: number): string {
 }
 
 function endpointsOf(state: PlatformState) {
-  const { project, status, gatewayUrl, telemetryUrl, direct, instances, plants = [] } = state;
+  const { project, status, gatewayUrl, telemetryUrl, direct, runtime = 'process', instances, plants = [] } = state;
   return {
     project,
     status,
     gatewayUrl,
     telemetryUrl,
     direct,
+    runtime,
     plants,
     endpoints: instances.map(({ name, kind, url, ports, provider, detail }) => ({
       name,

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PlantName } from '@shop/kit/plants.ts';
 import { failpointFolder, hasFailpoints } from '../chaos/failpoint-files.ts';
@@ -13,13 +12,16 @@ import { loadOrCreateSecrets, type Secrets } from '../providers/secrets.ts';
 import { ComponentUnavailableError } from '../providers/unavailable.ts';
 import { componentContext } from './component-context.ts';
 import { type ChildRegistry, componentUnit } from './component-unit.ts';
+import { dockerRuntime } from './docker-runtime.ts';
 import { withDependencies } from './graph.ts';
 import { probeHealth } from './health-probe.ts';
 import { feedLogs } from './log-feed.ts';
 import type { Plan, Planner, PlanRequest } from './plan.ts';
 import type { PortBook } from './ports.ts';
+import { processRuntime } from './process-runtime.ts';
 import type { Project } from './project.ts';
 import { serviceEnvironment } from './service-environment.ts';
+import type { ServiceRuntime } from './service-runtime.ts';
 import {
   dependenciesOf,
   type Edge,
@@ -30,7 +32,6 @@ import {
   serviceNames,
   services,
 } from './services.ts';
-import { spawnProcess } from './spawn.ts';
 import type { EdgeState } from './state.ts';
 import { createProxyKeeper, type ProxyKeeper } from './toxiproxy-wiring.ts';
 import type { Unit } from './unit.ts';
@@ -42,8 +43,6 @@ export interface ShopPlannerOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Longer than a service's own drain limit (DRAIN_TIMEOUT_MS, default 5 s), so that draining is not cut short. */
-const STOP_SERVICE_MS = 7000;
 const LOOPBACK = '127.0.0.1';
 
 /** Plans the six services, their components, the proxies between them and the telemetry receiver. */
@@ -127,6 +126,7 @@ function keepJaeger(
 
 async function planShop(planning: Planning, request: PlanRequest): Promise<Plan> {
   const plants = allowedPlants(request, planning.env);
+  const runtime = await runtimeOf(request, planning);
   const wanted = wantedNodes(request.services);
   const wantedServices = services.filter(({ name }) => wanted.has(name));
   const needs = (name: ComponentName) => wanted.has(name);
@@ -169,6 +169,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     units.map(({ definition, instance, ports: own }) =>
       serviceUnit({
         planning,
+        runtime,
         definition,
         instance,
         ports: own,
@@ -186,9 +187,14 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     telemetryUrl: planning.telemetryUrl,
     ...(proxyUrl !== undefined && { toxiproxyUrl: proxyUrl }),
     direct: proxy === undefined,
+    runtime: runtime.kind,
     plants,
     warnings: typeof toxiproxy === 'string' ? [toxiproxy] : [],
   };
+}
+
+function runtimeOf({ runtime = 'process' }: PlanRequest, { project, registry, env }: Planning) {
+  return runtime === 'docker' ? dockerRuntime(project, env) : processRuntime(project, registry);
 }
 
 /** Throws CliError (3) for known bugs where failpoints are not enabled: a platform for use has neither. */
@@ -276,6 +282,7 @@ function hostPort({ host, port }: Address): string {
 
 interface ServiceUnitOptions {
   readonly planning: Planning;
+  readonly runtime: ServiceRuntime;
   readonly definition: ServiceDefinition;
   readonly instance: string;
   readonly ports: Readonly<Record<string, number>>;
@@ -286,10 +293,8 @@ interface ServiceUnitOptions {
 }
 
 async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
-  const { planning, definition, instance, ports, proxied } = options;
-  const { project, registry, secrets, telemetryUrl } = planning;
-  const telemetry = join(project.root, 'dist/telemetry.cjs');
-  const bundle = join(project.root, `dist/services/${definition.name}.mjs`);
+  const { planning, runtime, definition, instance, ports, proxied } = options;
+  const { project, secrets, telemetryUrl } = planning;
   const env = serviceEnvironment({
     definition,
     instance,
@@ -303,6 +308,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     plants: options.plants,
     env: planning.env,
   });
+  const source = await runtime.source(definition);
   const logFile = join(project.logDir, `${instance}.log`);
   const dependsOn = [...new Set(dependenciesOf(definition.name))];
   let pid: number | undefined;
@@ -316,34 +322,24 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     waitsFor: [...components.filter((name) => name === 'postgres'), ...(proxied ? ['toxiproxy'] : [])],
     ports,
     ...(definition.door === 'http' && { url: `http://${LOOPBACK}:${ports.main}` }),
+    ...(source.detail !== undefined && { detail: source.detail }),
+    ...(source.info && { info: source.info(instance) }),
     logFile,
-    fingerprint: await fingerprintOf(env, [telemetry, bundle]),
+    fingerprint: fingerprintOf(env, runtime.kind, source.version),
     // Toxiproxy may have been running before this service had edges.
     ...(proxied && { prepare: () => planning.proxies.populate({ anew: false }) }),
-    start: (conditions) =>
-      spawnProcess({
-        command: process.execPath,
-        args: [`--max-semi-space-size=${definition.semiSpaceMb}`, '--require', telemetry, bundle],
-        env: { ...env, ...conditions.env, SHOPCTL_MARK: registry.mark },
-        cwd: project.root,
-        logFile,
-        exitsWithParent: true,
-        stopSignal: 'SIGTERM',
-        stopTimeoutMs: STOP_SERVICE_MS,
-        onStart(identity, stopSignal) {
-          pid = identity.pid;
-          registry.started(identity, stopSignal);
-        },
-        onEnd: registry.ended,
-      }),
+    async start(conditions) {
+      const running = await runtime.start({ definition, name: instance, env, logFile }, source, conditions);
+      pid = running.process?.pid;
+      return running;
+    },
     probe: (signal) => probeHealth(ports.health ?? (ports.main as number), pid, signal),
   };
 }
 
-/** Changes with the environment and with the content of the bundles (a build leaves equal files untouched). */
-async function fingerprintOf(env: Readonly<Record<string, string>>, files: readonly string[]): Promise<string> {
-  const times = await Promise.all(files.map(async (file) => (await stat(file)).mtimeMs));
+/** Changes with the environment and with what the service is made from. */
+function fingerprintOf(env: Readonly<Record<string, string>>, ...source: readonly string[]): string {
   return createHash('sha256')
-    .update(JSON.stringify([env, times]))
+    .update(JSON.stringify([env, source]))
     .digest('hex');
 }

@@ -3,6 +3,7 @@ import type { PlantName } from '@shop/kit/plants.ts';
 import { CliError, messageOf } from '../errors.ts';
 import { writeFileAtomically } from './atomic-file.ts';
 import type { ProcessIdentity } from './process-identity.ts';
+import type { RuntimeKind } from './service-runtime.ts';
 
 /**
  * What an instance is doing. `backoff` waits to be restarted after a crash; `failed` gave up (crash loop) and says why;
@@ -87,6 +88,8 @@ export interface PlatformState {
   readonly socketPath: string;
   readonly startedAt: string;
   readonly direct: boolean;
+  /** What its services run as. A supervisor of an older build does not say: as processes. */
+  readonly runtime?: RuntimeKind;
   readonly gatewayUrl: string;
   readonly telemetryUrl: string;
   /** Toxiproxy's HTTP API; absent when the services are wired directly. */

@@ -31,8 +31,11 @@ export type Run =
 /** A container that is started anew each time, with its data in a volume. */
 export interface ContainerRun {
   readonly type: 'container';
-  /** Removes what an earlier run left. `ended` resolves when it has ended and is removed, with how; it never rejects. */
-  start(): Promise<{ readonly ended: Promise<string> }>;
+  /**
+   * Removes what an earlier run left. `ended` resolves when it has ended and is removed, with how; it never rejects. `pid`
+   * is its first process as the engine's machine numbers it.
+   */
+  start(): Promise<{ readonly ended: Promise<string>; readonly pid?: number }>;
   /** Ends it, by force after the limit, and removes it. Default limit: 10 s. */
   stop(timeoutMs?: number): Promise<void>;
 }

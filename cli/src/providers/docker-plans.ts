@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ContainerCreateOptions } from 'dockerode';
 import type { Address, ComponentContext, ComponentName } from './component.ts';
+import type { ContainerSpec } from './docker/container-run.ts';
 import { httpProbe } from './http-probe.ts';
 import { jaegerConfig } from './jaeger-config.ts';
 import { SUPERUSER, serverSettings, settingArguments } from './postgres/cluster.ts';
@@ -10,10 +11,6 @@ import { setUpCluster } from './postgres/set-up.ts';
 import { nothing } from './provider-checks.ts';
 import { brokerDefinitions } from './rabbitmq/configuration.ts';
 import { amqpProbe } from './rabbitmq/probe.ts';
-
-/** Marks containers and volumes as a project's. */
-export const CONTAINER_LABEL = 'dev.shopctl.project';
-export const COMPONENT_LABEL = 'dev.shopctl.component';
 
 export const containerImages: Readonly<Record<ComponentName, string>> = {
   postgres: 'postgres:17',
@@ -27,14 +24,8 @@ const POSTGRES_MAJOR = 17;
 /** Queues, connections and files of a broker with six clients take some dozens. */
 const MAX_OPEN_FILES = 8_192;
 
-/** What one component's container looks like. */
-export interface ContainerPlan {
-  readonly component: ComponentName;
-  readonly name: string;
-  readonly options: ContainerCreateOptions;
-  readonly volumeName?: string;
-  /** The image takes a half initialised volume for a whole one: until it has served once, it starts with an empty one. */
-  readonly initialisesOnce?: boolean;
+/** What one component's container looks like, and how it is used. */
+export interface ContainerPlan extends ContainerSpec {
   readonly address: Address;
   readonly info: Readonly<Record<string, string | number>>;
   probe(signal: AbortSignal): Promise<void>;

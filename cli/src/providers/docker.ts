@@ -1,6 +1,7 @@
 import type { Availability, ComponentContext, ComponentName, Launch, Provider } from './component.ts';
 import { containerRun, execute } from './docker/container-run.ts';
 import { type EngineUrl, engineUrl, openEngine, pingEngine, unlessStatus } from './docker/engine.ts';
+import { hostNetworkObstacle } from './docker/host-network.ts';
 import { pullImage } from './docker/pull.ts';
 import { projectKey, recordInitialised } from './docker/record.ts';
 import { containerImages, planContainer } from './docker-plans.ts';
@@ -42,19 +43,11 @@ async function check(component: ComponentName, { env }: ComponentContext): Promi
   } catch (error) {
     return unavailable('docker', (error as Error).message);
   }
+  // A proxy stands between our processes.
   const obstacle = component === 'toxiproxy' ? await hostNetworkObstacle(url) : undefined;
   if (obstacle !== undefined) return unavailable('docker', obstacle);
   if (await hasImage(url, image)) return available('docker', `image ${image}`);
   return installable('docker', `image ${image} is not here; setup would pull it, as "docker pull" does`);
-}
-
-/** Why the engine's host network is not the one where our processes listen, which a proxy between them needs. */
-async function hostNetworkObstacle(url: EngineUrl): Promise<string | undefined> {
-  const engine = await openEngine(url);
-  const info = (await engine.info()) as { OperatingSystem?: string; SecurityOptions?: readonly string[] };
-  const isRootless = info.SecurityOptions?.some((option) => option.includes('rootless')) === true;
-  if (process.platform === 'linux' && !isRootless && info.OperatingSystem !== 'Docker Desktop') return undefined;
-  return 'needs the host network, which this engine has of its own (it runs in a virtual machine or rootless)';
 }
 
 async function hasImage(url: EngineUrl, image: string): Promise<boolean> {

@@ -63,6 +63,7 @@ await runSupervisor({
         gatewayUrl: '',
         telemetryUrl: '',
         direct: true,
+        runtime: 'process',
         warnings: [],
       }),
       ports: () => ports.all(),

@@ -3,15 +3,29 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type Docker from 'dockerode';
 import type { ComponentContext, ContainerRun } from '../component.ts';
-import { COMPONENT_LABEL, CONTAINER_LABEL, type ContainerPlan } from '../docker-plans.ts';
 import { type EngineUrl, openEngine, unlessStatus } from './engine.ts';
+import { COMPONENT_LABEL, CONTAINER_LABEL } from './labels.ts';
 import { projectKey, readRecord, recordEngine } from './record.ts';
+
+/** What a container of a project looks like. */
+export interface ContainerSpec {
+  /** `postgres`, `orders-1` */
+  readonly component: string;
+  readonly name: string;
+  readonly options: Docker.ContainerCreateOptions;
+  readonly volumeName?: string;
+  /** The image takes a half initialised volume for a whole one: until it has served once, it starts with an empty one. */
+  readonly initialisesOnce?: boolean;
+}
+
+/** Whose container it is, and where its output goes. */
+export type ContainerOwner = Pick<ComponentContext, 'project' | 'stateDir' | 'logFile'>;
 
 /** How long a stop signal may take, where nothing else is said. */
 const STOP_TIMEOUT_MS = 10_000;
 
 /** Carries a plan out: one container at a time, its output in the component's log file, removed when it has ended. */
-export function containerRun(plan: ContainerPlan, context: ComponentContext, url: EngineUrl): ContainerRun {
+export function containerRun(plan: ContainerSpec, context: ContainerOwner, url: EngineUrl): ContainerRun {
   const { name, component } = plan;
   const labels = labelsOf(plan, context);
   let ended: Promise<string> = Promise.resolve('never started');
@@ -32,7 +46,7 @@ export function containerRun(plan: ContainerPlan, context: ComponentContext, url
         throw error;
       }
       ended = untilEnded(engine, container, written);
-      return { ended };
+      return { ended, ...(await pidOf(container)) };
     },
     async stop(timeoutMs = STOP_TIMEOUT_MS) {
       const engine = await openEngine(url);
@@ -44,7 +58,7 @@ export function containerRun(plan: ContainerPlan, context: ComponentContext, url
 }
 
 /** Makes the volume unless it is there. One that was interrupted in its first start is made anew. */
-async function openVolume(engine: Docker, plan: ContainerPlan, context: ComponentContext): Promise<void> {
+async function openVolume(engine: Docker, plan: ContainerSpec, context: ContainerOwner): Promise<void> {
   const { volumeName, initialisesOnce } = plan;
   if (volumeName === undefined) return;
   if (initialisesOnce && !(await readRecord(context.stateDir))?.initialised.includes(volumeName))
@@ -52,7 +66,7 @@ async function openVolume(engine: Docker, plan: ContainerPlan, context: Componen
   await engine.createVolume({ Name: volumeName, Labels: labelsOf(plan, context) });
 }
 
-function labelsOf({ component }: ContainerPlan, context: ComponentContext) {
+function labelsOf({ component }: ContainerSpec, context: ContainerOwner) {
   return { [CONTAINER_LABEL]: projectKey(context), [COMPONENT_LABEL]: component };
 }
 
@@ -90,7 +104,7 @@ export async function removeContainer(engine: Docker, idOrName: string): Promise
 }
 
 /** Its output is in our log file; the engine's own copy must not grow without limit. */
-function bounded({ options }: ContainerPlan): Docker.ContainerCreateOptions {
+function bounded({ options }: ContainerSpec): Docker.ContainerCreateOptions {
   return {
     HostConfig: {
       ...options.HostConfig,
@@ -119,6 +133,12 @@ async function logOutput(
   // A full disk, for instance: the component goes on without a log, and its end tells why.
   written.catch(() => output.resume());
   return { written };
+}
+
+/** One with a life too short to be looked at has none. */
+async function pidOf(container: Docker.Container): Promise<{ pid?: number }> {
+  const seen = await container.inspect().catch(unlessStatus(404));
+  return seen && seen.State.Pid > 0 ? { pid: seen.State.Pid } : {};
 }
 
 /** Resolves when the container has ended and is removed, with how it ended and what went wrong after that. */

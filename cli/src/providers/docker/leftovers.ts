@@ -1,7 +1,7 @@
 import type Docker from 'dockerode';
-import { CONTAINER_LABEL } from '../docker-plans.ts';
 import { removeContainer, stopContainer } from './container-run.ts';
 import { type EngineUrl, openEngine, pingEngine } from './engine.ts';
+import { CONTAINER_LABEL } from './labels.ts';
 import { type DockerRecord, readRecord } from './record.ts';
 
 /** What a killed supervisor left is asked to end this long, as its processes are. */

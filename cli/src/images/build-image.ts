@@ -1,0 +1,102 @@
+import type Docker from 'dockerode';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { ServiceName } from '../platform/services.ts';
+import { findImage, imageName, ownSize, type ServiceImage, SOURCES_LABEL } from './images.ts';
+import { digestOf, sourceFiles } from './sources.ts';
+
+export interface BuildImageOptions {
+  readonly engine: Docker;
+  /** Of the clone. */
+  readonly root: string;
+  readonly service: ServiceName;
+  readonly tag?: string | undefined;
+  /** Also when the image was made from these very sources already. */
+  readonly force?: boolean;
+  readonly signal: AbortSignal;
+  /** Told what the engine does now: "step 12 of 23". */
+  readonly onProgress: (text: string) => void;
+}
+
+export interface BuiltImage extends ServiceImage {
+  readonly service: ServiceName;
+  /** What it adds to its base image. */
+  readonly ownBytes: number;
+  /** False: it was there, from the same sources. */
+  readonly built: boolean;
+  readonly tookMs: number;
+}
+
+/** Makes the image of a service unless it is there. Throws CliError with the last lines of a build that failed. */
+export async function buildImage(options: BuildImageOptions): Promise<BuiltImage> {
+  const { engine, root, service, tag, force = false } = options;
+  const began = performance.now();
+  const name = imageName(service, tag);
+  const files = await sourceFiles(root, service);
+  const sources = await digestOf(root, files);
+  const before = await findImage(engine, name);
+  const described = async (image: ServiceImage) => ({ ...image, service, ownBytes: await ownSize(engine, name) });
+  if (before?.sources === sources && !force) return { ...(await described(before)), built: false, tookMs: 0 };
+  await runBuild(options, { name, files, sources });
+  const image = await findImage(engine, name);
+  if (!image) throw new Error(`the engine says that ${name} was built, and has none`);
+  return { ...(await described(image)), built: true, tookMs: performance.now() - began };
+}
+
+interface BuildEvent {
+  readonly stream?: string;
+  readonly error?: string;
+}
+
+/** How much of a failed build's output is told. */
+const TOLD_LINES = 15;
+
+async function runBuild(
+  { engine, root, service, force = false, signal, onProgress }: BuildImageOptions,
+  { name, files, sources }: { name: string; files: readonly string[]; sources: string },
+): Promise<void> {
+  const dockerfile = `services/${service}/Dockerfile`;
+  const said: string[] = [];
+  const look = ({ stream = '' }: BuildEvent) => {
+    said.push(...stream.split('\n').filter((line) => line.trim() !== ''));
+    const [, step, of] = /^Step (\d+)\/(\d+)/.exec(stream) ?? [];
+    if (step !== undefined) onProgress(`step ${step} of ${of}`);
+  };
+  try {
+    const output = await engine.buildImage(
+      { context: root, src: [...files] },
+      {
+        t: name,
+        dockerfile,
+        labels: { [SOURCES_LABEL]: sources },
+        rm: true,
+        forcerm: true,
+        nocache: force,
+        abortSignal: signal,
+      },
+    );
+    await finish(engine, output, look);
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new CliError({
+      what: `${name} could not be built`,
+      why: [...said.slice(-TOLD_LINES), (cause as Error).message].join('\n'),
+      next: `see the whole build with "docker build -f ${dockerfile} ."`,
+      exitCode: exitCodes.failed,
+      cause,
+    });
+  }
+}
+
+function finish(engine: Docker, stream: NodeJS.ReadableStream, look: (event: BuildEvent) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | null, events: readonly BuildEvent[] = []) => {
+      // A failed step comes as an event of a stream that then ends well.
+      const problem = events.find((event) => event?.error !== undefined)?.error;
+      if (error) reject(error);
+      else if (problem !== undefined) reject(new Error(problem));
+      else resolve();
+    };
+    engine.modem.followProgress(stream, done, look);
+  });
+}

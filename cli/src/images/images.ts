@@ -1,0 +1,45 @@
+import type Docker from 'dockerode';
+import type { ServiceName } from '../platform/services.ts';
+import { unlessStatus } from '../providers/docker/engine.ts';
+
+/** The tag that `up --runtime docker` runs. */
+const DEVELOPMENT_TAG = 'dev';
+/** Of an image: what its sources were, see `digestOf`. */
+export const SOURCES_LABEL = 'dev.shopctl.sources';
+
+/** `shop/orders:dev` */
+export function imageName(service: ServiceName, tag: string = DEVELOPMENT_TAG): string {
+  return `shop/${service}:${tag}`;
+}
+
+/** An image of a service as an engine has it. */
+export interface ServiceImage {
+  readonly name: string;
+  /** `sha256:...` of its content and configuration. */
+  readonly id: string;
+  readonly sizeBytes: number;
+  /** `uid:gid` its process runs as. */
+  readonly user: string;
+  readonly sources: string | undefined;
+}
+
+/** The image of that name; undefined when the engine has none. */
+export async function findImage(engine: Docker, name: string): Promise<ServiceImage | undefined> {
+  const found = await engine.getImage(name).inspect().catch(unlessStatus(404));
+  if (!found) return undefined;
+  const { Id: id, Size: sizeBytes, Config } = found;
+  return { name, id, sizeBytes, user: Config.User, sources: Config.Labels?.[SOURCES_LABEL] };
+}
+
+interface HistoryEntry {
+  readonly CreatedBy: string;
+  readonly Size: number;
+}
+
+/** Bytes it adds to its base image: its layers from our first instruction, the environment of the service, on. */
+export async function ownSize(engine: Docker, name: string): Promise<number> {
+  const history = (await engine.getImage(name).history()) as readonly HistoryEntry[];
+  const first = history.findIndex(({ CreatedBy }) => /ENV\s+NODE_ENV=production/.test(CreatedBy));
+  if (first === -1) throw new Error(`the history of ${name} does not begin with its environment`);
+  return history.slice(0, first + 1).reduce((sum, { Size }) => sum + Size, 0);
+}

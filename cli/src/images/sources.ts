@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ServiceName, serviceNames } from '../platform/services.ts';
+
+/** What the Dockerfile of a service copies into its build, relative to the clone, in a stable order. */
+export async function sourceFiles(root: string, service: ServiceName): Promise<readonly string[]> {
+  const manifests = ['cli', ...serviceNames.map((name) => `services/${name}`)].map(
+    (folder) => `${folder}/package.json`,
+  );
+  const folders = await Promise.all(
+    ['kit', 'proto', 'scripts', `services/${service}`].map((folder) => filesBelow(root, folder)),
+  );
+  const files = ['package.json', 'package-lock.json', '.dockerignore', ...manifests, ...folders.flat()];
+  return [...new Set(files)].sort();
+}
+
+/** Changes with the name and content of any of the files. */
+export async function digestOf(root: string, files: readonly string[]): Promise<string> {
+  const digest = createHash('sha256');
+  for (const file of files) {
+    const content = await readFile(join(root, file));
+    digest.update(`${file}\0${content.length}\0`).update(content);
+  }
+  return digest.digest('hex').slice(0, 16);
+}
+
+async function filesBelow(root: string, folder: string): Promise<readonly string[]> {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(root.length + 1))
+    .filter((file) => !file.includes('node_modules/') && !file.endsWith('.test.ts'));
+}

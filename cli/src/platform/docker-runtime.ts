@@ -1,0 +1,171 @@
+import { chown, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type Docker from 'dockerode';
+import { failpointFolder, hasFailpoints } from '../chaos/failpoint-files.ts';
+import { signalIdentity } from '../chaos/process-tree.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { findImage, imageName, type ServiceImage } from '../images/images.ts';
+import { requireEngine } from '../images/service-engine.ts';
+import { type ContainerSpec, containerRun } from '../providers/docker/container-run.ts';
+import type { EngineUrl } from '../providers/docker/engine.ts';
+import { hostNetworkObstacle } from '../providers/docker/host-network.ts';
+import { projectKey } from '../providers/docker/record.ts';
+import { writePrivateFile } from '../providers/private-file.ts';
+import { identifyProcess } from './process-identity.ts';
+import { STOP_SERVICE_MS } from './process-runtime.ts';
+import type { Project } from './project.ts';
+import type { ServiceInstance, ServiceRuntime, ServiceSource } from './service-runtime.ts';
+import type { Running, StartConditions } from './unit.ts';
+
+/** Where the image looks for variables that an engine is not told (its Dockerfile). */
+const SECRETS_MOUNT = '/run/secrets/service.env';
+const FAILPOINT_MOUNT = '/run/failpoints';
+/** They hold passwords. */
+const secretVariables: readonly string[] = ['DATABASE_URL', 'BROKER_URL'];
+/** What is true of this machine or of our child processes only. */
+const hostVariables = /^(PATH|HOME|TMPDIR|NODE_COMPILE_CACHE|EXIT_WITH_PARENT|FAILPOINT_DIR)$/;
+
+interface Place {
+  readonly project: Project;
+  readonly env: NodeJS.ProcessEnv;
+  readonly engine: Docker;
+  readonly url: EngineUrl;
+}
+
+/**
+ * Services as containers, one each, from the images that `shopctl build` makes. They use the machine's network and process
+ * numbers, so that everything that reaches a service as a process reaches it here at the same address, by the same signal
+ * (decision 0018). Throws CliError (3) where there is no engine, or its network is not this machine's.
+ */
+export async function dockerRuntime(project: Project, env: NodeJS.ProcessEnv): Promise<ServiceRuntime> {
+  const { url, engine } = await requireEngine(env, 'running services as containers');
+  const obstacle = await hostNetworkObstacle(url);
+  if (obstacle !== undefined) {
+    throw new CliError({
+      what: 'services cannot run as containers of this engine',
+      why: obstacle,
+      next: 'run them as processes ("shopctl up --runtime process"), or all of it by "docker compose up" with compose.yaml',
+      exitCode: exitCodes.unavailable,
+    });
+  }
+  const place: Place = { project, env, engine, url };
+  return {
+    kind: 'docker',
+    source: async ({ name }) => {
+      const image = await findImage(engine, imageName(name));
+      if (image) return sourceOf(image, place);
+      throw new CliError({
+        what: `there is no image ${imageName(name)}`,
+        next: 'make it with "shopctl build", or leave out --no-build',
+        exitCode: exitCodes.unavailable,
+      });
+    },
+    start: (instance, source, conditions) => start(place, instance, source as ImageSource, conditions),
+  };
+}
+
+interface ImageSource extends ServiceSource {
+  readonly image: ServiceImage;
+}
+
+function sourceOf(image: ServiceImage, { project, url }: Place): ImageSource {
+  return {
+    version: image.id,
+    detail: `image ${image.name}`,
+    info: (instance) => ({ container: containerName(project, instance), engine: url, image: image.id }),
+    image,
+  };
+}
+
+function containerName(project: Project, instance: string): string {
+  return `shopctl-${projectKey({ project: project.name, stateDir: project.stateDir })}-${instance}`;
+}
+
+async function start(
+  place: Place,
+  instance: ServiceInstance,
+  { image }: ImageSource,
+  conditions: StartConditions,
+): Promise<Running> {
+  const { project, env, url } = place;
+  const user = userOf(image, env);
+  const all = { ...instance.env, ...conditions.env };
+  const secretsFile = await writeSecrets(project, instance, user);
+  const binds = [`${secretsFile}:${SECRETS_MOUNT}:ro`];
+  if (hasFailpoints(env)) {
+    await mkdir(failpointFolder(project), { recursive: true, mode: 0o700 });
+    binds.push(`${failpointFolder(project)}:${FAILPOINT_MOUNT}`);
+    all.FAILPOINT_DIR = FAILPOINT_MOUNT;
+  }
+  // A library that a fault puts into the process is found at the same path inside.
+  const library = conditions.env?.LD_PRELOAD;
+  if (library !== undefined) binds.push(`${library}:${library}:ro`);
+  const spec: ContainerSpec = {
+    component: instance.name,
+    name: containerName(project, instance.name),
+    options: {
+      // By id: whoever builds meanwhile moves the name.
+      Image: image.id,
+      User: user,
+      Env: Object.entries(all)
+        .filter(([name]) => !secretVariables.includes(name))
+        .filter(([name, value]) => !hostVariables.test(name) || value === FAILPOINT_MOUNT)
+        .map(([name, value]) => `${name}=${value}`),
+      HostConfig: {
+        NetworkMode: 'host',
+        PidMode: 'host',
+        ReadonlyRootfs: true,
+        CapDrop: ['ALL'],
+        SecurityOpt: ['no-new-privileges'],
+        Binds: binds,
+        // The supervisor starts it again, with its own backoff and its own account of it.
+        RestartPolicy: { Name: 'no' },
+      },
+    },
+  };
+  const owner = { project: project.name, stateDir: project.stateDir, logFile: () => instance.logFile };
+  const run = containerRun(spec, owner, url);
+  const { ended, pid } = await run.start();
+  const process = pid === undefined ? undefined : await identifyProcess(pid);
+  return {
+    ...(process && { process }),
+    ended,
+    async stop(timeoutMs = STOP_SERVICE_MS) {
+      const stopped = run.stop(timeoutMs);
+      // A paused process (SIGSTOP, a chaos fault) must wake up to see the signal.
+      if (process) await signalIdentity(process, 'SIGCONT');
+      await stopped;
+    },
+  };
+}
+
+/**
+ * The image's own user where we are root; otherwise ours, because only our own processes take signals from us (faults,
+ * usage). Failpoints are armed in a folder that a service takes from its own user only.
+ */
+function userOf(image: ServiceImage, env: NodeJS.ProcessEnv): string {
+  const isRoot = process.getuid?.() === 0;
+  return isRoot && !hasFailpoints(env) ? image.user : `${process.getuid?.()}:${process.getgid?.()}`;
+}
+
+/** The variables that hold passwords, in a file of its own: whoever may ask the engine about a container sees no password. */
+async function writeSecrets(project: Project, { name, env }: ServiceInstance, user: string): Promise<string> {
+  const folder = join(project.stateDir, 'containers');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, `${name}.env`);
+  const lines = secretVariables.flatMap((variable) => {
+    const value = env[variable];
+    return value === undefined ? [] : [`${variable}=${quoted(value)}\n`];
+  });
+  await writePrivateFile(file, lines.join(''));
+  const [uid, gid] = user.split(':').map(Number) as [number, number];
+  if (process.getuid?.() === 0) await chown(file, uid, gid);
+  return file;
+}
+
+/** As Node's --env-file reads it. URLs are encoded and hold neither quotes nor line ends. */
+function quoted(url: string): string {
+  if (/['\n]/.test(url)) throw new Error('a URL with a quote or a line end cannot be passed to a container');
+  return `'${url}'`;
+}

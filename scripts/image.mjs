@@ -1,0 +1,81 @@
+#!/usr/bin/env node
+/**
+ * Fills a folder with what the image of one service holds, and nothing else: its bundle, the telemetry preload and the
+ * packages that are not in the bundle. Run in the build stage of services/<name>/Dockerfile:
+ *
+ *     node scripts/image.mjs orders /app
+ */
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildOnly, patchedByTelemetry, serviceNames } from './build.mjs';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const [service = '', folder = ''] = process.argv.slice(2);
+const names = await serviceNames();
+if (!names.includes(service) || folder === '') {
+  console.error(`usage: image.mjs SERVICE FOLDER; services: ${names.join(', ')}`);
+  process.exit(2);
+}
+
+const { [service]: metafile } = await buildOnly(['telemetry', service]);
+const outside = await unbundled(service, metafile);
+await mkdir(folder, { recursive: true });
+await cp(join(root, 'dist/telemetry.cjs'), join(folder, 'telemetry.cjs'));
+await cp(join(root, `dist/services/${service}.mjs`), join(folder, 'service.mjs'));
+if (outside.includes('@grpc/grpc-js')) await cp(join(root, 'proto'), join(folder, 'proto'), { recursive: true });
+const copied = new Set();
+for (const name of outside) await copyPackage(name, join(root, 'services', service));
+console.log(`${service}: ${copied.size} packages beside the bundle (${outside.join(', ')} and what they need)`);
+
+/**
+ * Packages a service needs at run time that its bundle does not hold: what the bundle imports, and what its package.json
+ * names but no file of the bundle comes from (loaded by `require`).
+ */
+async function unbundled(name, { inputs, outputs }) {
+  const imported = Object.values(outputs)
+    .flatMap(({ imports }) => imports)
+    // What else is external are Node's own modules, and extras that a package looks for and does without.
+    .filter(({ external, path }) => external && patchedByTelemetry.includes(path))
+    .map(({ path }) => path);
+  const manifest = JSON.parse(await readFile(join(root, `services/${name}/package.json`), 'utf8'));
+  const named = Object.keys(manifest.dependencies).filter((dependency) => !dependency.startsWith('@shop/'));
+  const absent = named.filter(
+    (dependency) => !Object.keys(inputs).some((file) => file.includes(`node_modules/${dependency}/`)),
+  );
+  return [...new Set([...imported, ...absent])].sort();
+}
+
+/** Copies a package as it is found from a folder, and then what it depends on, each at its own place in the tree. */
+async function copyPackage(name, from) {
+  const source = find(name, from);
+  if (source === undefined) throw new Error(`${name} is not installed (needed from ${relative(root, from)})`);
+  if (copied.has(source)) return;
+  copied.add(source);
+  // A workspace's own node_modules folder becomes the image's only one.
+  const place = relative(root, source).replace(/^(kit|services\/[^/]+)\/node_modules/, 'node_modules');
+  await cp(source, join(folder, place), { recursive: true, filter: isNeeded });
+  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(
+    await readFile(join(source, 'package.json'), 'utf8'),
+  );
+  const isAbsent = (one) => one in optionalDependencies && find(one, source) === undefined;
+  const needed = Object.keys({ ...dependencies, ...optionalDependencies }).filter(
+    (one) => !one.startsWith('@types/') && !isAbsent(one),
+  );
+  for (const one of needed) await copyPackage(one, source);
+}
+
+/** The folder in which Node would find a package; undefined when it is not installed. */
+function find(name, from) {
+  for (let at = from; at.startsWith(root); at = dirname(at)) {
+    const candidate = join(at, 'node_modules', name);
+    if (existsSync(join(candidate, 'package.json'))) return candidate;
+  }
+  return undefined;
+}
+
+/** Nested packages have their own turn; types, maps and pages are for people. */
+function isNeeded(path) {
+  return basename(path) !== 'node_modules' && !/\.(map|md|markdown|d\.[cm]?ts)$/.test(path);
+}
