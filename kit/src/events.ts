@@ -1,9 +1,7 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { EVENT_SOURCE, ORDER_CONFIRMED, ORDER_CONFIRMED_V2 } from './event-schemas.ts';
 import { PermanentError } from './failures.ts';
-
-export const ORDER_CONFIRMED = 'order.confirmed';
-export const EVENT_SOURCE = '/shop/orders';
 
 export interface OrderConfirmed {
   readonly orderId: string;
@@ -14,23 +12,46 @@ export interface OrderConfirmed {
 }
 
 /** An event as CloudEvents 1.0 in JSON. `id` is the outbox row's id, `subject` the order's. */
-export interface OrderConfirmedEvent {
+interface CloudEvent<Type extends string, Data> {
   readonly specversion: '1.0';
   readonly id: string;
-  readonly type: string;
-  readonly source: string;
+  readonly type: Type;
+  readonly source: typeof EVENT_SOURCE;
   /** RFC 3339. */
   readonly time: string;
   readonly subject: string;
   readonly datacontenttype: 'application/json';
-  readonly data: OrderConfirmed;
+  readonly data: Data;
+}
+
+export type OrderConfirmedEvent = CloudEvent<typeof ORDER_CONFIRMED, OrderConfirmed>;
+export type OrderConfirmedV2Event = CloudEvent<typeof ORDER_CONFIRMED_V2, OrderConfirmedV2>;
+
+/** The same order as `OrderConfirmed`, as version 2 says it; money in minor units (kopiykas). */
+export interface OrderConfirmedV2 {
+  readonly orderId: string;
+  readonly lines: readonly { readonly productId: number; readonly quantity: number; readonly unitPrice: number }[];
+  readonly total: { readonly amount: number; readonly currency: string };
 }
 
 export function createOrderConfirmed(id: string, time: Date, data: OrderConfirmed): OrderConfirmedEvent {
+  return cloudEvent(ORDER_CONFIRMED, id, time, data);
+}
+
+export function createOrderConfirmedV2(id: string, time: Date, data: OrderConfirmedV2): OrderConfirmedV2Event {
+  return cloudEvent(ORDER_CONFIRMED_V2, id, time, data);
+}
+
+function cloudEvent<const Type extends string, Data extends { readonly orderId: string }>(
+  type: Type,
+  id: string,
+  time: Date,
+  data: Data,
+): CloudEvent<Type, Data> {
   return {
     specversion: '1.0',
     id,
-    type: ORDER_CONFIRMED,
+    type,
     source: EVENT_SOURCE,
     time: time.toISOString(),
     subject: data.orderId,
@@ -41,20 +62,28 @@ export function createOrderConfirmed(id: string, time: Date, data: OrderConfirme
 
 /** What a reader cannot do without; all else is optional and unknown fields pass. */
 const uuid = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' });
-const Readable = Compile(
-  Type.Object({
-    id: uuid,
-    type: Type.Optional(Type.String()),
-    data: Type.Object({
-      orderId: uuid,
-      lines: Type.Optional(
-        Type.Array(Type.Object({ productId: Type.Integer(), quantity: Type.Integer({ minimum: 1 }) })),
-      ),
-      total: Type.Optional(Type.Integer({ minimum: 0 })),
-      currency: Type.Optional(Type.String()),
-    }),
+const readable = Type.Object({
+  id: uuid,
+  type: Type.Optional(Type.String()),
+  data: Type.Object({
+    orderId: uuid,
+    lines: Type.Optional(
+      Type.Array(Type.Object({ productId: Type.Integer(), quantity: Type.Integer({ minimum: 1 }) })),
+    ),
+    // A number, or in version 2 an amount with its currency.
+    total: Type.Optional(
+      Type.Union([
+        Type.Integer({ minimum: 0 }),
+        Type.Object({ amount: Type.Integer({ minimum: 0 }), currency: Type.Optional(Type.String()) }),
+      ]),
+    ),
+    currency: Type.Optional(Type.String()),
   }),
-);
+});
+const Readable = Compile(readable);
+
+/** The shop's only currency: what an event without one means. */
+const DEFAULT_CURRENCY = 'UAH';
 
 /** What shipping takes from an event, missing fields filled with defaults. */
 export interface ReadOrderConfirmed extends OrderConfirmed {
@@ -84,7 +113,12 @@ export function parseOrderConfirmed(content: Uint8Array): ReadOrderConfirmed {
     type: body.type ?? ORDER_CONFIRMED,
     orderId: body.data.orderId.toLowerCase(),
     lines: body.data.lines ?? [],
-    total: body.data.total ?? 0,
-    currency: body.data.currency ?? 'UAH',
+    ...moneyOf(body.data),
   };
+}
+
+/** Amount and currency as either version says them. */
+function moneyOf({ total = 0, currency }: Pick<Static<typeof readable>['data'], 'total' | 'currency'>) {
+  const money = typeof total === 'number' ? { amount: total, currency } : total;
+  return { total: money.amount, currency: money.currency ?? currency ?? DEFAULT_CURRENCY };
 }

@@ -15,12 +15,16 @@ export function addOpenApi(
 ): void {
   let document: object | undefined;
   server.get('/openapi.json', { schema: { hide: true } }, async () => {
-    document ??= await collect(options, addRoutes);
+    document ??= await collectOpenApi(options, addRoutes);
     return document;
   });
 }
 
-async function collect(options: OpenApiOptions, addRoutes: (collector: HttpServer) => void): Promise<object> {
+/** The document as it is served. `addRoutes` is given a server that answers nothing. */
+export async function collectOpenApi(
+  options: OpenApiOptions,
+  addRoutes: (collector: HttpServer) => void,
+): Promise<object> {
   const { default: swagger } = await import('@fastify/swagger');
   const collector = fastify();
   // Before the routes, which it collects as they are added.

@@ -1,4 +1,5 @@
 import type { Channel } from 'amqplib';
+import { ORDER_CONFIRMED, ORDER_CONFIRMED_V2 } from './event-schemas.ts';
 
 /** Names of what the services share on the broker. */
 export const EVENTS_EXCHANGE = 'shop.events';
@@ -13,7 +14,7 @@ export const DEAD_LETTERS_QUEUE = 'shipping.dead-letters';
 export const DELIVERY_LIMIT = 20;
 
 /** Event types the shipping queue is bound to; the event type is the routing key. */
-export const SHIPPING_BINDINGS = ['order.confirmed', 'order.confirmed.v2'] as const;
+export const SHIPPING_BINDINGS = [ORDER_CONFIRMED, ORDER_CONFIRMED_V2] as const;
 
 /**
  * Declares everything, idempotently. Publisher and consumer both do it before they start, because the publisher does

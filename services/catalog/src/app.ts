@@ -2,6 +2,7 @@ import type { Health } from '@shop/kit/health.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { addOpenApi } from '@shop/kit/openapi.ts';
 import { createServer, type HttpServer } from '@shop/kit/server.ts';
+import { catalogApi } from './openapi.ts';
 import type { Products } from './products.ts';
 import { addRoutes } from './routes.ts';
 
@@ -16,12 +17,6 @@ export function createApp({ products, health, logger }: CatalogDependencies): Ht
   const server = createServer({ logger, health });
   const addRoutesTo = (target: HttpServer) => addRoutes(target, products);
   addRoutesTo(server);
-  addOpenApi(
-    server,
-    {
-      openapi: { openapi: '3.1.0', info: { title: 'Catalog', version: '1.0.0', description: 'Products and prices' } },
-    },
-    addRoutesTo,
-  );
+  addOpenApi(server, catalogApi, addRoutesTo);
   return server;
 }

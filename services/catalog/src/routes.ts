@@ -1,3 +1,4 @@
+import { problemResponse } from '@shop/kit/problem-api.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import type { HttpServer } from '@shop/kit/server.ts';
 import { Type } from 'typebox';
@@ -17,7 +18,7 @@ export function addRoutes(server: HttpServer, products: Products): void {
       schema: {
         summary: 'One product',
         params: Type.Object({ id: Type.Integer() }),
-        response: { 200: Product },
+        response: { 200: Product, 404: problemResponse('There is no such product') },
       },
       // A path that names no product is "not found", not "invalid": the handler looks at the id itself.
       validatorCompiler: () => (value) => ({ value }),

@@ -1,5 +1,6 @@
 import type { Database } from '@shop/kit/database.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
+import type { Flags } from '@shop/kit/flags.ts';
 import { createHealth, type Health } from '@shop/kit/health.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { addOpenApi } from '@shop/kit/openapi.ts';
@@ -7,6 +8,7 @@ import { createServer, type HttpServer } from '@shop/kit/server.ts';
 import type { Catalog } from './catalog-client.ts';
 import { createDriver } from './driver.ts';
 import { createOrderMetrics, type OrderGauges } from './metrics.ts';
+import { ordersApi } from './openapi.ts';
 import type { Ownership } from './ownership.ts';
 import type { Payments } from './payments-client.ts';
 import { createPlaceOrder } from './place-order.ts';
@@ -25,6 +27,7 @@ export interface OrdersDependencies {
   readonly payments: Payments;
   readonly logger: Logger;
   readonly failpoint: Failpoint;
+  readonly flags: Pick<Flags, 'isOn'>;
 }
 
 export interface Orders {
@@ -49,16 +52,7 @@ export function createOrders(dependencies: OrdersDependencies): Orders {
   const server = createServer({ logger, health });
   const addRoutesTo = (target: HttpServer) => addOrderRoutes(target, { database, placeOrder, failpoint });
   addRoutesTo(server);
-  addOpenApi(
-    server,
-    {
-      openapi: {
-        openapi: '3.1.0',
-        info: { title: 'Orders', version: '1.0.0', description: 'Places and shows orders' },
-      },
-    },
-    addRoutesTo,
-  );
+  addOpenApi(server, ordersApi, addRoutesTo);
 
   return {
     server,

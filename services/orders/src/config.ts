@@ -18,6 +18,8 @@ const schema = Type.Object({
   PAYMENTS_URLS: url('https?'),
   STOCK_ADDRESSES: Type.String({ pattern: '^[^:,\\s]+:\\d+(,[^:,\\s]+:\\d+)*$' }),
   ...faultVariables,
+  /** File of feature flags, read again when it changes; without it all are off. */
+  FLAGS_FILE: Type.Optional(Type.String({ minLength: 1 })),
 });
 
 export interface OrdersConfig {
@@ -32,6 +34,7 @@ export interface OrdersConfig {
   readonly payments: { readonly origins: readonly string[]; readonly limits: EdgeLimits };
   readonly stock: { readonly addresses: readonly string[]; readonly limits: EdgeLimits };
   readonly failpointDir: string | undefined;
+  readonly flagsFile: string | undefined;
   readonly plants: ReadonlySet<PlantName>;
 }
 
@@ -50,6 +53,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): OrdersConfig {
     payments: { origins: parseList(values.PAYMENTS_URLS), limits: loadEdge('orders-payments', env) },
     stock: { addresses: parseList(values.STOCK_ADDRESSES), limits: loadEdge('orders-stock', env) },
     failpointDir: values.FAILPOINT_DIR,
+    flagsFile: values.FLAGS_FILE,
     plants: parsePlants('orders', values),
   };
 }

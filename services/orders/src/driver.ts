@@ -1,14 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { type Database, mayLoseAnswer } from '@shop/kit/database.ts';
 import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
-import { createOrderConfirmed } from '@shop/kit/events.ts';
+
 import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { DatabaseUnavailableError, messageOf } from '@shop/kit/failures.ts';
+import type { Flags } from '@shop/kit/flags.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { pause } from '@shop/kit/pause.ts';
 import { backoffMs } from '@shop/kit/resilience.ts';
 import { currentTraceParent, inSpan } from '@shop/kit/tracing.ts';
+import { confirmationEvents, eventVersions } from './events.ts';
 import type { OrderGauges, OrderMetrics } from './metrics.ts';
 import type { Payments } from './payments-client.ts';
 import { confirmSaga, findVersion, updateSaga } from './repository.ts';
@@ -51,6 +52,7 @@ export interface DriverOptions {
   readonly gauges: OrderGauges;
   readonly logger: Logger;
   readonly failpoint: Failpoint;
+  readonly flags: Pick<Flags, 'isOn'>;
   readonly stopping: AbortSignal;
 }
 
@@ -85,16 +87,12 @@ export function createDriver(options: DriverOptions): Driver {
       compensate: (name, saga) => inSpan(name, spanAttributes(saga), () => compensate(name, saga)),
       save: (before, after) =>
         saved(before, after, deadline, () => updateSaga(database, { before, after, owner, dueInMs: dueInMs(after) })),
-      confirm(before, after) {
-        const event = createOrderConfirmed(randomUUID(), new Date(), {
-          orderId: after.orderId,
-          lines: after.lines.map(({ productId, quantity }) => ({ productId, quantity })),
-          total: after.totalKopiykas,
-          currency: after.currency,
-        });
+      async confirm(before, after) {
+        const versions = await eventVersions(options.flags);
+        const events = confirmationEvents(after, versions, new Date());
         const traceParent = currentTraceParent();
         return saved(before, after, deadline, async () => {
-          const isOurs = await confirmSaga(database, { before, after, owner, event, traceParent });
+          const isOurs = await confirmSaga(database, { before, after, owner, events, traceParent });
           await mayLoseAnswer(() => failpoint('C1'));
           return isOurs;
         });

@@ -1,5 +1,6 @@
 import { openDatabase } from '@shop/kit/database.ts';
 import { createFailpoints } from '@shop/kit/failpoints.ts';
+import { openFlags } from '@shop/kit/flags.ts';
 import { createHttpClient } from '@shop/kit/http-client.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
@@ -23,6 +24,7 @@ await runService('orders', async () => {
   const planting = createPlanting(config.plants);
   warnOfPlants(config.plants, logger);
 
+  using flags = await openFlags(config.flagsFile, logger);
   await using database = openDatabase({ ...config.database, applicationName: instance, logger });
   await using ownership = createOwnership({ database, instance, logger });
   await using publisher = await openPublisher({
@@ -47,6 +49,7 @@ await runService('orders', async () => {
     stock: stockClient,
     logger,
     failpoint: createFailpoints('orders', config.failpointDir),
+    flags,
   });
   await orders.server.listen(config.http);
   await serveUntilSignal({ ...config, logger, drain: () => orders.drain() });

@@ -1,7 +1,8 @@
+import { MAX_LINES, MAX_QUANTITY } from '@shop/kit/order-api.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hashRequest, MAX_LINES, MAX_QUANTITY, mergeLines, priceLines, totalKopiykas } from './order.ts';
+import { hashRequest, mergeLines, priceLines, totalKopiykas } from './order.ts';
 
 const priced = (productId: number, quantity: number, priceKopiykas: number) => ({ productId, quantity, priceKopiykas });
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
+import { MAX_QUANTITY } from '@shop/kit/order-api.ts';
 import { type FieldError, ProblemError } from '@shop/kit/problems.ts';
 import type { Product } from './catalog-client.ts';
 import type { OrderLine } from './saga/saga.ts';
 
-export const MAX_LINES = 100;
-export const MAX_QUANTITY = 1_000;
 export const CURRENCY = 'UAH';
 
 export interface RequestedLine {

@@ -109,7 +109,7 @@ describe('the pivot', () => {
     const pendingBefore = await countPending(database);
     const confirm = () => {
       const event = createOrderConfirmed(randomUUID(), new Date(), { orderId, lines: [], total, currency });
-      return confirmSaga(database, { before, after, owner: me, event, traceParent: undefined });
+      return confirmSaga(database, { before, after, owner: me, events: [event], traceParent: undefined });
     };
     expect([await confirm(), await confirm()]).toEqual([true, false]);
     expect(await countPending(database)).toBe(pendingBefore + 1);

@@ -1,6 +1,6 @@
 import { type Queryable, sql } from '@shop/kit/database.ts';
 import { databaseLimits } from '@shop/kit/edges.ts';
-import type { OrderConfirmedEvent } from '@shop/kit/events.ts';
+import type { ConfirmationEvent } from './events.ts';
 import { isEnded, type OrderLine, type OrderStatus, type Saga, type SagaState, statusOf } from './saga/saga.ts';
 
 /** What a client may see of an order, and what a replay needs. */
@@ -79,6 +79,15 @@ export const confirmOrder = sql(
      RETURNING id)
    INSERT INTO outbox (id, order_id, type, payload, "TraceParent")
    SELECT $5, id, $6, $7, $8 FROM confirmed`,
+);
+
+/** The same with the other versions of the event beside it, `$9` a JSON list of them. */
+const confirmWithVersions = sql(
+  'UPDATE orders, INSERT outbox: confirm with versions',
+  `${confirmOrder.text}
+   UNION ALL
+   SELECT (event ->> 'id')::uuid, confirmed.id, event ->> 'type', event, $8
+   FROM confirmed, jsonb_array_elements($9::jsonb) AS event`,
 );
 
 const ORDER_COLUMNS = 'id, status, reason, lines, total_kopiykas, currency, created_at, request_hash';
@@ -176,12 +185,20 @@ export async function updateSaga(
   return count === 1;
 }
 
+/** Compare-and-set to Confirmed together with the order's events, one per version; false when it was not ours. */
 export async function confirmSaga(
   database: Queryable,
-  options: { before: Saga; after: Saga; owner: string; event: OrderConfirmedEvent; traceParent: string | undefined },
+  options: {
+    before: Saga;
+    after: Saga;
+    owner: string;
+    events: readonly [ConfirmationEvent, ...ConfirmationEvent[]];
+    traceParent: string | undefined;
+  },
 ): Promise<boolean> {
-  const { before, after, event } = options;
-  const { count } = await database.query(confirmOrder, [
+  const { before, after } = options;
+  const [event, ...others] = options.events;
+  const values = [
     after.orderId,
     before.version,
     options.owner,
@@ -190,8 +207,12 @@ export async function confirmSaga(
     event.type,
     JSON.stringify(event),
     options.traceParent ?? null,
-  ]);
-  return count === 1;
+  ];
+  const { count } =
+    others.length === 0
+      ? await database.query(confirmOrder, values)
+      : await database.query(confirmWithVersions, [...values, JSON.stringify(others)]);
+  return count === options.events.length;
 }
 
 export async function findOrder(database: Queryable, id: string): Promise<OrderRecord | undefined> {

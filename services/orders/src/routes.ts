@@ -3,36 +3,12 @@ import type { Database } from '@shop/kit/database.ts';
 import { DEADLINE_HEADER, Deadline } from '@shop/kit/deadline.ts';
 import { ORDER_BUDGET_MS } from '@shop/kit/edges.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
+import { OpenOrder, Order, OrderRequest, PlacedOrder } from '@shop/kit/order-api.ts';
+import { problemResponse } from '@shop/kit/problem-api.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import type { HttpServer } from '@shop/kit/server.ts';
-import { Type } from 'typebox';
-import { MAX_LINES, MAX_QUANTITY } from './order.ts';
 import { locationOf, type PlaceOrder } from './place-order.ts';
 import { findOrder, type OrderRecord } from './repository.ts';
-
-/** Text without control characters and lone surrogates, which neither PostgreSQL nor JSON can keep. */
-const PRINTABLE = '^(?=[^]*\\S)[^\\p{Cc}\\p{Cs}]*$';
-
-/** Ids are int32 on the wire to stock. */
-const MAX_PRODUCT_ID = 2_147_483_647;
-
-/** The body of `POST /orders`. */
-const OrderRequestBody = Type.Object(
-  {
-    customer: Type.String({ minLength: 1, maxLength: 200, pattern: PRINTABLE }),
-    lines: Type.Array(
-      Type.Object(
-        {
-          productId: Type.Integer({ minimum: 1, maximum: MAX_PRODUCT_ID }),
-          quantity: Type.Integer({ minimum: 1, maximum: MAX_QUANTITY }),
-        },
-        { additionalProperties: false },
-      ),
-      { minItems: 1, maxItems: MAX_LINES },
-    ),
-  },
-  { additionalProperties: false },
-);
 
 /** Visible ASCII, as an HTTP field value has it; the draft leaves the syntax to the server. */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
@@ -41,6 +17,23 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Orders in work at once, and waiting: more at once only adds latency. */
 const ADMISSION = { atOnce: 48, waiting: 512 } as const;
+
+const placing = {
+  summary: 'Place an order; answers when it is confirmed or cancelled',
+  body: OrderRequest,
+  response: {
+    200: PlacedOrder,
+    201: PlacedOrder,
+    409: problemResponse('The first request with this Idempotency-Key is still running'),
+    422: problemResponse('A product does not exist, the total is too large, or the Idempotency-Key was used otherwise'),
+    default: problemResponse('Any other failure'),
+  },
+};
+
+const showing = {
+  summary: 'Show an order',
+  response: { 200: Order, 202: OpenOrder, 404: problemResponse('There is no such order') },
+};
 
 export interface RouteOptions {
   readonly database: Database;
@@ -53,7 +46,7 @@ export function addOrderRoutes(server: HttpServer, { database, placeOrder, failp
 
   const answered = () => failpoint('S10');
 
-  server.post('/orders', { schema: { body: OrderRequestBody }, onResponse: answered }, async (request, reply) => {
+  server.post('/orders', { schema: placing, onResponse: answered }, async (request, reply) => {
     const deadline = Deadline.fromHeader(request.headers[DEADLINE_HEADER], ORDER_BUDGET_MS);
     const key = parseIdempotencyKey(request.headers['idempotency-key']);
     const order = await admit(() => placeOrder(request.body, key, deadline));
@@ -64,7 +57,7 @@ export function addOrderRoutes(server: HttpServer, { database, placeOrder, failp
 
   server.get<{ Params: { id: string } }>(
     '/orders/:id',
-    { config: { otelRoute: '/orders/{id}' } },
+    { config: { otelRoute: '/orders/{id}' }, schema: showing },
     async (request, reply) => {
       const { id } = request.params;
       const order = UUID.test(id) ? await findOrder(database, id) : undefined;

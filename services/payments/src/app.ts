@@ -2,6 +2,7 @@ import type { Health } from '@shop/kit/health.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { addOpenApi } from '@shop/kit/openapi.ts';
 import { createServer, type HttpServer } from '@shop/kit/server.ts';
+import { paymentsApi } from './openapi.ts';
 import type { Payments } from './payments.ts';
 import { addRoutes } from './routes.ts';
 
@@ -16,12 +17,6 @@ export function createApp({ payments, health, logger }: PaymentsDependencies): H
   const server = createServer({ logger, health });
   const addRoutesTo = (target: HttpServer) => addRoutes(target, payments);
   addRoutesTo(server);
-  addOpenApi(
-    server,
-    {
-      openapi: { openapi: '3.1.0', info: { title: 'Payments', version: '1.0.0', description: 'Charges and refunds' } },
-    },
-    addRoutesTo,
-  );
+  addOpenApi(server, paymentsApi, addRoutesTo);
   return server;
 }

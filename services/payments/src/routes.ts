@@ -1,3 +1,4 @@
+import { problemResponse } from '@shop/kit/problem-api.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import type { HttpServer } from '@shop/kit/server.ts';
 import { Type } from 'typebox';
@@ -36,7 +37,19 @@ const Params = Type.Object({ orderId: OrderId });
 export function addRoutes(server: HttpServer, payments: Payments): void {
   server.post(
     '/payments',
-    { schema: { summary: 'Charge an order', body: ChargeBody, response: { 200: Accepted, 201: Accepted } } },
+    {
+      schema: {
+        summary: 'Charge an order',
+        body: ChargeBody,
+        response: {
+          200: Accepted,
+          201: Accepted,
+          402: problemResponse('The payment was declined'),
+          409: problemResponse('The order was refunded before this charge arrived'),
+          422: problemResponse('The idempotency key was used with other terms'),
+        },
+      },
+    },
     async ({ body }, reply) => {
       const orderId = body.orderId.toLowerCase();
       const first = accepted(await payments.charge({ ...body, orderId }));
@@ -51,7 +64,7 @@ export function addRoutes(server: HttpServer, payments: Payments): void {
         summary: 'Take back the charge of an order, or refuse it before it is made',
         params: Params,
         body: Type.Object({ idempotencyKey: IdempotencyKey }),
-        response: { 200: Status },
+        response: { 200: Status, 422: problemResponse('The idempotency key was used for another order') },
       },
     },
     async ({ params, body }) => {
@@ -65,7 +78,13 @@ export function addRoutes(server: HttpServer, payments: Payments): void {
 
   server.get(
     '/payments/:orderId',
-    { schema: { summary: 'The payment of an order', params: Params, response: { 200: Details } } },
+    {
+      schema: {
+        summary: 'The payment of an order',
+        params: Params,
+        response: { 200: Details, 404: problemResponse('There is no such payment') },
+      },
+    },
     async ({ params }) => {
       const payment = await payments.find(params.orderId.toLowerCase());
       if (payment === undefined) throw new ProblemError('payment_not_found', 'no payment of this order is known');

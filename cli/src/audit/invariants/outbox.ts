@@ -1,4 +1,4 @@
-import { ORDER_CONFIRMED } from '@shop/kit/events.ts';
+import { ORDER_CONFIRMED } from '@shop/kit/event-schemas.ts';
 import type { OrderFact, OutboxFact } from '../facts.ts';
 import { type Clock, count, type Finding, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
 

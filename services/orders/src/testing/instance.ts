@@ -95,6 +95,7 @@ export function startInstance(
     gauges,
     logger,
     failpoint,
+    flags: { isOn: async () => false },
     stopping: new AbortController().signal,
   });
   const watched: Driver = {

@@ -1,0 +1,74 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Flags, openFlags, parseFlags } from './flags.ts';
+import { createLogger } from './logger.ts';
+
+const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
+const name = 'publish-order-confirmed-v2';
+const soon = { timeout: 5_000, interval: 25 };
+let folder: string;
+let file: string;
+let flags: Flags | undefined;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shop-flags-'));
+  file = join(folder, 'flags.json');
+});
+afterEach(async () => {
+  flags?.[Symbol.dispose]();
+  flags = undefined;
+  await rm(folder, { recursive: true });
+});
+
+/** Replaced as a whole, as whoever writes it must. */
+async function write(text: string): Promise<void> {
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+}
+
+describe('a flag', () => {
+  it('is off without a file', async () => {
+    flags = await openFlags(undefined, logger);
+    expect(await flags.isOn(name)).toBe(false);
+  });
+
+  it('is what its file says at the start', async () => {
+    await write(`{"${name}": true}`);
+    flags = await openFlags(file, logger);
+    expect(await flags.isOn(name)).toBe(true);
+  });
+
+  it('goes on when its file appears, and off when that goes away, without a restart', async () => {
+    flags = await openFlags(file, logger);
+    expect(await flags.isOn(name)).toBe(false);
+    await write(`{"${name}": true}`);
+    await expect.poll(() => flags?.isOn(name), soon).toBe(true);
+    await rm(file);
+    await expect.poll(() => flags?.isOn(name), soon).toBe(false);
+  });
+
+  it('stays as it was when its file cannot be read', async () => {
+    await write(`{"${name}": true}`);
+    let isTold = () => {};
+    const told = new Promise<void>((resolve) => {
+      isTold = resolve;
+    });
+    flags = await openFlags(file, { ...logger, info() {}, warn: () => isTold() } as unknown as typeof logger);
+    await write(`{"${name}": "yes"}`);
+    await told;
+    expect(await flags.isOn(name)).toBe(true);
+  });
+});
+
+describe('a file of flags', () => {
+  it('may name flags that this service does not know', () => {
+    expect([...parseFlags(`{"${name}": true, "of-tomorrow": true}`)]).toEqual([name]);
+    expect([...parseFlags(`{"${name}": false}`)]).toEqual([]);
+  });
+
+  it.each(['[]', 'null', '"on"', `{"${name}": 1}`])('is refused when it is %s', (text) => {
+    expect(() => parseFlags(text)).toThrow('feature flags are an object of true and false');
+  });
+});

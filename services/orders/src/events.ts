@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { ORDER_CONFIRMED, ORDER_CONFIRMED_V2 } from '@shop/kit/event-schemas.ts';
+import {
+  createOrderConfirmed,
+  createOrderConfirmedV2,
+  type OrderConfirmedEvent,
+  type OrderConfirmedV2Event,
+} from '@shop/kit/events.ts';
+import type { Flags } from '@shop/kit/flags.ts';
+import type { Saga } from './saga/saga.ts';
+
+export type ConfirmationEvent = OrderConfirmedEvent | OrderConfirmedV2Event;
+type EventType = ConfirmationEvent['type'];
+
+/** How each version tells of a confirmed order. */
+const versions: Readonly<Record<EventType, (saga: Saga, time: Date) => ConfirmationEvent>> = {
+  [ORDER_CONFIRMED]: ({ orderId, lines, totalKopiykas: total, currency }, time) =>
+    createOrderConfirmed(randomUUID(), time, {
+      orderId,
+      lines: lines.map(({ productId, quantity }) => ({ productId, quantity })),
+      total,
+      currency,
+    }),
+  [ORDER_CONFIRMED_V2]: ({ orderId, lines, totalKopiykas: amount, currency }, time) =>
+    createOrderConfirmedV2(randomUUID(), time, {
+      orderId,
+      lines: lines.map(({ productId, quantity, priceKopiykas: unitPrice }) => ({ productId, quantity, unitPrice })),
+      total: { amount, currency },
+    }),
+};
+
+/** The versions to publish now: the first one always, the second beside it while its flag is on. */
+export async function eventVersions(flags: Pick<Flags, 'isOn'>): Promise<readonly [EventType, ...EventType[]]> {
+  const both = await flags.isOn('publish-order-confirmed-v2');
+  return both ? [ORDER_CONFIRMED, ORDER_CONFIRMED_V2] : [ORDER_CONFIRMED];
+}
+
+/** The order's events, one per version, each a message of its own with an id of its own. */
+export function confirmationEvents(
+  saga: Saga,
+  types: readonly [EventType, ...EventType[]],
+  time: Date,
+): readonly [ConfirmationEvent, ...ConfirmationEvent[]] {
+  const [first, ...others] = types;
+  return [versions[first](saga, time), ...others.map((type) => versions[type](saga, time))];
+}

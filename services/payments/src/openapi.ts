@@ -1,0 +1,6 @@
+import type { OpenApiOptions } from '@shop/kit/openapi.ts';
+
+/** What the document says of the whole service; the rest is collected from its routes. */
+export const paymentsApi = {
+  openapi: { openapi: '3.1.0', info: { title: 'Payments', version: '1.0.0', description: 'Charges and refunds' } },
+} satisfies OpenApiOptions;
