@@ -3,6 +3,7 @@ import type { Deadline } from '@shop/kit/deadline.ts';
 import { PermanentError, TransientError } from '@shop/kit/failures.ts';
 import { grpc, loadProto } from '@shop/kit/grpc.ts';
 import type { Attempt, CallPolicy } from '@shop/kit/resilience.ts';
+import { stockTarget } from './stock-target.ts';
 
 export interface StockLine {
   readonly productId: number;
@@ -47,12 +48,14 @@ export function createStock(addresses: readonly string[], policy: CallPolicy): S
   const { stock } = grpc.loadPackageDefinition(loadProto('stock.proto')) as unknown as {
     stock: { Inventory: new (...args: ConstructorParameters<typeof grpc.Client>) => Client & Record<string, Unary> };
   };
-  const client = new stock.Inventory(`ipv4:${addresses.join(',')}`, grpc.credentials.createInsecure(), {
+  const client = new stock.Inventory(stockTarget(addresses), grpc.credentials.createInsecure(), {
     'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.min_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 1_000,
     'grpc.enable_retries': 0,
+    // Pods that are replaced get other addresses: a lost connection asks for them, and not half a minute later.
+    'grpc.dns_min_time_between_resolutions_ms': 1_000,
   });
 
   function call(method: 'Reserve' | 'Release', request: object, attempt: Attempt): Promise<{ outcome?: string }> {
