@@ -20,6 +20,8 @@ export interface PlatformOptions {
   readonly replicas?: Readonly<Record<string, number>>;
   /** Without Toxiproxy. */
   readonly direct?: boolean;
+  /** Only these services, with what they depend on; all when none is named. */
+  readonly services?: readonly string[];
   /** Added to the environment of `up`. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -102,7 +104,7 @@ export async function startPlatform(options: PlatformOptions): Promise<TestPlatf
     '--replicas',
     `${name}=${count}`,
   ]);
-  const up = await shopctl('up', ...replicas, ...(options.direct ? ['--direct'] : []));
+  const up = await shopctl('up', ...(options.services ?? []), ...replicas, ...(options.direct ? ['--direct'] : []));
   if (up.code !== 0) {
     await stop();
     throw new Error(`shopctl up ended with ${up.code}: ${up.stderr}`);

@@ -1,0 +1,78 @@
+import { startWorker, type Worker } from './measure/worker.ts';
+import { type Chain, openChain } from './subjects/chain.ts';
+import { type Databases, type Floor, openFloor, openServer } from './subjects/floor.ts';
+import { openShop, type Shop } from './subjects/shop.ts';
+
+export interface BenchOptions {
+  readonly rounds: number;
+  /** Length of one shot, in ms. */
+  readonly shotMs: number;
+  /** Short shots and small tables: proves that everything runs, and measures little. */
+  readonly quick: boolean;
+}
+
+/** How the platform of a row is wired. `grown` is `direct` with ten times the rows. */
+export type ShopKind = 'direct' | 'untraced' | 'proxied' | 'grown';
+
+/** What the rows measure on, each opened when it is first asked for, warmed up, and closed at the end. */
+export interface Bench extends AsyncDisposable {
+  readonly options: BenchOptions;
+  say(line: string): void;
+  shop(kind: ShopKind): Promise<Shop>;
+  databases(): Promise<Databases>;
+  floor(): Promise<Floor>;
+  chain(): Promise<Chain>;
+}
+
+const KINDS = {
+  direct: { direct: true },
+  grown: { direct: true },
+  untraced: { direct: true, env: { OTEL_SDK_DISABLED: 'true' } },
+  proxied: { direct: false },
+} as const satisfies Record<ShopKind, object>;
+
+export function openBench(options: BenchOptions, say: (line: string) => void): Bench {
+  const stack = new AsyncDisposableStack();
+  const opened = new Map<string, Promise<AsyncDisposable>>();
+  const warmUpMs = options.quick ? 1_000 : 5_000;
+
+  /** Opens `name` once. */
+  function once<T extends AsyncDisposable>(name: string, open: () => Promise<T>): Promise<T> {
+    const known = opened.get(name) ?? begin(name, open);
+    opened.set(name, known);
+    return known as Promise<T>;
+  }
+
+  async function begin<T extends AsyncDisposable>(name: string, open: () => Promise<T>): Promise<T> {
+    say(`opening ${name}`);
+    return stack.use(await open());
+  }
+
+  const loadTool = () =>
+    once(
+      'the load tool',
+      async (): Promise<Worker> => startWorker(new URL('./subjects/load-worker.ts', import.meta.url)),
+    );
+
+  /** Warm code is what is measured: the first seconds of a process are several times slower. */
+  async function warm<T extends Floor>(subject: T): Promise<T> {
+    await subject.shoot({ concurrency: 32, limit: { durationMs: warmUpMs } });
+    return subject;
+  }
+
+  const bench: Bench = {
+    options,
+    say,
+    shop: (kind) =>
+      once(`the shop, ${kind}`, async () =>
+        warm(await openShop({ project: `bench-${kind}`, ...KINDS[kind] }, await loadTool())),
+      ),
+    databases: () => once('the databases of the floor', () => openServer('bench-floor')),
+    floor: () => once('the SQL floor', async () => warm(await openFloor(await bench.databases()))),
+    chain: () => once('the empty chain', async () => warm(await openChain(await loadTool()))),
+    async [Symbol.asyncDispose]() {
+      await stack.disposeAsync();
+    },
+  };
+  return bench;
+}

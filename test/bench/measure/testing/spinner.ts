@@ -1,0 +1,15 @@
+import { answerCalls } from '../worker.ts';
+
+/** A worker that uses up CPU time, in ms of its own. */
+answerCalls({
+  spin(ms: number) {
+    const began = process.cpuUsage();
+    for (;;) {
+      const { user, system } = process.cpuUsage(began);
+      if (user + system >= ms * 1_000) return;
+    }
+  },
+  fail() {
+    throw new Error('on purpose');
+  },
+});

@@ -1,0 +1,33 @@
+/** The load tool: a process that places orders through a gateway, so that its CPU time is known apart. */
+import { Pool } from 'undici';
+import { closedLoop, type LoopLimit, type LoopResult } from '../measure/closed-loop.ts';
+import { answerCalls } from '../measure/worker.ts';
+import { nextProduct } from './products.ts';
+
+export interface Load {
+  readonly origin: string;
+  readonly concurrency: number;
+  readonly limit: LoopLimit;
+}
+
+const pools = new Map<string, Pool>();
+
+answerCalls({
+  run({ origin, concurrency, limit }: Load): Promise<LoopResult> {
+    const pool = pools.get(origin) ?? new Pool(origin, { connections: 64, keepAliveTimeout: 60_000 });
+    pools.set(origin, pool);
+    return closedLoop(concurrency, limit, () => place(pool));
+  },
+});
+
+/** One order of one product. Throws for any answer but 201. */
+async function place(pool: Pool): Promise<void> {
+  const { statusCode, body } = await pool.request({
+    method: 'POST',
+    path: '/api/orders',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ customer: 'Bench', lines: [{ productId: nextProduct(), quantity: 1 }] }),
+  });
+  const text = await body.text();
+  if (statusCode !== 201) throw new Error(`an order was answered ${statusCode}: ${text}`);
+}
