@@ -7,7 +7,7 @@ import { DatabaseUnavailableError, messageOf } from '@shop/kit/failures.ts';
 import type { Flags } from '@shop/kit/flags.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { pause } from '@shop/kit/pause.ts';
-import { backoffMs } from '@shop/kit/resilience.ts';
+import { backoffMs, CallUnavailableError } from '@shop/kit/resilience.ts';
 import { currentTraceParent, inSpan } from '@shop/kit/tracing.ts';
 import { confirmationEvents, eventVersions } from './events.ts';
 import type { OrderGauges, OrderMetrics } from './metrics.ts';
@@ -29,6 +29,8 @@ const COMPENSATION_BUDGET_MS = Math.max(edges['orders-payments'].callTimeoutMs, 
 export interface DriveOptions {
   /** Budget of the forward steps; what has no time left is cancelled. */
   readonly deadline: Deadline;
+  /** An earlier drive may have sent the step that the saga stands before. */
+  readonly resumed: boolean;
   /** Called when the order's status is durable. */
   decided(saga: Saga): void;
 }
@@ -81,9 +83,11 @@ export function createDriver(options: DriverOptions): Driver {
     return ours;
   }
 
-  function portsFor({ deadline, decided }: DriveOptions): SagaPorts {
+  function portsFor(entry: Saga, { deadline, resumed, decided }: DriveOptions): SagaPorts {
+    const mayBeSent = (step: Step) => resumed && step.from === entry.state;
     return {
-      run: (step, saga) => inSpan(step.name, spanAttributes(saga), () => runStep(step, saga, deadline)),
+      run: (step, saga) =>
+        inSpan(step.name, spanAttributes(saga), () => runStep(step, saga, deadline, mayBeSent(step))),
       compensate: (name, saga) => inSpan(name, spanAttributes(saga), () => compensate(name, saga)),
       save: (before, after) =>
         saved(before, after, deadline, () => updateSaga(database, { before, after, owner, dueInMs: dueInMs(after) })),
@@ -106,10 +110,14 @@ export function createDriver(options: DriverOptions): Driver {
     };
   }
 
-  async function runStep(step: Step, saga: Saga, deadline: Deadline): Promise<StepOutcome> {
+  async function runStep(step: Step, saga: Saga, deadline: Deadline, mayBeSent: boolean): Promise<StepOutcome> {
     try {
       return step.name === 'reserve stock' ? await reserve(saga, deadline) : await charge(saga, deadline);
     } catch (error) {
+      // Nothing was sent: nothing is to be taken back. An outage would otherwise leave a compensation for every order.
+      if (error instanceof CallUnavailableError && !error.sent && !mayBeSent) {
+        return { kind: 'refused', reason: step.unavailable };
+      }
       logger.warn(
         { order_id: saga.orderId, step: step.name, reason: messageOf(error) },
         'the step had no clear outcome',
@@ -149,7 +157,7 @@ export function createDriver(options: DriverOptions): Driver {
   return {
     drivenIds: () => [...inWork.keys()],
     async drive(saga, driveOptions) {
-      const work = drive(saga, portsFor(driveOptions));
+      const work = drive(saga, portsFor(saga, driveOptions));
       inWork.set(saga.orderId, work);
       gauges.driven = inWork.size;
       try {

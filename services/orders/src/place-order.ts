@@ -115,6 +115,7 @@ export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
       driver
         .drive(saga, {
           deadline,
+          resumed: false,
           decided(decided) {
             const status = statusOf(decided.state) as OrderStatus;
             metrics.sagaDecided(status, performance.now() - startedAt);

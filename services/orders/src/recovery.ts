@@ -35,16 +35,24 @@ export function startRecovery(options: RecoveryOptions): Recovery {
   const { database, owner, driver, metrics, gauges, logger } = options;
   const stopping = new AbortController();
   const resuming = new Set<Promise<void>>();
+  let countedAt = Number.NEGATIVE_INFINITY;
 
   async function scan(): Promise<void> {
-    gauges.compensating = await untraced(() => countCompensating(database));
     while (!stopping.signal.aborted) {
+      await countWaiting();
       const limit = AT_ONCE - resuming.size;
       const adopted = await untraced(() => adoptIdleSagas(database, { owner, driven: driver.drivenIds(), limit }));
       for (const stored of adopted) start(stored);
       if (adopted.length < limit) return;
       await Promise.race(resuming);
     }
+  }
+
+  /** Also while there is always more to resume: a gauge that stands still would say that nothing gets better. */
+  async function countWaiting(): Promise<void> {
+    if (performance.now() - countedAt < SCAN_MS) return;
+    countedAt = performance.now();
+    gauges.compensating = await untraced(() => countCompensating(database));
   }
 
   function start(stored: StoredSaga): void {
@@ -74,6 +82,7 @@ export function startRecovery(options: RecoveryOptions): Recovery {
         }
         return driver.drive(saga, {
           deadline: Deadline.after(ORDER_BUDGET_MS),
+          resumed: true,
           decided(decided) {
             if (decided.reason !== null) failSpan(span, decided.reason);
             count(decided, createdAt);

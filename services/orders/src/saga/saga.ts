@@ -66,7 +66,10 @@ export interface Saga {
   readonly lastError: string | null;
 }
 
-/** What a step's caller learned. Business answers are values; `unknown` covers everything that got no clear answer. */
+/**
+ * What a step's caller learned. `refused`: surely without effect, by a business answer or because nothing was ever sent;
+ * `unknown` covers everything that got no clear answer.
+ */
 export type StepOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'refused'; readonly reason: CancelReason }
