@@ -5,16 +5,7 @@ import { type AlterTableCmd, type ColumnDef, type Constraint, type Node, parse }
  * block its queries. PostgreSQL's own parser reads them. Rules and reasons: docs/contracts.md.
  */
 
-export type Rule =
-  | 'drop'
-  | 'rename'
-  | 'change-type'
-  | 'not-null'
-  | 'rewrite'
-  | 'unvalidated'
-  | 'index'
-  | 'every-row'
-  | 'unknown';
+export type Rule = keyof typeof MESSAGES;
 
 export interface Finding {
   readonly rule: Rule;
@@ -146,7 +137,7 @@ function newConstraint({ contype, indexname, skip_validation }: Constraint): rea
   return skip_validation === true ? [] : [found('unvalidated')];
 }
 
-const MESSAGES: Readonly<Record<Rule, string>> = {
+const MESSAGES = {
   drop: 'takes away what the code of the last release reads; release code that does without it first',
   rename:
     'takes away the old name; add the new one beside it, write both, switch, and drop the old one in a later release',
@@ -158,7 +149,10 @@ const MESSAGES: Readonly<Record<Rule, string>> = {
   index: 'blocks writes while it is built; CREATE INDEX CONCURRENTLY, then ADD CONSTRAINT ... USING INDEX',
   'every-row': 'locks every row until it ends; say which rows, in batches',
   unknown: 'the linter does not know it; add a rule',
-};
+} as const;
+
+/** Names of all rules. */
+export const rules = Object.keys(MESSAGES) as readonly Rule[];
 
 function found(rule: Rule): Finding {
   return { rule, message: MESSAGES[rule] };
