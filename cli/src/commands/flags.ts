@@ -1,7 +1,7 @@
 import { type CommonOptions, type Register, withCommonOptions } from './deps.ts';
 
 /**
- * `ls` reads; `on` and `off` write `.shop/<project>/flags.json`, at which running services look. Exit codes 0, 1 (the file
+ * `ls` reads; `on` and `off` write `.shop/<project>/flags/flags.json`, at which running services look. Exit codes 0, 1 (the file
  * cannot be read), 2.
  */
 export const register: Register = (program, deps) => {

@@ -1,18 +1,18 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandDeps } from '../commands/deps.ts';
 import { createOutput } from '../output/output.ts';
 import { openProject } from '../platform/project.ts';
-import { flagFile } from './flag-file.ts';
+import { flagFile, flagFolder } from './flag-file.ts';
 import { runFlagsList, runFlagsSet } from './run-flags.ts';
 
 const name = 'publish-order-confirmed-v2';
 let home: string;
 let printed: string[];
 let deps: CommandDeps;
-const file = () => flagFile(deps.projectFrom({}));
+const file = () => flagFile(flagFolder(deps.projectFrom({})));
 const result = () => JSON.parse(printed.splice(0).join(''));
 
 beforeEach(async () => {
@@ -42,6 +42,15 @@ describe('shopctl flags', () => {
     expect(result()).toMatchObject({ on: false, changed: true });
     await runFlagsList({}, deps);
     expect(result()).toMatchObject({ flags: [{ name, on: false }] });
+  });
+
+  it('keeps its file where only this user comes, and readable for a container in which services are another', async () => {
+    await runFlagsSet(name, true, {}, deps);
+    const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+    const { stateDir } = deps.projectFrom({});
+    expect([await modeOf(stateDir), await modeOf(flagFolder({ stateDir })), await modeOf(file())]).toEqual([
+      0o700, 0o755, 0o644,
+    ]);
   });
 
   it('refuses a flag that does not exist, names those that do, and writes nothing', async () => {

@@ -1,10 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { type FlagName, flags, isFlagName } from '@shop/kit/flag-names.ts';
 import type { CommandDeps, CommonOptions } from '../commands/deps.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { formatTable } from '../output/table.ts';
-import { flagFile, readFlags, writeFlags } from './flag-file.ts';
+import { flagFile, flagFolder, readFlags, writeFlags } from './flag-file.ts';
 
 /** One flag as `flags ls --json` has it. */
 interface FlagState {
@@ -16,7 +15,7 @@ interface FlagState {
 
 /** `shopctl flags ls`. */
 export async function runFlagsList(options: CommonOptions, deps: CommandDeps): Promise<void> {
-  const on = await readFlags(flagFile(deps.projectFrom(options)));
+  const on = await readFlags(flagFile(flagFolder(deps.projectFrom(options))));
   const states = (Object.keys(flags) as FlagName[]).map((name) => stateOf(name, on));
   deps.output.result({ flags: states }, () =>
     formatTable(
@@ -34,13 +33,11 @@ export async function runFlagsSet(
   deps: CommandDeps,
 ): Promise<void> {
   if (!isFlagName(name)) throw unknownFlag(name);
-  const project = deps.projectFrom(options);
-  const file = flagFile(project);
+  const file = flagFile(flagFolder(deps.projectFrom(options)));
   const on = new Set(await readFlags(file));
   const changed = on.has(name) !== isOn;
   if (isOn) on.add(name);
   else on.delete(name);
-  await mkdir(project.stateDir, { recursive: true, mode: 0o700 });
   if (changed) await writeFlags(file, on);
   deps.output.result({ ...stateOf(name, on), changed }, () =>
     changed
