@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Keeps the contracts of a release: copies the OpenAPI documents, event schemas and proto files to
+ * Keeps the contracts of a release: copies the OpenAPI documents, event schemas, proto files and migrations to
  * contracts/released/<version>/, against which later changes are judged. Usage: release-contracts.mjs <version>
  */
 import { cp, mkdir, stat } from 'node:fs/promises';
@@ -30,4 +30,5 @@ await mkdir(folder, { recursive: true });
 await cp(join(root, 'contracts/openapi'), join(folder, 'openapi'), { recursive: true });
 await cp(join(root, 'contracts/events'), join(folder, 'events'), { recursive: true });
 await cp(join(root, 'proto'), join(folder, 'proto'), { recursive: true });
+await cp(join(root, 'migrations'), join(folder, 'migrations'), { recursive: true });
 console.log(`contracts/released/${version} is the release that changes are judged against now`);

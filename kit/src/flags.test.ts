@@ -2,7 +2,8 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Flags, openFlags, parseFlags } from './flags.ts';
+import { parseFlags } from './flag-names.ts';
+import { type Flags, openFlags } from './flags.ts';
 import { createLogger } from './logger.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });

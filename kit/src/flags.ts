@@ -1,29 +1,8 @@
 import { existsSync, readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { InMemoryProvider, OpenFeature } from '@openfeature/server-sdk';
 import { messageOf } from './failures.ts';
+import { type FlagName, flags, parseFlags } from './flag-names.ts';
 import type { Logger } from './logger.ts';
-
-/** A feature that is in the code and waits to be switched on. */
-export interface Flag {
-  /** Who asks for it. */
-  readonly service: 'orders';
-  /** What happens while it is on. */
-  readonly title: string;
-}
-
-/** Every flag. All are off where nothing is said. */
-export const flags = {
-  'publish-order-confirmed-v2': {
-    service: 'orders',
-    title: 'publishes order.confirmed.v2 beside order.confirmed, for the time in which consumers change over',
-  },
-} as const satisfies Record<string, Flag>;
-
-export type FlagName = keyof typeof flags;
-
-export function isFlagName(name: string): name is FlagName {
-  return Object.hasOwn(flags, name);
-}
 
 /** What a service asks before it does something that a flag decides. */
 export interface Flags extends Disposable {
@@ -63,17 +42,6 @@ export async function openFlags(file: string | undefined, logger: Logger): Promi
     isOn: (name) => client.getBooleanValue(name, false),
     [Symbol.dispose]: () => file !== undefined && unwatchFile(file),
   };
-}
-
-/** The flags that are on. Unknown names pass: the file may be newer than this service. Throws TypeError for another shape. */
-export function parseFlags(text: string): ReadonlySet<FlagName> {
-  const values: unknown = JSON.parse(text);
-  const isRecord = typeof values === 'object' && values !== null && !Array.isArray(values);
-  if (!isRecord || Object.values(values).some((value) => typeof value !== 'boolean')) {
-    throw new TypeError('feature flags are an object of true and false, {"<name>": true}');
-  }
-  const on = Object.entries(values).filter(([, value]) => value === true);
-  return new Set(on.map(([name]) => name).filter(isFlagName));
 }
 
 function configurationOf(on: ReadonlySet<FlagName>): Parameters<InMemoryProvider['putConfiguration']>[0] {

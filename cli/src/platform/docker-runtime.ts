@@ -5,6 +5,7 @@ import { failpointFolder, hasFailpoints } from '../chaos/failpoint-files.ts';
 import { signalIdentity } from '../chaos/process-tree.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { flagFile, flagFolder } from '../flags/flag-file.ts';
 import { findImage, imageName, type ServiceImage } from '../images/images.ts';
 import { requireEngine } from '../images/service-engine.ts';
 import { type ContainerSpec, containerRun } from '../providers/docker/container-run.ts';
@@ -21,6 +22,7 @@ import type { Running, StartConditions } from './unit.ts';
 /** Where the image looks for variables that an engine is not told (its Dockerfile). */
 const SECRETS_MOUNT = '/run/secrets/service.env';
 const FAILPOINT_MOUNT = '/run/failpoints';
+const FLAG_MOUNT = '/run/flags';
 /** They hold passwords. */
 const secretVariables: readonly string[] = ['DATABASE_URL', 'BROKER_URL'];
 /** What is true of this machine or of our child processes only. */
@@ -97,6 +99,11 @@ async function start(
     await mkdir(failpointFolder(project), { recursive: true, mode: 0o700 });
     binds.push(`${failpointFolder(project)}:${FAILPOINT_MOUNT}`);
     all.FAILPOINT_DIR = FAILPOINT_MOUNT;
+  }
+  if (all.FLAGS_FILE !== undefined) {
+    await mkdir(flagFolder(project), { recursive: true, mode: 0o755 });
+    binds.push(`${flagFolder(project)}:${FLAG_MOUNT}:ro`);
+    all.FLAGS_FILE = flagFile(FLAG_MOUNT);
   }
   // A library that a fault puts into the process is found at the same path inside.
   const library = conditions.env?.LD_PRELOAD;

@@ -1,3 +1,4 @@
+import { flags } from '@shop/kit/flag-names.ts';
 import { type PlantName, plants } from '@shop/kit/plants.ts';
 import type { Address } from '../providers/component.ts';
 import type { Secrets } from '../providers/secrets.ts';
@@ -18,6 +19,8 @@ export interface ServicePlace {
   readonly compileCacheDir: string;
   /** Where tests arm failpoints; without it they cannot be armed. */
   readonly failpointDir?: string | undefined;
+  /** Where feature flags are switched; the services that ask for one are told. */
+  readonly flagFile?: string | undefined;
   /** Known bugs that are put back; a service is told its own. */
   readonly plants?: readonly PlantName[] | undefined;
   /** Where a few variables are passed on from. */
@@ -40,6 +43,7 @@ export function serviceEnvironment(place: ServicePlace): Record<string, string> 
     EXIT_WITH_PARENT: '1',
     NODE_COMPILE_CACHE: compileCacheDir,
     ...(place.failpointDir !== undefined && { FAILPOINT_DIR: place.failpointDir }),
+    ...flagVariable(place),
     ...plantVariable(place),
     OTEL_SERVICE_NAME: definition.name,
     OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${instance}`,
@@ -51,6 +55,11 @@ export function serviceEnvironment(place: ServicePlace): Record<string, string> 
 function passOn(env: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(entries.filter(([name]) => passedOn.test(name)));
+}
+
+function flagVariable({ definition, flagFile }: ServicePlace): Record<string, string> {
+  const asks = Object.values(flags).some(({ service }) => service === definition.name);
+  return asks && flagFile !== undefined ? { FLAGS_FILE: flagFile } : {};
 }
 
 function plantVariable({ definition, plants: names = [] }: ServicePlace): Record<string, string> {

@@ -4,6 +4,7 @@ import type { PlantName } from '@shop/kit/plants.ts';
 import { failpointFolder, hasFailpoints } from '../chaos/failpoint-files.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { flagFile, flagFolder } from '../flags/flag-file.ts';
 import { createJaegerRelay, type JaegerRelay } from '../otlp/jaeger-relay.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../otlp/receiver.ts';
 import type { Address, ComponentName, Launch, ProviderKind } from '../providers/component.ts';
@@ -304,6 +305,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     externalBrokerUrl: options.externalBrokerUrl,
     telemetryUrl,
     compileCacheDir: join(project.cacheDir, 'compile-cache'),
+    flagFile: flagFile(flagFolder(project)),
     failpointDir: hasFailpoints(planning.env) ? failpointFolder(project) : undefined,
     plants: options.plants,
     env: planning.env,

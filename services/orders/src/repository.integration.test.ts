@@ -4,6 +4,7 @@ import { createOrderConfirmed } from '@shop/kit/events.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
+import { confirmationEvents } from './events.ts';
 import { countPending } from './outbox.ts';
 import { adoptIdleSagas, confirmSaga, findOrder, insertNewOrder, updateSaga } from './repository.ts';
 import { afterConfirm, afterFailedRound, type Saga } from './saga/saga.ts';
@@ -114,6 +115,25 @@ describe('the pivot', () => {
     expect([await confirm(), await confirm()]).toEqual([true, false]);
     expect(await countPending(database)).toBe(pendingBefore + 1);
     expect(await findOrder(database, orderId)).toMatchObject({ status: 'Confirmed', reason: null });
+  });
+});
+
+describe('the pivot with two versions of the event', () => {
+  const versionsOf = sql(
+    'SELECT outbox: test',
+    'SELECT type, payload, "TraceParent" AS trace FROM outbox WHERE order_id = $1 ORDER BY seq',
+  );
+
+  it('writes status and both rows together, the first version first, once', async () => {
+    const before = await anOrder(me);
+    const after = afterConfirm(before);
+    const traceParent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const events = confirmationEvents(after, ['order.confirmed', 'order.confirmed.v2'], new Date());
+    const confirm = () => confirmSaga(database, { before, after, owner: me, events, traceParent });
+    expect([await confirm(), await confirm()]).toEqual([true, false]);
+    const { rows } = await database.query(versionsOf, [after.orderId]);
+    expect(rows).toEqual(events.map((event) => ({ type: event.type, payload: event, trace: traceParent })));
+    expect(await findOrder(database, after.orderId)).toMatchObject({ status: 'Confirmed' });
   });
 });
 

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase, sql } from '@shop/kit/database.ts';
-import { createOrderConfirmed, type OrderConfirmedEvent } from '@shop/kit/events.ts';
+import { createOrderConfirmed, createOrderConfirmedV2, type OrderConfirmedEvent } from '@shop/kit/events.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import {
   DEAD_LETTERS_QUEUE,
@@ -126,12 +126,22 @@ describe('an event', () => {
     expect(await ready(DEAD_LETTERS_QUEUE)).toBe(0);
   });
 
-  it('in two versions makes one shipment', async () => {
+  it.each([
+    ['the first version, then the second', [0, 1]],
+    ['the second version, then the first', [1, 0]],
+    ['the second version alone', [1]],
+  ])('%s: one order, one shipment', async (_title, arriving) => {
     await aConsumer();
-    const event = anEvent();
-    await publish(event);
-    await publish({ ...event, id: randomUUID(), type: 'order.confirmed.v2' }, 'order.confirmed.v2');
-    await expect.poll(() => rowsOf(event), patience).toEqual({ shipments: 1, inbox: 2 });
+    const one = anEvent();
+    const { orderId, lines, total: amount, currency } = one.data;
+    const priced = lines.map((line) => ({ ...line, unitPrice: 45_000 }));
+    const data = { orderId, lines: priced, total: { amount, currency } };
+    const versions = [one, createOrderConfirmedV2(randomUUID(), new Date(), data)];
+    for (const index of arriving) await publish(versions[index], versions[index]?.type);
+    await expect.poll(() => rowsOf(one), patience).toEqual({ shipments: 1, inbox: arriving.length });
+    const shipment = await createShipments(database, async () => undefined).find(orderId);
+    expect(shipment?.lines).toEqual(lines);
+    expect(await ready(DEAD_LETTERS_QUEUE)).toBe(0);
   });
 });
 

@@ -1,0 +1,114 @@
+#!/usr/bin/env node
+/**
+ * Checks that the last release and this one can run side by side on one schema, as they do during a rolling update: the
+ * released code passes its tests of the services on today's migrations, and today's code on the released ones.
+ *
+ * Usage: check-previous-release.mjs [service...]   (default: all that have a database)
+ * The last release is the newest tag vN.N.N that this commit contains; without one there is nothing to check, which is
+ * said, with exit code 0. Exit code 1: a test failed, 2: wrong usage. Committed files only. Needs what `npm test` needs.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const known = ['catalog', 'orders', 'payments', 'shipping', 'stock'];
+const say = (text) => console.error(text);
+
+const wanted = process.argv.slice(2);
+const services = wanted.length > 0 ? wanted : known;
+const wrong = services.find((name) => !known.includes(name));
+if (wrong !== undefined) {
+  say(`"${wrong}" has no database; choose of ${known.join(', ')}`);
+  process.exit(2);
+}
+
+const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+
+const tags = git('tag', '--merged', 'HEAD', '--sort=-version:refname', '--list', 'v[0-9]*.[0-9]*.[0-9]*');
+const [tag] = tags.split('\n');
+if (!tag) {
+  say('no release tag (v1.2.3) is in the history of this commit: there is no earlier release to check against');
+  process.exit(0);
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'shop-releases-'));
+// The trees are removed also when this is interrupted.
+process.once('SIGINT', () => void leave(130));
+process.once('SIGTERM', () => void leave(143));
+let child;
+
+try {
+  const released = await checkOut(tag);
+  const today = await checkOut('HEAD');
+  await exchangeMigrations(released, today);
+  await test(released, `the code of ${tag} on today's schema`);
+  await test(today, `today's code on the schema of ${tag}`);
+  say(`${tag} and this commit can run side by side: ${services.join(', ')}`);
+  await leave(0);
+} catch (error) {
+  say(error.message);
+  await leave(1);
+}
+
+/** A tree of its own with the commit's files and the dependencies it asks for. */
+async function checkOut(commit) {
+  const tree = join(folder, commit);
+  await mkdir(tree);
+  const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 1 << 30 });
+  execFileSync('tar', ['-x', '-C', tree], { input: archive });
+  const lock = (place) => readFileSync(join(place, 'package-lock.json'), 'utf8');
+  if (existsSync(join(root, 'node_modules')) && lock(tree) === lock(root)) await linkDependencies(tree);
+  else execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: tree, stdio: 'inherit' });
+  return tree;
+}
+
+/** Everything that is installed here, but for our own packages, which are those of the tree. */
+async function linkDependencies(tree) {
+  const installed = join(root, 'node_modules');
+  const modules = join(tree, 'node_modules');
+  await mkdir(join(modules, '@shop'), { recursive: true });
+  for (const name of await readdir(installed)) {
+    if (name === '@shop' || name === 'shopctl' || name === '.cache' || name === '.vite') continue;
+    await symlink(join(installed, name), join(modules, name));
+  }
+  await symlink(join(tree, 'kit'), join(modules, '@shop/kit'));
+  for (const name of await readdir(join(tree, 'services'))) {
+    await symlink(join(tree, 'services', name), join(modules, '@shop', name));
+  }
+}
+
+async function exchangeMigrations(one, other) {
+  const migrations = (tree) => join(tree, 'migrations');
+  const kept = join(folder, 'migrations');
+  await cp(migrations(one), kept, { recursive: true });
+  await rm(migrations(one), { recursive: true });
+  await cp(migrations(other), migrations(one), { recursive: true });
+  await rm(migrations(other), { recursive: true });
+  await cp(kept, migrations(other), { recursive: true });
+}
+
+/** Runs the services' tests with a database. Rejects when one fails. */
+async function test(tree, what) {
+  say(`== ${what}`);
+  const files = services.flatMap((name) => globSync(`services/${name}/src/**/*.integration.test.ts`, { cwd: tree }));
+  const vitest = join(tree, 'node_modules/vitest/vitest.mjs');
+  const args = [vitest, 'run', '--root', tree, '--project', 'units', ...files];
+  const code = await new Promise((resolve, reject) => {
+    child = spawn(process.execPath, args, { cwd: tree, stdio: 'inherit' });
+    child.once('error', reject).once('exit', (status) => resolve(status));
+  });
+  child = undefined;
+  if (code !== 0) {
+    throw new Error(`${what}: its tests fail; expand the schema first, and contract it in a later release`);
+  }
+}
+
+async function leave(code) {
+  child?.kill('SIGTERM');
+  await rm(folder, { recursive: true, force: true });
+  process.exit(code);
+}

@@ -1,0 +1,168 @@
+/** What the gateway, and through it every client, expects of orders, recorded through the whole gateway. */
+import { MatchersV3 } from '@pact-foundation/pact';
+import { edges } from '@shop/kit/edges.ts';
+import { createHealth } from '@shop/kit/health.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { createCallPolicy } from '@shop/kit/resilience.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PactRecording, recordPact } from '../../../../test/support/pacts.ts';
+import { createApp } from '../app.ts';
+import { createForwarder } from '../forwarder.ts';
+import { createReplicas } from '../replicas.ts';
+
+const { eachLike, integer, regex, string, uuid } = MatchersV3;
+
+/** `jsonBody` adds the header in this spelling unless it is there. */
+const problemType = { 'Content-Type': 'application/problem+json' };
+const logger = createLogger({ service: 'gateway', instance: 'gateway-test', level: 'silent' });
+const id = '0198c9a0-0000-7000-8000-000000000001';
+const timestamp = regex('^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$', '2026-01-02T03:04:05.678Z');
+const budget = { 'shop-timeout-ms': regex('^\\d+$', '9500') };
+const lines = [{ productId: 1, quantity: 2 }];
+let recording: PactRecording;
+
+beforeAll(async () => {
+  recording = await recordPact('gateway', 'orders');
+});
+afterAll(() => recording[Symbol.asyncDispose]());
+
+/** A gateway in front of these orders; resolves with the answer to one request. */
+async function throughGateway(origin: string, path: string, init?: RequestInit): Promise<Response> {
+  const limits = edges['gateway-orders'];
+  await using replicas = createReplicas([origin], limits.bulkhead);
+  const policy = createCallPolicy('gateway-orders', limits, logger);
+  const budgetMs = limits.callTimeoutMs;
+  const forward = createForwarder({ replicas, policy, budgetMs, logger, failpoint: async () => undefined });
+  const server = await createApp({ forward, budgetMs, health: createHealth({}), logger });
+  try {
+    return await fetch((await server.listen({ host: '127.0.0.1', port: 0 })) + path, init);
+  } finally {
+    await server.close();
+  }
+}
+
+const post = (body: object, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/json', ...headers },
+});
+
+describe('placing an order', () => {
+  it.each([
+    {
+      given: 'product 1 can be had and paid',
+      body: { customer: 'Olena', lines },
+      status: 201,
+      answered: { id: uuid(id), status: 'Confirmed' },
+    },
+    {
+      given: 'payments decline',
+      body: { customer: 'Olena', lines },
+      status: 200,
+      answered: { id: uuid(id), status: 'Cancelled', reason: 'payment declined' },
+    },
+    {
+      given: 'stock is short',
+      body: { customer: 'Olena', lines },
+      status: 200,
+      answered: { id: uuid(id), status: 'Cancelled', reason: 'out of stock' },
+    },
+  ])('while $given is answered $status, with a path in Location', async ({ given, body, status, answered }) => {
+    await recording.pact
+      .addInteraction()
+      .given(given)
+      .uponReceiving(`an order, ${given}`)
+      .withRequest('POST', '/orders', (request) => {
+        request.headers({
+          ...budget,
+          'idempotency-key': `key: ${given}`.replaceAll(' ', '-'),
+        });
+        request.jsonBody(body);
+      })
+      .willRespondWith(status, (answer) => {
+        answer.headers({ location: regex('^/api/orders/[0-9a-f-]{36}$', `/api/orders/${id}`) });
+        answer.jsonBody(answered);
+      })
+      .executeTest(async ({ url }) => {
+        const key = { 'idempotency-key': `key: ${given}`.replaceAll(' ', '-') };
+        const answer = await throughGateway(url, '/api/orders', post(body, key));
+        expect([answer.status, answer.headers.get('location')]).toEqual([status, `/api/orders/${id}`]);
+      });
+  });
+
+  it.each([
+    { given: 'product 1 can be had and paid', body: { customer: '', lines }, status: 400, code: 'invalid_request' },
+    { given: 'there is no product 1', body: { customer: 'Olena', lines }, status: 422, code: 'unknown_product' },
+    { given: 'the catalog is away', body: { customer: 'Olena', lines }, status: 503, code: 'catalog_unavailable' },
+  ])('while $given is answered $status $code', async ({ given, body, status, code }) => {
+    await recording.pact
+      .addInteraction()
+      .given(given)
+      .uponReceiving(`an order that is answered ${code}`)
+      .withRequest('POST', '/orders', (request) => {
+        request.headers(budget);
+        request.jsonBody(body);
+      })
+      .willRespondWith(status, (answer) => {
+        const problem = { type: `urn:shop:problem:${code}`, title: string(), status, detail: string(), code };
+        answer.headers(problemType);
+        answer.jsonBody(problem);
+      })
+      .executeTest(async ({ url }) => {
+        const answer = await throughGateway(url, '/api/orders', post(body));
+        expect([answer.status, await answer.json()]).toMatchObject([status, { code }]);
+      });
+  });
+});
+
+describe('showing an order', () => {
+  const shown = {
+    total: integer(90_000),
+    currency: 'UAH',
+    lines: eachLike({ productId: integer(1), quantity: integer(2), price: integer(45_000) }),
+    createdAt: timestamp,
+  };
+
+  it.each([
+    { given: 'the order is confirmed', number: 1, status: 200, body: { status: 'Confirmed', ...shown } },
+    {
+      given: 'the order is cancelled',
+      number: 2,
+      status: 200,
+      body: { status: 'Cancelled', reason: 'payment declined', ...shown },
+    },
+    { given: 'the order is being worked on', number: 3, status: 202, body: shown },
+  ])('while $given is answered $status', async ({ given, number, status, body }) => {
+    const orderId = `0198c9a0-0000-7000-8000-00000000000${number}`;
+    await recording.pact
+      .addInteraction()
+      .given(given, { orderId })
+      .uponReceiving(`a request for an order, ${given}`)
+      .withRequest('GET', `/orders/${orderId}`, (request) => void request.headers(budget))
+      .willRespondWith(status, (answer) => {
+        if (status === 202) answer.headers({ 'retry-after': regex('^\\d+$', '1') });
+        answer.jsonBody({ id: orderId, ...body });
+      })
+      .executeTest(async ({ url }) => {
+        const answer = await throughGateway(url, `/api/orders/${orderId}`);
+        expect([answer.status, await answer.json()]).toMatchObject([status, { id: orderId, total: 90_000 }]);
+      });
+  });
+
+  it('that does not exist is answered 404', async () => {
+    const unknown = '0198c9a0-0000-7000-8000-000000000009';
+    await recording.pact
+      .addInteraction()
+      .uponReceiving('a request for an order that does not exist')
+      .withRequest('GET', `/orders/${unknown}`, (request) => void request.headers(budget))
+      .willRespondWith(404, (answer) => {
+        answer.headers(problemType);
+        answer.jsonBody({ code: 'order_not_found' });
+      })
+      .executeTest(async ({ url }) => {
+        expect((await throughGateway(url, `/api/orders/${unknown}`)).status).toBe(404);
+      });
+  });
+});
+
+it('all of it is the committed contract', () => recording.expectCommitted());

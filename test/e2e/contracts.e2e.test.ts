@@ -1,0 +1,86 @@
+/*
+ * Goal: two versions of an event can be published side by side, switched while the platform runs: one order, one shipment,
+ * and with the flag off the trace is the one of the contract.
+ * Method: a real platform; the flag goes on and off with the command, and each order's rows and trace are looked at.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readAccounts } from '../../cli/src/trace/accounting.ts';
+import { assertTrace } from '../../cli/src/trace/assert.ts';
+import { countsOf, expectedTree, loadContract } from '../../cli/src/trace/contract.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { type Answer, place } from './support/client.ts';
+import { eventually } from './support/eventually.ts';
+import { untilDrained } from './support/ledger.ts';
+
+const FLAG = 'publish-order-confirmed-v2';
+let platform: TestPlatform;
+
+beforeAll(async () => {
+  platform = await startPlatform({ project: 'e2e-contracts', direct: true });
+});
+afterAll(() => platform?.stop());
+
+/** Switches the flag and waits until orders has said so. */
+async function turn(word: 'on' | 'off', times: number): Promise<void> {
+  const { code, stdout } = await platform.shopctl('flags', word, FLAG, '--json');
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { name: FLAG, on: word === 'on', changed: true }]);
+  await eventually(`orders to see the flag ${word}`, { withinMs: 5_000 }, async () => {
+    const lines = await platform.logs('orders');
+    return lines.filter(({ msg }) => msg === 'feature flags were read').length > times;
+  });
+}
+
+const orderIdOf = ({ body }: Answer) => String(body?.id);
+
+const typesIn = async (database: 'orders' | 'shipping', table: string, id: string) =>
+  (
+    await platform.query<{ type: string }>(database, `SELECT type FROM ${table} WHERE order_id = $1 ORDER BY type`, [
+      id,
+    ])
+  ).map(({ type }) => type);
+
+async function expectTrace(answer: Answer): Promise<void> {
+  const expected = expectedTree(await loadContract('confirmed', platform.project.root));
+  expect(countsOf(expected)).toMatchObject({ spans: 31 });
+  const result = await assertTrace({
+    backend: platform.telemetry,
+    traceId: answer.traceId as string,
+    expected,
+    accounting: () => readAccounts(platform.telemetry),
+    timeoutMs: 15_000,
+    settleMs: 1_000,
+  });
+  expect(result.verdict, result.explanation).toBe('pass');
+}
+
+it('with the flag off an order has one event and the trace of the contract', async () => {
+  const answer = await place(platform);
+  expect(answer.body).toMatchObject({ status: 'Confirmed' });
+  await expectTrace(answer);
+  expect(await typesIn('orders', 'outbox', orderIdOf(answer))).toEqual(['order.confirmed']);
+});
+
+it('with the flag on an order has both versions, taken both by shipping, and one shipment', async () => {
+  await turn('on', 1);
+  const answer = await place(platform);
+  expect(answer.body).toMatchObject({ status: 'Confirmed' });
+  const both = ['order.confirmed', 'order.confirmed.v2'];
+  const id = orderIdOf(answer);
+  await eventually('shipping to take both versions', { withinMs: 15_000 }, async () => {
+    const taken = await typesIn('shipping', 'inbox', id);
+    return taken.length === both.length;
+  });
+  expect(await typesIn('orders', 'outbox', id)).toEqual(both);
+  expect(await typesIn('shipping', 'inbox', id)).toEqual(both);
+  expect(
+    await platform.query('shipping', 'SELECT "Lines" AS lines FROM "Shipments" WHERE "OrderId" = $1', [id]),
+  ).toEqual([{ lines: [{ productId: 1, quantity: 1 }] }]);
+});
+
+it('off again the trace is the one of the contract, and the ledger of all orders balances', async () => {
+  await turn('off', 2);
+  await expectTrace(await place(platform));
+  await untilDrained(platform);
+  const { code, stdout } = await platform.shopctl('audit', '--json');
+  expect(code, stdout).toBe(0);
+});

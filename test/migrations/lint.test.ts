@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { lastRelease } from '../contracts/released.ts';
+import { lintMigration, type Rule } from './lint.ts';
+
+const migrationsDir = join(import.meta.dirname, '../../migrations');
+const filesOf = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
+
+describe.each(filesOf(migrationsDir))('migrations/%s', (file) => {
+  it('is safe beside the code of the last release', async () => {
+    expect(await lintMigration(readFileSync(join(migrationsDir, file), 'utf8'))).toEqual([]);
+  });
+});
+
+it('migrations of the last release are as they were: they go forward only', () => {
+  const released = join(lastRelease(), 'migrations');
+  const files = filesOf(released);
+  expect(files).not.toEqual([]);
+  const read = (folder: string) => files.map((file) => [file, readFileSync(join(folder, file), 'utf8')]);
+  expect(read(migrationsDir)).toEqual(read(released));
+});
+
+const rulesOf = async (text: string) => (await lintMigration(text)).map(({ rule }) => rule);
+
+describe('a migration', () => {
+  it.each([
+    'ALTER TABLE orders ADD COLUMN note text',
+    "ALTER TABLE orders ADD COLUMN channel text NOT NULL DEFAULT 'web'",
+    'ALTER TABLE orders ADD COLUMN seen_at timestamptz NOT NULL DEFAULT now()',
+    'ALTER TABLE orders ADD CONSTRAINT positive CHECK (total_kopiykas > 0) NOT VALID',
+    'ALTER TABLE orders VALIDATE CONSTRAINT positive',
+    'ALTER TABLE orders ALTER COLUMN reason DROP NOT NULL',
+    'CREATE INDEX CONCURRENTLY orders_customer ON orders (customer)',
+    'CREATE TABLE notes (id uuid PRIMARY KEY, order_id uuid NOT NULL); CREATE INDEX notes_order ON notes (order_id)',
+    'ALTER TABLE orders ADD CONSTRAINT key UNIQUE USING INDEX orders_key',
+    "UPDATE products SET name = 'Mug' WHERE id = 4",
+    '-- allow drop: no release since 0.1.0 reads it\nALTER TABLE orders DROP COLUMN note',
+  ])('may: %s', async (text) => {
+    expect(await rulesOf(text)).toEqual([]);
+  });
+
+  it.each<[string, Rule]>([
+    ['ALTER TABLE orders DROP COLUMN reason', 'drop'],
+    ['DROP TABLE outbox', 'drop'],
+    ['TRUNCATE outbox', 'drop'],
+    ['ALTER TABLE orders RENAME COLUMN reason TO cause', 'rename'],
+    ['ALTER TABLE orders RENAME TO purchases', 'rename'],
+    ['ALTER TABLE orders ALTER COLUMN version TYPE bigint', 'change-type'],
+    ['ALTER TABLE orders ADD COLUMN channel text NOT NULL', 'not-null'],
+    ['ALTER TABLE orders ALTER COLUMN reason SET NOT NULL', 'not-null'],
+    ['ALTER TABLE orders ADD COLUMN tag uuid DEFAULT gen_random_uuid()', 'rewrite'],
+    ['ALTER TABLE orders ADD COLUMN n bigint GENERATED ALWAYS AS IDENTITY', 'rewrite'],
+    ['ALTER TABLE orders ADD CONSTRAINT positive CHECK (total_kopiykas > 0)', 'unvalidated'],
+    ['ALTER TABLE orders ADD COLUMN parent uuid REFERENCES orders', 'unvalidated'],
+    ['CREATE INDEX orders_customer ON orders (customer)', 'index'],
+    ['ALTER TABLE orders ADD UNIQUE (customer)', 'index'],
+    ['UPDATE orders SET attempts = 0', 'every-row'],
+    ['DELETE FROM outbox', 'every-row'],
+    ['LOCK TABLE orders', 'unknown'],
+    ['-- allow rename: another rule\nALTER TABLE orders DROP COLUMN reason', 'drop'],
+    ['-- allow drop:\nALTER TABLE orders DROP COLUMN reason', 'drop'],
+  ])('may not: %s (%s)', async (text, rule) => {
+    expect(await rulesOf(text)).toEqual([rule]);
+  });
+
+  it('is told all that is wrong with it, also behind letters of several bytes', async () => {
+    const text =
+      '-- Ціна\nALTER TABLE a DROP COLUMN x, ADD COLUMN y text NOT NULL; -- ї\n-- allow drop: gone\nDROP TABLE b;\nDROP TABLE c';
+    expect(await rulesOf(text)).toEqual(['drop', 'not-null', 'drop']);
+  });
+});

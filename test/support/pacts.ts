@@ -1,0 +1,99 @@
+/**
+ * Contracts between services in Pact's format: consumers record them with their real client code, providers verify
+ * themselves against every one that names them. They are committed in contracts/pacts.
+ */
+import { readdirSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PactV4, Verifier } from '@pact-foundation/pact';
+import { expect } from 'vitest';
+
+// Read by the native library, which would report each verification to its makers.
+process.env.PACT_DO_NOT_TRACK = 'true';
+
+const pactsDir = join(import.meta.dirname, '../../contracts/pacts');
+
+type ServiceName = 'gateway' | 'orders' | 'catalog' | 'payments' | 'shipping';
+
+export interface PactRecording extends AsyncDisposable {
+  readonly pact: PactV4;
+  /** Compares what was recorded with the committed contract; `npm run contracts` writes it anew. */
+  expectCommitted(): Promise<void>;
+}
+
+/** Records the expectations of a consumer in a folder of its own. */
+export async function recordPact(consumer: ServiceName, provider: ServiceName): Promise<PactRecording> {
+  const dir = await mkdtemp(join(tmpdir(), 'shop-pact-'));
+  const name = `${consumer}-${provider}.json`;
+  return {
+    pact: new PactV4({ consumer, provider, dir, logLevel: 'error' }),
+    async expectCommitted() {
+      const { metadata: _versionsOfLibraries, ...contract } = JSON.parse(await readFile(join(dir, name), 'utf8'));
+      const text = `${JSON.stringify({ ...contract, metadata: { pactSpecification: { version: '4.0' } } }, null, 2)}\n`;
+      await expect(text).toMatchFileSnapshot(join(pactsDir, name));
+    },
+    [Symbol.asyncDispose]: () => rm(dir, { recursive: true }),
+  };
+}
+
+type Options = ConstructorParameters<typeof Verifier>[0];
+
+export interface ProviderUnderTest {
+  readonly provider: ServiceName;
+  /** Where the real server listens; a provider of messages alone has none. */
+  readonly baseUrl?: string;
+  /** Brings the provider into a state that a contract names (`given`). */
+  readonly states?: NonNullable<Options['stateHandlers']>;
+  /** Makes the messages that contracts name by their description. */
+  readonly messages?: NonNullable<Options['messageProviders']>;
+}
+
+/** What the verifier says of one interaction that does not hold. */
+interface Broken {
+  readonly interaction: string;
+  readonly mismatch: {
+    readonly message?: string;
+    readonly mismatches?: readonly { readonly path?: string; readonly mismatch: string }[];
+  };
+}
+
+/**
+ * Verifies a provider against the contract of one consumer; resolves with what would break it, one sentence per
+ * difference, and with nothing when the contract holds. Rejects when it could not be verified.
+ */
+export async function breaksOfPact(consumer: ServiceName, provider: ProviderUnderTest): Promise<readonly string[]> {
+  const verifier = new Verifier({
+    provider: provider.provider,
+    pactUrls: [join(pactsDir, `${consumer}-${provider.provider}.json`)],
+    ...(provider.baseUrl !== undefined && { providerBaseUrl: provider.baseUrl }),
+    ...(provider.states !== undefined && { stateHandlers: provider.states }),
+    ...(provider.messages !== undefined && { messageProviders: provider.messages }),
+    logLevel: 'error',
+  });
+  try {
+    await verifier.verifyProvider();
+    return [];
+  } catch (error) {
+    return brokenIn(error).flatMap(({ interaction, mismatch: { message, mismatches } }) =>
+      (mismatches ?? [{ mismatch: message ?? 'does not hold' }]).map(
+        (one) => `${interaction}: ${one.path ?? ''} ${one.mismatch}`,
+      ),
+    );
+  }
+}
+
+/** The verifier's own result, which its error has as text. Throws any other error. */
+function brokenIn(error: unknown): readonly Broken[] {
+  const text = error instanceof Error ? error.message : String(error);
+  if (!text.startsWith('{"errors":')) throw error;
+  return (JSON.parse(text) as { errors: readonly Broken[] }).errors;
+}
+
+/** Consumers that have recorded a contract with a provider; each must be verified. */
+export function consumersOf(provider: ServiceName): readonly string[] {
+  const ending = `-${provider}.json`;
+  return readdirSync(pactsDir)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => name.slice(0, -ending.length));
+}
