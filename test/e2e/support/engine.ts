@@ -1,6 +1,7 @@
 /** The Docker engine of the machine, for tests that need one. */
-import type Docker from 'dockerode';
 import { engineUrl, openEngine, pingEngine, unlessStatus } from '../../../cli/src/providers/docker/engine.ts';
+
+type Docker = Awaited<ReturnType<typeof openEngine>>;
 
 export interface TestEngine {
   readonly engine: Docker;
