@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Fills a folder with what the image of one service holds, and nothing else: its bundle, the telemetry preload and the
- * packages that are not in the bundle. Run in the build stage of services/<name>/Dockerfile:
+ * Fills a folder with what the image of one service holds, and nothing else: its bundle, the telemetry preload, its
+ * migrations with the program that applies them, and the packages that are not in the bundle. Run in the build stage of services/<name>/Dockerfile:
  *
  *     node scripts/image.mjs orders /app
  */
@@ -19,12 +19,18 @@ if (!names.includes(service) || folder === '') {
   process.exit(2);
 }
 
-const { [service]: metafile } = await buildOnly(['telemetry', service]);
+const migrations = join('migrations', service);
+const migrates = existsSync(join(root, migrations));
+const { [service]: metafile } = await buildOnly(['telemetry', service, ...(migrates ? ['migrate'] : [])]);
 const outside = await unbundled(service, metafile);
 await mkdir(folder, { recursive: true });
 await cp(join(root, 'dist/telemetry.cjs'), join(folder, 'telemetry.cjs'));
 await cp(join(root, `dist/services/${service}.mjs`), join(folder, 'service.mjs'));
 if (outside.includes('@grpc/grpc-js')) await cp(join(root, 'proto'), join(folder, 'proto'), { recursive: true });
+if (migrates) {
+  await cp(join(root, migrations), join(folder, migrations), { recursive: true });
+  await cp(join(root, 'dist/migrate.mjs'), join(folder, 'dist/migrate.mjs'));
+}
 const copied = new Set();
 for (const name of outside) await copyPackage(name, join(root, 'services', service));
 console.log(`${service}: ${copied.size} packages beside the bundle (${outside.join(', ')} and what they need)`);

@@ -3,6 +3,7 @@ import { register as registerAudit } from './commands/audit.ts';
 import { register as registerBuild } from './commands/build.ts';
 import { register as registerChaos } from './commands/chaos.ts';
 import { register as registerCompletion } from './commands/completion.ts';
+import { register as registerCompose } from './commands/compose.ts';
 import { register as registerCounters } from './commands/counters.ts';
 import type { CommandDeps, CommonOptions, Register } from './commands/deps.ts';
 import { register as registerDoctor } from './commands/doctor.ts';
@@ -52,6 +53,7 @@ const commands: readonly Register[] = [
   registerChaos,
   registerBuild,
   registerFlags,
+  registerCompose,
   registerSetup,
   registerDoctor,
   registerVersion,

@@ -62,7 +62,7 @@ interface Stores {
 
 /**
  * Receives OTLP/HTTP JSON (`POST /v1/traces|metrics|logs`) and answers Jaeger's `/api/v3/traces/{id}`,
- * `/api/v3/traces?query.service_name=` and `/api/v3/services`, and `/api/metrics`, `/api/logs?traceId=`, `/api/stats`.
+ * `/api/v3/traces?query.service_name=` and `/api/v3/services`, and `/api/traces/{id}`, `/api/metrics`, `/api/logs?traceId=`, `/api/stats`.
  * Memory is bounded by `limits`. Rejects when the port cannot be had. Side effects: one listening socket.
  */
 export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpReceiver> {
@@ -169,7 +169,8 @@ async function read(request: IncomingMessage, stores: Stores): Promise<Answer> {
   if (stores.jaeger && request.url?.startsWith('/api/v3/')) return stores.jaeger.read(request.url);
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   const path = pathOf(request);
-  const traceId = /^\/api\/v3\/traces\/([^/]+)$/.exec(path)?.[1];
+  // Without /v3 it is our own store's, also while Jaeger answers for traces.
+  const traceId = /^\/api\/(?:v3\/)?traces\/([^/]+)$/.exec(path)?.[1];
   if (traceId !== undefined) return readTrace(traceId.toLowerCase(), stores.traces);
   const route = readRoutes[path];
   return route === undefined

@@ -105,8 +105,11 @@ async function prepareDatabase(name: DatabaseName, options: SetUpOptions): Promi
   if (grants.length > 0) await withClient(asSuperuser, (client) => grantToOperator(client, grants));
 }
 
-/** The service gets rows, the operator looks at them, the owner alone shapes tables, and nobody else gets in. */
-function privileges(name: DatabaseName): string {
+/**
+ * Said by a superuser inside the database: the service gets rows, the operator looks at them, the owner alone shapes tables,
+ * and nobody else gets in.
+ */
+export function privileges(name: DatabaseName): string {
   const owner = `${name}_owner`;
   const byOwner = `ALTER DEFAULT PRIVILEGES FOR ROLE ${owner} IN SCHEMA public`;
   return `

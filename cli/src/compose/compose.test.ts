@@ -1,0 +1,50 @@
+// Goal: compose.yaml is what the definitions say, and what it starts is as closed as what shopctl starts.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { cloneRoot } from '../platform/project.ts';
+import { dependenciesOf, edges, serviceNames } from '../platform/services.ts';
+import { composeFile } from './compose.ts';
+import { renderCompose } from './render.ts';
+
+interface Service {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+  readonly read_only?: boolean;
+}
+const services = composeFile().services as Readonly<Record<string, Service>>;
+
+it('compose.yaml is what "shopctl compose" prints', () => {
+  expect(readFileSync(join(cloneRoot(), 'compose.yaml'), 'utf8')).toBe(renderCompose());
+});
+
+describe.each(serviceNames)('%s', (name) => {
+  it('is told where the ends of its edges are, and of no other', () => {
+    const told = Object.keys(services[name]?.environment ?? {}).filter((variable) =>
+      /URLS?$|ADDRESSES$/.test(variable),
+    );
+    expect(new Set(told)).toEqual(new Set(edges.filter(({ from }) => from === name).map(({ variable }) => variable)));
+  });
+
+  it('waits for its tables and its neighbours, and cannot write into its image', () => {
+    const waits = dependenciesOf(name).map((one) => (one === 'postgres' ? `${name}-migrations` : one));
+    expect(Object.keys(services[name]?.depends_on ?? {}).sort()).toEqual(waits.sort());
+    expect(services[name]?.read_only).toBe(true);
+  });
+});
+
+it('only the gateway and Jaeger can be reached from outside, over loopback', () => {
+  const open = Object.entries(services).flatMap(([name, { ports = [] }]) =>
+    ports.map((port) => `${name} ${port.replace(/\{(\w+):-\d+\}/, '$1')}`),
+  );
+  expect(open).toEqual(['jaeger 127.0.0.1:$JAEGER_PORT:16686', 'gateway 127.0.0.1:$SHOP_PORT:8080']);
+});
+
+it('holds no password: the only one comes from the environment', () => {
+  const passwords = [...renderCompose().matchAll(/(?:PASS(?:WORD)?: |PASSWORD '|:\/\/\w+:)(\S{8})/g)].map(
+    ([, start]) => start,
+  );
+  expect(passwords.length).toBeGreaterThan(15);
+  expect(new Set(passwords)).toEqual(new Set([`\${SHOP_P`]));
+});

@@ -1,0 +1,198 @@
+// Goal: with services as containers every command does what it does with processes, and nothing stays behind.
+// Method: one platform through the built binary, with PostgreSQL and RabbitMQ in containers too where their images are
+// here. Without an engine and the base image the tests are skipped, and why is printed.
+
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { InstanceState, PlatformState } from '../../cli/src/platform/state.ts';
+import { CONTAINER_LABEL } from '../../cli/src/providers/docker/labels.ts';
+import { projectKey } from '../../cli/src/providers/docker/record.ts';
+import { containerImages } from '../../cli/src/providers/docker-plans.ts';
+import { expectBalancedAfterKills } from './support/audit.ts';
+import { openShell, type Shell } from './support/cli-run.ts';
+import { findEngine } from './support/engine.ts';
+import { eventually } from './support/eventually.ts';
+
+const found = await findEngine('services as containers', 'node:24-slim');
+const BACK_LIMIT_MS = 30_000;
+
+describe.skipIf(found === undefined)('up --runtime docker', () => {
+  // Skipped tests are still collected.
+  const { engine, has } = found ?? ({} as NonNullable<typeof found>);
+  let shell: Shell;
+  beforeAll(async () => {
+    shell = await openShell();
+    const inContainers = [];
+    for (const name of ['postgres', 'rabbitmq'] as const) if (await has(containerImages[name])) inContainers.push(name);
+    process.stderr.write(`components in containers: ${inContainers.join(', ') || 'none, their images are not here'}\n`);
+    const providers = inContainers.flatMap((name) => ['--provider', `${name}=docker`]);
+    const { code, stderr } = await shell.run('up', '--runtime', 'docker', ...providers);
+    if (code !== 0) throw new Error(`up ended with ${code}: ${stderr}`);
+  });
+  afterAll(() => shell?.remove('shop'));
+
+  const state = async (): Promise<PlatformState> => JSON.parse((await shell.run('status', '--json')).stdout);
+  const instance = async (name: string) => (await state()).instances.find((one) => one.name === name) as InstanceState;
+  const containerOf = ({ info }: InstanceState) => engine.getContainer(String(info?.container));
+  const labels = () => {
+    const { name, stateDir } = shell.project();
+    return { label: [`${CONTAINER_LABEL}=${projectKey({ project: name, stateDir })}`] };
+  };
+  const containers = () => engine.listContainers({ all: true, filters: labels() });
+
+  async function expectConfirmed(): Promise<void> {
+    const { code, stdout, stderr } = await shell.run('order', 'place', '--json');
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('Confirmed');
+  }
+
+  const settled = (pid: number, name: string) =>
+    eventually(`${name} to be back`, { withinMs: BACK_LIMIT_MS }, async () => {
+      const now = await state();
+      const other = now.instances.find((one) => one.name === name)?.process?.pid;
+      return now.status === 'ready' && other !== pid;
+    });
+
+  it('runs every service in a container that can change nothing, as a user that may do nothing', async () => {
+    const { runtime, instances } = await state();
+    expect(runtime).toBe('docker');
+    const services = instances.filter(({ kind }) => kind === 'service');
+    expect(services).toHaveLength(6);
+    for (const service of services) {
+      const { Config, HostConfig, State } = await containerOf(service).inspect();
+      expect(HostConfig).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'] });
+      expect(HostConfig.SecurityOpt).toContain('no-new-privileges');
+      expect(Config.User).not.toMatch(/^(0|root)?(:|$)/);
+      expect(State.Pid).toBe(service.process?.pid);
+    }
+  });
+
+  it('tells no password to whoever may ask the engine', async () => {
+    const passwords = [...(await readFile(shell.project().secretsFile, 'utf8')).matchAll(/"([\w-]{16,})"/g)];
+    expect(passwords.length).toBeGreaterThan(10);
+    for (const { Id } of await containers()) {
+      const seen = JSON.stringify(await engine.getContainer(Id).inspect());
+      for (const [, password = ''] of passwords) expect(seen).not.toContain(password);
+    }
+  });
+
+  it('listens on loopback only', async () => {
+    const outside = Object.values(networkInterfaces())
+      .flat()
+      .find((one) => one?.family === 'IPv4' && !one.internal);
+    if (outside === undefined) return void process.stderr.write('not looked at from outside: only loopback here\n');
+    for (const { name, ports } of (await state()).instances)
+      expect(await answerOf(outside.address, ports.main as number), name).toBe('ECONNREFUSED');
+  });
+
+  it('passes verify', async () => {
+    const { code, stdout } = await shell.run('verify');
+    expect(code, stdout).toBe(0);
+  });
+
+  it('shows logs, usage and ports as with processes', async () => {
+    const logs = await shell.run('logs', 'orders', '-n', '3');
+    expect(logs.stdout).toMatch(/orders-1/);
+    const { rssBytes = 0, ports } = await instance('orders-1');
+    expect(rssBytes).toBeGreaterThan(20 * 1024 ** 2);
+    expect(Number((await shell.run('port', 'orders')).stdout)).toBe(ports.main);
+  });
+
+  it('restarts, stops and starts a service', async () => {
+    const before = await instance('catalog-1');
+    expect((await shell.run('restart', 'catalog')).code).toBe(0);
+    expect((await instance('catalog-1')).process?.pid).not.toBe(before.process?.pid);
+    expect((await shell.run('stop', 'payments')).code).toBe(0);
+    expect((await containers()).map(({ Names: [name] }) => name)).not.toContainEqual(
+      expect.stringMatching(/payments-1$/),
+    );
+    expect((await shell.run('wait', 'payments', '--timeout', '1')).code).toBe(124);
+    expect((await shell.run('start', 'payments')).code).toBe(0);
+    await expectConfirmed();
+  });
+
+  it('chaos kill: the engine sees a container die, and the supervisor starts another', async () => {
+    const { process: before } = await instance('payments-1');
+    const { code, stdout } = await shell.run('chaos', 'inject', 'payments', 'kill', '--json');
+    expect(code, stdout).toBe(0);
+    await settled(before?.pid as number, 'payments-1');
+    expect((await instance('payments-1')).restarts).toBe(1);
+    await expectConfirmed();
+  });
+
+  it.each([
+    ['pause', ['stock', 'pause', '--ttl', '60s']],
+    ['latency on an edge', ['orders-payments', 'latency', '--latency', '300ms', '--ttl', '60s']],
+  ])('chaos %s is seen to act and is taken back', async (_, words) => {
+    const { code, stdout } = await shell.run('chaos', 'inject', ...words, '--json');
+    expect(code, stdout).toBe(0);
+    expect((await shell.run('chaos', 'clear', '--all')).code).toBe(0);
+    await eventually('an order to be confirmed', { withinMs: BACK_LIMIT_MS }, async () => {
+      const { stdout: order } = await shell.run('order', 'place', '--json');
+      return order.includes('Confirmed');
+    });
+  });
+
+  it('a container that is killed by the engine is a crash like any other', async () => {
+    const before = await instance('orders-1');
+    await containerOf(before).kill();
+    await settled(before.process?.pid as number, 'orders-1');
+    await expectConfirmed();
+  });
+
+  it('the ledger balances after all that', async () => {
+    expectBalancedAfterKills(await shell.run('audit', '--json'));
+  });
+
+  it('a killed supervisor leaves no container', async () => {
+    const { supervisor } = await state();
+    process.kill(supervisor.pid, 'SIGKILL');
+    await eventually(
+      'the containers to be gone',
+      { withinMs: BACK_LIMIT_MS },
+      async () => (await containers()).length === 0,
+    );
+  });
+
+  it('down -v leaves no container, no volume and no process', async () => {
+    expect((await shell.run('up', 'catalog', '--runtime', 'docker')).code).toBe(0);
+    expect((await shell.run('down', '-v')).code).toBe(0);
+    expect(await containers()).toEqual([]);
+    expect((await engine.listVolumes({ filters: labels() })).Volumes ?? []).toEqual([]);
+    expect(shell.processes()).toEqual([]);
+  });
+});
+
+describe('where no engine answers', () => {
+  it.each(['build', 'up --runtime docker --no-build'])('%s ends with 3 and says how to get one', async (words) => {
+    const shell = await openShell({ env: { DOCKER_HOST: 'unix:///nowhere/docker.sock' } });
+    const { code, stderr } = await shell.run(...words.split(' '));
+    expect(code, stderr).toBe(3);
+    expect(stderr).toMatch(/needs a Docker engine[\s\S]*next:.*install/);
+    await shell.remove('shop');
+  });
+
+  it('an unknown runtime and a bad tag are wrong usage', async () => {
+    const shell = await openShell({ env: { SHOPCTL_RUNTIME: 'podman' } });
+    expect((await shell.run('up')).code).toBe(2);
+    expect((await shell.run('up', '--runtime', 'vm')).code).toBe(2);
+    expect((await shell.run('build', '--tag', '-x y')).code).toBe(2);
+    expect((await shell.run('build', 'ordres')).stderr).toContain('orders');
+    await shell.remove('shop');
+  });
+});
+
+/** "open" or the code of the error. */
+function answerOf(host: string, port: number): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 2_000 });
+    const end = (answer: string) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => end('open')).once('timeout', () => end('timeout'));
+    socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
+  });
+}
