@@ -262,14 +262,16 @@ describe.skipIf(cannotRender !== undefined).each(systems)('deploy/%s', (folder) 
 });
 
 describe.skipIf(cannotRender !== undefined).each(migrations)('deploy/%s', (folder) => {
-  it("has one Job for each database, with the service's own image and the owner's account", () => {
+  it("has one Job for each database, with the migrations' image and the owner's account", () => {
     const jobs = ofKind<{ template: PodTemplate }>(at(folder), 'Job');
     const found = jobs.map(({ spec }) => {
       const { image, args, env } = containerOf(spec);
-      const [, service] = /shop\/([a-z]+)(?::|$)/.exec(image) ?? [];
-      return [service, args?.join(' '), env?.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name).join(' ')];
+      const [, name] = /shop\/([a-z]+)(?::|$)/.exec(image) ?? [];
+      return [name, args?.join(' '), env?.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name).join(' ')];
     });
-    expect(found.toSorted()).toEqual(databaseNames.map((name) => [name, name, `${name}-database-owner`]).toSorted());
+    expect(found.toSorted()).toEqual(
+      databaseNames.map((name) => ['migrations', name, `${name}-database-owner`]).toSorted(),
+    );
     for (const { metadata, spec } of jobs) expectRestricted(metadata.name, spec.template);
   });
 
