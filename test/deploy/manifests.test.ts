@@ -257,7 +257,8 @@ describe.skipIf(cannotRender !== undefined).each(systems)('deploy/%s', (folder) 
   });
 
   it('runs no container as root, with a writable root, or with a right more than it needs', () => {
-    for (const { metadata, spec } of deployments(folder)) expectRestricted(metadata.name, spec.template);
+    const workloads = [...deployments(folder), ...ofKind<Workload>(at(folder), 'StatefulSet')];
+    for (const { metadata, spec } of workloads) expectRestricted(metadata.name, spec.template);
   });
 });
 

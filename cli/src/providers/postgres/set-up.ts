@@ -106,7 +106,7 @@ async function prepareDatabase(name: DatabaseName, options: SetUpOptions): Promi
 }
 
 /** The service gets rows, the operator looks at them, the owner alone shapes tables, and nobody else gets in. */
-function privileges(name: DatabaseName): string {
+export function privileges(name: DatabaseName): string {
   const owner = `${name}_owner`;
   const byOwner = `ALTER DEFAULT PRIVILEGES FOR ROLE ${owner} IN SCHEMA public`;
   return `
