@@ -13,8 +13,9 @@ import { connectPlatform } from '../../cli/src/platform/connection.ts';
 import { cloneRoot, openProject } from '../../cli/src/platform/project.ts';
 import { openShopDatabases } from '../../cli/src/shop/databases.ts';
 import { costOf } from './cost/cost.ts';
+import { drainOutbox } from './cost/drain.ts';
 import { placeOrders } from './cost/place-orders.ts';
-import { renderCost, replaceCost } from './cost/render.ts';
+import { renderCost, renderRelay, replaceCost } from './cost/render.ts';
 import { takeSample } from './cost/sample.ts';
 
 const run = promisify(execFile);
@@ -60,14 +61,16 @@ async function measure() {
   say(`doing nothing for ${IDLE_MS / 1_000} s`);
   await delay(IDLE_MS);
   const third = await takeSample(platform, databases);
-  return costOf({ orders, ordersPerSecond }, [first, second], [second, third]);
+  say('publishing every event again');
+  const relay = await drainOutbox(databases);
+  return { ...costOf({ orders, ordersPerSecond }, [first, second], [second, third]), relay };
 }
 
 try {
   await shopctl('up', '--direct');
   const cost = await measure();
   const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${process.platform} ${release()}, Node ${process.version}`;
-  const text = renderCost(cost, machine);
+  const text = `${renderCost(cost, machine)}\n${renderRelay(cost.relay)}`;
   if (values.write) {
     const page = join(root, 'docs/scaling.md');
     await writeFile(page, replaceCost(await readFile(page, 'utf8'), text));

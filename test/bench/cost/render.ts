@@ -37,6 +37,11 @@ export function renderCost(cost: OrderCost, machine: string): string {
   ].join('\n');
 }
 
+/** The last row of the last table. */
+export function renderRelay({ events, eventsPerSecond }: { events: number; eventsPerSecond: number }): string {
+  return `| one relay's rate | ${digits(eventsPerSecond, 0)} events a second (a backlog of ${digits(events, 0)}) |`;
+}
+
 const BEGIN = '<!-- cost: npm run bench:cost -- --write -->';
 const END = '<!-- /cost -->';
 
