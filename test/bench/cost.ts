@@ -16,6 +16,7 @@ import { costOf } from './cost/cost.ts';
 import { drainOutbox } from './cost/drain.ts';
 import { placeOrders } from './cost/place-orders.ts';
 import { renderCost, renderRelay, replaceCost } from './cost/render.ts';
+import { renderLoad } from './cost/render-load.ts';
 import { takeSample } from './cost/sample.ts';
 
 const run = promisify(execFile);
@@ -70,7 +71,7 @@ try {
   await shopctl('up', '--direct');
   const cost = await measure();
   const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${process.platform} ${release()}, Node ${process.version}`;
-  const text = `${renderCost(cost, machine)}\n${renderRelay(cost.relay)}`;
+  const text = `${renderCost(cost, machine)}\n${renderRelay(cost.relay)}\n\n${renderLoad(cost)}`;
   if (values.write) {
     const page = join(root, 'docs/scaling.md');
     await writeFile(page, replaceCost(await readFile(page, 'utf8'), text));

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { costOf } from './cost.ts';
 import { renderCost, replaceCost } from './render.ts';
+import { renderLoad } from './render-load.ts';
 import type { Sample } from './sample.ts';
 
 /** A sample at a second in which the programs and counters stand where they are told to. */
@@ -51,4 +52,12 @@ it('writes its tables between the markers of the page, and only there', () => {
   expect(written).not.toContain('old');
   expect(written).toMatch(/<!-- \/cost -->\nafter\n$/);
   expect(() => replaceCost('no markers', '')).toThrow('the page has no <!-- cost');
+});
+
+it('multiplies by the rates', () => {
+  const text = renderLoad(cost);
+  expect(text).toContain('| orders | 200 | 0.05 | 0.5 | 5 | 50 |');
+  expect(text).toContain('| WAL a second | 8 KB | 80 KB | 800 KB | 8 MB |');
+  expect(text).toContain('| data a day, all tables | 69 MB | 690 MB | 6.9 GB | 69 GB |');
+  expect(text).toContain('| spans a second | 310 | 3,100 | 31,000 | 310,000 |');
 });
