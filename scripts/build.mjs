@@ -128,6 +128,20 @@ async function buildTargets() {
     }),
   });
   targets.push({
+    name: 'migrate',
+    sources: ['cli/src/migrate', 'cli/src/providers', 'kit/src', 'scripts'],
+    options: () => ({
+      entryPoints: { migrate: join(root, 'cli/src/migrate/main.ts') },
+      outdir: dist,
+      format: 'esm',
+      outExtension: { '.js': '.mjs' },
+      // Everything in one file: a service's image has no packages but its own.
+      external: ['pg-native'],
+      ...compact,
+      banner: { js: commonJsGlobals },
+    }),
+  });
+  targets.push({
     name: 'report',
     sources: ['cli/src/experiments/report', 'scripts'],
     options: () => ({

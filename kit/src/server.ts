@@ -24,6 +24,13 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
 /** How long a client may take to send its request, in ms. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
+/**
+ * Requests that one connection carries. Its end is told with the last answer, so no request is lost; the caller's next
+ * connection may lead to another replica, where a Service chooses one per connection. Otherwise a replica that is added
+ * under load would get nothing to do.
+ */
+export const REQUESTS_PER_CONNECTION = 1_000;
+
 export type HttpServer = FastifyInstance<
   Server,
   IncomingMessage,
@@ -56,6 +63,7 @@ export function createServer(options: ServerOptions): HttpServer {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    maxRequestsPerSocket: REQUESTS_PER_CONNECTION,
     // Node takes the smaller of its two limits for the headers, and the other for the whole request.
     http: { connectionsCheckingInterval: 1_000, headersTimeout: REQUEST_TIMEOUT_MS, requireHostHeader: false },
     forceCloseConnections: 'idle',

@@ -257,19 +257,22 @@ describe.skipIf(cannotRender !== undefined).each(systems)('deploy/%s', (folder) 
   });
 
   it('runs no container as root, with a writable root, or with a right more than it needs', () => {
-    for (const { metadata, spec } of deployments(folder)) expectRestricted(metadata.name, spec.template);
+    const workloads = [...deployments(folder), ...ofKind<Workload>(at(folder), 'StatefulSet')];
+    for (const { metadata, spec } of workloads) expectRestricted(metadata.name, spec.template);
   });
 });
 
 describe.skipIf(cannotRender !== undefined).each(migrations)('deploy/%s', (folder) => {
-  it("has one Job for each database, with the service's own image and the owner's account", () => {
+  it("has one Job for each database, with the migrations' image and the owner's account", () => {
     const jobs = ofKind<{ template: PodTemplate }>(at(folder), 'Job');
     const found = jobs.map(({ spec }) => {
       const { image, args, env } = containerOf(spec);
-      const [, service] = /shop\/([a-z]+)(?::|$)/.exec(image) ?? [];
-      return [service, args?.join(' '), env?.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name).join(' ')];
+      const [, name] = /shop\/([a-z]+)(?::|$)/.exec(image) ?? [];
+      return [name, args?.join(' '), env?.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name).join(' ')];
     });
-    expect(found.toSorted()).toEqual(databaseNames.map((name) => [name, name, `${name}-database-owner`]).toSorted());
+    expect(found.toSorted()).toEqual(
+      databaseNames.map((name) => ['migrations', name, `${name}-database-owner`]).toSorted(),
+    );
     for (const { metadata, spec } of jobs) expectRestricted(metadata.name, spec.template);
   });
 

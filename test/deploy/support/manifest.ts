@@ -51,6 +51,7 @@ export interface PodTemplate {
   readonly metadata: { readonly labels: Labels };
   readonly spec: {
     readonly containers: readonly [Container];
+    readonly volumes?: readonly { readonly secret?: { readonly secretName: string } }[];
     readonly terminationGracePeriodSeconds: number;
     readonly enableServiceLinks?: boolean;
     readonly automountServiceAccountToken?: boolean;

@@ -6,6 +6,8 @@ export interface Login {
   readonly user: string;
   readonly password: string;
   readonly database: string;
+  /** The same once more, with what else the driver is told in a URL (`?sslmode=verify-full`). Holds the password. */
+  readonly url?: string;
   /** How long a statement may wait for a lock; without it, until the server ends. */
   readonly lockTimeoutMs?: number;
 }
@@ -16,9 +18,10 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export async function withClient<Result>(login: Login, work: (client: Client) => Promise<Result>): Promise<Result> {
   // Imported here: a warm start that only probes never pays for the driver.
   const { default: pg } = await import('pg');
-  const { lockTimeoutMs, ...rest } = login;
+  const { lockTimeoutMs, url, ...rest } = login;
   const client = new pg.Client({
     ...rest,
+    ...(url !== undefined && { connectionString: url }),
     application_name: 'shopctl',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     ...(lockTimeoutMs !== undefined && { options: `-c lock_timeout=${lockTimeoutMs}` }),

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { parseMigrationTask } from './login.ts';
+
+describe('the task of a migration', () => {
+  it('is a service and the login that DATABASE_URL says, with what else the driver is told there', () => {
+    const url = 'postgres://orders_owner:p%40ss@db.example/orders?sslmode=verify-full';
+    expect(parseMigrationTask(['orders'], { DATABASE_URL: url })).toEqual({
+      service: 'orders',
+      login: { host: 'db.example', port: 5432, user: 'orders_owner', password: 'p@ss', database: 'orders', url },
+    });
+  });
+
+  it.each([
+    [[], 'usage: DATABASE_URL='],
+    [['orders', 'stock'], 'usage: DATABASE_URL='],
+    [['../orders'], 'usage: DATABASE_URL='],
+  ])('refuses the arguments %j', (args, message) => {
+    expect(() => parseMigrationTask(args, { DATABASE_URL: 'postgres://a:b@c/d' })).toThrow(message);
+  });
+
+  it.each([undefined, 'mysql://root:secret@db/orders', 'postgres://secret', 'postgres://owner:secret@db'])(
+    'refuses the URL %j and repeats none of it',
+    (url) => {
+      const parse = () => parseMigrationTask(['orders'], { DATABASE_URL: url });
+      expect(parse).toThrow('DATABASE_URL must');
+      expect(parse).not.toThrow(/secret|root/);
+    },
+  );
+});

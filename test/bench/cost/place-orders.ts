@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
+import type { PlatformConnection } from '../../../cli/src/platform/connection.ts';
+import type { ShopDatabases } from '../../../cli/src/shop/databases.ts';
+
+/** Affordable and plentiful: as many as an order of one line takes of them, each in turn. */
+const PRODUCTS = [1, 2, 3, 4, 5, 6, 7, 8];
+const SHIPPED_LIMIT_MS = 120_000;
+const LOOK_EVERY_MS = 250;
+
+/**
+ * Places confirmed orders of one line, `atOnce` at a time, and resolves when each has its shipment, with the orders a
+ * second that were answered. Throws when one is not confirmed, or a shipment does not come in time.
+ */
+export async function placeOrders(
+  count: number,
+  atOnce: number,
+  { platform, databases }: { readonly platform: PlatformConnection; readonly databases: ShopDatabases },
+): Promise<number> {
+  const before = await shipments(databases);
+  const pool = new Pool(platform.gatewayUrl, { connections: atOnce });
+  let next = 0;
+  async function client(): Promise<void> {
+    while (next < count) {
+      const productId = PRODUCTS[next++ % PRODUCTS.length];
+      const body = JSON.stringify({ customer: 'bench', lines: [{ productId, quantity: 1 }] });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await pool.request({ path: '/api/orders', method: 'POST', headers, body });
+      const text = await answer.body.text();
+      if (answer.statusCode !== 201) throw new Error(`an order was answered ${answer.statusCode}: ${text}`);
+    }
+  }
+  const began = performance.now();
+  try {
+    await Promise.all(Array.from({ length: atOnce }, client));
+  } finally {
+    await pool.close();
+  }
+  const ordersPerSecond = (1_000 * count) / (performance.now() - began);
+  await untilShipped(databases, before + count);
+  return ordersPerSecond;
+}
+
+async function untilShipped(databases: ShopDatabases, wanted: number): Promise<void> {
+  const deadline = performance.now() + SHIPPED_LIMIT_MS;
+  for (;;) {
+    const found = await shipments(databases);
+    if (found >= wanted) return;
+    if (performance.now() > deadline) throw new Error(`${found} of ${wanted} shipments came in ${SHIPPED_LIMIT_MS} ms`);
+    await delay(LOOK_EVERY_MS);
+  }
+}
+
+async function shipments(databases: ShopDatabases): Promise<number> {
+  const [row] = await databases.query<{ count: number }>('shipping', 'SELECT count(*)::int AS count FROM "Shipments"');
+  return row?.count ?? 0;
+}

@@ -1,0 +1,130 @@
+/**
+ * The collector's configuration, run for real: Jaeger 2 is a distribution of the OpenTelemetry Collector with the parts
+ * that ours uses, and it is what the platform has. What is scraped must be what KEDA asks for.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { findOnPath, newestFirst } from '../../cli/src/providers/executables.ts';
+import { sharedCacheDir } from '../../cli/src/providers/testing.ts';
+
+const START_LIMIT_MS = 30_000;
+const root = new URL('../../', import.meta.url).pathname;
+const jaeger =
+  (await findOnPath('jaeger', process.env)) ?? (await newestFirst(join(sharedCacheDir(), 'jaeger-*/jaeger')))[0];
+if (jaeger === undefined) console.warn('Jaeger is neither installed nor in the cache: the collector is not run');
+
+let folder: string;
+let collector: ChildProcess;
+let ports: { otlp: number; metrics: number };
+let log = '';
+
+beforeAll(async () => {
+  if (jaeger === undefined) return;
+  folder = await mkdtemp(join(tmpdir(), 'shop-collector-'));
+  ports = { otlp: await freePort(), metrics: await freePort() };
+  const file = join(folder, 'collector.json');
+  await writeFile(file, JSON.stringify(onLoopback(ports)));
+  const env = { PATH: '/usr/bin:/bin', TRACES_ENDPOINT: `http://127.0.0.1:${ports.otlp}` };
+  collector = spawn(jaeger, [`--config=${file}`], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  collector.stderr?.on('data', (text) => {
+    log += text;
+  });
+  await until('the collector listens', () => scrape());
+}, START_LIMIT_MS);
+
+afterAll(async () => {
+  if (jaeger === undefined) return;
+  const ended = once(collector, 'exit');
+  collector.kill('SIGTERM');
+  await ended;
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The file as it is deployed, but for its addresses and the health door, which Jaeger does not have. */
+function onLoopback({ otlp, metrics }: typeof ports): object {
+  const config = parse(readFileSync(`${root}deploy/base/telemetry/collector.yaml`, 'utf8'));
+  config.receivers.otlp.protocols.http.endpoint = `127.0.0.1:${otlp}`;
+  config.exporters.prometheus.endpoint = `127.0.0.1:${metrics}`;
+  config.service.telemetry = { metrics: { level: 'none' } };
+  delete config.extensions;
+  delete config.service.extensions;
+  return config;
+}
+
+/** A report such as the services send: OTLP over HTTP in JSON, a gauge and a counter. */
+function aReport(instance: string, pending: number): object {
+  const timeUnixNano = String(Date.now() * 1_000_000);
+  const attributes = (values: Record<string, string>) =>
+    Object.entries(values).map(([key, stringValue]) => ({ key, value: { stringValue } }));
+  const counter = [{ asInt: '7', timeUnixNano, attributes: attributes({ outcome: 'shipped' }) }];
+  return {
+    resourceMetrics: [
+      {
+        resource: { attributes: attributes({ 'service.name': 'orders', 'service.instance.id': instance }) },
+        scopeMetrics: [
+          {
+            scope: { name: 'Shop.Orders' },
+            metrics: [
+              { name: 'shop.outbox.pending', gauge: { dataPoints: [{ asInt: String(pending), timeUnixNano }] } },
+              {
+                name: 'shop.shipping.messages',
+                sum: { aggregationTemporality: 2, isMonotonic: true, dataPoints: counter },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+}
+
+it.skipIf(jaeger === undefined)('offers what the services report under the names that KEDA asks for', async () => {
+  const answer = await fetch(`http://127.0.0.1:${ports.otlp}/v1/metrics`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(aReport('orders-7d9f8b6c5d-x2k9p', 12)),
+  });
+  expect(answer.status).toBe(200);
+  const scraped = await until('the report is offered', async () => {
+    const text = await scrape();
+    return text.includes('shop_outbox_pending') ? text : undefined;
+  });
+  const [scaled] = parse(readFileSync(`${root}deploy/components/keda/orders.yaml`, 'utf8')).spec.triggers.filter(
+    ({ type }: { type: string }) => type === 'prometheus',
+  );
+  const asked: string[] = scaled.metadata.query.match(/shop_\w+/g);
+  expect(asked.length).toBeGreaterThan(0);
+  for (const name of asked)
+    expect(scraped).toMatch(new RegExp(`^${name}\\{.*instance="orders-7d9f8b6c5d-x2k9p".*\\} \\d+`, 'm'));
+});
+
+async function scrape(): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${ports.metrics}/metrics`)).text();
+}
+
+/** Asks again until there is an answer. Throws with the collector's own words when it has ended, or after the limit. */
+async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  const deadline = performance.now() + START_LIMIT_MS;
+  for (;;) {
+    const answer = await ask().catch(() => undefined);
+    if (answer !== undefined) return answer;
+    if (collector.exitCode !== null || performance.now() > deadline) throw new Error(`waiting: ${what}\n${log}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
