@@ -20,7 +20,8 @@ export async function measurePeers(bench: Bench): Promise<Section> {
   const packages = await installPeers(cacheDir, bench.say);
   const { urls, pid: postgres, systemUrl } = await bench.databases();
   await using stack = new AsyncDisposableStack();
-  const worker = (file: string) => stack.use(startWorker(new URL(`../subjects/${file}-worker.ts`, import.meta.url)));
+  const worker = (file: string, env: NodeJS.ProcessEnv = {}) =>
+    stack.use(startWorker(new URL(`../subjects/${file}-worker.ts`, import.meta.url), { env }));
 
   const engine = worker('engine');
   await engine.call('open', urls);
@@ -28,7 +29,7 @@ export async function measurePeers(bench: Bench): Promise<Section> {
   const module = packages.entryOf('@dbos-inc/dbos-sdk');
   await dbos.call('open', { urls, systemUrl, module } satisfies DbosOptions);
   const server = stack.use(await openRestateServer(packages.restateServer));
-  const restate = worker('restate');
+  const restate = worker('restate', { RESTATE_LOGGING: 'ERROR' });
   await restate.call('open', {
     urls,
     module: packages.entryOf('@restatedev/restate-sdk'),
