@@ -11,8 +11,8 @@ export interface BenchOptions {
   readonly quick: boolean;
 }
 
-/** How the platform of a row is wired. `grown` is `direct` with ten times the rows. */
-export type ShopKind = 'direct' | 'untraced' | 'proxied' | 'grown';
+/** How the platform of a row is wired. `few` and `many` are `direct`, for tables that are filled beforehand. */
+type ShopKind = 'direct' | 'untraced' | 'proxied' | 'few' | 'many';
 
 /** What the rows measure on, each opened when it is first asked for, warmed up, and closed at the end. */
 export interface Bench extends AsyncDisposable {
@@ -26,7 +26,8 @@ export interface Bench extends AsyncDisposable {
 
 const KINDS = {
   direct: { direct: true },
-  grown: { direct: true },
+  few: { direct: true },
+  many: { direct: true },
   untraced: { direct: true, env: { OTEL_SDK_DISABLED: 'true' } },
   proxied: { direct: false },
 } as const satisfies Record<ShopKind, object>;

@@ -37,7 +37,7 @@ export function number(value: number): string {
 }
 
 /** `231 (220-240)`; the median alone when there was one round. */
-function withRange({ median, min, max }: Summary): string {
+export function withRange({ median, min, max }: Summary): string {
   return min === max ? number(median) : `${number(median)} (${number(min)}-${number(max)})`;
 }
 
@@ -51,12 +51,13 @@ export const CASE_HEADERS = [
 ];
 
 /** The row of a case under `CASE_HEADERS`. */
-export function caseRow({ name, perSecond, p50Ms, p99Ms, cpuMs, cpuMsBy }: Measured): readonly string[] {
+export function caseRow({ name, failed, perSecond, p50Ms, p99Ms, cpuMs, cpuMsBy }: Measured): readonly string[] {
   const parts = Object.entries(cpuMsBy)
     .filter(([, ms]) => ms >= 0.005)
     .toSorted(([, a], [, b]) => b - a)
     .map(([process, ms]) => `${process} ${ms.toFixed(2)}`);
-  return [name, withRange(perSecond), number(p50Ms.median), number(p99Ms.median), withRange(cpuMs), parts.join(', ')];
+  const label = failed === 0 ? name : `${name} (${failed} failed)`;
+  return [label, withRange(perSecond), number(p50Ms.median), number(p99Ms.median), withRange(cpuMs), parts.join(', ')];
 }
 
 /** The case of that name. Throws when it was not measured. */

@@ -3,81 +3,25 @@
  * a: the script until the broker greets, b: `up` with data there, c: `up` without data. Each with services, databases
  * and broker stopped before. `npm run bench:up -- [--rounds N] [--json]`. Exit code 1 when b/a or c/a is above its limit.
  */
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
-import { cloneRoot, openProject } from '../../cli/src/platform/project.ts';
-import { rotated, type Summary, summarize } from './rounds.ts';
-import { findStockBroker } from './stock-broker.ts';
+import { parseArgs } from 'node:util';
+import { describeMachine } from './report.ts';
+import type { Summary } from './rounds.ts';
+import { measureStarts } from './start.ts';
 
 /** What must hold: a warm start is no longer than the script alone, a cold one at most 1.3 times that. */
 const LIMITS = { warm: 1.0, cold: 1.3 } as const;
 
-const run = promisify(execFile);
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, json: { type: 'boolean', default: false } },
 });
 const rounds = Number(values.rounds);
 if (!Number.isInteger(rounds) || rounds < 1) throw new RangeError('--rounds takes a whole number from 1');
 
-const root = cloneRoot();
-const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
-const env = { ...process.env, SHOPCTL_HOME: folder, NO_COLOR: '1' };
-const shopctl = (...args: string[]) => run(join(root, 'cli/bin/shopctl'), [...args, '--project', 'bench'], { env });
-
-/** From the command's start to its end, as its user waits. */
-async function timeUp(): Promise<number> {
-  const began = performance.now();
-  await shopctl('up', '--no-build');
-  return performance.now() - began;
-}
-
-const { cacheDir } = openProject('bench', root, env);
-const broker = await findStockBroker(folder, cacheDir);
-const measured = { script: [] as number[], warm: [] as number[], cold: [] as number[] };
-const kinds = {
-  async script() {
-    measured.script.push(await broker.measure());
-  },
-  async warm() {
-    measured.warm.push(await timeUp());
-    await shopctl('down');
-  },
-  async cold() {
-    await shopctl('down', '--volumes');
-    measured.cold.push(await timeUp());
-    await shopctl('down');
-  },
-};
-
-try {
-  // One start of each that does not count: compile caches, page cache, the broker's first data directory.
-  await broker.measure();
-  await shopctl('up');
-  await shopctl('down');
-  for (let round = 0; round < rounds; round++) {
-    if (!values.json) process.stderr.write(`round ${round + 1} of ${rounds}\n`);
-    for (const kind of rotated(['script', 'warm', 'cold'] as const, round)) await kinds[kind]();
-  }
-} finally {
-  await shopctl('down', '--volumes');
-  await rm(folder, { recursive: true, force: true });
-}
-
-const script = summarize(measured.script);
-const warm = summarize(measured.warm);
-const cold = summarize(measured.cold);
+const say = (line: string) => (values.json ? undefined : process.stderr.write(`${line}\n`));
+const { broker, script, warm, cold } = await measureStarts({ rounds, say });
 const report = {
-  machine: {
-    cpus: `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}`,
-    memoryGb: Math.round(totalmem() / 1024 ** 3),
-    system: `${process.platform} ${release()}`,
-    node: process.version,
-    load1: loadavg()[0],
-  },
-  broker: broker.detail,
+  machine: describeMachine(),
+  broker,
   rounds,
   ms: { script, warm, cold },
   ratios: { warm: warm.median / script.median, cold: cold.median / script.median },

@@ -8,7 +8,7 @@ const caseOf = (name: string, order: string[], perSecond: readonly number[]): Ca
     async run() {
       order.push(name);
       const done = perSecond[round++] as number;
-      return { done, elapsedMs: 1000, p50Ms: 1, p99Ms: 2, cpuMs: { postgres: done * 2, node: done } };
+      return { done, failed: 0, elapsedMs: 1000, p50Ms: 1, p99Ms: 2, cpuMs: { postgres: done * 2, node: done } };
     },
   };
 };
@@ -20,6 +20,7 @@ it('alternates cases and gives medians with ranges, and CPU per piece of work', 
   expect(order.join('')).toBe('abbaab');
   expect(a).toEqual({
     name: 'a',
+    failed: 0,
     perSecond: { median: 20, min: 10, max: 30 },
     p50Ms: { median: 1, min: 1, max: 1 },
     p99Ms: { median: 2, min: 2, max: 2 },

@@ -15,6 +15,8 @@ export interface Case {
 /** A case over its rounds. CPU in ms per piece of work. */
 export interface Measured {
   readonly name: string;
+  /** Over all rounds. */
+  readonly failed: number;
   readonly perSecond: Summary;
   readonly p50Ms: Summary;
   readonly p99Ms: Summary;
@@ -46,6 +48,7 @@ function measured(name: string, shots: readonly Shot[]): Measured {
   const processes = [...new Set(shots.flatMap(({ cpuMs }) => Object.keys(cpuMs)))];
   return {
     name,
+    failed: shots.reduce((sum, { failed }) => sum + failed, 0),
     perSecond: of(({ done, elapsedMs }) => (done * 1000) / elapsedMs),
     p50Ms: of(({ p50Ms }) => p50Ms),
     p99Ms: of(({ p99Ms }) => p99Ms),

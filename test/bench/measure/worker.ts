@@ -24,7 +24,12 @@ const END_LIMIT_MS = 5_000;
 
 /** Starts `file` (a module that calls `answerCalls`). Arguments and results go over a pipe: no secret is in argv. */
 export function startWorker(file: URL, options: { readonly env?: NodeJS.ProcessEnv } = {}): Worker {
-  const child = fork(file, { serialization: 'advanced', env: { ...process.env, ...options.env } });
+  const child = fork(file, {
+    serialization: 'advanced',
+    env: { ...process.env, ...options.env },
+    // What a worker has to say is not the bench's result.
+    stdio: ['ignore', 2, 2, 'ipc'],
+  });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let calls = 0;
   child.on('message', ({ id, value, error }: Response) => {

@@ -1,3 +1,5 @@
+import { SUPERUSER } from '../../../cli/src/providers/postgres/cluster.ts';
+import type { Secrets } from '../../../cli/src/providers/secrets.ts';
 import { type PlatformOptions, startPlatform } from '../../support/platform.ts';
 import type { Shot } from '../measure/cases.ts';
 import type { LoopResult } from '../measure/closed-loop.ts';
@@ -13,6 +15,8 @@ const STATEMENTS = 16;
 /** Five databases with the shop's schema on a server of their own, without the services that would work on them. */
 export interface Databases extends AsyncDisposable {
   readonly urls: DatabaseUrls;
+  /** URL, as superuser, of a further database that whoever connects may make; holds a password. */
+  readonly systemUrl: string;
   /** Process id of the server. */
   readonly pid: number;
 }
@@ -21,9 +25,16 @@ export async function openServer(project: string): Promise<Databases> {
   // The catalog is the smallest service that needs PostgreSQL; it stays idle.
   const options: PlatformOptions = { project, services: ['catalog'], direct: true };
   const platform = await startPlatform(options);
-  const { process } = await platform.instance('postgres');
-  if (process === undefined) throw new Error('PostgreSQL is not a process of the platform: its CPU cannot be read');
-  return { urls: await serviceUrls(platform), pid: process.pid, [Symbol.asyncDispose]: () => platform.stop() };
+  const { process, address } = await platform.instance('postgres');
+  if (process === undefined || address === undefined)
+    throw new Error('PostgreSQL is not a process of the platform: its CPU cannot be read');
+  const { superuser } = (JSON.parse(await platform.secrets()) as Secrets).postgres;
+  return {
+    urls: await serviceUrls(platform),
+    systemUrl: `postgres://${SUPERUSER}:${encodeURIComponent(superuser)}@${address.host}:${address.port}/bench_system`,
+    pid: process.pid,
+    [Symbol.asyncDispose]: () => platform.stop(),
+  };
 }
 
 export interface Floor extends AsyncDisposable {

@@ -20,7 +20,7 @@ const stillWanted = () => undefined;
 const TRACE_PARENT = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
 
 /** What the services behind orders do to their databases for one order: their own code, without the services. */
-function createDownstream({ catalog, stock, payments, shipping }: Omit<ShopDatabases, 'orders'>) {
+export function createDownstream({ catalog, stock, payments, shipping }: Omit<ShopDatabases, 'orders'>) {
   const products = createProducts(catalog, noFailpoint);
   const reservations = createStock(stock, noFailpoint);
   const charges = createPayments(createPaymentStore(payments), noFailpoint);

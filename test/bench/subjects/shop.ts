@@ -47,24 +47,31 @@ export async function openShop(options: PlatformOptions, loadTool: Worker): Prom
 }
 
 /** Until every confirmed order's event is published and in shipping's inbox. */
-async function untilShipped(platform: TestPlatform): Promise<void> {
+export async function untilShipped(platform: TestPlatform): Promise<void> {
   const counts = async () => {
     const [outbox] = await platform.query<{ pending: number; all: number }>(
       'orders',
       'SELECT count(*) FILTER (WHERE published_at IS NULL)::int AS pending, count(*)::int AS all FROM outbox',
     );
+    // Not asked before there can be a yes: counting costs the database that is measured.
+    if (outbox?.pending !== 0) return { pending: outbox?.pending };
     const [inbox] = await platform.query<{ all: number }>('shipping', 'SELECT count(*)::int AS all FROM inbox');
     return { pending: outbox?.pending, events: outbox?.all, received: inbox?.all };
   };
   await eventually('all events to be shipped', { withinMs: DRAIN_LIMIT_MS, seen: counts }, async () => {
     const { pending, events, received } = await counts();
-    return pending === 0 && events === received;
+    return pending === 0 && events !== undefined && events === received;
   });
 }
 
 /** URLs of the services' own roles on a platform. */
 export async function serviceUrls(platform: TestPlatform): Promise<DatabaseUrls> {
   return urlsOf(platform, 'service');
+}
+
+/** URLs of the roles that own the schemas: for filling tables. */
+export async function ownerUrls(platform: TestPlatform): Promise<DatabaseUrls> {
+  return urlsOf(platform, 'owner');
 }
 
 async function urlsOf(platform: TestPlatform, role: 'owner' | 'service'): Promise<DatabaseUrls> {

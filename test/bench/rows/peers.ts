@@ -1,0 +1,80 @@
+import { cloneRoot, openProject } from '../../../cli/src/platform/project.ts';
+import type { Bench } from '../bench.ts';
+import { alternate } from '../measure/cases.ts';
+import type { LoopResult } from '../measure/closed-loop.ts';
+import { cpuBetween, readCpu } from '../measure/cpu.ts';
+import { startWorker, type Worker } from '../measure/worker.ts';
+import { CASE_HEADERS, caseRow, found, type Section } from '../section.ts';
+import type { DbosOptions } from '../subjects/dbos-worker.ts';
+import type { Floor } from '../subjects/floor.ts';
+import { installPeers } from '../subjects/peer-packages.ts';
+import { openRestateServer } from '../subjects/restate-server.ts';
+import type { RestateOptions } from '../subjects/restate-worker.ts';
+import { shots } from './orders.ts';
+
+const WARM_UP_MS = { quick: 1_000, full: 5_000 } as const;
+
+/** (i) The product's saga engine against DBOS Transact and Restate: one process each, the same SQL on the same server. */
+export async function measurePeers(bench: Bench): Promise<Section> {
+  const { cacheDir } = openProject('bench', cloneRoot(), process.env);
+  const packages = await installPeers(cacheDir, bench.say);
+  const { urls, pid: postgres, systemUrl } = await bench.databases();
+  await using stack = new AsyncDisposableStack();
+  const worker = (file: string, env: NodeJS.ProcessEnv = {}) =>
+    stack.use(startWorker(new URL(`../subjects/${file}-worker.ts`, import.meta.url), { env }));
+
+  const engine = worker('engine');
+  await engine.call('open', urls);
+  const dbos = worker('dbos');
+  const module = packages.entryOf('@dbos-inc/dbos-sdk');
+  await dbos.call('open', { urls, systemUrl, module } satisfies DbosOptions);
+  const server = stack.use(await openRestateServer(packages.restateServer));
+  const restate = worker('restate', { RESTATE_LOGGING: 'ERROR' });
+  await restate.call('open', {
+    urls,
+    module: packages.entryOf('@restatedev/restate-sdk'),
+    ingress: server.ingress,
+    admin: server.admin,
+    port: server.endpointPort,
+  } satisfies RestateOptions);
+
+  const subjects: Readonly<Record<string, Floor>> = {
+    'our engine': subject(engine, { postgres }),
+    'DBOS Transact': subject(dbos, { postgres }),
+    Restate: subject(restate, { postgres, 'restate server': server.pid }),
+  };
+  const warmUp = { concurrency: 32, limit: { durationMs: WARM_UP_MS[bench.options.quick ? 'quick' : 'full'] } };
+  for (const one of Object.values(subjects)) await one.shoot(warmUp);
+  const cases = [1, 32].flatMap((concurrency) =>
+    Object.entries(subjects).map(([name, one]) => shots(bench, `${name}, ${concurrency}`, one, concurrency)),
+  );
+  const measured = await alternate(cases, { ...bench.options, say: bench.say });
+  const rate = (name: string) => found(measured, `${name}, 32`).perSecond.median;
+  const versions = Object.entries(packages.versions).map(([name, version]) => `${name} ${version}`);
+  return {
+    headers: CASE_HEADERS,
+    rows: measured.map(caseRow),
+    targets: ['DBOS Transact', 'Restate'].map((peer) => ({
+      what: `orders/s of our engine at 32 concurrent, of those of ${peer}`,
+      value: rate('our engine') / rate(peer),
+      atLeast: 3,
+    })),
+    notes: [
+      `${versions.join(', ')}. Each in one process that holds steps and load, without tracing and logging.`,
+      "Steps are functions with the services' SQL. Ours writes its saga row, leases and outbox beside that, with recovery and relay running, and its time ends when all is shipped; the peers' own records take that place.",
+    ],
+    measured,
+  };
+}
+
+function subject(worker: Worker, others: Readonly<Record<string, number>>): Floor {
+  const cpu = () => readCpu({ node: worker.pid, ...others });
+  return {
+    async shoot(load) {
+      const before = cpu();
+      const result = await worker.call<LoopResult>('run', load);
+      return { ...result, cpuMs: cpuBetween(before, cpu()) };
+    },
+    [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,117 @@
+import amqp from 'amqplib';
+import { ORDER_CONFIRMED_QUEUE } from '../../../kit/src/topology.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
+import type { Bench } from '../bench.ts';
+import { alternate, type Case, type Shot } from '../measure/cases.ts';
+import type { LoopResult } from '../measure/closed-loop.ts';
+import { cpuBetween, readCpu } from '../measure/cpu.ts';
+import { startWorker } from '../measure/worker.ts';
+import { caseRow, found, type Section } from '../section.ts';
+import { fillBacklog, removeBacklog } from '../subjects/fill.ts';
+import type { Publishing } from '../subjects/publish-worker.ts';
+import { ownerUrls, type Shop } from '../subjects/shop.ts';
+import { command } from '../subjects/stopped.ts';
+
+/** The relay's batch, and about the size of an event. */
+const IN_FLIGHT = 100;
+const EVENT_BYTES = 430;
+const LIMIT_MS = 300_000;
+
+let nextRow = 20_000_000;
+
+/** (d) A backlog drained by the relay, against the same number of bare publishes with confirms on the same queue. */
+export async function measureRelay(bench: Bench): Promise<Section> {
+  const events = bench.options.quick ? 4_000 : 20_000;
+  const [traced, untraced] = [await bench.shop('direct'), await bench.shop('untraced')];
+  const bare = `bare publish, ${IN_FLIGHT} in flight`;
+  const cases: Case[] = [
+    { name: 'relay, tracing on', run: () => drain(traced, events) },
+    { name: 'relay, tracing off', run: () => drain(untraced, events) },
+    { name: bare, run: () => publish(traced, events) },
+  ];
+  const measured = await withoutShipping([traced, untraced], () =>
+    alternate(cases, { ...bench.options, say: bench.say }),
+  );
+  const rate = (name: string) => found(measured, name).perSecond.median;
+  return {
+    headers: ['case', 'events/s (range)', 'CPU ms an event (range)', 'CPU ms by process'],
+    rows: measured.map((one) => caseRow(one).filter((_, column) => column !== 2 && column !== 3)),
+    targets: [{ what: 'relay drain, of bare publishing', value: rate('relay, tracing on') / rate(bare), atLeast: 0.5 }],
+    notes: [
+      `${events} events, shipping stopped. The service that drains them starts cold; each event has its three spans and a statement of its own that marks it.`,
+    ],
+    measured,
+  };
+}
+
+/** What is in the queue afterwards belongs to no order, and is thrown away. */
+async function withoutShipping<T>(shops: readonly Shop[], work: () => Promise<T>): Promise<T> {
+  for (const { platform } of shops) await command(platform, 'stop', 'shipping');
+  const result = await work();
+  for (const { platform } of shops) await command(platform, 'start', 'shipping');
+  return result;
+}
+
+async function drain(shop: Shop, events: number): Promise<Shot> {
+  const { platform } = shop;
+  const owners = await ownerUrls(platform);
+  await command(platform, 'stop', 'orders');
+  await fillBacklog(owners, { from: nextRow, to: nextRow + events - 1 });
+  nextRow += events;
+  await command(platform, 'start', 'orders');
+  const counts = () => progress(shop);
+  const first = await eventually('the first events', { withinMs: LIMIT_MS }, async () => {
+    const { published, cpuMs } = { ...(await counts()), cpuMs: await relayCpu(shop) };
+    return published > 0 ? { published, cpuMs } : undefined;
+  });
+  const last = await eventually('the last event', { withinMs: LIMIT_MS, seen: counts }, async () => {
+    const now = await counts();
+    return now.published === events ? now : undefined;
+  });
+  const used = cpuBetween(first.cpuMs, await relayCpu(shop));
+  await removeBacklog(owners);
+  await purge(shop);
+  // The service's start is in neither: CPU is that of the events after the first ones, as if it were all of them.
+  const share = events / Math.max(1, events - first.published);
+  const cpuMs = Object.fromEntries(Object.entries(used).map(([name, ms]) => [name, ms * share]));
+  return { done: events, failed: 0, elapsedMs: last.tookMs, p50Ms: Number.NaN, p99Ms: Number.NaN, cpuMs };
+}
+
+async function relayCpu(shop: Shop) {
+  const { orders = 0, postgres = 0, rabbitmq = 0, supervisor = 0 } = await shop.readCpu();
+  return { orders, postgres, rabbitmq, supervisor };
+}
+
+/** Of the backlog's events. Times are the database's own, so that how often one looks does not matter. */
+async function progress({ platform }: Shop): Promise<{ published: number; tookMs: number }> {
+  const [row] = await platform.query<{ published: number; took: number | null }>(
+    'orders',
+    `SELECT count(published_at)::int AS published,
+            1000 * extract(epoch FROM max(published_at) - min(published_at))::float AS took
+     FROM outbox WHERE NOT EXISTS (SELECT FROM orders WHERE orders.id = outbox.order_id)`,
+  );
+  return { published: row?.published ?? 0, tookMs: row?.took ?? 0 };
+}
+
+async function publish(shop: Shop, events: number): Promise<Shot> {
+  await using worker = startWorker(new URL('../subjects/publish-worker.ts', import.meta.url));
+  const broker = await shop.platform.instance('rabbitmq');
+  const cpu = () => readCpu({ node: worker.pid, ...(broker.process && { rabbitmq: broker.process.pid }) });
+  const url = shop.platform.brokerUrl;
+  const routingKey = 'order.confirmed';
+  const before = cpu();
+  const publishing: Publishing = { url, routingKey, bytes: EVENT_BYTES, count: events, inFlight: IN_FLIGHT };
+  const result = await worker.call<LoopResult>('run', publishing);
+  const cpuMs = cpuBetween(before, cpu());
+  await purge(shop);
+  return { ...result, cpuMs };
+}
+
+async function purge({ platform }: Shop): Promise<void> {
+  const connection = await amqp.connect(platform.brokerUrl);
+  try {
+    await (await connection.createChannel()).purgeQueue(ORDER_CONFIRMED_QUEUE);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPortBook } from '../../../cli/src/platform/ports.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
+
+const START_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 10_000;
+
+/** Restate's server with its default durability, on loopback, with data of its own. */
+export interface RestateServer extends AsyncDisposable {
+  readonly pid: number;
+  readonly ingress: string;
+  readonly admin: string;
+  /** A free port for the process that it calls. */
+  readonly endpointPort: number;
+}
+
+export async function openRestateServer(program: string): Promise<RestateServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'shop-restate-'));
+  const book = createPortBook({});
+  const [ingress, admin, fabric, endpointPort] = await Promise.all(
+    ['ingress', 'admin', 'fabric', 'endpoint'].map((name) => book.reserve(name)),
+  );
+  const at = (port: number | undefined) => `127.0.0.1:${port}`;
+  const child = spawn(program, ['--no-logo', '--listen-mode', 'tcp'], {
+    stdio: 'ignore',
+    env: {
+      PATH: process.env.PATH,
+      RESTATE_BASE_DIR: folder,
+      RESTATE_BIND_ADDRESS: at(fabric),
+      RESTATE_INGRESS__BIND_ADDRESS: at(ingress),
+      RESTATE_ADMIN__BIND_ADDRESS: at(admin),
+      RESTATE_DISABLE_TELEMETRY: 'true',
+      RESTATE_LOG_FILTER: 'error',
+      DO_NOT_TRACK: '1',
+    },
+  });
+  const ended = once(child, 'exit');
+  const close = async () => {
+    child.kill('SIGTERM');
+    const limit = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+    await ended;
+    clearTimeout(limit);
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await eventually("Restate's server to be ready", { withinMs: START_LIMIT_MS }, async () => {
+      const answers = await Promise.all([
+        fetch(`http://${at(ingress)}/restate/health`),
+        fetch(`http://${at(admin)}/health`),
+      ]);
+      return answers.every(({ ok }) => ok);
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    pid: child.pid as number,
+    ingress: `http://${at(ingress)}`,
+    admin: `http://${at(admin)}`,
+    endpointPort: endpointPort as number,
+    [Symbol.asyncDispose]: close,
+  };
+}
