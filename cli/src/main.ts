@@ -8,6 +8,7 @@ import type { CommandDeps, CommonOptions, Register } from './commands/deps.ts';
 import { register as registerDoctor } from './commands/doctor.ts';
 import { register as registerDown } from './commands/down.ts';
 import { register as registerExplain } from './commands/explain.ts';
+import { register as registerLoad } from './commands/load.ts';
 import { register as registerLogs } from './commands/logs.ts';
 import { register as registerOrder } from './commands/order.ts';
 import { register as registerOutbox } from './commands/outbox.ts';
@@ -49,6 +50,7 @@ const commands: readonly Register[] = [
   registerVerify,
   registerAudit,
   registerChaos,
+  registerLoad,
   registerBuild,
   registerSetup,
   registerDoctor,
