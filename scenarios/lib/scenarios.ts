@@ -61,7 +61,7 @@ const RAMP_STEPS = 10;
 /** After a fault breakers are open for up to 5 s and connections are made anew: told, not judged, s. */
 const RECOVERY_S = 10;
 /** The shortest with a fault: its recovery alone takes 10 s. */
-export const LEAST_DURATION_WITH_FAULT_S = 45;
+export const LEAST_DURATION_WITH_FAULT_S = 36;
 
 const defaults = { rate: 20, durationS: 60, vus: 200 } as const;
 

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { Phase, Scenario, Settings } from '../../../scenarios/lib/scenarios.ts';
 import { readLostCounts } from '../audit/read-metrics.ts';
 import { type AuditTarget, openTarget } from '../audit/target.ts';
@@ -8,11 +7,11 @@ import type { CommandDeps } from '../commands/deps.ts';
 import type { Journal } from '../experiments/journal.ts';
 import { systemClock } from '../experiments/run/clock.ts';
 import { FaultBook } from '../experiments/run/fault-book.ts';
-import { warmUp } from '../experiments/run/warm-up.ts';
 import type { Progress } from '../output/progress.ts';
 import { terminalOf } from '../output/terminal.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
 import type { Project } from '../platform/project.ts';
+import { createGatewayClient } from '../shop/gateway-client.ts';
 import { createBackend } from '../trace/backend.ts';
 import { type Audited, auditLoad, drain } from './afterwards.ts';
 import { conclude } from './conclude.ts';
@@ -27,7 +26,9 @@ import { type Observer, startObserver } from './observe.ts';
 import type { Drain } from './outbox.ts';
 import { createRecordReader } from './records.ts';
 import type { LoadResult } from './result.ts';
+import { createRunFolder } from './run-folder.ts';
 import { type SampledTrace, TraceSampler } from './trace-sample.ts';
+import { warmUp } from './warm-up.ts';
 
 /** What a run is, decided before anything happens. */
 export interface Plan {
@@ -82,15 +83,13 @@ export interface Finished extends Loaded {
  */
 export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<LoadResult> {
   const { project, connection, deps } = surroundings;
-  const parent = join(project.stateDir, 'load');
-  await mkdir(parent, { recursive: true, mode: 0o700 });
-  const folder = await mkdtemp(join(parent, 'run-'));
+  const folder = await createRunFolder(project);
   const { scenario, seed, runId } = plan;
   deps.output.note(`${scenario.name}: ${scenario.title} (seed ${seed}, keys ${runId}-*)`);
   const progress = deps.output.progress('warming up');
   try {
     await using target = openTarget(connection);
-    await warmUp(project, deps.signal);
+    await warmUp(createGatewayClient(connection.gatewayUrl), deps.signal);
     const result = await loadAndLook(plan, { ...surroundings, folder, target, progress });
     progress.stop();
     return result;

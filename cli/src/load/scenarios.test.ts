@@ -18,7 +18,7 @@ describe('every scenario', () => {
     const { defaults, phases, isSteady } = scenarios[name];
     const settings = fc.record({
       rate: fc.integer({ min: 1, max: 2_000 }),
-      durationS: fc.integer({ min: 45, max: 3_600 }),
+      durationS: fc.integer({ min: 36, max: 3_600 }),
       vus: fc.integer({ min: 1, max: 1_000 }),
       hasFault: isSteady ? fc.boolean() : fc.constant(false),
     });

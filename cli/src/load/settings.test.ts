@@ -22,7 +22,7 @@ describe('resolveSettings', () => {
   });
 
   it('makes a short scenario long enough for a fault by itself', () => {
-    expect(resolveSettings(findScenario('smoke'), {}, true).durationS).toBe(45);
+    expect(resolveSettings(findScenario('smoke'), {}, true).durationS).toBe(36);
     expect(resolveSettings(findScenario('steady'), {}, true).durationS).toBe(60);
   });
 
@@ -30,7 +30,7 @@ describe('resolveSettings', () => {
     ['steady', { rate: 0 }, false, '--rate: at least 1 order a second'],
     ['steady', { vus: 0 }, false, '--vus: at least 1'],
     ['steady', { duration: 1_500 }, false, '--duration: whole seconds, at least 5s, got 1.5s'],
-    ['steady', { duration: 20_000 }, true, '--duration: whole seconds, at least 45s with --chaos, got 20s'],
+    ['steady', { duration: 20_000 }, true, '--duration: whole seconds, at least 36s with --chaos, got 20s'],
     ['hot-product', { rate: 3 }, false, '--rate: its users wait'],
     ['spike', {}, true, '--chaos: its load changes by itself'],
   ])('refuses %s with %j (fault: %s)', (name, options, hasFault, why) => {
