@@ -61,7 +61,7 @@ describe('a knee', () => {
   });
 
   it('below the first step fails', () => {
-    expect(judgeKnee({ ...knee, sustainedPerSecond: undefined })).toMatchObject({ outcome: 'failed' });
+    expect(judgeKnee({ ...knee, sustainedPerSecond: null })).toMatchObject({ outcome: 'failed' });
   });
 });
 

@@ -63,10 +63,9 @@ function judgeThresholds({ thresholds }: K6Summary): readonly LoadCheck[] {
 export function judgeKnee(knee: Knee): LoadCheck {
   const { sustainedPerSecond, saturatedAtPerSecond, because, p95Ms } = knee;
   const check = { kind: 'knee', name: 'the first step of the ramp holds' } as const;
-  if (sustainedPerSecond === undefined)
-    return { ...check, outcome: 'failed', evidence: because ?? 'nothing was measured' };
+  if (sustainedPerSecond === null) return { ...check, outcome: 'failed', evidence: because ?? 'nothing was measured' };
   const held = `${sustainedPerSecond} orders a second held (p95 ${Math.round(p95Ms ?? 0)} ms)`;
-  const limit = saturatedAtPerSecond === undefined ? 'no step did not' : `${saturatedAtPerSecond} did not: ${because}`;
+  const limit = saturatedAtPerSecond === null ? 'no step did not' : `${saturatedAtPerSecond} did not: ${because}`;
   return { ...check, outcome: 'ok', evidence: `${held}, ${limit}` };
 }
 

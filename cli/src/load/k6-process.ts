@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ScenarioName, Settings } from '../../../scenarios/lib/scenarios.ts';
@@ -60,19 +60,19 @@ exec "$@" </dev/null
 /** Starts k6 on a scenario. It has an environment of its own: a K6_ variable of the user's would change the scenario. */
 export async function startK6(run: K6Run): Promise<RunningK6> {
   const files = filesOf(run.folder);
+  const log = openSync(files.messages, 'a', 0o600);
   const child = spawn('/bin/sh', ['-c', GUARDED, 'k6', run.program, ...argumentsOf(run, files)], {
     cwd: run.root,
     env: environmentOf(run, files),
     // A group of its own: Ctrl-C reaches the command alone, which ends k6 itself.
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', log, log, 'pipe'],
   });
-  const log = createWriteStream(files.messages, { mode: 0o600 });
-  child.stdout?.pipe(log, { end: false });
-  child.stderr?.pipe(log, { end: false });
+  closeSync(log);
   const ended = endOf(child);
-  const identity = child.pid === undefined ? undefined : await identifyProcess(child.pid);
-  if (identity === undefined) throw new Error(`k6 ended at once with ${await ended}`);
+  if (child.pid === undefined) throw new Error(`k6 could not be started: it ended with ${await ended}`);
+  // One that has ended at once has no identity any more; how it ended tells why.
+  const identity = (await identifyProcess(child.pid)) ?? { pid: child.pid, startTime: 'ended' };
   return {
     process: identity,
     ended,

@@ -74,12 +74,12 @@ describe('the knee', () => {
       { offered: 20, confirmed: 20 },
       { offered: 40, confirmed: 39 },
     ]);
-    expect(knee).toMatchObject({ sustainedPerSecond: 40, saturatedAtPerSecond: undefined });
+    expect(knee).toMatchObject({ sustainedPerSecond: 40, saturatedAtPerSecond: null });
   });
 
   it('is not known when the first step did not hold', () => {
     expect(kneeOf([{ offered: 20, confirmed: 5 }])).toMatchObject({
-      sustainedPerSecond: undefined,
+      sustainedPerSecond: null,
       saturatedAtPerSecond: 20,
     });
   });
@@ -89,6 +89,6 @@ describe('the knee', () => {
       { offered: 20, confirmed: 20 },
       { offered: 40, confirmed: 0 },
     ];
-    expect(kneeOf(steps)).toMatchObject({ sustainedPerSecond: 20, saturatedAtPerSecond: undefined });
+    expect(kneeOf(steps)).toMatchObject({ sustainedPerSecond: 20, saturatedAtPerSecond: null });
   });
 });

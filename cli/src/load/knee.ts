@@ -2,14 +2,14 @@ import type { MeasuredPhase } from './measured.ts';
 
 /** Where a ramp stopped being followed. */
 export interface Knee {
-  /** The highest step that held, orders a second; undefined when not even the first did. */
-  readonly sustainedPerSecond: number | undefined;
+  /** The highest step that held, orders a second; null when not even the first did. */
+  readonly sustainedPerSecond: number | null;
   /** p95 at that step, ms. */
-  readonly p95Ms: number | undefined;
-  /** The first step that did not hold; undefined when all did: the knee lies above the ramp. */
-  readonly saturatedAtPerSecond: number | undefined;
+  readonly p95Ms: number | null;
+  /** The first step that did not hold; null when all did: the knee lies above the ramp. */
+  readonly saturatedAtPerSecond: number | null;
   /** Why it did not hold. */
-  readonly because: string | undefined;
+  readonly because: string | null;
   /** The most orders a second that were confirmed in any step: what the system does when more is asked of it. */
   readonly highestPerSecond: number;
 }
@@ -29,10 +29,10 @@ export function findKnee(steps: readonly MeasuredPhase[]): Knee {
   const held = saturated === -1 ? measured.at(-1) : measured[saturated - 1];
   const first = measured[saturated];
   return {
-    sustainedPerSecond: held?.offeredPerSecond ?? undefined,
-    p95Ms: held?.latencyMs.p95,
-    saturatedAtPerSecond: first?.offeredPerSecond ?? undefined,
-    because: first && whySaturated(first),
+    sustainedPerSecond: held?.offeredPerSecond ?? null,
+    p95Ms: held?.latencyMs.p95 ?? null,
+    saturatedAtPerSecond: first?.offeredPerSecond ?? null,
+    because: (first && whySaturated(first)) ?? null,
     highestPerSecond: Math.max(0, ...measured.map(({ expected, durationS }) => round(expected / durationS))),
   };
 }
@@ -43,9 +43,7 @@ export function whySaturated({ offeredPerSecond, expected, durationS, latencyMs 
   if (expected < LEAST_SHARE * due)
     return `${round(expected / durationS)} of ${offeredPerSecond} orders a second were confirmed`;
   const { p95 } = latencyMs;
-  return p95 !== undefined && p95 > P95_LIMIT_MS
-    ? `p95 was ${Math.round(p95)} ms, above ${P95_LIMIT_MS} ms`
-    : undefined;
+  return p95 !== null && p95 > P95_LIMIT_MS ? `p95 was ${Math.round(p95)} ms, above ${P95_LIMIT_MS} ms` : undefined;
 }
 
 function round(value: number): number {

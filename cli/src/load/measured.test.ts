@@ -37,7 +37,7 @@ describe('measure', () => {
   });
 
   it('of nothing has no times', () => {
-    expect(measure([], 0)).toMatchObject({ sent: 0, perSecond: 0, latencyMs: { p50: undefined, max: undefined } });
+    expect(measure([], 0)).toMatchObject({ sent: 0, perSecond: 0, latencyMs: { p50: null, max: null } });
   });
 });
 

@@ -2,12 +2,12 @@ import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
 import { percentile } from '../experiments/statistics.ts';
 
-/** How long answers took, ms; undefined without answers. */
+/** How long answers took, ms; null without answers. */
 export interface Latency {
-  readonly p50: number | undefined;
-  readonly p95: number | undefined;
-  readonly p99: number | undefined;
-  readonly max: number | undefined;
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+  readonly max: number | null;
 }
 
 /** What was measured of some requests. */
@@ -38,7 +38,7 @@ export interface MeasuredPhase extends Measured {
 export function measure(records: readonly OrderRecord[], seconds: number): Measured {
   const answered = records.filter(({ http }) => http !== 0);
   const times = records.map(({ tookMs }) => tookMs);
-  const at = (share: number) => percentile(times, share);
+  const at = (share: number) => percentile(times, share) ?? null;
   return {
     sent: records.length,
     answered: answered.length,

@@ -55,7 +55,7 @@ function renderPhases({ phases, orders }: LoadResult): string {
 function numbersOf({ sent, perSecond, expected, latencyMs }: Measured): string[] {
   const share = sent === 0 ? '-' : `${((100 * expected) / sent).toFixed(expected === sent ? 0 : 2)} %`;
   const times = [latencyMs.p50, latencyMs.p95, latencyMs.p99, latencyMs.max];
-  return [count(sent), String(perSecond), share, ...times.map((ms) => (ms === undefined ? '-' : formatDuration(ms)))];
+  return [count(sent), String(perSecond), share, ...times.map((ms) => (ms === null ? '-' : formatDuration(ms)))];
 }
 
 function renderErrors({ outcomes, errors }: Measured, style: Style): string[] {
@@ -71,12 +71,12 @@ function renderKnee({ knee }: LoadResult, style: Style): string[] {
   if (knee === null) return [];
   const { sustainedPerSecond, saturatedAtPerSecond, because, p95Ms, highestPerSecond, busiest } = knee;
   const head =
-    sustainedPerSecond === undefined
+    sustainedPerSecond === null
       ? style.red('knee: below the first step')
-      : saturatedAtPerSecond === undefined
+      : saturatedAtPerSecond === null
         ? style.yellow(`knee: above ${sustainedPerSecond} orders/s; ask for more with --rate`)
         : style.bold(`knee: ${sustainedPerSecond} orders/s (p95 ${Math.round(p95Ms ?? 0)} ms)`);
-  const limit = saturatedAtPerSecond === undefined ? '' : `\n  at ${saturatedAtPerSecond}/s ${because}`;
+  const limit = saturatedAtPerSecond === null ? '' : `\n  at ${saturatedAtPerSecond}/s ${because}`;
   return [
     `${head}${limit}\n  at the most ${highestPerSecond} orders/s were confirmed\n  busiest then: ${busiest.join(', ')}`,
   ];
