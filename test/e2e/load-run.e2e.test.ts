@@ -161,6 +161,9 @@ describe.runIf(canBeHad)('a load', () => {
     await eventually('k6 to run', { withinMs: 30_000 }, () =>
       k6Processes().some(({ commandLine }) => commandLine.includes('steady.ts')),
     );
+    // Meanwhile another run would see these orders, and these faults.
+    const other = await platform.shopctl('load', 'run', 'smoke');
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('an experiment or a load runs already') });
     child.kill('SIGKILL');
     await eventually('k6 to end', { withinMs: ENDED_MS, seen: k6Processes }, () => k6Processes().length === 0);
     expect(await runFolders()).toHaveLength(1);

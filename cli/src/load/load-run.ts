@@ -4,6 +4,7 @@ import { readLostCounts } from '../audit/read-metrics.ts';
 import { type AuditTarget, openTarget } from '../audit/target.ts';
 import { createChaosClient } from '../chaos/chaos-client.ts';
 import type { CommandDeps } from '../commands/deps.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { Journal } from '../experiments/journal.ts';
 import { systemClock } from '../experiments/run/clock.ts';
 import { FaultBook } from '../experiments/run/fault-book.ts';
@@ -225,11 +226,19 @@ async function injectFaults(
   try {
     return await runFaultWindow({ faults, book, phase }, { startedAt, signal });
   } catch (error) {
+    const { remains } = await book.heal();
+    if (deps.signal.aborted && remains.length > 0) tellLeft(remains, deps);
     if (deps.signal.aborted || !over.signal.aborted) throw error;
     const evidence = 'the load ended before the fault was over';
     const check = { kind: 'fault', name: 'the fault was in effect', outcome: 'unknown', evidence } as const;
-    return { faults: [], checks: [check], remains: (await book.heal()).remains };
+    return { faults: [], checks: [check], remains };
   }
+}
+
+/** An interrupted run has no result that could say it; its exit code does. */
+function tellLeft(remains: readonly string[], { output }: CommandDeps): void {
+  for (const what of remains) output.warn(`left: ${what}; run "shopctl chaos heal"`);
+  process.exitCode = exitCodes.dirty;
 }
 
 /** A load keeps no journal: what a fault's book would write there is told. */

@@ -4,7 +4,7 @@ import type { CommandDeps } from '../commands/deps.ts';
 import type { LoadRunOptions } from '../commands/load.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { forwardHangUp } from '../experiments/run/run-chaos-run.ts';
+import { forwardHangUp, holdRuns } from '../experiments/run/run-chaos-run.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
 import type { Project } from '../platform/project.ts';
 import { checkFaults, chooseFaults } from './faults.ts';
@@ -29,6 +29,7 @@ export async function runLoad(name: string, options: LoadRunOptions, deps: Comma
   deps.onForce?.(() => deps.output.note('still ending k6 and taking back faults; once more does not wait for it'));
   forwardHangUp();
   try {
+    await using _ = await holdRuns(project);
     const program = await findK6(project, deps);
     const result = await runPlan(plan, { project, connection, program, deps });
     await writeReports(result, options, deps.output);
@@ -57,7 +58,9 @@ async function planOf(name: string, options: LoadRunOptions, { root }: Project):
   };
 }
 
+/** While a fault acts somebody wants to see what a load makes of it, and what is not ready may be so on purpose. */
 function refuseUnready({ state, gatewayUrl }: PlatformConnection): void {
+  if (gatewayUrl !== '' && state.faults.length > 0) return;
   const away = state.instances.filter(({ kind, status }) => kind === 'service' && status !== 'ready');
   if (gatewayUrl !== '' && away.length === 0) return;
   throw new CliError({
