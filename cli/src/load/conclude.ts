@@ -18,7 +18,7 @@ import type { LoadResult } from './result.ts';
 /** What a finished run came to. Pure. */
 export function conclude(plan: Plan, run: Finished): LoadResult {
   const { scenario, phases } = plan;
-  const { records } = run.observer;
+  const { records } = run;
   const measured = measurePhases(phases, records, scenario.requests);
   const knee = kneeOf(plan, measured, run);
   const checks = checksOf(plan, run, knee);
@@ -63,11 +63,11 @@ function kneeOf({ scenario, phases }: Plan, measured: readonly MeasuredPhase[], 
 
 function checksOf(
   { tracesWanted }: Plan,
-  { exitCode, summary, wasEnough, messages, observer, window, drained, audited, sampled }: Finished,
+  { exitCode, summary, cutAt, messages, records, window, drained, audited, sampled }: Finished,
   knee: LoadResult['knee'],
 ): readonly LoadCheck[] {
   return [
-    ...judgeK6({ exitCode, summary, wasEnough, messages, orders: observer.records.length }),
+    ...judgeK6({ exitCode, summary, wasEnough: cutAt !== undefined, messages, orders: records.length }),
     ...(knee === null ? [] : [judgeKnee(knee)]),
     ...window.checks,
     judgeDrain(drained),
@@ -78,10 +78,10 @@ function checksOf(
 }
 
 /** From the first order to the end of the load. */
-function usageOf({ observer, startedAt, endedAt }: Finished): LoadResult['usage'] {
+function usageOf({ observer, records, startedAt, endedAt }: Finished): LoadResult['usage'] {
   const report = observer.usage.report(startedAt, endedAt) ?? observer.usage.report();
   if (report === undefined) return null;
-  const orders = Math.max(1, observer.records.length);
+  const orders = Math.max(1, records.length);
   const processes = report.processes
     .map((usage) => ({ ...usage, cpuMsPerOrder: Math.round((100 * usage.cpuMs) / orders) / 100 }))
     .toSorted((a, b) => b.cpuMs - a.cpuMs);

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase, Scenario } from '../../../scenarios/lib/scenarios.ts';
 import type { RunningK6 } from './k6-process.ts';
 import { type Knee, whySaturated } from './knee.ts';
@@ -24,26 +25,36 @@ export async function untilFirstOrder(observer: Pick<Observer, 'records'>, k6: R
 }
 
 /**
- * Ends a ramp once two steps that are over did not hold: more load would only make longer queues. Resolves with whether it
- * did, when k6 has ended.
+ * Ends a ramp once two steps that are over did not hold: more load would only make longer queues. Resolves with when it
+ * did so, ms since 1970, or undefined, when k6 has ended.
  */
 export async function endWhenSaturated(
   { requests }: Scenario,
   phases: readonly Phase[],
   { observer, k6 }: { observer: Pick<Observer, 'records'>; k6: RunningK6 },
-): Promise<boolean> {
+): Promise<number | undefined> {
   let isOver = false;
   void k6.ended.then(() => {
     isOver = true;
   });
   while (!isOver) {
     if (countSaturated(phases, observer.records, requests) >= ENOUGH_STEPS) {
+      const cutAt = Date.now();
       await k6.stop();
-      return true;
+      return cutAt;
     }
     await delay(POLL_MS * 5);
   }
-  return false;
+  return undefined;
+}
+
+/** A record has whole ms, and not what k6 itself took, ms. */
+const CLOCK_SLACK_MS = 50;
+
+/** Orders that were in flight when k6 was ended were cut off by that, and not by the system: the audit finds them by key. */
+export function withoutCutOff(records: readonly OrderRecord[], cutAt: number | undefined): readonly OrderRecord[] {
+  if (cutAt === undefined) return records;
+  return records.filter(({ http, at, tookMs }) => http !== 0 || at + tookMs < cutAt - CLOCK_SLACK_MS);
 }
 
 function countSaturated(phases: readonly Phase[], records: Observer['records'], requests: number): number {

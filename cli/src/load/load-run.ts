@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase, Scenario, Settings } from '../../../scenarios/lib/scenarios.ts';
 import { readLostCounts } from '../audit/read-metrics.ts';
 import { type AuditTarget, openTarget } from '../audit/target.ts';
@@ -16,7 +17,7 @@ import { createGatewayClient } from '../shop/gateway-client.ts';
 import { createBackend } from '../trace/backend.ts';
 import { type Audited, auditLoad, drain } from './afterwards.ts';
 import { conclude } from './conclude.ts';
-import { endWhenSaturated, untilFirstOrder } from './drive.ts';
+import { endWhenSaturated, untilFirstOrder, withoutCutOff } from './drive.ts';
 import { type FaultWindow, runFaultWindow } from './fault-window.ts';
 import type { ChosenFault } from './faults.ts';
 import { storedTrace } from './history.ts';
@@ -66,7 +67,10 @@ export interface Loaded {
   readonly exitCode: number;
   readonly summary: K6Summary | string;
   readonly messages: string;
-  readonly wasEnough: boolean;
+  /** When the command ended k6 because it had seen enough, ms since 1970. */
+  readonly cutAt: number | undefined;
+  /** What was told of orders, without those that the end itself cut off. */
+  readonly records: readonly OrderRecord[];
   readonly window: FaultWindow;
 }
 
@@ -119,7 +123,7 @@ async function loadAndLook(plan: Plan, run: Run): Promise<LoadResult> {
     await using fresh = openTarget(await deps.connect(project));
     const audited = await auditLoad(
       fresh,
-      { runId: plan.runId, folder, records: loaded.observer.records, lostBefore },
+      { runId: plan.runId, folder, records: loaded.records, lostBefore },
       { signal, onProgress: (text) => progress.update(text) },
     );
     return conclude(plan, { ...loaded, drained, sampled, audited, tookMs: performance.now() - began });
@@ -170,16 +174,17 @@ async function load(plan: Plan, run: Run, traces: TraceSampler): Promise<Loaded>
   });
   try {
     const startedAt = await untilFirstOrder(observer, k6);
-    const [window, wasEnough] = await Promise.all([
+    const [window, cutAt] = await Promise.all([
       injectFaults(plan, run, { startedAt, k6 }),
-      plan.scenario.name === 'ramp' ? endWhenSaturated(plan.scenario, plan.phases, { observer, k6 }) : false,
+      plan.scenario.name === 'ramp' ? endWhenSaturated(plan.scenario, plan.phases, { observer, k6 }) : undefined,
     ]);
     const exitCode = await k6.ended;
     const endedAt = performance.now();
     signal.throwIfAborted();
     await observer.stop();
     const summary = await readSummary(files.summary);
-    return { observer, startedAt, endedAt, exitCode, summary, messages: await k6.messages(), wasEnough, window };
+    const records = withoutCutOff(observer.records, cutAt);
+    return { observer, startedAt, endedAt, exitCode, summary, messages: await k6.messages(), cutAt, records, window };
   } finally {
     signal.removeEventListener('abort', stop);
     await k6.stop();

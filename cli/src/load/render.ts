@@ -36,9 +36,10 @@ function headline({ scenario, orders, settings, startedAt }: LoadResult, style: 
   return `${style.bold(scenario)} ${how} for ${settings.durationS} s, seed ${settings.seed}, ${startedAt}: ${count(orders.sent)} requests, ${orders.perSecond} answers/s`;
 }
 
-function renderPhases({ phases, orders }: LoadResult): string {
+/** A ramp that was ended early never came to its last steps. */
+function renderPhases({ phases, orders, knee }: LoadResult): string {
   const rows = phases
-    .filter(({ sent, missing }) => sent > 0 || missing > 0)
+    .filter(({ sent }) => knee === null || sent > 0)
     .map((phase) => [
       phase.name,
       phase.offeredPerSecond === null ? '-' : String(phase.offeredPerSecond),
