@@ -67,7 +67,8 @@ function commonOf({ name, startS, durationS }: Phase): Common {
 function thresholdsOf({ name, demands, rate, durationS }: Phase, requests: number): Record<string, string[]> {
   if (demands === 'nothing') return {};
   const limit = rate === undefined ? undefined : Math.floor(rate * durationS * TOLERATED_SHARE);
-  const dropped = limit === undefined ? {} : { [`dropped_iterations{phase:${name}}`]: [`count<=${limit}`] };
+  // What was never started has none of the scenario's own tags, only its name.
+  const dropped = limit === undefined ? {} : { [`dropped_iterations{scenario:${name}}`]: [`count<=${limit}`] };
   const answered = {
     [`order_answered{phase:${name}}`]: ['rate==1'],
     [`order_duration{phase:${name}}`]: [`max<${ANSWER_LIMIT_MS}`],

@@ -130,11 +130,13 @@ describe.runIf(canBeHad)('a load', () => {
     const injected = await platform.shopctl('chaos', 'inject', 'orders-catalog', 'down', '--ttl', '60s');
     expect(injected.code, injected.stderr).toBe(0);
     try {
-      const { code, result } = await run('steady', '--rate', '2', '--duration', '5s', '--traces', '0');
+      const { code, result } = await run('steady', '--rate', '2000', '--vus', '1', '--duration', '5s', '--traces', '0');
       expect(code).toBe(1);
       expect(result.verdict).toBe('fail');
       const failed = result.checks.filter(({ outcome }) => outcome === 'failed').map(({ name }) => name);
       expect(failed).toContain('order_expected{phase:whole} rate>=0.99');
+      // One user cannot send as many as that.
+      expect(failed).toContain('dropped_iterations{scenario:whole} count<=100');
       expect(result.orders.errors).toMatchObject({ catalog_unavailable: expect.any(Number) });
     } finally {
       await platform.shopctl('chaos', 'clear', '--all');

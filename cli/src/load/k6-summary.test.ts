@@ -18,7 +18,7 @@ const summary = {
       thresholds: { 'rate>=0.99': { ok: true } },
     },
     dropped_iterations: { type: 'counter', contains: 'default', values: { count: 3, rate: 0.1 } },
-    'dropped_iterations{phase:whole}': {
+    'dropped_iterations{scenario:whole}': {
       type: 'counter',
       contains: 'default',
       values: { count: 3, rate: 0.1 },
@@ -40,7 +40,7 @@ describe('the summary of k6', () => {
           isMet: true,
           observed: '99.50 % (199 of 200)',
         },
-        { metric: 'dropped_iterations{phase:whole}', condition: 'count<=2', isMet: false, observed: '3' },
+        { metric: 'dropped_iterations{scenario:whole}', condition: 'count<=2', isMet: false, observed: '3' },
       ],
       dropped: 3,
       vusMax: 12,

@@ -43,7 +43,7 @@ describe('every scenario', () => {
     const parts = phases({ ...defaults, hasFault: false });
     const { thresholds } = k6Options(parts, requests);
     for (const phase of parts.filter(({ demands, rate }) => demands !== 'nothing' && rate !== undefined)) {
-      expect(thresholds[`dropped_iterations{phase:${phase.name}}`]).toHaveLength(1);
+      expect(thresholds[`dropped_iterations{scenario:${phase.name}}`]).toHaveLength(1);
     }
     expect(Object.keys(thresholds).length).toBeGreaterThan(0);
   });
