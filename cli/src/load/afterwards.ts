@@ -41,14 +41,18 @@ export interface AuditedRun {
   readonly lostBefore: ByStatus | undefined;
 }
 
-/** Audits the platform with what this run's clients were told. */
+/**
+ * Audits the platform with what this run's clients were told. `open` connects anew: instances and crashes are as of now, not
+ * of when the run began. A platform that is away by now makes the audit unknown, not the run an error.
+ */
 export async function auditLoad(
-  target: AuditTarget,
+  open: () => Promise<AuditTarget>,
   { runId, folder, records, lostBefore }: AuditedRun,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (text: string) => void },
 ): Promise<Audited> {
   const firstAt = records.reduce((least, { at }) => Math.min(least, at), Date.now());
   try {
+    await using target = await open();
     const [own, foreign] = await Promise.all([
       readOwnOrders(target.databases, runId),
       readForeignOrders(target.databases, runId, firstAt),

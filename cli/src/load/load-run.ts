@@ -5,6 +5,7 @@ import { readLostCounts } from '../audit/read-metrics.ts';
 import { type AuditTarget, openTarget } from '../audit/target.ts';
 import { createChaosClient } from '../chaos/chaos-client.ts';
 import type { CommandDeps } from '../commands/deps.ts';
+import { messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Journal } from '../experiments/journal.ts';
 import { systemClock } from '../experiments/run/clock.ts';
@@ -110,7 +111,11 @@ async function loadAndLook(plan: Plan, run: Run): Promise<LoadResult> {
   const { folder, target, deps, project, progress } = run;
   const { signal } = deps;
   const began = performance.now();
-  const lostBefore = await readLostCounts(target);
+  // Without it a count that an earlier kill took with it is held against this run: said, and no reason not to run.
+  const lostBefore = await readLostCounts(target).catch((error: unknown) => {
+    deps.output.warn(`what earlier kills kept from being counted cannot be read: ${messageOf(error)}`);
+    return undefined;
+  });
   const traces = createSampler(plan, run);
   try {
     const loaded = await load(plan, run, traces);
@@ -119,10 +124,8 @@ async function loadAndLook(plan: Plan, run: Run): Promise<LoadResult> {
     const drained = await drain(target, { peak, endedAt: loaded.endedAt, signal });
     progress.update('comparing traces');
     const sampled = await traces.results();
-    // Instances and crashes are as of now, not of when the run began.
-    await using fresh = openTarget(await deps.connect(project));
     const audited = await auditLoad(
-      fresh,
+      async () => openTarget(await deps.connect(project)),
       { runId: plan.runId, folder, records: loaded.records, lostBefore },
       { signal, onProgress: (text) => progress.update(text) },
     );
