@@ -112,7 +112,7 @@ async function buildTargets() {
   }
   targets.push({
     name: 'cli',
-    sources: ['cli/src', 'kit/src', 'contracts', 'scripts'],
+    sources: ['cli/src', 'kit/src', 'contracts', 'scenarios/lib', 'scripts'],
     options: () => ({
       entryPoints: {
         shopctl: join(root, 'cli/src/shopctl.ts'),

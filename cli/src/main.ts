@@ -10,6 +10,7 @@ import { register as registerDoctor } from './commands/doctor.ts';
 import { register as registerDown } from './commands/down.ts';
 import { register as registerExplain } from './commands/explain.ts';
 import { register as registerFlags } from './commands/flags.ts';
+import { register as registerLoad } from './commands/load.ts';
 import { register as registerLogs } from './commands/logs.ts';
 import { register as registerOrder } from './commands/order.ts';
 import { register as registerOutbox } from './commands/outbox.ts';
@@ -51,6 +52,7 @@ const commands: readonly Register[] = [
   registerVerify,
   registerAudit,
   registerChaos,
+  registerLoad,
   registerBuild,
   registerFlags,
   registerCompose,

@@ -15,7 +15,7 @@ export const register: Register = (program, deps) => {
     .description('install the components that are missing here')
     .option('-y, --yes', 'do not ask')
     .option('--dry-run', 'only say what would be installed, and where')
-    .option('--with <component>', 'also this optional component (jaeger); may be repeated', collect, [])
+    .option('--with <component>', 'also this optional component (jaeger, k6); may be repeated', collect, [])
     .action(async (options: SetupOptions) => {
       const { runSetup } = await import('../platform/run-setup.ts');
       await runSetup(options, deps);

@@ -35,16 +35,30 @@ function startTimeFromProc(pid: number): string | undefined {
   return parseProcStat(stat)?.startTime;
 }
 
+/** What /proc/<pid>/stat says of a process. */
+export interface ProcStat {
+  readonly startTime: string;
+  readonly parent: number;
+  readonly cpuTicks: number;
+  /** Of children that have ended and were waited for. */
+  readonly endedChildrenTicks: number;
+}
+
 /**
  * Start time, parent and CPU ticks from the text of /proc/<pid>/stat (proc_pid_stat(5)); undefined for a zombie. The
  * command in parentheses may itself hold spaces and parentheses, so fields are counted from the last one.
  */
-export function parseProcStat(stat: string): { startTime: string; parent: number; cpuTicks: number } | undefined {
+export function parseProcStat(stat: string): ProcStat | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, parent] = fields;
   if (state === 'Z' || state === 'X' || state === undefined) return undefined;
-  // Fields 14, 15 and 22 of the manual page; the first one after the parenthesis is field 3.
-  return { startTime: fields[19] ?? '', parent: Number(parent), cpuTicks: Number(fields[11]) + Number(fields[12]) };
+  // Fields 14 to 17 and 22 of the manual page; the first one after the parenthesis is field 3.
+  return {
+    startTime: fields[19] ?? '',
+    parent: Number(parent),
+    cpuTicks: Number(fields[11]) + Number(fields[12]),
+    endedChildrenTicks: Number(fields[13]) + Number(fields[14]),
+  };
 }
 
 async function startTimeFromPs(pid: number): Promise<string | undefined> {

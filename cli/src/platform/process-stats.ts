@@ -11,7 +11,7 @@ export interface ProcessUsage {
 
 const run = promisify(execFile);
 /** USER_HZ: 100 on every Linux that Node supports. */
-const TICKS_PER_SECOND = 100;
+export const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
 
 /** What a process uses; undefined when it is gone. */

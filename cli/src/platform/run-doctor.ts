@@ -7,6 +7,8 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Style } from '../output/style.ts';
 import type { Availability, ComponentName } from '../providers/component.ts';
 import { describeProviders } from '../providers/resolve.ts';
+import { describeTools } from '../providers/resolve-tool.ts';
+import type { ToolName } from '../providers/tool.ts';
 import { inspectionContext } from './component-context.ts';
 import { findLeftovers } from './leftovers.ts';
 import { isAlive } from './process-identity.ts';
@@ -24,21 +26,24 @@ export async function runDoctor(options: CommonOptions, deps: CommandDeps): Prom
   const state = await readState(project.stateFile);
   const isRunning = state !== undefined && (await isAlive(state.supervisor));
   const holdsPort = isRunning && state.instances.some(({ ports }) => ports.main === GATEWAY_PORT);
-  const [memory, disk, clockShift, port, leftovers, providers] = await Promise.all([
+  const context = inspectionContext(project, deps.env);
+  const [memory, disk, clockShift, port, leftovers, components, tools] = await Promise.all([
     checkMemory(),
     checkDisk(project.cacheDir),
     checkClockShift(deps.env),
     checkPort(GATEWAY_PORT, holdsPort),
     checkLeftovers(project, state, isRunning),
-    describeProviders(inspectionContext(project, deps.env)),
+    describeProviders(context),
+    describeTools(context),
   ]);
+  const providers = { ...components, ...tools };
   const checks: Check[] = [
     checkNode(process.versions.node),
     checkCpus(),
     memory,
     disk,
     clockShift,
-    ...Object.entries(providers).map(([name, ways]) => checkComponent(name as ComponentName, ways)),
+    ...Object.entries(providers).map(([name, ways]) => checkComponent(name as ComponentName | ToolName, ways)),
     port,
     leftovers,
   ];
@@ -56,7 +61,7 @@ export async function runDoctor(options: CommonOptions, deps: CommandDeps): Prom
   if (failed > 0) process.exitCode = exitCodes.failed;
 }
 
-function checkComponent(name: ComponentName, ways: readonly Availability[]): Check {
+function checkComponent(name: ComponentName | ToolName, ways: readonly Availability[]): Check {
   const serving = ways.find(({ available }) => available);
   const base = { category: 'components', name } as const;
   if (serving) return { ...base, status: 'pass', message: `${serving.kind}: ${serving.detail}` };
@@ -90,7 +95,7 @@ function formatCheck({ status, name, message, fix }: Check, style: Style): strin
   return `${word} ${name.padEnd(10)} ${message}${fix ? `\n     ${' '.repeat(10)} ${style.dim(fix)}` : ''}`;
 }
 
-function describeWays(providers: Readonly<Record<ComponentName, readonly Availability[]>>): string {
+function describeWays(providers: Readonly<Record<ComponentName | ToolName, readonly Availability[]>>): string {
   return Object.entries(providers)
     .map(([name, ways]) => {
       const lines = ways.map(({ kind, available, installable, detail }) => {

@@ -8,15 +8,20 @@ import { formatDuration } from '../output/units.ts';
 import type { Availability, ComponentContext, ComponentName } from '../providers/component.ts';
 import { componentNames } from '../providers/component.ts';
 import { describeProviders, installComponent } from '../providers/resolve.ts';
+import { describeTools, installTool } from '../providers/resolve-tool.ts';
+import { type ToolName, toolNames } from '../providers/tool.ts';
 import { bundles } from './bundles.ts';
 import { inspectionContext } from './component-context.ts';
 
+/** A component of the platform, or a program that commands use. */
+type Wanted = ComponentName | ToolName;
+
 /** What `up` uses when nothing else is said; the built-in trace store stands in for Jaeger, and wires for Toxiproxy. */
-const wantedByDefault: readonly ComponentName[] = ['postgres', 'rabbitmq', 'toxiproxy'];
-const required: readonly ComponentName[] = ['postgres', 'rabbitmq'];
+const wantedByDefault: readonly Wanted[] = ['postgres', 'rabbitmq', 'toxiproxy'];
+const required: readonly Wanted[] = ['postgres', 'rabbitmq'];
 
 interface Step {
-  readonly component: ComponentName;
+  readonly component: Wanted;
   /** The way that serves now, or that would be installed. */
   readonly way: Availability | undefined;
 }
@@ -51,17 +56,18 @@ export async function runSetup(options: SetupOptions, deps: CommandDeps): Promis
   output.result({ components: now, cacheDir: project.cacheDir, notInstalled: problems }, () => describe(now));
 }
 
-function parseComponent(name: string): ComponentName {
-  if ((componentNames as readonly string[]).includes(name)) return name as ComponentName;
+function parseComponent(name: string): Wanted {
+  const known: readonly string[] = [...componentNames, ...toolNames];
+  if (known.includes(name)) return name as Wanted;
   throw new CliError({
     what: `there is no component "${name}"`,
-    next: `components are ${componentNames.join(', ')}`,
+    next: `components are ${known.join(', ')}`,
     exitCode: exitCodes.usage,
   });
 }
 
-async function look(context: ComponentContext, wanted: readonly ComponentName[]): Promise<readonly Step[]> {
-  const ways = await describeProviders(context);
+async function look(context: ComponentContext, wanted: readonly Wanted[]): Promise<readonly Step[]> {
+  const ways = { ...(await describeProviders(context)), ...(await describeTools(context)) };
   return wanted.map((component) => ({
     component,
     way: ways[component].find((way) => way.available) ?? ways[component].find((way) => way.installable),
@@ -69,14 +75,15 @@ async function look(context: ComponentContext, wanted: readonly ComponentName[])
 }
 
 async function install(
-  component: ComponentName,
+  component: Wanted,
   context: ComponentContext,
   { output }: CommandDeps,
 ): Promise<(Error & { why?: string }) | undefined> {
   const began = performance.now();
   const progress = output.progress(`installing ${component}`);
   try {
-    await installComponent(component, context, (message) => progress.update(`installing ${component}: ${message}`));
+    const tell = (message: string) => progress.update(`installing ${component}: ${message}`);
+    await (component === 'k6' ? installTool(component, context, tell) : installComponent(component, context, tell));
     progress.succeed(`${component} installed in ${formatDuration(performance.now() - began)}`);
     return undefined;
   } catch (error) {

@@ -24,12 +24,14 @@ const BUILD_TIMEOUT_MS = 30 * 60_000;
 /**
  * Builds a program from the module proxy's sources and puts it at `target` in one step. It is built inside its own module
  * and not by `go install PATH@VERSION`, which refuses modules whose go.mod replaces a dependency, as Jaeger's does.
- * Sources and build cache are in a folder that is removed afterwards: nothing reaches the user's own Go folders.
+ * Sources and build cache are in a folder that is removed afterwards, also when `signal` ends the build: nothing reaches
+ * the user's own Go folders.
  */
 export async function buildGoProgram(
   program: GoProgram,
   { cacheDir, env }: Pick<ComponentContext, 'cacheDir' | 'env'>,
   onProgress: OnProgress,
+  signal?: AbortSignal,
 ): Promise<void> {
   const go = await findOnPath('go', env);
   if (go === undefined) throw new Error(`${program.title}: building it needs Go, and there is no "go" on PATH`);
@@ -37,12 +39,17 @@ export async function buildGoProgram(
   const draft = await mkdtemp(join(cacheDir, 'go-'));
   try {
     onProgress(`building ${program.title} ${program.version} with Go (its modules are downloaded first)`);
-    const run = goRunner(go, program, {
-      ...env,
-      GOPATH: join(draft, 'path'),
-      GOCACHE: join(draft, 'cache'),
-      GOFLAGS: '-modcacherw',
-    });
+    const run = goRunner(
+      go,
+      program,
+      {
+        ...env,
+        GOPATH: join(draft, 'path'),
+        GOCACHE: join(draft, 'cache'),
+        GOFLAGS: '-modcacherw',
+      },
+      signal,
+    );
     const { modulePath, version, mainPackage, target } = program;
     // Outside any module: what the current folder's go.mod says is not ours.
     const answer = await run(['mod', 'download', '-json', `${modulePath}@${version}`], draft);
@@ -57,7 +64,7 @@ export async function buildGoProgram(
 }
 
 /** Runs `go` and resolves with what it printed. Rejects with what it complained about. */
-function goRunner(go: string, { title, version }: GoProgram, env: NodeJS.ProcessEnv) {
+function goRunner(go: string, { title, version }: GoProgram, env: NodeJS.ProcessEnv, signal?: AbortSignal) {
   return async (args: readonly string[], cwd: string): Promise<string> => {
     try {
       const { stdout } = await promisify(execFile)(go, [...args], {
@@ -65,6 +72,7 @@ function goRunner(go: string, { title, version }: GoProgram, env: NodeJS.Process
         env,
         timeout: BUILD_TIMEOUT_MS,
         maxBuffer: 16 << 20,
+        ...(signal && { signal }),
       });
       return stdout;
     } catch (cause) {

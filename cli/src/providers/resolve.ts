@@ -16,6 +16,7 @@ import { jaegerProviders } from './jaeger.ts';
 import { outsideFolder } from './postgres/place.ts';
 import { postgresProviders } from './postgres.ts';
 import { rabbitmqProviders } from './rabbitmq.ts';
+import type { ToolName } from './tool.ts';
 import { toxiproxyProviders } from './toxiproxy.ts';
 import { ComponentUnavailableError } from './unavailable.ts';
 
@@ -42,7 +43,7 @@ export async function resolveComponent(
 ): Promise<Launch> {
   const tried: Availability[] = [];
   for (const provider of waysOf(name, context, options)) {
-    const availability = await check(provider);
+    const availability = await checkWay(provider);
     if (availability.available) return provider.launch();
     tried.push(availability);
   }
@@ -52,7 +53,7 @@ export async function resolveComponent(
 /** Every way of every component, for `doctor`. */
 export async function describeProviders(context: ComponentContext): Promise<Record<ComponentName, Availability[]>> {
   const described = componentNames.map(
-    async (name) => [name, await Promise.all(providers[name](context).map(check))] as const,
+    async (name) => [name, await Promise.all(providers[name](context).map(checkWay))] as const,
   );
   return Object.fromEntries(await Promise.all(described)) as Record<ComponentName, Availability[]>;
 }
@@ -67,8 +68,22 @@ export async function installComponent(
   onProgress: OnProgress,
   options: ResolveOptions = {},
 ): Promise<void> {
-  const ways = waysOf(name, context, options);
-  const checked = await Promise.all(ways.map(async (way) => ({ way, availability: await check(way) })));
+  return installFirst(name, waysOf(name, context, options), onProgress);
+}
+
+/** What a way must be able to do for `installFirst`: those of components and of tools. */
+interface InstallableWay extends Pick<Provider, 'kind' | 'check'> {
+  install?(onProgress: OnProgress, signal?: AbortSignal): Promise<void>;
+}
+
+/** The same for ways that are already known. Rejects with the signal's reason when it aborts. */
+export async function installFirst(
+  name: ComponentName | ToolName,
+  ways: readonly InstallableWay[],
+  onProgress: OnProgress,
+  signal?: AbortSignal,
+): Promise<void> {
+  const checked = await Promise.all(ways.map(async (way) => ({ way, availability: await checkWay(way) })));
   if (checked.some(({ availability }) => availability.available)) return;
   const failed: Availability[] = [];
   for (const { way, availability } of checked) {
@@ -77,8 +92,9 @@ export async function installComponent(
       continue;
     }
     try {
-      return await way.install(onProgress);
+      return await way.install(onProgress, signal);
     } catch (error) {
+      signal?.throwIfAborted();
       onProgress(`${way.kind}: ${(error as Error).message}`);
       failed.push({ ...availability, installable: false, detail: (error as Error).message });
     }
@@ -111,7 +127,7 @@ function waysOf(name: ComponentName, context: ComponentContext, { forced }: Reso
 }
 
 /** A way whose check itself fails is a way that does not serve; the others are still tried. */
-async function check(provider: Provider): Promise<Availability> {
+export async function checkWay(provider: Pick<Provider, 'kind' | 'check'>): Promise<Availability> {
   try {
     return await provider.check();
   } catch (error) {

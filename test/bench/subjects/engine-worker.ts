@@ -82,6 +82,7 @@ function assemble({ orders, ...others }: ShopDatabases) {
     gauges,
     logger,
     failpoint,
+    flags: { isOn: async () => false },
     stopping,
   });
   const catalog = {

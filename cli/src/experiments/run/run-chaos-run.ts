@@ -110,14 +110,14 @@ function showPlan(experiments: readonly FoundExperiment[], { output }: CommandDe
   );
 }
 
-/** Two runs at once would each see the other's faults. Free again after kill -9. */
+/** Two runs at once would each see the other's faults and orders; a load is one too. Free again after kill -9. */
 export async function holdRuns(project: Project): Promise<AsyncDisposable> {
   await mkdir(join(project.stateDir, 'chaos'), { recursive: true, mode: 0o700 });
   const lock = await takeProjectLock(join(project.stateDir, 'chaos', 'run.lock'));
   if (lock === undefined) {
     throw new CliError({
-      what: `experiments run already on ${project.name}`,
-      why: 'two runs at once would each see the other’s faults',
+      what: `an experiment or a load runs already on ${project.name}`,
+      why: 'two runs at once would each see the other’s faults and orders',
       next: 'wait for the other run to end, or choose another project with --project',
     });
   }

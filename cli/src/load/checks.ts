@@ -1,0 +1,141 @@
+import type { AuditReport } from '../audit/audit.ts';
+import { count } from '../audit/invariant.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { K6Summary, Threshold } from './k6-summary.ts';
+import type { Knee } from './knee.ts';
+import type { Drain } from './outbox.ts';
+import type { SampledTrace } from './trace-sample.ts';
+
+/** One thing that a run was judged by. */
+export interface LoadCheck {
+  readonly kind: 'k6' | 'threshold' | 'knee' | 'fault' | 'outbox' | 'audit' | 'trace';
+  readonly name: string;
+  readonly outcome: 'ok' | 'failed' | 'unknown';
+  /** What was seen, one line. */
+  readonly evidence: string;
+}
+
+/** k6's exit code when a threshold was crossed, which the summary tells in detail (errext/exitcodes of k6). */
+const THRESHOLDS_CROSSED = 99;
+
+export interface K6End {
+  readonly exitCode: number;
+  /** Why there is none, as a text. */
+  readonly summary: K6Summary | string;
+  /** The command ended it because it had seen enough. */
+  readonly wasEnough: boolean;
+  /** The last lines of its log. */
+  readonly messages: string;
+  /** Orders that were told of. */
+  readonly orders: number;
+}
+
+/** Whether k6 did what it was asked for, and each threshold by itself. */
+export function judgeK6({ exitCode, summary, wasEnough, messages, orders }: K6End): readonly LoadCheck[] {
+  const check = { kind: 'k6', name: 'k6 ran to its end' } as const;
+  const ended = `k6 ended with ${exitCode}`;
+  const log = messages === '' ? '' : `: ${messages}`;
+  if (typeof summary === 'string')
+    return [{ ...check, outcome: 'unknown', evidence: `${ended} and left no summary (${summary})${log}` }];
+  if (exitCode !== 0 && exitCode !== THRESHOLDS_CROSSED && !wasEnough)
+    return [{ ...check, outcome: 'unknown', evidence: `${ended}${log}` }, ...judgeThresholds(summary)];
+  if (orders === 0) return [{ ...check, outcome: 'unknown', evidence: `no order was sent${log}` }];
+  const how = wasEnough
+    ? 'ended early, the system was saturated'
+    : `${count(orders)} requests, ${count(summary.dropped)} dropped`;
+  return [{ ...check, outcome: 'ok', evidence: how }, ...judgeThresholds(summary)];
+}
+
+/** In the order of their names, which keeps those of a phase together; k6 has none. */
+function judgeThresholds({ thresholds }: K6Summary): readonly LoadCheck[] {
+  const nameOf = ({ metric }: Threshold) => metric.split('{').reverse().join(' ');
+  return thresholds
+    .toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)))
+    .map(({ metric, condition, isMet, observed }) => ({
+      kind: 'threshold',
+      name: `${metric} ${condition}`,
+      outcome: isMet ? 'ok' : 'failed',
+      evidence: observed,
+    }));
+}
+
+/** A ramp whose first step does not hold has found nothing out about a limit: the system is not well. */
+export function judgeKnee(knee: Knee): LoadCheck {
+  const { sustainedPerSecond, saturatedAtPerSecond, because, p95Ms } = knee;
+  const check = { kind: 'knee', name: 'the first step of the ramp holds' } as const;
+  if (sustainedPerSecond === null) return { ...check, outcome: 'failed', evidence: because ?? 'nothing was measured' };
+  const held = `${sustainedPerSecond} orders a second held (p95 ${Math.round(p95Ms ?? 0)} ms)`;
+  const limit = saturatedAtPerSecond === null ? 'no step did not' : `${saturatedAtPerSecond} did not: ${because}`;
+  return { ...check, outcome: 'ok', evidence: `${held}, ${limit}` };
+}
+
+/** A text: why it could not be seen. */
+export function judgeDrain(drain: Drain | string): LoadCheck {
+  const check = { kind: 'outbox', name: 'everything is published and every saga ends' } as const;
+  if (typeof drain === 'string') return { ...check, outcome: 'unknown', evidence: drain };
+  const { tookMs, last } = drain;
+  if (tookMs !== undefined) return { ...check, outcome: 'ok', evidence: `${tookMs} ms after the load` };
+  return {
+    ...check,
+    outcome: 'failed',
+    evidence: `${count(last.pending)} events and ${count(last.open)} sagas still waited`,
+  };
+}
+
+/** A text: why there was none. */
+export function judgeAudit(report: AuditReport | string): readonly LoadCheck[] {
+  if (typeof report === 'string') return [{ kind: 'audit', name: 'audit', outcome: 'unknown', evidence: report }];
+  return report.invariants
+    .filter(({ verdict }) => verdict !== 'skipped')
+    .map(({ id, title, verdict, evidence, violations }) => ({
+      kind: 'audit',
+      name: `${id} ${title}`,
+      outcome: ({ ok: 'ok', violated: 'failed', unknown: 'unknown', skipped: 'ok' } as const)[verdict],
+      evidence: violations[0] === undefined ? evidence : `${evidence} (${violations[0].kind}: ${violations[0].detail})`,
+    }));
+}
+
+/** Traces that were asked for and not found to look at are missing evidence. */
+export function judgeTraces(traces: readonly SampledTrace[], wanted: number): readonly LoadCheck[] {
+  if (wanted > 0 && traces.length === 0)
+    return [
+      {
+        kind: 'trace',
+        name: 'sampled traces',
+        outcome: 'unknown',
+        evidence: 'no order was quick enough to be looked at',
+      },
+    ];
+  return traces.map(({ orderId, contract, verdict, explanation, traceId }) => ({
+    kind: 'trace',
+    name: `${contract} order ${orderId}`,
+    outcome: ({ pass: 'ok', fail: 'failed', unknown: 'unknown' } as const)[verdict],
+    evidence: `${explanation} (trace ${traceId})`,
+  }));
+}
+
+export function judgeKeys(repeated: readonly string[]): LoadCheck {
+  return {
+    kind: 'audit',
+    name: 'one order per Idempotency-Key',
+    outcome: repeated.length === 0 ? 'ok' : 'failed',
+    evidence:
+      repeated.length === 0
+        ? 'no key has two orders'
+        : `${repeated.length} keys have several: ${repeated.slice(0, 3).join(', ')}`,
+  };
+}
+
+export type LoadVerdict = 'pass' | 'fail' | 'unknown' | 'dirty';
+
+/** What failed is certain, whatever else is not known. */
+export function verdictOf(checks: readonly LoadCheck[], remains: readonly string[]): LoadVerdict {
+  if (remains.length > 0) return 'dirty';
+  if (checks.some(({ outcome }) => outcome === 'failed')) return 'fail';
+  return checks.some(({ outcome }) => outcome === 'unknown') ? 'unknown' : 'pass';
+}
+
+export function exitCodeOf(verdict: LoadVerdict): ExitCode {
+  const codes = { pass: exitCodes.ok, fail: exitCodes.failed, unknown: exitCodes.unknown, dirty: exitCodes.dirty };
+  return codes[verdict];
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import type { Lease } from '../chaos/lease.ts';
+import type { FaultBook } from '../experiments/run/fault-book.ts';
+import { runFaultWindow } from './fault-window.ts';
+
+const lease: Lease = {
+  id: 'abc123',
+  fault: 'down',
+  kind: 'proxy',
+  target: 'orders-broker',
+  parameters: {},
+  status: 'active',
+  since: '2026-01-02T03:04:05.000Z',
+  ttlMs: 1_000,
+  expiresAt: '2026-01-02T03:05:05.000Z',
+  isHeld: true,
+  witness: { verdict: 'seen', evidence: 'refused' },
+};
+
+/** A book that takes back what it injects, as far as nothing else is said. */
+function aBook(changes: Partial<Pick<FaultBook, 'inject' | 'heal' | 'refresh'>> = {}) {
+  const calls: string[] = [];
+  const book = {
+    async inject(step: string, { hold }: { hold: boolean }) {
+      calls.push(`inject ${step}${hold ? ' held' : ''}`);
+      return lease;
+    },
+    async heal() {
+      calls.push('heal');
+      return { healed: [lease], remains: [] };
+    },
+    refresh: async () => ({ ...lease, status: 'healed' as const }),
+    ...changes,
+  } as unknown as FaultBook;
+  return { book, calls };
+}
+
+const faults = [{ target: 'orders-broker', fault: 'down', parameters: {} }];
+/** Its time was over before it began: nothing is waited for. */
+const phase = { name: 'fault', startS: 0, durationS: 3, rate: 1, vus: 1, demands: 'answered' } as const;
+const past = { startedAt: performance.now() - 10_000, signal: new AbortController().signal };
+
+describe('the window of a fault', () => {
+  it('injects it as a held lease, heals it, and tells from when to when it acted', async () => {
+    const { book, calls } = aBook();
+    const { faults: told, checks, remains } = await runFaultWindow({ faults, book, phase }, past);
+    expect(calls).toEqual(['inject down on orders-broker held', 'heal']);
+    expect(told).toMatchObject([{ from: lease.since, to: expect.any(String), evidence: 'refused' }]);
+    expect(checks).toMatchObject([{ outcome: 'ok', evidence: 'seen: refused' }]);
+    expect(remains).toEqual([]);
+  });
+
+  it('is unknown when the fault was not seen in effect, or could not be injected', async () => {
+    const unseen = { ...lease, status: 'healed', witness: { verdict: 'absent', evidence: 'no effect' } } as const;
+    const absent = aBook({ refresh: async () => unseen });
+    expect((await runFaultWindow({ faults, ...absent, phase }, past)).checks).toMatchObject([{ outcome: 'unknown' }]);
+    const refused = aBook({ inject: async () => Promise.reject(new Error('no such proxy')) });
+    const { checks, faults: told } = await runFaultWindow({ faults, ...refused, phase }, past);
+    expect(checks).toMatchObject([{ outcome: 'unknown', evidence: 'not injected: no such proxy' }]);
+    expect(told).toMatchObject([{ from: null, to: null }]);
+  });
+
+  it('tells what could not be taken back', async () => {
+    const left = aBook({
+      heal: async () => ({ healed: [], remains: ['down on orders-broker'] }),
+      refresh: async () => ({ ...lease, status: 'remains' as const }),
+    });
+    const { remains, faults: told } = await runFaultWindow({ faults, ...left, phase }, past);
+    expect(remains).toEqual(['down on orders-broker']);
+    expect(told).toMatchObject([{ to: null }]);
+  });
+
+  it('heals also when it is interrupted while it waits', async () => {
+    const { book, calls } = aBook();
+    const signal = AbortSignal.abort();
+    await expect(
+      runFaultWindow({ faults, book, phase }, { startedAt: performance.now(), signal }),
+    ).rejects.toMatchObject({ name: 'AbortError' });
+    expect(calls).toEqual(['heal']);
+  });
+});

@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Phase } from '../../../scenarios/lib/scenarios.ts';
+import type { Lease } from '../chaos/lease.ts';
+import { messageOf } from '../errors.ts';
+import type { FaultBook } from '../experiments/run/fault-book.ts';
+import type { LoadCheck } from './checks.ts';
+import type { ChosenFault } from './faults.ts';
+
+/** A fault of a run, as `--json` tells it. */
+export interface RunFault {
+  readonly target: string;
+  readonly fault: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** ISO times; null when it never was in effect, or is not gone. */
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly evidence: string;
+}
+
+export interface FaultWindow {
+  readonly faults: readonly RunFault[];
+  readonly checks: readonly LoadCheck[];
+  /** What could not be taken back. */
+  readonly remains: readonly string[];
+}
+
+/** Orders that were sent at the end of the phase before are answered without the fault, ms. */
+const LATER_MS = 1_000;
+/** It is gone before the next phase begins, which is not judged either, ms. */
+const EARLIER_MS = 2_000;
+/** The command heals it; a command that is killed loses its lease, and this is for what is left then, ms. */
+const TTL_SLACK_MS = 60_000;
+
+/**
+ * Injects the faults a second after the phase `fault` has begun, and heals them two seconds before it ends. `startedAt`
+ * is when the load began (monotonic, ms). Resolves when they are gone; what went wrong is told by checks.
+ */
+export async function runFaultWindow(
+  { faults, book, phase }: { faults: readonly ChosenFault[]; book: FaultBook; phase: Phase },
+  { startedAt, signal }: { startedAt: number; signal: AbortSignal },
+): Promise<FaultWindow> {
+  const beginsAt = startedAt + phase.startS * 1000 + LATER_MS;
+  const endsAt = startedAt + (phase.startS + phase.durationS) * 1000 - EARLIER_MS;
+  const injected: { readonly chosen: ChosenFault; readonly lease: Lease | string }[] = [];
+  let remains: readonly string[] = [];
+  try {
+    await waitUntil(beginsAt, signal);
+    for (const chosen of faults) injected.push({ chosen, lease: await inject(chosen, endsAt, book, signal) });
+    await waitUntil(endsAt, signal);
+  } finally {
+    remains = (await book.heal()).remains;
+  }
+  const healedAt = new Date().toISOString();
+  const ended = await Promise.all(
+    injected.map(async ({ chosen, lease }) => ({
+      chosen,
+      lease: typeof lease === 'string' ? lease : ((await book.refresh(lease.id)) ?? lease),
+    })),
+  );
+  return {
+    faults: ended.map(({ chosen, lease }) => describeFault(chosen, lease, healedAt)),
+    checks: ended.map(({ chosen, lease }) => judgeFault(chosen, lease)),
+    remains,
+  };
+}
+
+async function inject(
+  { target, fault, parameters }: ChosenFault,
+  endsAt: number,
+  book: FaultBook,
+  signal: AbortSignal,
+): Promise<Lease | string> {
+  const ttlMs = Math.round(Math.max(1_000, endsAt - performance.now())) + TTL_SLACK_MS;
+  try {
+    return await book.inject(`${fault} on ${target}`, { fault, target, parameters, ttlMs, hold: true }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return messageOf(error);
+  }
+}
+
+function waitUntil(atMs: number, signal: AbortSignal): Promise<void> {
+  return delay(Math.max(0, atMs - performance.now()), undefined, { signal });
+}
+
+function describeFault({ target, fault, parameters }: ChosenFault, lease: Lease | string, healedAt: string): RunFault {
+  const about = { target, fault, parameters };
+  if (typeof lease === 'string') return { ...about, from: null, to: null, evidence: lease };
+  const { since, status, witness } = lease;
+  return {
+    ...about,
+    from: since,
+    to: status === 'healed' ? healedAt : null,
+    evidence: witness?.evidence ?? 'it was never looked at',
+  };
+}
+
+/** A fault that was not measurably in effect makes the run say nothing about it. */
+function judgeFault({ target, fault }: ChosenFault, lease: Lease | string): LoadCheck {
+  const check = { kind: 'fault', name: `${fault} on ${target} was in effect` } as const;
+  if (typeof lease === 'string') return { ...check, outcome: 'unknown', evidence: `not injected: ${lease}` };
+  const { verdict = 'absent', evidence = 'it was never looked at' } = lease.witness ?? {};
+  return { ...check, outcome: verdict === 'seen' ? 'ok' : 'unknown', evidence: `${verdict}: ${evidence}` };
+}

@@ -1,0 +1,100 @@
+import { writeFile } from 'node:fs/promises';
+import type { OrderRecord } from '../../../scenarios/lib/record.ts';
+import type { ShopDatabases } from '../shop/databases.ts';
+
+/** An order of a run, as its database knows it. */
+export interface StoredOrder {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** An order that somebody else placed meanwhile. */
+export interface ForeignOrder {
+  readonly id: string;
+  readonly status: string | null;
+}
+
+/** Every order whose Idempotency-Key begins with the run's id. */
+export function readOwnOrders(databases: ShopDatabases, runId: string): Promise<readonly StoredOrder[]> {
+  return databases.query<StoredOrder>(
+    'orders',
+    'SELECT id::text, idempotency_key AS key FROM orders WHERE starts_with(idempotency_key, $1)',
+    [`${runId}-`],
+  );
+}
+
+/** How far the audit looks back from the first order, with some slack, s. */
+const LOOK_BACK_S = 60;
+
+/** Others' orders from just before the run on: the audit is not to hold them against it. */
+export function readForeignOrders(
+  databases: ShopDatabases,
+  runId: string,
+  sinceMs: number,
+): Promise<readonly ForeignOrder[]> {
+  return databases.query<ForeignOrder>(
+    'orders',
+    `SELECT id::text, status FROM orders
+     WHERE created_at > to_timestamp($2::float8 / 1000) - interval '${LOOK_BACK_S} s'
+       AND (idempotency_key IS NULL OR NOT starts_with(idempotency_key, $1))`,
+    [`${runId}-`, sinceMs],
+  );
+}
+
+interface Line {
+  readonly orderId?: string | undefined;
+  readonly status: string;
+  readonly time?: number;
+}
+
+/**
+ * What clients were told, in the form of `audit --history`. A request without a clear answer is looked up by its key, and so
+ * is one that was cut off before anything could be told of it: its order is recovered, not unexpected. Where clients were
+ * told that nothing was recorded, an order would be one that nobody asked for, and is left to the audit to find.
+ */
+export function historyLines(
+  records: readonly OrderRecord[],
+  own: readonly StoredOrder[],
+  foreign: readonly ForeignOrder[],
+): readonly Line[] {
+  const byKey = Map.groupBy(records, ({ key }) => key);
+  const told = records.map(({ orderId, status, at }) => ({ orderId, status: status ?? 'rejected', time: at }));
+  const unclear = own.filter(({ key }) => (byKey.get(key) ?? []).every((record) => !isDecided(record)));
+  const recovered = unclear.filter(({ key }) => {
+    const sent = byKey.get(key);
+    return sent === undefined || sent.some(mayHaveTakenEffect);
+  });
+  return [
+    ...foreign.map(({ id, status }) => ({ orderId: id, status: status ?? 'unclear' })),
+    ...told,
+    ...recovered.map(({ id }) => ({ orderId: id, status: 'unclear' })),
+  ];
+}
+
+function isDecided({ orderId, status }: OrderRecord): boolean {
+  return orderId !== undefined && status !== undefined;
+}
+
+/** No answer, a time limit on the way, or another request with this key in work; other problems say that nothing was recorded. */
+function mayHaveTakenEffect({ http }: OrderRecord): boolean {
+  return http === 0 || http === 409 || http === 500 || http === 502 || http === 504;
+}
+
+/** Keys that more than one order has: idempotency was broken. */
+export function repeatedKeys(own: readonly StoredOrder[]): readonly string[] {
+  return [...Map.groupBy(own, ({ key }) => key)].flatMap(([key, orders]) => (orders.length > 1 ? [key] : []));
+}
+
+export async function writeHistory(file: string, lines: readonly Line[]): Promise<void> {
+  await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 });
+}
+
+/** The trace that an order's saga is in; undefined when the order is not known. */
+export async function storedTrace(databases: ShopDatabases, orderId: string): Promise<string | undefined> {
+  const [row] = await databases.query<{ trace_parent: string | null }>(
+    'orders',
+    'SELECT trace_parent FROM orders WHERE id = $1',
+    [orderId],
+  );
+  return row?.trace_parent?.split('-')[1];
+}

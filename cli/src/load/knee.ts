@@ -1,0 +1,51 @@
+import type { MeasuredPhase } from './measured.ts';
+
+/** Where a ramp stopped being followed. */
+export interface Knee {
+  /** The highest step that held, orders a second; null when not even the first did. */
+  readonly sustainedPerSecond: number | null;
+  /** p95 at that step, ms. */
+  readonly p95Ms: number | null;
+  /** The first step that did not hold; null when all did: the knee lies above the ramp. */
+  readonly saturatedAtPerSecond: number | null;
+  /** Why it did not hold. */
+  readonly because: string | null;
+  /** The most orders a second that were confirmed in any step: what the system does when more is asked of it. */
+  readonly highestPerSecond: number;
+}
+
+/** A step holds while at least this share of what was offered is done in time... */
+const LEAST_SHARE = 0.95;
+/** ...and 95 of 100 answers come within this, ms. Above it a queue is growing: at a constant rate it would not end. */
+const P95_LIMIT_MS = 1_000;
+
+/**
+ * The last step before the first one that did not hold. Steps after it say nothing: they begin with the queues that it
+ * left. A ramp that was ended early has steps that nothing was sent in; they are left out.
+ */
+export function findKnee(steps: readonly MeasuredPhase[]): Knee {
+  const measured = steps.filter(({ sent }) => sent > 0);
+  const saturated = measured.findIndex((step) => whySaturated(step) !== undefined);
+  const held = saturated === -1 ? measured.at(-1) : measured[saturated - 1];
+  const first = measured[saturated];
+  return {
+    sustainedPerSecond: held?.offeredPerSecond ?? null,
+    p95Ms: held?.latencyMs.p95 ?? null,
+    saturatedAtPerSecond: first?.offeredPerSecond ?? null,
+    because: (first && whySaturated(first)) ?? null,
+    highestPerSecond: Math.max(0, ...measured.map(({ expected, durationS }) => round(expected / durationS))),
+  };
+}
+
+/** Undefined for a step that held. */
+export function whySaturated({ offeredPerSecond, expected, durationS, latencyMs }: MeasuredPhase): string | undefined {
+  const due = (offeredPerSecond ?? 0) * durationS;
+  if (expected < LEAST_SHARE * due)
+    return `${round(expected / durationS)} of ${offeredPerSecond} orders a second were confirmed`;
+  const { p95 } = latencyMs;
+  return p95 !== null && p95 > P95_LIMIT_MS ? `p95 was ${Math.round(p95)} ms, above ${P95_LIMIT_MS} ms` : undefined;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,262 @@
+import { rm } from 'node:fs/promises';
+import type { OrderRecord } from '../../../scenarios/lib/record.ts';
+import type { Phase, Scenario, Settings } from '../../../scenarios/lib/scenarios.ts';
+import { readLostCounts } from '../audit/read-metrics.ts';
+import { type AuditTarget, openTarget } from '../audit/target.ts';
+import { createChaosClient } from '../chaos/chaos-client.ts';
+import type { CommandDeps } from '../commands/deps.ts';
+import { messageOf } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Journal } from '../experiments/journal.ts';
+import { systemClock } from '../experiments/run/clock.ts';
+import { FaultBook } from '../experiments/run/fault-book.ts';
+import type { Progress } from '../output/progress.ts';
+import { terminalOf } from '../output/terminal.ts';
+import type { PlatformConnection } from '../platform/connection.ts';
+import type { Project } from '../platform/project.ts';
+import { createGatewayClient } from '../shop/gateway-client.ts';
+import { createBackend } from '../trace/backend.ts';
+import { type Audited, auditLoad, drain } from './afterwards.ts';
+import { conclude } from './conclude.ts';
+import { endWhenSaturated, untilFirstOrder, withoutCutOff } from './drive.ts';
+import { type FaultWindow, runFaultWindow } from './fault-window.ts';
+import type { ChosenFault } from './faults.ts';
+import { storedTrace } from './history.ts';
+import { filesOf, type RunningK6, startK6 } from './k6-process.ts';
+import { type K6Summary, readSummary } from './k6-summary.ts';
+import { describeLive, LiveCount } from './live.ts';
+import { type Observer, startObserver } from './observe.ts';
+import type { Drain } from './outbox.ts';
+import { createRecordReader } from './records.ts';
+import type { LoadResult } from './result.ts';
+import { createRunFolder } from './run-folder.ts';
+import { type SampledTrace, TraceSampler } from './trace-sample.ts';
+import { warmUp } from './warm-up.ts';
+
+/** What a run is, decided before anything happens. */
+export interface Plan {
+  readonly scenario: Scenario;
+  readonly settings: Settings;
+  readonly phases: readonly Phase[];
+  readonly faults: readonly ChosenFault[];
+  readonly seed: number;
+  readonly runId: string;
+  readonly tracesWanted: number;
+  /** Absolute. */
+  readonly htmlFile: string | undefined;
+}
+
+export interface Surroundings {
+  readonly project: Project;
+  readonly connection: PlatformConnection;
+  /** Path of k6. */
+  readonly program: string;
+  readonly deps: CommandDeps;
+}
+
+interface Run extends Surroundings {
+  readonly folder: string;
+  readonly target: AuditTarget;
+  readonly progress: Progress;
+}
+
+/** What a load came to, before it is judged. Moments are monotonic, ms. */
+export interface Loaded {
+  readonly observer: Observer;
+  readonly startedAt: number | undefined;
+  readonly endedAt: number;
+  readonly exitCode: number;
+  readonly summary: K6Summary | string;
+  readonly messages: string;
+  /** When the command ended k6 because it had seen enough, ms since 1970. */
+  readonly cutAt: number | undefined;
+  /** What was told of orders, without those that the end itself cut off. */
+  readonly records: readonly OrderRecord[];
+  readonly window: FaultWindow;
+}
+
+/** Everything that a result is made of. */
+export interface Finished extends Loaded {
+  readonly drained: Drain | string;
+  readonly sampled: readonly SampledTrace[];
+  readonly audited: Audited;
+  readonly tookMs: number;
+}
+
+/**
+ * Runs a load from its first order to its audit. Whatever happens, k6 is ended, the faults are taken back, and the run's files
+ * are removed. Rejects when it is interrupted; everything that is found out is in the result.
+ */
+export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<LoadResult> {
+  const { project, connection, deps } = surroundings;
+  const folder = await createRunFolder(project);
+  const { scenario, seed, runId } = plan;
+  deps.output.note(`${scenario.name}: ${scenario.title} (seed ${seed}, keys ${runId}-*)`);
+  const progress = deps.output.progress('warming up');
+  try {
+    await using target = openTarget(connection);
+    await warmUp(createGatewayClient(connection.gatewayUrl), deps.signal);
+    const result = await loadAndLook(plan, { ...surroundings, folder, target, progress });
+    progress.stop();
+    return result;
+  } catch (error) {
+    progress.fail(deps.signal.aborted ? 'interrupted' : 'the load could not be run');
+    throw error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function loadAndLook(plan: Plan, run: Run): Promise<LoadResult> {
+  const { folder, target, deps, project, progress } = run;
+  const { signal } = deps;
+  const began = performance.now();
+  // Without it a count that an earlier kill took with it is held against this run: said, and no reason not to run.
+  const lostBefore = await readLostCounts(target).catch((error: unknown) => {
+    deps.output.warn(`what earlier kills kept from being counted cannot be read: ${messageOf(error)}`);
+    return undefined;
+  });
+  const traces = createSampler(plan, run);
+  try {
+    const loaded = await load(plan, run, traces);
+    progress.update('waiting until everything is published');
+    const peak = loaded.observer.peak()?.pending ?? 0;
+    const drained = await drain(target, { peak, endedAt: loaded.endedAt, signal });
+    progress.update('comparing traces');
+    const sampled = await traces.results();
+    const audited = await auditLoad(
+      async () => openTarget(await deps.connect(project)),
+      { runId: plan.runId, folder, records: loaded.records, lostBefore },
+      { signal, onProgress: (text) => progress.update(text) },
+    );
+    return conclude(plan, { ...loaded, drained, sampled, audited, tookMs: performance.now() - began });
+  } finally {
+    traces.stop();
+  }
+}
+
+function createSampler(
+  { tracesWanted, settings, phases, scenario }: Plan,
+  { project, connection, target }: Run,
+): TraceSampler {
+  return new TraceSampler({
+    count: tracesWanted,
+    durationMs: settings.durationS * 1000,
+    phases,
+    root: project.root,
+    telemetry: createBackend(connection.telemetryUrl),
+    ...(scenario.requests > 1 && { traceOf: (orderId: string) => storedTrace(target.databases, orderId) }),
+  });
+}
+
+/** The load itself, with its faults. */
+async function load(plan: Plan, run: Run, traces: TraceSampler): Promise<Loaded> {
+  const { deps, connection, folder, project, program, target } = run;
+  const { signal } = deps;
+  const files = filesOf(folder);
+  signal.throwIfAborted();
+  const k6 = await startK6({
+    program,
+    root: project.root,
+    folder,
+    scenario: plan.scenario.name,
+    settings: plan.settings,
+    seed: plan.seed,
+    runId: plan.runId,
+    gatewayUrl: connection.gatewayUrl,
+    htmlFile: plan.htmlFile,
+  });
+  const stop = () => void k6.stop();
+  signal.addEventListener('abort', stop, { once: true });
+  const observer = startObserver({
+    connection,
+    databases: target.databases,
+    reader: createRecordReader(files.console),
+    k6: k6.process,
+    onLook: followLive(plan, run, traces),
+  });
+  try {
+    const startedAt = await untilFirstOrder(observer, k6);
+    const [window, cutAt] = await Promise.all([
+      injectFaults(plan, run, { startedAt, k6 }),
+      plan.scenario.name === 'ramp' ? endWhenSaturated(plan.scenario, plan.phases, { observer, k6 }) : undefined,
+    ]);
+    const exitCode = await k6.ended;
+    const endedAt = performance.now();
+    signal.throwIfAborted();
+    await observer.stop();
+    const summary = await readSummary(files.summary);
+    const records = withoutCutOff(observer.records, cutAt);
+    return { observer, startedAt, endedAt, exitCode, summary, messages: await k6.messages(), cutAt, records, window };
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await k6.stop();
+    await observer.stop();
+  }
+}
+
+/** Told on a terminal once a second; elsewhere every ten, so that a log of CI stays short. */
+const TOLD_EVERY_MS = 10_000;
+
+function followLive(
+  { phases, scenario }: Plan,
+  { progress, deps }: Run,
+  traces: TraceSampler,
+): Parameters<typeof startObserver>[0]['onLook'] {
+  const count = new LiveCount(phases);
+  const isRedrawn = terminalOf(process.stderr, deps.env).redraws;
+  let toldAt = performance.now();
+  return ({ records, pending, machinePercent }) => {
+    count.add(records);
+    for (const record of records) traces.offer(record);
+    const line = `${scenario.name} ${describeLive(count.state(Date.now()), { pending, machinePercent })}`;
+    progress.update(line);
+    if (isRedrawn || performance.now() - toldAt < TOLD_EVERY_MS) return;
+    toldAt = performance.now();
+    progress.note(line);
+  };
+}
+
+const NO_FAULTS: FaultWindow = { faults: [], checks: [], remains: [] };
+
+async function injectFaults(
+  { faults, phases }: Plan,
+  { project, deps, progress }: Run,
+  { startedAt, k6 }: { startedAt: number | undefined; k6: RunningK6 },
+): Promise<FaultWindow> {
+  const phase = phases.find(({ name }) => name === 'fault');
+  if (faults.length === 0 || phase === undefined || startedAt === undefined) return NO_FAULTS;
+  const over = new AbortController();
+  // Without a load there is nothing that the fault could act on.
+  void k6.ended.then(() => over.abort());
+  const book = new FaultBook(createChaosClient(project), noteEvents(progress), systemClock);
+  const signal = AbortSignal.any([deps.signal, over.signal]);
+  try {
+    return await runFaultWindow({ faults, book, phase }, { startedAt, signal });
+  } catch (error) {
+    const { remains } = await book.heal();
+    if (deps.signal.aborted && remains.length > 0) tellLeft(remains, deps);
+    if (deps.signal.aborted || !over.signal.aborted) throw error;
+    const evidence = 'the load ended before the fault was over';
+    const check = { kind: 'fault', name: 'the fault was in effect', outcome: 'unknown', evidence } as const;
+    return { faults: [], checks: [check], remains };
+  }
+}
+
+/** An interrupted run has no result that could say it; its exit code does. */
+function tellLeft(remains: readonly string[], { output }: CommandDeps): void {
+  for (const what of remains) output.warn(`left: ${what}; run "shopctl chaos heal"`);
+  process.exitCode = exitCodes.dirty;
+}
+
+/** A load keeps no journal: what a fault's book would write there is told. */
+function noteEvents(progress: Progress): Journal {
+  return {
+    write(record) {
+      if (record.type === 'fault') progress.note(`${record.lease.fault} on ${record.lease.target}: ${record.state}`);
+      if (record.type === 'event') progress.note(`${record.event}: ${record.details ?? ''}`);
+    },
+    sync: async () => undefined,
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,90 @@
+import type { OrderRecord } from '../../../scenarios/lib/record.ts';
+import type { Phase } from '../../../scenarios/lib/scenarios.ts';
+import { percentile } from '../experiments/statistics.ts';
+
+/** How long answers took, ms; null without answers. */
+export interface Latency {
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+  readonly max: number | null;
+}
+
+/** What was measured of some requests. */
+export interface Measured {
+  readonly sent: number;
+  readonly answered: number;
+  /** Answers as a healthy system gives them. */
+  readonly expected: number;
+  /** Answers a second, over the time in which requests were sent. */
+  readonly perSecond: number;
+  readonly latencyMs: Latency;
+  /** Requests by what became of them: `201 Confirmed`, `200 Cancelled: payment declined`, `503 overloaded`, `timeout`. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Of those, the ones that a healthy system does not give, by the code of the problem, the reason, or the transport's. */
+  readonly errors: Readonly<Record<string, number>>;
+}
+
+export interface MeasuredPhase extends Measured {
+  readonly name: string;
+  readonly durationS: number;
+  /** Orders a second that should be started; null when users wait for their answers. */
+  readonly offeredPerSecond: number | null;
+  /** Iterations that were due and not started, or not ended in time to be told. */
+  readonly missing: number;
+}
+
+/** Sums requests up. `seconds` is the time in which they were sent. */
+export function measure(records: readonly OrderRecord[], seconds: number): Measured {
+  const answered = records.filter(({ http }) => http !== 0);
+  const times = records.map(({ tookMs }) => tookMs);
+  const at = (share: number) => percentile(times, share) ?? null;
+  return {
+    sent: records.length,
+    answered: answered.length,
+    expected: records.filter(({ expected }) => expected).length,
+    perSecond: seconds > 0 ? Math.round((answered.length / seconds) * 10) / 10 : 0,
+    latencyMs: { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) },
+    outcomes: countBy(records, describeOutcome),
+    errors: countBy(
+      records.filter(({ expected }) => !expected),
+      errorCode,
+    ),
+  };
+}
+
+/** Each phase by itself, in their order. */
+export function measurePhases(
+  phases: readonly Phase[],
+  records: readonly OrderRecord[],
+  requestsPerIteration: number,
+): readonly MeasuredPhase[] {
+  const byPhase = Map.groupBy(records, ({ phase }) => phase);
+  return phases.map(({ name, durationS, rate }) => {
+    const own = byPhase.get(name) ?? [];
+    const due = rate === undefined ? 0 : rate * durationS * requestsPerIteration;
+    return {
+      name,
+      durationS,
+      offeredPerSecond: rate === undefined ? null : rate * requestsPerIteration,
+      missing: Math.max(0, due - own.length),
+      ...measure(own, durationS),
+    };
+  });
+}
+
+function describeOutcome({ http, status, reason, code }: OrderRecord): string {
+  if (http === 0) return code ?? 'no answer';
+  const what = [status ?? code ?? '', reason === undefined ? '' : `: ${reason}`].join('');
+  return what === '' ? String(http) : `${http} ${what}`;
+}
+
+function errorCode({ http, code, reason, status }: OrderRecord): string {
+  return code ?? reason ?? (status === undefined ? `http ${http}` : `unexpected ${status}`);
+}
+
+/** The most frequent first. */
+function countBy(records: readonly OrderRecord[], nameOf: (record: OrderRecord) => string): Record<string, number> {
+  const groups = [...Map.groupBy(records, nameOf)].map(([name, own]) => [name, own.length] as const);
+  return Object.fromEntries(groups.toSorted(([, a], [, b]) => b - a));
+}

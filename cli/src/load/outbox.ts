@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ShopDatabases } from '../shop/databases.ts';
+
+/** What waits between the answers and the shipments. */
+export interface Backlog {
+  readonly atMs: number;
+  /** Events that are not published. */
+  readonly pending: number;
+  /** Sagas that have not come to their end. */
+  readonly open: number;
+}
+
+/** Looks into the orders database. Rejects when it cannot be asked. */
+export async function readBacklog(
+  databases: ShopDatabases,
+  nowMs: () => number = performance.now.bind(performance),
+): Promise<Backlog> {
+  const [row] = await databases.query<{ pending: number; open: number }>(
+    'orders',
+    `SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL)::int AS pending,
+       (SELECT count(*) FROM orders WHERE open)::int AS open`,
+  );
+  if (row === undefined) throw new Error('the orders database counted nothing');
+  return { atMs: nowMs(), ...row };
+}
+
+export interface Drain {
+  /** From the end of the load until nothing waited, ms; undefined when something still did. */
+  readonly tookMs: number | undefined;
+  readonly last: Backlog;
+}
+
+const POLL_MS = 100;
+
+/** Waits at most `limitMs` until nothing waits. Rejects when it cannot be seen, and when `signal` aborts. */
+export async function untilDrained(
+  look: () => Promise<Backlog>,
+  { sinceMs, limitMs, signal }: { sinceMs: number; limitMs: number; signal: AbortSignal },
+): Promise<Drain> {
+  for (;;) {
+    const last = await look();
+    const tookMs = Math.max(0, Math.round(last.atMs - sinceMs));
+    if (last.pending === 0 && last.open === 0) return { tookMs, last };
+    if (tookMs >= limitMs) return { tookMs: undefined, last };
+    await delay(POLL_MS, undefined, { signal });
+  }
+}

@@ -1,0 +1,43 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { type ProcessIdentity, type ProcStat, parseProcStat } from '../platform/process-identity.ts';
+import { TICKS_PER_SECOND } from '../platform/process-stats.ts';
+
+/** Every process of this machine, by pid. */
+export type ProcessTable = ReadonlyMap<number, ProcStat>;
+
+/** One look at all processes. Linux only. */
+export async function readProcessTable(): Promise<ProcessTable> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const stats = await Promise.all(pids.map(async (pid) => [pid, await readStat(pid)] as const));
+  return new Map(stats.flatMap(([pid, stat]) => (stat === undefined ? [] : [[pid, stat] as const])));
+}
+
+async function readStat(pid: number): Promise<ProcStat | undefined> {
+  try {
+    return parseProcStat(await readFile(`/proc/${pid}/stat`, 'utf8'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ESRCH') return undefined; // It has ended meanwhile.
+    throw error;
+  }
+}
+
+/** CPU time of this very process so far, ms; undefined when it is gone, or its pid is another's by now. */
+export function ownCpuMs(table: ProcessTable, { pid, startTime }: ProcessIdentity): number | undefined {
+  const found = table.get(pid);
+  return found?.startTime === startTime ? (found.cpuTicks * 1000) / TICKS_PER_SECOND : undefined;
+}
+
+/**
+ * CPU time of a process and of everything below it so far, ms: also of children that have ended, as a PostgreSQL backend
+ * does whose connection is closed. Undefined like `ownCpuMs`.
+ */
+export function treeCpuMs(table: ProcessTable, root: ProcessIdentity): number | undefined {
+  if (table.get(root.pid)?.startTime !== root.startTime) return undefined;
+  const children = Map.groupBy(table.keys(), (pid) => table.get(pid)?.parent);
+  const ticksOf = (pid: number): number => {
+    const { cpuTicks = 0, endedChildrenTicks = 0 } = table.get(pid) ?? {};
+    return cpuTicks + endedChildrenTicks + (children.get(pid) ?? []).reduce((sum, child) => sum + ticksOf(child), 0);
+  };
+  return (ticksOf(root.pid) * 1000) / TICKS_PER_SECOND;
+}

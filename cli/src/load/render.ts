@@ -1,0 +1,142 @@
+import { count } from '../audit/invariant.ts';
+import { writeDuration } from '../chaos/duration.ts';
+import type { Style } from '../output/style.ts';
+import { formatTable } from '../output/table.ts';
+import { formatBytes, formatDuration } from '../output/units.ts';
+import type { LoadCheck } from './checks.ts';
+import type { Measured } from './measured.ts';
+import type { LoadResult } from './result.ts';
+
+/** Above this a service that runs on one core has no more to give, percent of a core. */
+const SATURATED_PERCENT = 90;
+/** Above this what others did is part of what was measured, percent of a core. */
+const DISTURBED_PERCENT = 20;
+/** Processes shown as text; `--json` has all. */
+const SHOWN_PERCENT = 0.5;
+
+/** The summary of a run as text. */
+export function renderLoad(result: LoadResult, style: Style): string {
+  return [
+    headline(result, style),
+    renderPhases(result),
+    ...renderErrors(result.orders, style),
+    ...renderKnee(result, style),
+    renderOutbox(result),
+    ...renderFaults(result),
+    ...renderUsage(result, style),
+    ...result.gaps.map((gap) => style.yellow(`could not be read for a while: ${gap}`)),
+    renderChecks(result.checks, style),
+    ...result.remains.map((what) => style.red(`left: ${what}; run "shopctl chaos heal"`)),
+    verdictLine(result, style),
+  ].join('\n\n');
+}
+
+function headline({ scenario, orders, settings, startedAt }: LoadResult, style: Style): string {
+  const how = settings.rate === null ? `${settings.vus} users` : `${settings.rate}/s`;
+  return `${style.bold(scenario)} ${how} for ${settings.durationS} s, seed ${settings.seed}, ${startedAt}: ${count(orders.sent)} requests, ${orders.perSecond} answers/s`;
+}
+
+/** A ramp that was ended early never came to its last steps. */
+function renderPhases({ phases, orders, knee }: LoadResult): string {
+  const rows = phases
+    .filter(({ sent }) => knee === null || sent > 0)
+    .map((phase) => [
+      phase.name,
+      phase.offeredPerSecond === null ? '-' : String(phase.offeredPerSecond),
+      ...numbersOf(phase),
+      String(phase.missing),
+    ]);
+  const all = phases.length > 1 ? [['all', '-', ...numbersOf(orders), '']] : [];
+  return formatTable(
+    ['PHASE', 'OFFERED/S', 'SENT', 'ANSWERS/S', 'AS EXPECTED', 'P50', 'P95', 'P99', 'MAX', 'NOT SENT'],
+    [...rows, ...all],
+  );
+}
+
+function numbersOf({ sent, perSecond, expected, latencyMs }: Measured): string[] {
+  const share = sent === 0 ? '-' : `${((100 * expected) / sent).toFixed(expected === sent ? 0 : 2)} %`;
+  const times = [latencyMs.p50, latencyMs.p95, latencyMs.p99, latencyMs.max];
+  return [count(sent), String(perSecond), share, ...times.map((ms) => (ms === null ? '-' : formatDuration(ms)))];
+}
+
+function renderErrors({ outcomes, errors }: Measured, style: Style): string[] {
+  const list = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts)
+      .map(([name, times]) => `${count(times)} ${name}`)
+      .join(', ');
+  const told = `answers: ${list(outcomes)}`;
+  return Object.keys(errors).length === 0 ? [told] : [`${told}\n${style.red(`errors: ${list(errors)}`)}`];
+}
+
+function renderKnee({ knee }: LoadResult, style: Style): string[] {
+  if (knee === null) return [];
+  const { sustainedPerSecond, saturatedAtPerSecond, because, p95Ms, highestPerSecond, busiest } = knee;
+  const head =
+    sustainedPerSecond === null
+      ? style.red('knee: below the first step')
+      : saturatedAtPerSecond === null
+        ? style.yellow(`knee: above ${sustainedPerSecond} orders/s; ask for more with --rate`)
+        : style.bold(`knee: ${sustainedPerSecond} orders/s (p95 ${Math.round(p95Ms ?? 0)} ms)`);
+  const limit = saturatedAtPerSecond === null ? '' : `\n  at ${saturatedAtPerSecond}/s ${because}`;
+  return [
+    `${head}${limit}\n  at the most ${highestPerSecond} orders/s were confirmed\n  busiest then: ${busiest.join(', ')}`,
+  ];
+}
+
+function renderOutbox({ outbox: { peak, drainMs } }: LoadResult): string {
+  const most = peak === null ? 'not known' : `${count(peak)} events`;
+  return `outbox: peak ${most}, drained ${drainMs === null ? 'not at all' : `in ${formatDuration(drainMs)}`}`;
+}
+
+function renderFaults({ faults }: LoadResult): string[] {
+  if (faults.length === 0) return [];
+  const lines = faults.map(({ target, fault, parameters, from, to, evidence }) => {
+    const how = Object.entries(parameters).map(([name, value]) => `${name} ${value}`);
+    const lasted =
+      from !== null && to !== null ? writeDuration(Math.round((Date.parse(to) - Date.parse(from)) / 100) * 100) : '-';
+    return `fault: ${fault} on ${target}${how.length > 0 ? ` (${how.join(', ')})` : ''} for ${lasted}: ${evidence}`;
+  });
+  return [lines.join('\n')];
+}
+
+function renderUsage({ usage }: LoadResult, style: Style): string[] {
+  if (usage === null) return ['CPU was not measured'];
+  const { machine, processes } = usage;
+  const rows = processes
+    .filter(({ averagePercent }) => averagePercent >= SHOWN_PERCENT)
+    .map(({ name, averagePercent, peakPercent, cpuMsPerOrder, memory }) => [
+      name,
+      paint(averagePercent, style),
+      paint(peakPercent, style),
+      cpuMsPerOrder.toFixed(2),
+      memory === null ? '-' : `${formatBytes(memory.firstBytes)} -> ${formatBytes(memory.lastBytes)}`,
+    ]);
+  const others = `others on this machine used ${machine.othersPercent} %`;
+  const head = [
+    `CPU in percent of one core: all ${machine.cores} were ${machine.averagePercent} % busy (peak ${machine.peakPercent} %),`,
+    machine.othersPercent >= DISTURBED_PERCENT ? style.yellow(others) : others,
+  ].join(' ');
+  return [`${head}\n${formatTable(['PROCESS', 'AVERAGE', 'PEAK', 'MS/REQUEST', 'MEMORY'], rows)}`];
+}
+
+function paint(percent: number, style: Style): string {
+  const text = `${percent.toFixed(1)} %`;
+  return percent >= SATURATED_PERCENT ? style.red(text) : text;
+}
+
+const MARKS = { ok: ['ok', 'green'], failed: ['FAIL', 'red'], unknown: ['unknown', 'yellow'] } as const;
+
+function renderChecks(checks: readonly LoadCheck[], style: Style): string {
+  const lines = checks.map(({ kind, name, outcome, evidence }) => {
+    const [word, colour] = MARKS[outcome];
+    return `${style[colour](word.padEnd(7))} ${kind.padEnd(9)} ${name}: ${evidence}`;
+  });
+  return lines.join('\n');
+}
+
+function verdictLine({ verdict, checks, tookMs }: LoadResult, style: Style): string {
+  const wrong = checks.filter(({ outcome }) => outcome !== 'ok').length;
+  const summary = `${count(checks.length - wrong)} of ${count(checks.length)} checks held, ${formatDuration(tookMs)}`;
+  if (verdict === 'pass') return `${style.green('pass')}: ${summary}`;
+  return `${verdict === 'unknown' ? style.yellow(verdict) : style.red(verdict)}: ${summary}`;
+}

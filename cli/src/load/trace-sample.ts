@@ -1,0 +1,113 @@
+import type { OrderRecord } from '../../../scenarios/lib/record.ts';
+import type { Phase } from '../../../scenarios/lib/scenarios.ts';
+import { messageOf } from '../errors.ts';
+import { readAccounts } from '../trace/accounting.ts';
+import { assertTrace, type Verdict } from '../trace/assert.ts';
+import type { TelemetryBackend } from '../trace/backend.ts';
+import { expectedTree, loadContract } from '../trace/contract.ts';
+
+/** One order's trace, compared with its contract. */
+export interface SampledTrace {
+  readonly traceId: string;
+  readonly orderId: string;
+  readonly phase: string;
+  readonly contract: string;
+  readonly verdict: Verdict;
+  readonly explanation: string;
+}
+
+export interface TraceSamplerOptions {
+  readonly count: number;
+  /** Of the whole load, ms. */
+  readonly durationMs: number;
+  readonly phases: readonly Phase[];
+  readonly root: string;
+  readonly telemetry: TelemetryBackend;
+  /** The trace that an order's saga is in, where requests are repeated and an answer does not tell it. */
+  readonly traceOf?: (orderId: string) => Promise<string | undefined>;
+}
+
+/** An order this quick met no timeout on its way, so its trace has its shape: the shortest attempt timeout is 1 s. ms. */
+const QUICK_MS = 700;
+/** While the load goes on; what is not whole by then is looked at again at the end. ms. */
+const FIRST_LOOK_MS = 20_000;
+const LAST_LOOK_MS = 10_000;
+/** A late extra span still counts, ms. */
+const SETTLE_MS = 1_000;
+
+/**
+ * Takes orders evenly over a load and compares their traces soon after they were placed: the store keeps the newest traces
+ * only. A phase with a fault, and the time after it, is left out: there a trace may rightly be otherwise.
+ */
+export class TraceSampler {
+  readonly #options: TraceSamplerOptions;
+  readonly #over = new AbortController();
+  readonly #chosen: { readonly record: OrderRecord; readonly result: Promise<SampledTrace> }[] = [];
+  readonly #eligible: ReadonlySet<string>;
+  #firstAt: number | undefined;
+
+  constructor(options: TraceSamplerOptions) {
+    this.#options = options;
+    const disturbed = options.phases.length > 1 ? ['fault', 'recovery', 'spike'] : [];
+    this.#eligible = new Set(options.phases.map(({ name }) => name).filter((name) => !disturbed.includes(name)));
+  }
+
+  /** An order was answered. The next one that fits is taken once its time has come. */
+  offer(record: OrderRecord): void {
+    const { count, durationMs } = this.#options;
+    this.#firstAt ??= record.at;
+    const due = this.#firstAt + (durationMs * (this.#chosen.length + 0.5)) / count;
+    if (this.#chosen.length >= count || record.at < due || !this.#fits(record)) return;
+    this.#chosen.push({ record, result: this.#look(record, FIRST_LOOK_MS) });
+  }
+
+  #fits({ phase, status, reason, tookMs, orderId, traceId, isFirst }: OrderRecord): boolean {
+    const hasContract = status === 'Confirmed' || reason === 'payment declined';
+    const isKnown = orderId !== undefined && traceId !== undefined;
+    return hasContract && isKnown && isFirst && tookMs <= QUICK_MS && this.#eligible.has(phase);
+  }
+
+  /** Resolves with every verdict, after the load and its outbox are done. Never rejects for a trace. */
+  async results(): Promise<readonly SampledTrace[]> {
+    return Promise.all(
+      this.#chosen.map(async ({ record, result }) => {
+        const first = await result;
+        // A relay that was behind is through by now; a trace that was already wrong stays so.
+        return first.verdict === 'pass' || this.#over.signal.aborted ? first : this.#look(record, LAST_LOOK_MS);
+      }),
+    );
+  }
+
+  /** Looks no further. */
+  stop(): void {
+    this.#over.abort();
+  }
+
+  async #look(record: OrderRecord, timeoutMs: number): Promise<SampledTrace> {
+    const contractName = record.status === 'Confirmed' ? 'confirmed' : 'declined';
+    const about = { orderId: String(record.orderId), phase: record.phase, contract: contractName };
+    let traceId = String(record.traceId);
+    try {
+      traceId = (await this.#options.traceOf?.(about.orderId)) ?? traceId;
+      const { verdict, explanation } = await this.#assert(contractName, traceId, record, timeoutMs);
+      return { traceId, ...about, verdict, explanation };
+    } catch (error) {
+      return { traceId, ...about, verdict: 'unknown', explanation: messageOf(error) };
+    }
+  }
+
+  async #assert(contractName: string, traceId: string, { distinctProducts }: OrderRecord, timeoutMs: number) {
+    const { root, telemetry } = this.#options;
+    const contract = await loadContract(contractName, root);
+    const parameters = 'distinctProducts' in contract.parameters ? { distinctProducts } : {};
+    return assertTrace({
+      backend: telemetry,
+      traceId,
+      expected: expectedTree(contract, parameters),
+      timeoutMs,
+      settleMs: SETTLE_MS,
+      accounting: () => readAccounts(telemetry),
+      signal: this.#over.signal,
+    });
+  }
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { ProcStat } from '../platform/process-identity.ts';
+import { readProcessTable, treeCpuMs } from './process-table.ts';
+import { UsageMeter } from './usage.ts';
+
+/** Ticks are 10 ms. */
+function aProcess(cpuTicks: number, changes: Partial<ProcStat> = {}): ProcStat {
+  return { startTime: 's', parent: 1, cpuTicks, endedChildrenTicks: 0, ...changes };
+}
+
+const identity = { pid: 10, startTime: 's' };
+const idle = { busyMs: 0, allMs: 0 };
+
+describe('the CPU of a tree', () => {
+  it('has what is below it, and what was there and has ended', () => {
+    const table = new Map([
+      [10, aProcess(5, { endedChildrenTicks: 7 })],
+      [11, aProcess(3, { parent: 10 })],
+      [12, aProcess(2, { parent: 11 })],
+      [13, aProcess(100)],
+    ]);
+    expect(treeCpuMs(table, identity)).toBe(170);
+  });
+
+  it('is not that of another process with the same pid', () => {
+    expect(treeCpuMs(new Map([[10, aProcess(5, { startTime: 'later' })]]), identity)).toBeUndefined();
+  });
+
+  it.runIf(process.platform === 'linux')('is read from /proc', async () => {
+    const table = await readProcessTable();
+    const own = table.get(process.pid);
+    expect(own?.cpuTicks).toBeGreaterThan(0);
+    expect(table.get(own?.parent ?? 0)).toBeDefined();
+  });
+});
+
+describe('the meter', () => {
+  const orders = { name: 'orders-1', process: identity };
+
+  it('tells the average, the busiest second and the machine', () => {
+    const meter = new UsageMeter();
+    meter.add(0, new Map([[10, aProcess(1_000)]]), [{ ...orders, rssBytes: 100 }], idle);
+    meter.add(1_000, new Map([[10, aProcess(1_090)]]), [{ ...orders, rssBytes: 120 }], { busyMs: 1_500, allMs: 2_000 });
+    meter.add(2_000, new Map([[10, aProcess(1_100)]]), [{ ...orders, rssBytes: 110 }], { busyMs: 2_000, allMs: 4_000 });
+    expect(meter.report()).toMatchObject({
+      processes: [
+        {
+          name: 'orders-1',
+          cpuMs: 1_000,
+          averagePercent: 50,
+          peakPercent: 90,
+          memory: { firstBytes: 100, lastBytes: 110 },
+        },
+      ],
+      // 2 s of the machine, 1 s of them ours, in 2 s.
+      machine: { averagePercent: 50, peakPercent: 75, othersPercent: 50 },
+    });
+    expect(meter.latestMachinePercent()).toBe(25);
+  });
+
+  it('goes on counting when a process is started anew', () => {
+    const meter = new UsageMeter();
+    meter.add(0, new Map([[10, aProcess(1_000)]]), [orders], idle);
+    meter.add(1_000, new Map([[10, aProcess(1_050)]]), [orders], idle);
+    const anew = { name: 'orders-1', process: { pid: 20, startTime: 'later' } };
+    meter.add(2_000, new Map([[20, aProcess(10, { startTime: 'later' })]]), [anew], idle);
+    expect(meter.report()?.processes[0]?.cpuMs).toBe(600);
+  });
+
+  it('reports a part of the time, and nothing of a single look', () => {
+    const meter = new UsageMeter();
+    for (const [second, ticks] of [0, 10, 110].entries())
+      meter.add(second * 1_000, new Map([[10, aProcess(ticks)]]), [orders], idle);
+    expect(meter.report(1_000, 2_000)?.processes[0]?.averagePercent).toBe(100);
+    expect(meter.report(2_000)).toBeUndefined();
+  });
+});

@@ -1,0 +1,142 @@
+import { cpus } from 'node:os';
+import type { ProcessIdentity } from '../platform/process-identity.ts';
+import type { ProcessTable } from './process-table.ts';
+import { ownCpuMs, treeCpuMs } from './process-table.ts';
+
+/** A process, with what is below it, under the name that people know. */
+export interface Watched {
+  /** `orders-1`, `postgres`, `k6`. */
+  readonly name: string;
+  readonly process: ProcessIdentity;
+  /** Resident memory now, bytes; of services only: in a tree shared pages would count often. */
+  readonly rssBytes?: number | undefined;
+  /** Without what is below it, which has names of its own. */
+  readonly isAlone?: boolean;
+}
+
+/** CPU and memory of one name over a time. */
+export interface Usage {
+  readonly name: string;
+  readonly cpuMs: number;
+  /** Of one core, in percent. */
+  readonly averagePercent: number;
+  /** The busiest second. */
+  readonly peakPercent: number;
+  readonly memory: { readonly firstBytes: number; readonly lastBytes: number } | null;
+}
+
+/** Everything of this machine over the same time. */
+export interface MachineUsage {
+  readonly cores: number;
+  /** Of all cores together, in percent. */
+  readonly averagePercent: number;
+  readonly peakPercent: number;
+  /** What is not the platform's, k6's or the command's, of one core: above a few percent the run was disturbed. */
+  readonly othersPercent: number;
+}
+
+export interface UsageReport {
+  readonly processes: readonly Usage[];
+  readonly machine: MachineUsage;
+}
+
+interface Sample {
+  readonly atMs: number;
+  /** By name; only ever grows, also when a process is started anew. */
+  readonly cpuMs: ReadonlyMap<string, number>;
+  readonly rssBytes: ReadonlyMap<string, number>;
+  readonly machine: { readonly busyMs: number; readonly allMs: number };
+}
+
+/** Keeps what was used, second by second. */
+export class UsageMeter {
+  readonly #samples: Sample[] = [];
+  /** Of a name: what its earlier processes used, and what the present one had used at the last look. */
+  readonly #processes = new Map<string, { startTime: string; earlierMs: number; ownMs: number }>();
+
+  /** One look. A process that is seen for the first time after the first look began in between. */
+  add(atMs: number, table: ProcessTable, watched: readonly Watched[], machine = machineTimes()): void {
+    const isFirst = this.#samples.length === 0;
+    for (const { name, process, isAlone = false } of watched) {
+      const cpuMs = isAlone ? ownCpuMs(table, process) : treeCpuMs(table, process);
+      if (cpuMs === undefined) continue;
+      const known = this.#processes.get(name);
+      if (known?.startTime === process.startTime) known.ownMs = Math.max(known.ownMs, cpuMs);
+      else if (known !== undefined)
+        this.#processes.set(name, {
+          startTime: process.startTime,
+          earlierMs: known.earlierMs + known.ownMs,
+          ownMs: cpuMs,
+        });
+      else this.#processes.set(name, { startTime: process.startTime, earlierMs: isFirst ? -cpuMs : 0, ownMs: cpuMs });
+    }
+    this.#samples.push({
+      atMs,
+      cpuMs: new Map([...this.#processes].map(([name, { earlierMs, ownMs }]) => [name, earlierMs + ownMs])),
+      rssBytes: new Map(watched.flatMap(({ name, rssBytes }) => (rssBytes === undefined ? [] : [[name, rssBytes]]))),
+      machine,
+    });
+  }
+
+  /** Over the samples from `fromMs` to `toMs`; undefined when there are fewer than two. */
+  report(fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY): UsageReport | undefined {
+    const samples = this.#samples.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
+    if (samples.length < 2) return undefined;
+    const processes = [...this.#processes.keys()].map((name) => usageOf(name, samples));
+    return { processes, machine: machineUsage(samples, processes) };
+  }
+
+  /** CPU of the machine in the last second, percent of all cores. */
+  latestMachinePercent(): number | undefined {
+    const [before, now] = this.#samples.slice(-2);
+    return before && now && machinePercent(before, now);
+  }
+}
+
+function usageOf(name: string, samples: readonly Sample[]): Usage {
+  const cpuAt = (sample: Sample | undefined) => sample?.cpuMs.get(name) ?? 0;
+  const [first, last] = [samples[0] as Sample, samples.at(-1) as Sample];
+  const cpuMs = cpuAt(last) - cpuAt(first);
+  const rss = samples.flatMap(({ rssBytes }) => rssBytes.get(name) ?? []);
+  return {
+    name,
+    cpuMs: Math.round(cpuMs),
+    averagePercent: percent(cpuMs, last.atMs - first.atMs),
+    peakPercent: Math.max(
+      ...pairs(samples).map(([before, now]) => percent(cpuAt(now) - cpuAt(before), now.atMs - before.atMs)),
+    ),
+    memory: rss.length === 0 ? null : { firstBytes: rss[0] as number, lastBytes: rss.at(-1) as number },
+  };
+}
+
+function machineUsage(samples: readonly Sample[], processes: readonly Usage[]): MachineUsage {
+  const [first, last] = [samples[0] as Sample, samples.at(-1) as Sample];
+  const ownMs = processes.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+  const othersMs = Math.max(0, last.machine.busyMs - first.machine.busyMs - ownMs);
+  return {
+    cores: cpus().length,
+    averagePercent: machinePercent(first, last),
+    othersPercent: percent(othersMs, last.atMs - first.atMs),
+    peakPercent: Math.max(...pairs(samples).map(([before, now]) => machinePercent(before, now))),
+  };
+}
+
+function machinePercent(before: Sample, now: Sample): number {
+  return percent(now.machine.busyMs - before.machine.busyMs, now.machine.allMs - before.machine.allMs);
+}
+
+function pairs(samples: readonly Sample[]): readonly (readonly [Sample, Sample])[] {
+  return samples.slice(1).map((now, index) => [samples[index] as Sample, now]);
+}
+
+function percent(part: number, whole: number): number {
+  return whole <= 0 ? 0 : Math.round((1000 * part) / whole) / 10;
+}
+
+/** CPU time of all cores since the machine started, ms. */
+function machineTimes(): { busyMs: number; allMs: number } {
+  const times = cpus().map((cpu) => cpu.times);
+  const idleMs = times.reduce((sum, { idle }) => sum + idle, 0);
+  const allMs = times.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
+  return { busyMs: allMs - idleMs, allMs };
+}

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { ComponentContext } from './component.ts';
+import { findOnPath, isExecutable } from './executables.ts';
+import { buildGoProgram } from './go-build.ts';
+import { available, installable, unavailable } from './provider-checks.ts';
+import type { ToolWay } from './tool.ts';
+
+/** Version that is built; an installed one may be another of the same major version. */
+const K6_VERSION = 'v2.2.0';
+/** The first that runs TypeScript and has the options the scenarios are run with. */
+const LEAST_MAJOR = 2;
+const VERSION_LIMIT_MS = 3_000;
+
+/** Ways to have k6, in the order in which they are tried. */
+export function k6Ways(context: Pick<ComponentContext, 'cacheDir' | 'env'>): readonly ToolWay[] {
+  return [installedWay(context), cacheWay(context), goWay(context)];
+}
+
+function installedWay({ env }: Pick<ComponentContext, 'env'>): ToolWay {
+  return {
+    kind: 'installed',
+    async check() {
+      const file = await findOnPath('k6', env);
+      if (file === undefined) return unavailable('installed', 'no "k6" on PATH');
+      const version = await versionOf(file, env);
+      const major = majorOf(version);
+      if (major === undefined) return unavailable('installed', `${file} does not say its version: ${version.trim()}`);
+      if (major < LEAST_MAJOR) return unavailable('installed', `${file} is k6 ${major}, and ${LEAST_MAJOR} is needed`);
+      return available('installed', file);
+    },
+    async file() {
+      const file = await findOnPath('k6', env);
+      if (file === undefined) throw new Error('no "k6" on PATH');
+      return file;
+    },
+  };
+}
+
+function cacheWay(context: Pick<ComponentContext, 'cacheDir'>): ToolWay {
+  const file = cachedFile(context);
+  return {
+    kind: 'cache',
+    check: async () =>
+      (await isExecutable(file)) ? available('cache', file) : unavailable('cache', 'not built on this machine yet'),
+    file: async () => file,
+  };
+}
+
+/** Once built, k6 is found in the cache: this way itself only ever installs. */
+function goWay(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolWay {
+  const file = cachedFile(context);
+  const program = { title: 'k6', modulePath: 'go.k6.io/k6/v2', mainPackage: '.', version: K6_VERSION, target: file };
+  return {
+    kind: 'go',
+    async check() {
+      const go = await findOnPath('go', context.env);
+      if (go !== undefined) return installable('go', `can be built with ${go} (about three minutes on two cores)`);
+      return unavailable('go', 'no "go" on PATH; install Go from go.dev, or put "k6" (2 or newer) on PATH');
+    },
+    file: async () => file,
+    install: (onProgress, signal) => buildGoProgram(program, context, onProgress, signal),
+  };
+}
+
+function cachedFile({ cacheDir }: Pick<ComponentContext, 'cacheDir'>): string {
+  return join(cacheDir, `k6-${K6_VERSION}`, 'k6');
+}
+
+async function versionOf(file: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const { stdout } = await promisify(execFile)(file, ['version'], { env, timeout: VERSION_LIMIT_MS });
+  return stdout;
+}
+
+/** From `k6 v2.2.0 (commit/devel, go1.26.8, linux/amd64)`. */
+export function majorOf(version: string): number | undefined {
+  const match = /^k6(?:\.exe)? v(\d+)\./.exec(version);
+  return match ? Number(match[1]) : undefined;
+}

@@ -1,0 +1,34 @@
+import type { Availability, ComponentContext, OnProgress } from './component.ts';
+import { k6Ways } from './k6.ts';
+import { checkWay, installFirst } from './resolve.ts';
+import { type ToolName, type ToolWay, toolNames } from './tool.ts';
+
+type ToolContext = Pick<ComponentContext, 'cacheDir' | 'env'>;
+
+const ways: Readonly<Record<ToolName, (context: ToolContext) => readonly ToolWay[]>> = { k6: k6Ways };
+
+/** Every way of every tool, for `doctor` and `setup`. */
+export async function describeTools(context: ToolContext): Promise<Record<ToolName, Availability[]>> {
+  const described = toolNames.map(
+    async (name) => [name, await Promise.all(ways[name](context).map(checkWay))] as const,
+  );
+  return Object.fromEntries(await Promise.all(described)) as Record<ToolName, Availability[]>;
+}
+
+/** Makes a tool available when it is not. Throws ComponentUnavailableError (3) when none of its ways can. */
+export function installTool(
+  name: ToolName,
+  context: ToolContext,
+  onProgress: OnProgress,
+  signal?: AbortSignal,
+): Promise<void> {
+  return installFirst(name, ways[name](context), onProgress, signal);
+}
+
+/** Path of the first that serves; undefined when it would have to be installed first. Installs nothing. */
+export async function findTool(name: ToolName, context: ToolContext): Promise<string | undefined> {
+  for (const way of ways[name](context)) {
+    if ((await checkWay(way)).available) return way.file();
+  }
+  return undefined;
+}

@@ -1,0 +1,16 @@
+import type { Availability, OnProgress, ProviderKind } from './component.ts';
+
+/** A program that commands run for a while; the platform never has it running, so `up` never needs it. */
+export type ToolName = 'k6';
+
+export const toolNames: readonly ToolName[] = ['k6'];
+
+/** One way to have a tool. `check` takes well under a second and changes nothing. */
+export interface ToolWay {
+  readonly kind: ProviderKind;
+  check(): Promise<Availability>;
+  /** Path of the program; call only when `check` said available. */
+  file(): Promise<string>;
+  /** Makes an installable way available; builds into the cache directory. Aborting leaves nothing. */
+  install?(onProgress: OnProgress, signal?: AbortSignal): Promise<void>;
+}

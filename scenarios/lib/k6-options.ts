@@ -1,0 +1,82 @@
+import type { Phase } from './scenarios.ts';
+
+/**
+ * Limits of a client, ms. The gateway has answered after 9.5 s whatever happens, a client waits a little longer, and an
+ * iteration that is cut off at the end of its phase has had the time for an answer but not for the client's own limit:
+ * a system that hangs does not hold the run.
+ */
+export const CLIENT_TIMEOUT_MS = 11_000;
+export const GRACEFUL_STOP_MS = 10_000;
+const ANSWER_LIMIT_MS = 10_000;
+/** Of answers that are as they must be: orders that come at their times, and users who are as many as they are. */
+const PACED_LIMITS = ['p(95)<1000', 'p(99)<3000'];
+const CLOSED_LIMITS = ['p(95)<2000', 'p(99)<5000'];
+/** Share of answers that may be otherwise, and of orders that may be dropped, in a judged phase. */
+const TOLERATED_SHARE = 0.01;
+
+/** What k6 is told about one phase; `constant-arrival-rate` is the open model. */
+export type K6Scenario =
+  | {
+      readonly executor: 'constant-arrival-rate';
+      readonly rate: number;
+      readonly timeUnit: '1s';
+      readonly preAllocatedVUs: number;
+      readonly maxVUs: number;
+    }
+  | { readonly executor: 'constant-vus'; readonly vus: number };
+
+interface Common {
+  readonly startTime: string;
+  readonly duration: string;
+  readonly gracefulStop: string;
+  readonly tags: { readonly phase: string };
+}
+
+export interface K6Options {
+  readonly scenarios: Record<string, K6Scenario & Common>;
+  readonly thresholds: Record<string, string[]>;
+  /** What the summary tells of a distribution: everything that a threshold is about. */
+  readonly summaryTrendStats: string[];
+}
+
+/** One k6 scenario per phase, so that thresholds can be its own: those of k6 are of the whole run otherwise. */
+export function k6Options(phases: readonly Phase[], requestsPerIteration: number): K6Options {
+  return {
+    scenarios: Object.fromEntries(phases.map((phase) => [phase.name, { ...executorOf(phase), ...commonOf(phase) }])),
+    thresholds: Object.assign({}, ...phases.map((phase) => thresholdsOf(phase, requestsPerIteration))),
+    summaryTrendStats: ['med', 'p(95)', 'p(99)', 'max'],
+  };
+}
+
+function executorOf({ rate, vus }: Phase): K6Scenario {
+  if (rate === undefined) return { executor: 'constant-vus', vus };
+  // A start with too few users drops orders, one with too many takes memory: half a second of orders, the rest when needed.
+  const preAllocatedVUs = Math.min(vus, Math.ceil(rate / 2) + 2);
+  return { executor: 'constant-arrival-rate', rate, timeUnit: '1s', preAllocatedVUs, maxVUs: vus };
+}
+
+function commonOf({ name, startS, durationS }: Phase): Common {
+  return {
+    startTime: `${startS}s`,
+    duration: `${durationS}s`,
+    gracefulStop: `${GRACEFUL_STOP_MS}ms`,
+    tags: { phase: name },
+  };
+}
+
+function thresholdsOf({ name, demands, rate, durationS }: Phase, requests: number): Record<string, string[]> {
+  if (demands === 'nothing') return {};
+  const limit = rate === undefined ? undefined : Math.floor(rate * durationS * TOLERATED_SHARE);
+  // What was never started has none of the scenario's own tags, only its name.
+  const dropped = limit === undefined ? {} : { [`dropped_iterations{scenario:${name}}`]: [`count<=${limit}`] };
+  const answered = {
+    [`order_answered{phase:${name}}`]: ['rate==1'],
+    [`order_duration{phase:${name}}`]: [`max<${ANSWER_LIMIT_MS}`],
+  };
+  if (demands === 'answered') return { ...dropped, ...answered };
+  return {
+    ...dropped,
+    [`order_expected{phase:${name}}`]: [requests > 1 ? 'rate==1' : `rate>=${1 - TOLERATED_SHARE}`],
+    [`order_duration{phase:${name}}`]: rate === undefined ? CLOSED_LIMITS : PACED_LIMITS,
+  };
+}

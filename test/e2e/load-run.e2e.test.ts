@@ -1,0 +1,204 @@
+/*
+ * Goal: `shopctl load run` tells the truth about a load, and nothing it did outlives it, however it ends.
+ * Method: a real platform with its proxies and real k6, which is built first when it is not here. Short runs, one of them
+ * with the broker away; runs that are interrupted and killed; what is refused before anything happens.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { LoadResult } from '../../cli/src/load/result.ts';
+import { cloneRoot, openProject } from '../../cli/src/platform/project.ts';
+import { describeTools } from '../../cli/src/providers/resolve-tool.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import * as chaos from './support/chaos.ts';
+import { place } from './support/client.ts';
+import { eventually } from './support/eventually.ts';
+import { processesMarked } from './support/processes.ts';
+
+const { cacheDir } = openProject('e2e-load-run', cloneRoot(), process.env);
+const { k6: ways } = await describeTools({ cacheDir, env: process.env });
+const canBeHad = ways.some(({ available, installable }) => available || installable);
+if (!canBeHad) console.warn(`skipped: k6 cannot be had: ${ways.map(({ detail }) => detail).join('; ')}`);
+
+/** Building k6 takes minutes on a small machine. */
+const BUILD_LIMIT_MS = 900_000;
+const ENDED_MS = 5_000;
+
+describe.runIf(canBeHad)('a load', () => {
+  let platform: TestPlatform;
+  let folder: string;
+  const children: ChildProcess[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'load-run-'));
+    platform = await startPlatform({ project: 'e2e-load-run' });
+    await ended(start('setup', '--yes', '--with', 'k6'));
+    await place(platform);
+  }, BUILD_LIMIT_MS);
+  afterAll(async () => {
+    await platform?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+  });
+
+  /** The built command, in a group of its own as a terminal would have it. */
+  function start(...args: string[]): ChildProcess {
+    const child = spawn(join(platform.project.root, 'cli/bin/shopctl'), [...args, '--project', platform.project.name], {
+      env: { ...process.env, SHOPCTL_HOME: dirname(platform.project.stateDir), NO_COLOR: '1' },
+      stdio: 'ignore',
+    });
+    children.push(child);
+    return child;
+  }
+
+  async function ended(child: ChildProcess): Promise<number> {
+    const [code] = (await once(child, 'exit')) as [number];
+    return code;
+  }
+
+  async function run(...args: string[]): Promise<{ code: number; result: LoadResult; stderr: string }> {
+    const { code, stdout, stderr } = await platform.shopctl('load', 'run', ...args, '--json');
+    expect(stdout, stderr).not.toBe('');
+    return { code, result: JSON.parse(stdout) as LoadResult, stderr };
+  }
+
+  /** k6 has the folder of its run in its environment. */
+  const k6Processes = () => processesMarked(join(platform.project.stateDir, 'load'));
+  const runFolders = () => readdir(join(platform.project.stateDir, 'load'));
+
+  it('that is small passes: every answer, the ledger, the traces, and its reports', async () => {
+    const [junit, html] = [join(folder, 'load.xml'), join(folder, 'k6.html')];
+    const { code, result, stderr } = await run('smoke', '--duration', '6s', '--junit', junit, '--html', html);
+    expect(
+      result.checks.filter(({ outcome }) => outcome !== 'ok'),
+      stderr,
+    ).toEqual([]);
+    expect(result).toMatchObject({ verdict: 'pass', exitCode: 0, remains: [], gaps: [] });
+    expect(code).toBe(0);
+    expect(result.orders.outcomes).toEqual({ '201 Confirmed': result.orders.sent });
+    expect(result.orders.sent).toBeGreaterThanOrEqual(12);
+    expect(result.traces.map(({ verdict, explanation }) => `${verdict} ${explanation}`)).toEqual(
+      Array.from({ length: 5 }, () => 'pass 31 spans, as the contract wants'),
+    );
+    expect(result.usage?.processes.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['orders-1', 'postgres', 'k6']),
+    );
+    const [row] = await platform.query<{ count: number }>(
+      'orders',
+      'SELECT count(*)::int AS count FROM orders WHERE starts_with(idempotency_key, $1)',
+      [`${result.runId}-`],
+    );
+    expect(row?.count).toBe(result.orders.sent);
+    expect(await readFile(junit, 'utf8')).toContain(`tests="${result.checks.length}" failures="0" errors="0"`);
+    expect(await readFile(html, 'utf8')).toContain('</html>');
+    expect(await runFolders()).toEqual([]);
+  });
+
+  it('with the broker away in its middle: orders do not notice, the outbox does and is drained', async () => {
+    const { code, result, stderr } = await run(
+      'steady',
+      '--rate',
+      '4',
+      '--duration',
+      '36s',
+      '--chaos',
+      'orders-broker:down',
+    );
+    expect(
+      result.checks.filter(({ outcome }) => outcome !== 'ok'),
+      stderr,
+    ).toEqual([]);
+    expect(code).toBe(0);
+    expect(result.phases.map(({ name }) => name)).toEqual(['before', 'fault', 'recovery', 'after']);
+    expect(result.faults).toMatchObject([{ target: 'orders-broker', fault: 'down' }]);
+    const { from, to } = result.faults[0] ?? {};
+    const lastedMs = Date.parse(String(to)) - Date.parse(String(from));
+    // Nine seconds of four orders each wait.
+    expect(lastedMs).toBeGreaterThan(7_000);
+    expect(result.outbox.peak).toBeGreaterThanOrEqual(20);
+    expect(result.outbox.drainMs).not.toBeNull();
+    expect(result.traces.every(({ phase }) => phase === 'before' || phase === 'after')).toBe(true);
+    await chaos.expectClean(platform);
+  });
+
+  it('whose answers are otherwise fails: the thresholds and the exit code say so', async () => {
+    const injected = await platform.shopctl('chaos', 'inject', 'orders-catalog', 'down', '--ttl', '60s');
+    expect(injected.code, injected.stderr).toBe(0);
+    try {
+      const { code, result } = await run('steady', '--rate', '2000', '--vus', '1', '--duration', '5s', '--traces', '0');
+      expect(code).toBe(1);
+      expect(result.verdict).toBe('fail');
+      const failed = result.checks.filter(({ outcome }) => outcome === 'failed').map(({ name }) => name);
+      expect(failed).toContain('order_expected{phase:whole} rate>=0.99');
+      // One user cannot send as many as that.
+      expect(failed).toContain('dropped_iterations{scenario:whole} count<=100');
+      expect(result.orders.errors).toMatchObject({ catalog_unavailable: expect.any(Number) });
+    } finally {
+      await platform.shopctl('chaos', 'clear', '--all');
+    }
+    await chaos.expectClean(platform);
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('that is ended by %s ends k6, removes its files, and says so', async (signal, code) => {
+    const child = start('load', 'run', 'steady', '--rate', '2');
+    await eventually('k6 to run', { withinMs: 30_000 }, () =>
+      k6Processes().some(({ commandLine }) => commandLine.includes('steady.ts')),
+    );
+    child.kill(signal);
+    expect(await ended(child)).toBe(code);
+    await eventually('k6 to be gone', { withinMs: ENDED_MS, seen: k6Processes }, () => k6Processes().length === 0);
+    expect(await runFolders()).toEqual([]);
+  });
+
+  it('whose command is killed leaves no k6, and the next one removes what it left', async () => {
+    const child = start('load', 'run', 'steady', '--rate', '2');
+    await eventually('k6 to run', { withinMs: 30_000 }, () =>
+      k6Processes().some(({ commandLine }) => commandLine.includes('steady.ts')),
+    );
+    // Meanwhile another run would see these orders, and these faults.
+    const other = await platform.shopctl('load', 'run', 'smoke');
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('an experiment or a load runs already') });
+    child.kill('SIGKILL');
+    await eventually('k6 to end', { withinMs: ENDED_MS, seen: k6Processes }, () => k6Processes().length === 0);
+    expect(await runFolders()).toHaveLength(1);
+    await run('smoke', '--duration', '5s', '--traces', '0');
+    expect(await runFolders()).toEqual([]);
+  });
+
+  it.each([
+    [['steddy'], 2, 'did you mean "steady"?'],
+    [['steady', '--duration', '10'], 2, 'expected a number and its unit'],
+    [['steady', '--duration', '1s'], 2, 'at least 5s'],
+    [['steady', '--chaos', 'orders-brokr:down'], 2, 'did you mean "orders-broker"?'],
+    [['steady', '--chaos', 'orders-broker:down,latency=1s'], 2, 'there is no parameter "latency"'],
+    [['steady', '--chaos', 'E11'], 2, 'E11 has no fault that could act on a load'],
+    [['ramp', '--chaos', 'orders-broker:down'], 2, '--chaos: its load changes by itself'],
+    [['steady', '--junit', '/nowhere/at/all.xml'], 2, 'cannot write /nowhere/at/all.xml'],
+  ])('run %j is refused before anything happens', async (words, expected, why) => {
+    const { code, stdout, stderr } = await platform.shopctl('load', 'run', ...words);
+    expect({ code, stdout }).toEqual({ code: expected, stdout: '' });
+    expect(stderr).toContain(why);
+    expect(k6Processes()).toEqual([]);
+  });
+
+  it('without a platform is told to start one', async () => {
+    const home = { SHOPCTL_HOME: join(folder, 'nothing-here') };
+    const command = join(platform.project.root, 'cli/bin/shopctl');
+    const child = spawn(command, ['load', 'run', 'smoke'], { env: { ...process.env, ...home }, stdio: 'ignore' });
+    expect(await ended(child)).toBe(4);
+  });
+
+  it('is listed with what it does by itself', async () => {
+    const { code, stdout } = await platform.shopctl('load', 'list', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ name: 'ramp', chaos: false, rate: 200 }));
+  });
+});
