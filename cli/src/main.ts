@@ -26,6 +26,7 @@ import { register as registerUp } from './commands/up.ts';
 import { register as registerVerify } from './commands/verify.ts';
 import { register as registerVersion, versionText } from './commands/version.ts';
 import { register as registerWait } from './commands/wait.ts';
+import { register as registerWatch } from './commands/watch.ts';
 import { toCliError } from './errors.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { createInterruption } from './interruption.ts';
@@ -48,6 +49,7 @@ const commands: readonly Register[] = [
   registerOutbox,
   registerExplain,
   registerTrace,
+  registerWatch,
   registerCounters,
   registerVerify,
   registerAudit,

@@ -62,9 +62,8 @@ function routingKeyOf(attributes: AttributeMap): string {
 
 /** What happened between two samples; with one sample, totals since the services started. Pure. */
 export function createReport(now: Sample, before?: Sample): Report {
-  const earlier = new Map(before?.points.map((point) => [seriesKey(point), point]));
   const intervalMs = before === undefined ? undefined : now.time - before.time;
-  const changes = now.points.map((point) => ({ point, ...changeOf(point, earlier.get(seriesKey(point))) }));
+  const changes = changesBetween(now, before);
   return {
     time: new Date(now.time).toISOString(),
     intervalMs,
@@ -79,11 +78,18 @@ export function createReport(now: Sample, before?: Sample): Report {
   };
 }
 
-interface Change {
+/** What happened to one series between two samples. */
+export interface Change {
   readonly point: MetricPoint;
   /** Added in the interval: a counter's increase, a histogram's number of values. */
   readonly added: number;
   readonly distribution: Distribution | undefined;
+}
+
+/** What every series of `now` has gained since `before`; everything it has when there is no `before`. */
+export function changesBetween(now: Sample, before?: Sample): Change[] {
+  const earlier = new Map(before?.points.map((point) => [seriesKey(point), point]));
+  return now.points.map((point) => ({ point, ...changeOf(point, earlier.get(seriesKey(point))) }));
 }
 
 /** A process that was not there before has counted all it has in the interval. */

@@ -3,9 +3,9 @@ import type { OrderRow } from './orders-table.ts';
 import { failedRounds } from './saga-steps.ts';
 
 /** An open saga older than this is stuck, in ms: three times the longest time an order may take to be answered. */
-const STUCK_AFTER_MS = 30_000;
+export const STUCK_AFTER_MS = 30_000;
 /** More failed rounds of compensation than this are too many. */
-const STUCK_AFTER_ATTEMPTS = 3;
+export const STUCK_AFTER_ATTEMPTS = 3;
 
 /** Why an open saga needs a look; empty when it does not. Pure. */
 export function stuckReasons({ open, createdAt, readAt, owner, attempts }: OrderRow): string[] {

@@ -1,0 +1,169 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createChaosClient } from '../../chaos/chaos-client.ts';
+import { messageOf } from '../../errors.ts';
+import type { PlatformConnection } from '../../platform/connection.ts';
+import { type ControlClient, createControlClient } from '../../platform/control-client.ts';
+import type { PlatformEvent } from '../../platform/events.ts';
+import type { Project } from '../../platform/project.ts';
+import type { PlatformState } from '../../platform/state.ts';
+import { openShopDatabases, type ShopDatabases } from '../../shop/databases.ts';
+import { countOpenSagas } from '../../shop/open-sagas.ts';
+import { listOrders } from '../../shop/orders-table.ts';
+import { countPendingRows } from '../../shop/outbox-table.ts';
+import { createBackend, type TelemetryBackend } from '../../trace/backend.ts';
+import { watchedMetrics } from '../model/figures.ts';
+import type { Message, Source } from '../model/model.ts';
+
+/** A platform as one can ask it; another one after it was started anew. */
+export interface Reach {
+  readonly connection: PlatformConnection;
+  readonly databases: ShopDatabases;
+  readonly telemetry: TelemetryBackend;
+}
+
+export interface Feed {
+  /** Undefined until the platform has answered. */
+  reach(): Reach | undefined;
+  /** Asks everything again now. */
+  refresh(): void;
+  /** Resolves when nothing is asked any more and the databases are closed. */
+  end(): Promise<void>;
+}
+
+export interface FeedOptions {
+  readonly project: Project;
+  connect(project: Project): Promise<PlatformConnection>;
+  dispatch(message: Message): void;
+}
+
+/** Services export once a second, so that asking more often would show nothing new. */
+const EVERY_MS = 1_000;
+const RECENT_ORDERS = 50;
+/** Pause before the supervisor's events are followed again, ms. */
+const RECONNECT_MS = 1_000;
+
+/**
+ * Asks supervisor, telemetry and databases once a second, and follows the supervisor's events: each of them has the others
+ * asked at once. A source that does not answer is told as such and asked again; none waits for another.
+ */
+export function startFeed({ project, connect, dispatch }: FeedOptions): Feed {
+  const control = createControlClient(project.socketPath);
+  const chaos = createChaosClient(project);
+  const over = new AbortController();
+  let reach: (Reach & { readonly key: string }) | undefined;
+
+  async function readState(): Promise<void> {
+    const state = await control.state();
+    if (reach?.key !== keyOf(state)) await reconnect(state);
+    dispatch({ type: 'state', state });
+  }
+
+  async function reconnect(state: PlatformState): Promise<void> {
+    const connection = await connect(project);
+    const before = reach;
+    const databases = openShopDatabases(connection.databaseUrls);
+    reach = { connection, databases, telemetry: createBackend(connection.telemetryUrl), key: keyOf(state) };
+    await before?.databases[Symbol.asyncDispose]();
+  }
+
+  async function readMetrics(): Promise<void> {
+    if (reach === undefined) return;
+    const points = await reach.telemetry.metrics(watchedMetrics);
+    dispatch({ type: 'metrics', sample: { time: Date.now(), points } });
+  }
+
+  async function readShop(): Promise<void> {
+    if (reach === undefined) return;
+    const { databases } = reach;
+    const [orders, open, pending] = await Promise.all([
+      listOrders(databases, { limit: RECENT_ORDERS }),
+      countOpenSagas(databases),
+      countPendingRows(databases),
+    ]);
+    dispatch({ type: 'shop', shop: { orders, open, pending } });
+  }
+
+  async function readFaults(): Promise<void> {
+    dispatch({ type: 'faults', leases: await chaos.list() });
+  }
+
+  const asks = [
+    createAsk('platform', readState, dispatch),
+    createAsk('telemetry', readMetrics, dispatch),
+    createAsk('databases', readShop, dispatch),
+    createAsk('faults', readFaults, dispatch),
+  ];
+  const askAll = () => {
+    for (const ask of asks) ask.now();
+  };
+  const round = () => {
+    dispatch({ type: 'tick', nowMs: Date.now() });
+    askAll();
+  };
+  round();
+  const timer = setInterval(round, EVERY_MS);
+  const following = followEvents(control, over.signal, (event) => {
+    dispatch({ type: 'event', event });
+    askAll();
+  });
+
+  return {
+    reach: () => reach,
+    refresh: askAll,
+    async end() {
+      clearInterval(timer);
+      over.abort();
+      await Promise.all([following, ...asks.map(({ idle }) => idle())]);
+      await reach?.databases[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Everything that decides where the platform is reached. */
+function keyOf({ supervisor, telemetryUrl, gatewayUrl, instances }: PlatformState): string {
+  const addresses = instances.flatMap(({ address }) => (address ? [`${address.host}:${address.port}`] : []));
+  return JSON.stringify([supervisor, telemetryUrl, gatewayUrl, addresses]);
+}
+
+/** One source: asked when told to, never twice at a time; asked while it is being asked, it is asked once more after. */
+function createAsk(source: Source, read: () => Promise<void>, dispatch: (message: Message) => void) {
+  let asking: Promise<void> | undefined;
+  let again = false;
+  const run = async () => {
+    do {
+      again = false;
+      try {
+        await read();
+      } catch (error) {
+        dispatch({ type: 'failed', source, why: messageOf(error) });
+      }
+    } while (again);
+    asking = undefined;
+  };
+  return {
+    now() {
+      if (asking === undefined) asking = run();
+      else again = source === 'platform';
+    },
+    idle: async () => {
+      again = false;
+      await asking;
+    },
+  };
+}
+
+/** Calls back for each event from now on, also those of a platform that is started later, until the signal aborts. */
+async function followEvents(
+  control: ControlClient,
+  signal: AbortSignal,
+  take: (event: PlatformEvent) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      for await (const event of control.events({ follow: true, signal })) take(event);
+    } catch {
+      // Whether the platform is there is told by asking for its state; here it is only tried again.
+    }
+    await delay(RECONNECT_MS, undefined, { signal }).catch(() => undefined); // Aborted: looked at next.
+  }
+}

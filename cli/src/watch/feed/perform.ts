@@ -1,0 +1,143 @@
+import type { ChaosClient } from '../../chaos/chaos-client.ts';
+import type { Lease } from '../../chaos/lease.ts';
+import { CliError, messageOf } from '../../errors.ts';
+import { formatDuration } from '../../output/units.ts';
+import { createGatewayClient } from '../../shop/gateway-client.ts';
+import { parseIdPrefix } from '../../shop/id-prefix.ts';
+import { readStory } from '../../shop/order-story.ts';
+import { readTraceIfAny } from '../../shop/order-trace.ts';
+import { shortId } from '../../shop/times.ts';
+import type { Effect, Message, Notice } from '../model/model.ts';
+import type { OrderPreset } from '../model/presets.ts';
+import type { Feed, Reach } from './feed.ts';
+import { runLoad } from './load.ts';
+
+export interface Performer {
+  perform(effect: Exclude<Effect, { type: 'quit' }>): void;
+  /** No further orders; an injection that is not in effect yet is taken back by the supervisor. Answers are not awaited. */
+  end(): void;
+}
+
+export interface PerformerOptions {
+  readonly feed: Feed;
+  readonly chaos: ChaosClient;
+  dispatch(message: Message): void;
+}
+
+/** Longest wait for an answer to one order, ms. */
+const ORDER_LIMIT_MS = 12_000;
+
+/** Does what keys ask for; every result, good or bad, becomes a notice. */
+export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Performer {
+  const over = new AbortController();
+  let load: AbortController | undefined;
+
+  const tell = (tone: Notice['tone'], text: string) => dispatch({ type: 'notice', notice: { tone, text } });
+
+  async function place(order: OrderPreset, { connection }: Reach): Promise<void> {
+    const { productId, quantity } = order;
+    const answer = await createGatewayClient(connection.gatewayUrl).placeOrder(
+      { customer: 'Demo customer', lines: [{ productId, quantity }] },
+      { timeoutMs: ORDER_LIMIT_MS, signal: over.signal },
+    );
+    const took = formatDuration(answer.tookMs);
+    if (answer.kind === 'problem') tell('bad', `${answer.problem.title}: ${answer.problem.detail} (${took})`);
+    else if (answer.status === 'Confirmed') tell('good', `order ${shortId(answer.id)} Confirmed in ${took}`);
+    else tell('plain', `order ${shortId(answer.id)} Cancelled: ${answer.reason} (${took})`);
+  }
+
+  async function startLoad(perSecond: number, forMs: number, { connection }: Reach): Promise<void> {
+    if (load !== undefined) return;
+    load = new AbortController();
+    tell('good', `load of ${perSecond} orders/s started; l ends it`);
+    const { sent, confirmed, cancelled, failed } = await runLoad({
+      client: createGatewayClient(connection.gatewayUrl),
+      perSecond,
+      forMs,
+      signal: AbortSignal.any([load.signal, over.signal]),
+      onProgress: (progress) => dispatch({ type: 'load', load: progress }),
+    });
+    load = undefined;
+    dispatch({ type: 'load', load: undefined });
+    const text = `load ended: ${sent} orders, ${confirmed} confirmed, ${cancelled} cancelled, ${failed} failed`;
+    tell(failed === 0 ? 'good' : 'bad', text);
+  }
+
+  async function inject({ preset, target, ttlMs }: Extract<Effect, { type: 'inject' }>): Promise<void> {
+    const { fault, parameters } = preset;
+    for await (const answer of chaos.inject({ fault, target, parameters, ttlMs, hold: false }, over.signal)) {
+      if (answer.type === 'failed') throw new CliError(answer.error);
+      const { tone, text } = effectWords(answer.lease);
+      tell(tone, `${target} ${fault} ${text}`);
+    }
+    feed.refresh();
+  }
+
+  async function clear(ids: readonly string[] | undefined): Promise<void> {
+    const { healed, remains } = await chaos.clear(ids, '"watch"');
+    feed.refresh();
+    const [left] = remains;
+    if (left) tell('bad', `${left.target} ${left.fault} remains: ${left.problem}`);
+    else if (healed.length === 0) tell('plain', 'it had ended already');
+    else tell('good', `${healed.map(({ target, fault }) => `${target} ${fault}`).join(', ')}: taken back`);
+  }
+
+  async function restart(service: string, { connection }: Reach): Promise<void> {
+    const began = performance.now();
+    await connection.control.service(service, 'restart');
+    feed.refresh();
+    tell('good', `${service} is ready again (${formatDuration(performance.now() - began)})`);
+  }
+
+  async function readOrder(id: string, { databases, telemetry }: Reach): Promise<void> {
+    try {
+      const story = await readStory(databases, parseIdPrefix(id, 'order'));
+      const trace = await readTraceIfAny(telemetry, story.order.traceId);
+      dispatch({ type: 'order', id, detail: { story, trace } });
+    } catch (error) {
+      dispatch({ type: 'orderFailed', id, why: messageOf(error) });
+    }
+  }
+
+  async function act(effect: Exclude<Effect, { type: 'quit' }>): Promise<void> {
+    if (effect.type === 'stopLoad') return load?.abort();
+    if (effect.type === 'inject') return inject(effect);
+    if (effect.type === 'clear') return clear(effect.ids);
+    const reach = feed.reach();
+    if (reach === undefined) throw new CliError({ what: 'the platform does not answer' });
+    switch (effect.type) {
+      case 'place':
+        return place(effect.order, reach);
+      case 'startLoad':
+        return startLoad(effect.perSecond, effect.forMs, reach);
+      case 'restart':
+        return restart(effect.service, reach);
+      case 'readOrder':
+        return readOrder(effect.id, reach);
+    }
+  }
+
+  return {
+    perform(effect) {
+      act(effect).catch((error: unknown) => {
+        if (!over.signal.aborted) tell('bad', messageOf(error));
+      });
+    },
+    end: () => over.abort(),
+  };
+}
+
+/** What was measured where a fault acts; the measurement itself is among the events. */
+function effectWords({ status, witness, end }: Lease): { tone: Notice['tone']; text: string } {
+  if (status === 'healed') return { tone: 'good', text: `happened, and is over: ${end?.evidence ?? ''}` };
+  switch (witness?.verdict) {
+    case 'seen':
+      return { tone: 'good', text: 'is in effect' };
+    case 'pending':
+      return { tone: 'good', text: 'waits for its moment' };
+    case 'unmeasurable':
+      return { tone: 'plain', text: 'is on; it cannot be measured' };
+    default:
+      return { tone: 'bad', text: 'is not in effect' };
+  }
+}

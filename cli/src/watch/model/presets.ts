@@ -1,0 +1,48 @@
+import type { Scope } from '../../chaos/fault.ts';
+
+/** A fault with parameters that make sense, ready to be aimed. */
+export interface FaultPreset {
+  /** Name in the catalogue. */
+  readonly fault: string;
+  readonly scope: Scope;
+  readonly label: string;
+  readonly title: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** Parameters of faults that must be told some; the others are injected with none. Times in ms, rates in KB/s. */
+export const presetParameters: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> = {
+  latency: [{ latency: 200 }, { latency: 1_000 }, { latency: 5_000 }],
+  bandwidth: [{ rate: 1 }, { rate: 50 }],
+  slow_close: [{ delay: 2_000 }],
+  timeout: [{ timeout: 0 }, { timeout: 1_000 }],
+  reset_peer: [{ timeout: 0 }],
+  slicer: [{ averageSize: 64, delay: 10 }],
+  limit_data: [{ bytes: 1_000 }],
+  'slow-start': [{ delay: 10_000 }],
+  'hold-connections': [{ connections: 100 }],
+  clock: [{ offset: 3_600_000 }, { offset: -3_600_000 }],
+};
+
+/** A failpoint needs a place, an action and a service built with them: that is written, not picked. */
+export const notPicked: readonly string[] = ['failpoint'];
+
+/** Orders one can place with a key. */
+export interface OrderPreset {
+  readonly label: string;
+  readonly productId: number;
+  readonly quantity: number;
+}
+
+export const orderPresets: readonly OrderPreset[] = [
+  { label: 'one unit of product 1: is confirmed', productId: 1, quantity: 1 },
+  { label: 'one unit of product 12: too expensive, payment is declined', productId: 12, quantity: 1 },
+  { label: '1,000 units of product 10: out of stock', productId: 10, quantity: 1_000 },
+];
+
+/** Orders per second of a load. */
+export const loadRates: readonly number[] = [1, 2, 5, 10, 20, 50];
+
+/** How long a fault or a load lasts, ms; the first choice is `usualSpan`. */
+export const spans: readonly number[] = [15_000, 30_000, 60_000, 120_000, 300_000, 600_000];
+export const usualSpan = 2;

@@ -1,0 +1,91 @@
+import { Text } from 'ink';
+import { createElement as h, memo } from 'react';
+import type { Style } from '../../output/style.ts';
+import type { InstanceState } from '../../platform/state.ts';
+import type { Red } from '../model/figures.ts';
+import { worstOf } from './signs.ts';
+import { cpuText, fitLines, memoryText, msText, rateText, rowOf } from './text.ts';
+
+export interface ServicesProps {
+  readonly instances: readonly InstanceState[];
+  /** By service; undefined until the metrics of two moments are there. */
+  readonly red: Readonly<Record<string, Red>>;
+  readonly componentRows: boolean;
+  readonly height: number;
+  readonly style: Style;
+}
+
+/** Services with health, replicas, use of the machine, and what they serve; then the components. */
+export const ServicesPanel = memo(({ instances, red, componentRows, height, style }: ServicesProps) => {
+  const groups = Map.groupBy(instances, ({ service }) => service);
+  const rows = [...groups].map(([name, own]) => ({ name, own, isService: own[0]?.kind === 'service' }));
+  const services = rows.filter(({ isService }) => isService).sort(byRank);
+  const components = rows.filter(({ isService }) => !isService);
+  const lines = [
+    style.bold(
+      rowOf([
+        [' SERVICE', 11],
+        ['READY', 15],
+        ['CPU', -6],
+        ['MEMORY', -8],
+        ['RESTARTS', -9],
+        ['REQ/S', -8],
+        ['ERR/S', -7],
+        ['P50', -8],
+        ['P95', -8],
+      ]),
+    ),
+    ...services.map(({ name, own }) => line(name, own, red[name], style)),
+    ...(componentRows
+      ? components.map(({ name, own }) => line(name, own, undefined, style))
+      : [components.map(({ name, own }) => short(name, own, style)).join('')]),
+  ];
+  return h(Text, null, fitLines(lines, height));
+});
+
+/** As an order meets them. */
+const RANK = ['gateway', 'orders', 'catalog', 'stock', 'payments', 'shipping'];
+
+function byRank(a: { readonly name: string }, b: { readonly name: string }): number {
+  return RANK.indexOf(a.name) - RANK.indexOf(b.name);
+}
+
+function line(name: string, own: readonly InstanceState[], red: Red | undefined, style: Style): string {
+  const ready = own.filter(({ status }) => status === 'ready').length;
+  const { sign, word, colour } = worstOf(own);
+  const restarts = total(own, ({ restarts: count }) => count) ?? 0;
+  return rowOf([
+    [` ${name}`, 11],
+    [`${sign} ${ready}/${own.length} ${word}`, 15, style[colour]],
+    [cpuText(total(own, ({ cpuPercent }) => cpuPercent)), -6],
+    [memoryText(total(own, ({ rssBytes }) => rssBytes)), -8],
+    [String(restarts), -9, restarts > 0 ? style.yellow : undefined],
+    ...redCells(red, own[0]?.kind === 'service', style),
+  ]);
+}
+
+function redCells(red: Red | undefined, isShown: boolean, style: Style) {
+  if (!isShown) return [];
+  const { perSecond = 0, errorsPerSecond = 0, p50Ms, p95Ms } = red ?? {};
+  return [
+    [rateText(perSecond), -8],
+    [rateText(errorsPerSecond), -7, errorsPerSecond > 0 ? style.red : undefined],
+    [msText(p50Ms), -8],
+    [msText(p95Ms), -8],
+  ] as const;
+}
+
+/** A component in a part of a line. */
+function short(name: string, own: readonly InstanceState[], style: Style): string {
+  const { sign, word, colour } = worstOf(own);
+  const state = word === 'ready' ? sign : `${sign} ${word}`;
+  const cpu = total(own, ({ cpuPercent }) => cpuPercent);
+  const use = cpu === undefined ? '' : ` ${cpuText(cpu)} ${memoryText(total(own, ({ rssBytes }) => rssBytes))}`;
+  return `${` ${name} `}${style[colour](state)}${use}  `;
+}
+
+/** Undefined when none of them tells. */
+function total(own: readonly InstanceState[], of: (instance: InstanceState) => number | undefined): number | undefined {
+  const known = own.flatMap((instance) => of(instance) ?? []);
+  return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,85 @@
+import { type Key as InkKey, render, useInput, useWindowSize } from 'ink';
+import { createElement as h, useSyncExternalStore } from 'react';
+import type { Style } from '../../output/style.ts';
+import type { Key } from '../model/model.ts';
+import type { Store } from '../store.ts';
+import { Screen } from './screen.ts';
+
+export interface ScreenOptions {
+  readonly store: Store;
+  readonly style: Style;
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  /** Ctrl-C, which is a key while a program reads single ones. */
+  onInterrupt(): void;
+}
+
+export interface ShownScreen {
+  /** Resolves when the screen was left; rejects when it could not be drawn. */
+  readonly ended: Promise<unknown>;
+  /** Gives the terminal back as it was: its screen, its cursor, its modes. Idempotent. */
+  end(): Promise<void>;
+}
+
+/** Takes the whole terminal and draws the model on it, until `end`. */
+export function showScreen({ store, style, stdin, stdout, onInterrupt }: ScreenOptions): ShownScreen {
+  const onKeys = (input: string, key: InkKey) => {
+    if (key.ctrl && input === 'c') return onInterrupt();
+    for (const one of keysOf(input, key)) store.dispatch({ type: 'key', key: one });
+  };
+  const ink = render(h(App, { store, style, onKeys }), {
+    stdin,
+    stdout,
+    // That it is a terminal was found out before; in CI it is one too when somebody asks for this.
+    interactive: true,
+    alternateScreen: true,
+    // Only what changed is written: nothing flickers.
+    incrementalRendering: true,
+    exitOnCtrlC: false,
+  });
+  const ended = ink.waitUntilExit();
+  return {
+    ended,
+    async end() {
+      ink.unmount();
+      await ended;
+    },
+  };
+}
+
+interface AppProps {
+  readonly store: Store;
+  readonly style: Style;
+  onKeys(input: string, key: InkKey): void;
+}
+
+function App({ store, style, onKeys }: AppProps) {
+  const model = useSyncExternalStore(store.subscribe, store.shown);
+  const { columns, rows } = useWindowSize();
+  useInput(onKeys);
+  return h(Screen, { model, columns, rows, style });
+}
+
+const named = [
+  ['upArrow', 'up'],
+  ['downArrow', 'down'],
+  ['leftArrow', 'left'],
+  ['rightArrow', 'right'],
+  ['pageUp', 'pageUp'],
+  ['pageDown', 'pageDown'],
+  ['home', 'home'],
+  ['end', 'end'],
+  ['return', 'enter'],
+  ['escape', 'escape'],
+  ['tab', 'tab'],
+  ['backspace', 'backspace'],
+  ['delete', 'backspace'],
+] as const satisfies readonly (readonly [keyof InkKey, Key])[];
+
+/** What was pressed; fast typing and pasted text come as one input of several characters. */
+function keysOf(input: string, key: InkKey): readonly Key[] {
+  const name = named.find(([flag]) => key[flag])?.[1];
+  if (name !== undefined) return [name];
+  if (key.ctrl || key.meta) return [];
+  return [...input].filter((character) => character >= ' ').map((character) => ({ character }));
+}
