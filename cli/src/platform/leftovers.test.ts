@@ -80,7 +80,12 @@ describe('/proc/<pid>/stat', () => {
   const rest = '1 1 1 0 -1 4194304 0 0 0 0 30 12 0 0 20 0 11 0 987654 0 0';
 
   it('is read past a command with spaces and parentheses', () => {
-    expect(parseProcStat(`42 (a (b) c) S ${rest}`)).toEqual({ startTime: '987654', parent: 1, cpuTicks: 42 });
+    expect(parseProcStat(`42 (a (b) c) S ${rest}`)).toEqual({
+      startTime: '987654',
+      parent: 1,
+      cpuTicks: 42,
+      endedChildrenTicks: 0,
+    });
   });
 
   it('of a zombie is the end of the process', () => {
