@@ -3,6 +3,7 @@
  * client as the bytes on the wire, beside the consumer's own copy of the schema. Pact needs a plugin for gRPC that is not
  * to be had from npm (decision 0016).
  */
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MethodDefinition, Server, ServerUnaryCall, ServiceDefinition, sendUnaryData } from '@grpc/grpc-js';
@@ -102,6 +103,14 @@ function bind(server: Server): Promise<number> {
       error === null ? resolve(port) : reject(error),
     ),
   );
+}
+
+/** Consumers that have recorded a contract with a provider; each must be verified. */
+export function grpcConsumersOf(provider: string): readonly string[] {
+  const ending = `-${provider}.json`;
+  return readdirSync(grpcDir)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => name.slice(0, -ending.length));
 }
 
 /** Brings a provider into the state that a pair names, for its order. */

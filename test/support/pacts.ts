@@ -63,9 +63,11 @@ interface Broken {
  * difference, and with nothing when the contract holds. Rejects when it could not be verified.
  */
 export async function breaksOfPact(consumer: ServiceName, provider: ProviderUnderTest): Promise<readonly string[]> {
+  const file = join(pactsDir, `${consumer}-${provider.provider}.json`);
+  await refuseUnknownStates(file, provider.states ?? {});
   const verifier = new Verifier({
     provider: provider.provider,
-    pactUrls: [join(pactsDir, `${consumer}-${provider.provider}.json`)],
+    pactUrls: [file],
     ...(provider.baseUrl !== undefined && { providerBaseUrl: provider.baseUrl }),
     ...(provider.states !== undefined && { stateHandlers: provider.states }),
     ...(provider.messages !== undefined && { messageProviders: provider.messages }),
@@ -81,6 +83,16 @@ export async function breaksOfPact(consumer: ServiceName, provider: ProviderUnde
       ),
     );
   }
+}
+
+/** The verifier would only warn of a state that nobody brings about, and verify in another one. */
+async function refuseUnknownStates(file: string, states: object): Promise<void> {
+  const { interactions } = JSON.parse(await readFile(file, 'utf8')) as {
+    interactions: readonly { readonly providerStates?: readonly { readonly name: string }[] }[];
+  };
+  const named = interactions.flatMap(({ providerStates = [] }) => providerStates.map(({ name }) => name));
+  const unknown = named.find((name) => !(name in states));
+  if (unknown !== undefined) throw new Error(`${file}: nobody can bring about "${unknown}"`);
 }
 
 /** The verifier's own result, which its error has as text. Throws any other error. */

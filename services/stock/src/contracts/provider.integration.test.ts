@@ -9,7 +9,7 @@ import { grpc, locate } from '@shop/kit/grpc.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { breaksOfGrpc, type GrpcStates } from '../../../../test/support/grpc-contracts.ts';
+import { breaksOfGrpc, type GrpcStates, grpcConsumersOf } from '../../../../test/support/grpc-contracts.ts';
 import { createDatabase, START_TIMEOUT_MS } from '../../../../test/support/infrastructure.ts';
 import { createApp } from '../app.ts';
 import { addInventory } from '../grpc.ts';
@@ -34,6 +34,8 @@ const states: GrpcStates = {
     stock.reserve({ orderId, idempotencyKey: `${orderId}:reserve`, lines: [{ productId: 1, quantity: 2 }] }, () => {}),
   'the order was released': (orderId) => stock.release({ orderId, idempotencyKey: `${orderId}:release` }, () => {}),
 };
+
+it('orders is the only consumer', () => expect(grpcConsumersOf('stock')).toEqual(['orders']));
 
 it('is what orders expects', async () => {
   const app = createApp({ stock, health: createHealth({}), logger });
