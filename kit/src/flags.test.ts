@@ -32,18 +32,18 @@ async function write(text: string): Promise<void> {
 describe('a flag', () => {
   it('is off without a file', async () => {
     flags = await openFlags(undefined, logger);
-    expect(await flags.isOn(name)).toBe(false);
+    expect(flags.isOn(name)).toBe(false);
   });
 
   it('is what its file says at the start', async () => {
     await write(`{"${name}": true}`);
     flags = await openFlags(file, logger);
-    expect(await flags.isOn(name)).toBe(true);
+    expect(flags.isOn(name)).toBe(true);
   });
 
   it('goes on when its file appears, and off when that goes away, without a restart', async () => {
     flags = await openFlags(file, logger);
-    expect(await flags.isOn(name)).toBe(false);
+    expect(flags.isOn(name)).toBe(false);
     await write(`{"${name}": true}`);
     await expect.poll(() => flags?.isOn(name), soon).toBe(true);
     await rm(file);
@@ -59,7 +59,7 @@ describe('a flag', () => {
     flags = await openFlags(file, { ...logger, info() {}, warn: () => isTold() } as unknown as typeof logger);
     await write(`{"${name}": "yes"}`);
     await told;
-    expect(await flags.isOn(name)).toBe(true);
+    expect(flags.isOn(name)).toBe(true);
   });
 });
 

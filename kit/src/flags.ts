@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, unwatchFile, watchFile } from 'node:fs';
-import { InMemoryProvider, OpenFeature } from '@openfeature/server-sdk';
+import { InMemoryProvider, OpenFeature, ProviderEvents } from '@openfeature/server-sdk';
 import { messageOf } from './failures.ts';
 import { type FlagName, flags, parseFlags } from './flag-names.ts';
 import type { Logger } from './logger.ts';
 
 /** What a service asks before it does something that a flag decides. */
 export interface Flags extends Disposable {
-  /** Never rejects: a flag whose value cannot be had is off. */
-  isOn(name: FlagName): Promise<boolean>;
+  /** A flag whose value cannot be had is off. */
+  isOn(name: FlagName): boolean;
 }
 
 /** How often the file of flags is looked at, in ms. */
@@ -15,13 +15,19 @@ const LOOK_EVERY_MS = 500;
 
 /**
  * The flags of a file, `{"<name>": true}`, read again when it changes; without a file all are off. A file that cannot be
- * read changes nothing and is logged. The values are given through OpenFeature (domain `shop`), so that a flag service can take the
- * file's place.
+ * read changes nothing and is logged. The values come through OpenFeature (domain `shop`), so that a flag service can take
+ * the file's place.
  */
 export async function openFlags(file: string | undefined, logger: Logger): Promise<Flags> {
   const provider = new InMemoryProvider(configurationOf(new Set()));
   await OpenFeature.setProviderAndWait('shop', provider);
   const client = OpenFeature.getClient('shop');
+  const values = new Map<FlagName, boolean>();
+
+  /** Values are kept, because asking costs 25 microseconds of CPU, for every order. */
+  async function refresh(): Promise<void> {
+    for (const name of Object.keys(flags) as FlagName[]) values.set(name, await client.getBooleanValue(name, false));
+  }
 
   function load(path: string): void {
     try {
@@ -35,12 +41,17 @@ export async function openFlags(file: string | undefined, logger: Logger): Promi
 
   if (file !== undefined) {
     load(file);
+    await refresh();
+    client.addHandler(ProviderEvents.ConfigurationChanged, refresh);
     // By polling, which also sees a file that is replaced or made later; it keeps no process alive.
     watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, () => load(file));
   }
   return {
-    isOn: (name) => client.getBooleanValue(name, false),
-    [Symbol.dispose]: () => file !== undefined && unwatchFile(file),
+    isOn: (name) => values.get(name) ?? false,
+    [Symbol.dispose]() {
+      client.removeHandler(ProviderEvents.ConfigurationChanged, refresh);
+      if (file !== undefined) unwatchFile(file);
+    },
   };
 }
 

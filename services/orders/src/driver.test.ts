@@ -41,7 +41,7 @@ async function driveWith(
     gauges: { pendingEvents: undefined, compensating: undefined, driven: 0 },
     logger: { info: () => undefined, warn: () => undefined } as unknown as Logger,
     failpoint: async () => undefined,
-    flags: { isOn: async () => false },
+    flags: { isOn: () => false },
     stopping: new AbortController().signal,
   });
   const told: (string | null)[] = [];

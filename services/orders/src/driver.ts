@@ -91,9 +91,8 @@ export function createDriver(options: DriverOptions): Driver {
       compensate: (name, saga) => inSpan(name, spanAttributes(saga), () => compensate(name, saga)),
       save: (before, after) =>
         saved(before, after, deadline, () => updateSaga(database, { before, after, owner, dueInMs: dueInMs(after) })),
-      async confirm(before, after) {
-        const versions = await eventVersions(options.flags);
-        const events = confirmationEvents(after, versions, new Date());
+      confirm(before, after) {
+        const events = confirmationEvents(after, eventVersions(options.flags), new Date());
         const traceParent = currentTraceParent();
         return saved(before, after, deadline, async () => {
           const isOurs = await confirmSaga(database, { before, after, owner, events, traceParent });

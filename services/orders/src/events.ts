@@ -30,8 +30,8 @@ const versions: Readonly<Record<EventType, (saga: Saga, time: Date) => Confirmat
 };
 
 /** The versions to publish now: the first one always, the second beside it while its flag is on. */
-export async function eventVersions(flags: Pick<Flags, 'isOn'>): Promise<readonly [EventType, ...EventType[]]> {
-  const both = await flags.isOn('publish-order-confirmed-v2');
+export function eventVersions(flags: Pick<Flags, 'isOn'>): readonly [EventType, ...EventType[]] {
+  const both = flags.isOn('publish-order-confirmed-v2');
   return both ? [ORDER_CONFIRMED, ORDER_CONFIRMED_V2] : [ORDER_CONFIRMED];
 }
 

@@ -82,7 +82,7 @@ function assemble({ orders, ...others }: ShopDatabases) {
     gauges,
     logger,
     failpoint,
-    flags: { isOn: async () => false },
+    flags: { isOn: () => false },
     stopping,
   });
   const catalog = {

@@ -62,7 +62,7 @@ beforeEach(async () => {
     },
     logger,
     failpoint: async () => undefined,
-    flags: { isOn: async () => behind.isV2On },
+    flags: { isOn: () => behind.isV2On },
   });
 }, START_TIMEOUT_MS);
 

@@ -95,7 +95,7 @@ export function startInstance(
     gauges,
     logger,
     failpoint,
-    flags: { isOn: async () => false },
+    flags: { isOn: () => false },
     stopping: new AbortController().signal,
   });
   const watched: Driver = {
