@@ -11,7 +11,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -75,9 +75,12 @@ async function linkDependencies(tree) {
     if (name === '@shop' || name === 'shopctl' || name === '.cache' || name === '.vite') continue;
     await symlink(join(installed, name), join(modules, name));
   }
-  await symlink(join(tree, 'kit'), join(modules, '@shop/kit'));
-  for (const name of await readdir(join(tree, 'services'))) {
-    await symlink(join(tree, 'services', name), join(modules, '@shop', name));
+  const services = (await readdir(join(tree, 'services'))).map((name) => `services/${name}`);
+  for (const workspace of ['kit', ...services]) {
+    await symlink(join(tree, workspace), join(modules, '@shop', basename(workspace)));
+    // Where a package of ours needs another version than the others.
+    const own = join(root, workspace, 'node_modules');
+    if (existsSync(own)) await symlink(own, join(tree, workspace, 'node_modules'));
   }
 }
 
