@@ -19,7 +19,8 @@ const LOOK_EVERY_MS = 500;
  * the file's place.
  */
 export async function openFlags(file: string | undefined, logger: Logger): Promise<Flags> {
-  const provider = new InMemoryProvider(configurationOf(new Set()));
+  let on: ReadonlySet<FlagName> = new Set();
+  const provider = new InMemoryProvider(configurationOf(on));
   await OpenFeature.setProviderAndWait('shop', provider);
   const client = OpenFeature.getClient('shop');
   const values = new Map<FlagName, boolean>();
@@ -31,9 +32,12 @@ export async function openFlags(file: string | undefined, logger: Logger): Promi
 
   function load(path: string): void {
     try {
-      const on = existsSync(path) ? parseFlags(readFileSync(path, 'utf8')) : new Set<FlagName>();
+      const now = existsSync(path) ? parseFlags(readFileSync(path, 'utf8')) : new Set<FlagName>();
+      // The watcher also tells of a file that is not there, and of one that was written as it was.
+      if (now.symmetricDifference(on).size === 0) return;
+      on = now;
       provider.putConfiguration(configurationOf(on));
-      logger.info({ flags: [...on] }, 'feature flags were read');
+      logger.info({ flags: [...on] }, 'feature flags changed');
     } catch (error) {
       logger.warn({ reason: messageOf(error) }, 'the feature flags stay as they were');
     }

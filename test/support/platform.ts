@@ -40,6 +40,7 @@ interface LogLine {
   readonly instance: string;
   readonly msg: string;
   readonly trace_id?: string;
+  readonly flags?: readonly string[];
   readonly order_id?: string;
 }
 
