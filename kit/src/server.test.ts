@@ -5,7 +5,7 @@ import { createHttpClient } from './http-client.ts';
 import { createLogger } from './logger.ts';
 import { createServer, REQUESTS_PER_CONNECTION } from './server.ts';
 
-it('ends a connection after a number of requests, and loses none of them', async () => {
+it('ends a connection after a number of requests, and loses none of them', { timeout: 60_000 }, async () => {
   const logger = createLogger({ service: 'test', instance: 'test-1', level: 'silent' });
   await using server = createServer({ logger, health: createHealth({}) });
   let connections = 0;

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { find, type Manifest, ofKind, type PodTemplate, type Service, type Workload } from './support/manifest.ts';
 import { cannotRender, render } from './support/render.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const program = new URL('../../deploy/local-secrets.ts', import.meta.url).pathname;
 

@@ -32,7 +32,7 @@ interface Scored {
   }[];
 }
 
-describe.skipIf(cannotRender !== undefined)('the policy linter', () => {
+describe.skipIf(cannotRender !== undefined)('the policy linter', { timeout: 60_000 }, () => {
   let linter: Found;
   let folder: string;
   beforeAll(async () => {

@@ -7,6 +7,7 @@ const LIMIT_MS = 180_000;
 
 describe.skipIf(cannotRender !== undefined || noSchemas !== undefined)(
   'schemas of Kubernetes and its extensions',
+  { timeout: 60_000 },
   () => {
     let check: (manifest: Manifest) => readonly string[];
     beforeAll(async () => {
