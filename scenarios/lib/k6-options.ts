@@ -11,7 +11,7 @@ const ANSWER_LIMIT_MS = 10_000;
 /** Of answers that are as they must be: orders that come at their times, and users who are as many as they are. */
 const PACED_LIMITS = ['p(95)<1000', 'p(99)<3000'];
 const CLOSED_LIMITS = ['p(95)<2000', 'p(99)<5000'];
-/** Share of answers that may be otherwise, and of orders that may be dropped, in a judged phase. */
+/** Share of answers that may be otherwise, and of orders that may be dropped (one in any case), in a judged phase. */
 const TOLERATED_SHARE = 0.01;
 
 /** What k6 is told about one phase; `constant-arrival-rate` is the open model. */
@@ -50,8 +50,8 @@ export function k6Options(phases: readonly Phase[], requestsPerIteration: number
 
 function executorOf({ rate, vus }: Phase): K6Scenario {
   if (rate === undefined) return { executor: 'constant-vus', vus };
-  // A start with too few users drops orders, one with too many takes memory: half a second of orders, the rest when needed.
-  const preAllocatedVUs = Math.min(vus, Math.ceil(rate / 2) + 2);
+  // A start with too few users drops orders, one with too many takes memory: a second of orders, the rest when needed.
+  const preAllocatedVUs = Math.min(vus, rate + 5);
   return { executor: 'constant-arrival-rate', rate, timeUnit: '1s', preAllocatedVUs, maxVUs: vus };
 }
 
@@ -66,7 +66,7 @@ function commonOf({ name, startS, durationS }: Phase): Common {
 
 function thresholdsOf({ name, demands, rate, durationS }: Phase, requests: number): Record<string, string[]> {
   if (demands === 'nothing') return {};
-  const limit = rate === undefined ? undefined : Math.floor(rate * durationS * TOLERATED_SHARE);
+  const limit = rate === undefined ? undefined : Math.max(1, Math.floor(rate * durationS * TOLERATED_SHARE));
   // What was never started has none of the scenario's own tags, only its name.
   const dropped = limit === undefined ? {} : { [`dropped_iterations{scenario:${name}}`]: [`count<=${limit}`] };
   const answered = {

@@ -12,7 +12,7 @@ import { findK6 } from './find-k6.ts';
 import { type Plan, runPlan } from './load-run.ts';
 import { renderLoad } from './render.ts';
 import { findScenario, resolveSettings } from './settings.ts';
-import { prepareReports, writeReports } from './write-reports.ts';
+import { refuseUnwritable, writeReports } from './write-reports.ts';
 
 /** `shopctl load run`. */
 export async function runLoad(name: string, options: LoadRunOptions, deps: CommandDeps): Promise<void> {
@@ -22,7 +22,7 @@ export async function runLoad(name: string, options: LoadRunOptions, deps: Comma
   refuseRemains(connection.state.faults);
   refuseUnready(connection);
   checkFaults(plan.faults, connection.state);
-  await prepareReports(options);
+  await refuseUnwritable(options);
   const over = Promise.withResolvers<void>();
   // A first Ctrl-C aborts the signal, and the run ends by itself: ends k6, heals, removes its files.
   deps.onInterrupt(() => over.promise);

@@ -1,4 +1,8 @@
-import { stat } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CliError, messageOf } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { writeTo } from '../experiments/run/write-reports.ts';
 import { renderJunitSuites } from '../output/junit.ts';
 import type { Output } from '../output/output.ts';
@@ -31,9 +35,24 @@ export interface ReportFiles {
   readonly html?: string;
 }
 
-/** Makes them, empty, before the load is run for nothing. Throws CliError (2) when one cannot be written. */
-export async function prepareReports({ junit, html }: ReportFiles): Promise<void> {
-  for (const file of [junit, html]) if (file !== undefined) await writeTo(file, '');
+/** Looks whether they can be written, before the load is run for nothing. Throws CliError (2) when one cannot. */
+export async function refuseUnwritable({ junit, html }: ReportFiles): Promise<void> {
+  for (const file of [junit, html]) {
+    if (file === undefined) continue;
+    try {
+      await access(dirname(file), constants.W_OK);
+      if (existsSync(file)) await access(file, constants.W_OK);
+      if (existsSync(file) && (await stat(file)).isDirectory()) throw new Error('it is a folder');
+    } catch (cause) {
+      throw new CliError({
+        what: `cannot write ${file}`,
+        why: messageOf(cause),
+        next: 'name a file in a folder that exists and can be written to',
+        exitCode: exitCodes.usage,
+        cause,
+      });
+    }
+  }
 }
 
 /** Writes JUnit, and tells whether k6 has written its page. Throws CliError (2) when it cannot be written. */
@@ -43,6 +62,7 @@ export async function writeReports(result: LoadResult, { junit, html }: ReportFi
     output.note(`wrote ${junit}`);
   }
   if (html === undefined) return;
-  if ((await stat(html)).size > 0) output.note(`wrote ${html}`);
+  const isWritten = existsSync(html) && (await stat(html)).mtimeMs >= Date.parse(result.startedAt);
+  if (isWritten) output.note(`wrote ${html}`);
   else output.warn(`k6 wrote nothing into ${html}: the run was too short, or was ended early`);
 }
