@@ -23,7 +23,7 @@ export async function runWatch(options: ProjectOptions, deps: CommandDeps): Prom
   const project = deps.projectFrom(options);
   await deps.connect(project);
 
-  const guard = guardTerminal();
+  const guard = await guardTerminal();
   let performer: Performer | undefined;
   const quit = Promise.withResolvers<void>();
   const store = createStore(initialModel(project.name, Date.now()), (effect) => {

@@ -38,6 +38,8 @@ function take(model: WatchModel, message: Exclude<Message, { type: 'key' }>): Wa
       return onPage(model, message.id, (page) => ({ ...page, detail: message.detail, problem: undefined }));
     case 'orderFailed':
       return onPage(model, message.id, (page) => ({ ...page, problem: message.why }));
+    case 'resized':
+      return { ...model, rows: message.rows };
     case 'notice':
       return { ...model, notice: message.notice };
   }

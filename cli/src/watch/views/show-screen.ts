@@ -1,5 +1,5 @@
 import { type Key as InkKey, render, useInput, useWindowSize } from 'ink';
-import { createElement as h, useSyncExternalStore } from 'react';
+import { createElement as h, useEffect, useSyncExternalStore } from 'react';
 import type { Style } from '../../output/style.ts';
 import type { Key } from '../model/model.ts';
 import type { Store } from '../store.ts';
@@ -27,7 +27,8 @@ export function showScreen({ store, style, stdin, stdout, onInterrupt }: ScreenO
     if (key.ctrl && input === 'c') return onInterrupt();
     for (const one of keysOf(input, key)) store.dispatch({ type: 'key', key: one });
   };
-  const ink = render(h(App, { store, style, onKeys }), {
+  const onRows = (rows: number) => store.dispatch({ type: 'resized', rows });
+  const ink = render(h(App, { store, style, onKeys, onRows }), {
     stdin,
     stdout,
     // That it is a terminal was found out before; in CI it is one too when somebody asks for this.
@@ -51,12 +52,14 @@ interface AppProps {
   readonly store: Store;
   readonly style: Style;
   onKeys(input: string, key: InkKey): void;
+  onRows(rows: number): void;
 }
 
-function App({ store, style, onKeys }: AppProps) {
+function App({ store, style, onKeys, onRows }: AppProps) {
   const model = useSyncExternalStore(store.subscribe, store.shown);
   const { columns, rows } = useWindowSize();
   useInput(onKeys);
+  useEffect(() => onRows(rows), [onRows, rows]);
   return h(Screen, { model, columns, rows, style });
 }
 
