@@ -42,10 +42,14 @@ export async function runWatch(options: ProjectOptions, deps: CommandDeps): Prom
   };
   deps.onInterrupt(giveBack);
   process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
+  // A defect of ours is told on the screen that stays.
+  const defect = Promise.withResolvers<never>();
+  process.once('uncaughtException', defect.reject);
   try {
-    await Promise.race([quit.promise, screen.ended]);
+    await Promise.race([quit.promise, screen.ended, defect.promise]);
   } finally {
     await giveBack();
+    process.off('uncaughtException', defect.reject);
     performer.end();
   }
   tellFaults(store.shown(), deps);

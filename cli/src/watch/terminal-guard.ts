@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 
 /**
  * Waits for one line on standard input. When it ends without one, whoever was to write it was killed: the terminal gets
- * back its modes, its first screen and its cursor. It may be in the background by then, so that TTOU must not stop it.
+ * back its modes, its first screen and its cursor. It may be in the background by then, so that TTOU must not stop it. What
+ * the shell has written meanwhile is lost with the second screen, so that a line says what happened.
  */
 const GUARD = `
 trap '' INT TERM HUP QUIT TTOU TTIN
@@ -10,8 +11,8 @@ modes=$(stty -g </dev/tty) || exit 0
 echo ready
 IFS= read -r word
 [ "$word" = done ] && exit 0
-printf '\\033[?1049l\\033[?25h\\033[?2004l\\033[0m' >/dev/tty
 stty "$modes" </dev/tty
+printf '\\033[?1049l\\033[?25h\\033[?2004l\\033[0m\\nshopctl watch was killed; the terminal is as it was\\n' >/dev/tty
 `;
 
 export interface TerminalGuard {
