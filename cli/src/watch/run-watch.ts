@@ -37,8 +37,11 @@ export async function runWatch(options: ProjectOptions, deps: CommandDeps): Prom
 
   // Everything that ends this process comes by here, or by the guard.
   const giveBack = async () => {
-    await screen.end();
-    guard.dismiss();
+    try {
+      await screen.end();
+    } finally {
+      guard.dismiss();
+    }
   };
   deps.onInterrupt(giveBack);
   process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
