@@ -7,6 +7,7 @@ import type { DatabaseName } from '../platform/connection.ts';
 import { withClient } from '../providers/postgres/client.ts';
 import { openShopDatabases, type ShopDatabases } from './databases.ts';
 import { parseIdPrefix } from './id-prefix.ts';
+import { countOpenSagas } from './open-sagas.ts';
 import { readStory } from './order-story.ts';
 import { findOrderId, listEndedSagas, listOpenSagas, listOrders, readCustomer } from './orders-table.ts';
 import { countPendingRows, findRows, listPendingRows, listPublishedRows, unpublishRows } from './outbox-table.ts';
@@ -139,6 +140,10 @@ describe('orders', () => {
 });
 
 describe('sagas', () => {
+  it('are counted, those that are stuck by the same rules', async () => {
+    expect(await countOpenSagas(databases)).toEqual({ inFlight: 0, compensating: 1, stuck: 1 });
+  });
+
   it('are stuck when they are old, alone and failing', async () => {
     const [stuck, ...others] = await listOpenSagas(databases, 10);
     expect(others).toEqual([]);

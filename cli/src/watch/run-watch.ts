@@ -23,7 +23,7 @@ export async function runWatch(options: ProjectOptions, deps: CommandDeps): Prom
   const project = deps.projectFrom(options);
   await deps.connect(project);
 
-  const guard = guardTerminal();
+  const guard = await guardTerminal();
   let performer: Performer | undefined;
   const quit = Promise.withResolvers<void>();
   const store = createStore(initialModel(project.name, Date.now()), (effect) => {
@@ -37,15 +37,22 @@ export async function runWatch(options: ProjectOptions, deps: CommandDeps): Prom
 
   // Everything that ends this process comes by here, or by the guard.
   const giveBack = async () => {
-    await screen.end();
-    guard.dismiss();
+    try {
+      await screen.end();
+    } finally {
+      guard.dismiss();
+    }
   };
   deps.onInterrupt(giveBack);
   process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
+  // A defect of ours is told on the screen that stays.
+  const defect = Promise.withResolvers<never>();
+  process.once('uncaughtException', defect.reject);
   try {
-    await Promise.race([quit.promise, screen.ended]);
+    await Promise.race([quit.promise, screen.ended, defect.promise]);
   } finally {
     await giveBack();
+    process.off('uncaughtException', defect.reject);
     performer.end();
   }
   tellFaults(store.shown(), deps);

@@ -2,15 +2,17 @@ import { spawn } from 'node:child_process';
 
 /**
  * Waits for one line on standard input. When it ends without one, whoever was to write it was killed: the terminal gets
- * back its modes, its first screen and its cursor. It may be in the background by then, so that TTOU must not stop it.
+ * back its modes, its first screen and its cursor. It may be in the background by then, so that TTOU must not stop it. What
+ * the shell has written meanwhile is lost with the second screen, so that a line says what happened.
  */
 const GUARD = `
 trap '' INT TERM HUP QUIT TTOU TTIN
 modes=$(stty -g </dev/tty) || exit 0
+echo ready
 IFS= read -r word
 [ "$word" = done ] && exit 0
-printf '\\033[?1049l\\033[?25h\\033[?2004l\\033[0m' >/dev/tty
 stty "$modes" </dev/tty
+printf '\\033[?1049l\\033[?25h\\033[?2004l\\033[0m\\nshopctl watch was killed; the terminal is as it was\\n' >/dev/tty
 `;
 
 export interface TerminalGuard {
@@ -18,15 +20,25 @@ export interface TerminalGuard {
   dismiss(): void;
 }
 
+/** Longest wait for it to have noted the modes, ms; a shell that takes longer is no reason to show nothing. */
+const READY_LIMIT_MS = 2_000;
+
 /**
- * Starts a small shell that gives the terminal back when this process is killed and cannot (SIGKILL, out of memory). Call
- * it before the terminal is changed. Side effects: one process, which ends with this one.
+ * Starts a small shell that gives the terminal back when this process is killed and cannot (SIGKILL, out of memory).
+ * Resolves when it has noted the terminal's modes: they must not be changed before. Side effects: one process, which ends
+ * with this one.
  */
-export function guardTerminal(): TerminalGuard {
-  const guard = spawn('/bin/sh', ['-c', GUARD], { stdio: ['pipe', 'ignore', 'ignore'] });
+export async function guardTerminal(): Promise<TerminalGuard> {
+  const guard = spawn('/bin/sh', ['-c', GUARD], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const noted = Promise.withResolvers<void>();
+  const limit = setTimeout(noted.resolve, READY_LIMIT_MS);
+  guard.stdout.once('data', () => noted.resolve());
+  guard.once('exit', () => noted.resolve());
   // A machine without /bin/sh has no guard; nothing else depends on it.
-  guard.on('error', () => undefined);
+  guard.once('error', () => noted.resolve());
   guard.stdin.on('error', () => undefined);
+  await noted.promise;
+  clearTimeout(limit);
   guard.unref();
   return { dismiss: () => void guard.stdin.end('done\n') };
 }

@@ -26,7 +26,7 @@ export interface Feed {
   reach(): Reach | undefined;
   /** Asks everything again now. */
   refresh(): void;
-  /** Resolves when nothing is asked any more and the databases are closed. */
+  /** Nothing is asked any more. Resolves when the databases are closed, within half a second. */
   end(): Promise<void>;
 }
 
@@ -39,6 +39,7 @@ export interface FeedOptions {
 /** Services export once a second, so that asking more often would show nothing new. */
 const EVERY_MS = 1_000;
 const RECENT_ORDERS = 50;
+const CLOSE_LIMIT_MS = 500;
 /** Pause before the supervisor's events are followed again, ms. */
 const RECONNECT_MS = 1_000;
 
@@ -93,28 +94,29 @@ export function startFeed({ project, connect, dispatch }: FeedOptions): Feed {
     createAsk('databases', readShop, dispatch),
     createAsk('faults', readFaults, dispatch),
   ];
-  const askAll = () => {
-    for (const ask of asks) ask.now();
+  const refresh = () => {
+    for (const ask of asks) ask.anew();
   };
   const round = () => {
     dispatch({ type: 'tick', nowMs: Date.now() });
-    askAll();
+    for (const ask of asks) ask.now();
   };
   round();
   const timer = setInterval(round, EVERY_MS);
-  const following = followEvents(control, over.signal, (event) => {
+  void followEvents(control, over.signal, (event) => {
     dispatch({ type: 'event', event });
-    askAll();
+    refresh();
   });
 
   return {
     reach: () => reach,
-    refresh: askAll,
+    refresh,
     async end() {
       clearInterval(timer);
       over.abort();
-      await Promise.all([following, ...asks.map(({ idle }) => idle())]);
-      await reach?.databases[Symbol.asyncDispose]();
+      // A database that does not answer must not hold whoever wants to leave.
+      const closed = reach?.databases[Symbol.asyncDispose]();
+      await Promise.race([closed, delay(CLOSE_LIMIT_MS)]);
     },
   };
 }
@@ -125,7 +127,7 @@ function keyOf({ supervisor, telemetryUrl, gatewayUrl, instances }: PlatformStat
   return JSON.stringify([supervisor, telemetryUrl, gatewayUrl, addresses]);
 }
 
-/** One source: asked when told to, never twice at a time; asked while it is being asked, it is asked once more after. */
+/** One source, never asked twice at a time: `anew` has it asked once more when what it is answering may be old already. */
 function createAsk(source: Source, read: () => Promise<void>, dispatch: (message: Message) => void) {
   let asking: Promise<void> | undefined;
   let again = false;
@@ -142,12 +144,11 @@ function createAsk(source: Source, read: () => Promise<void>, dispatch: (message
   };
   return {
     now() {
-      if (asking === undefined) asking = run();
-      else again = source === 'platform';
+      asking ??= run();
     },
-    idle: async () => {
-      again = false;
-      await asking;
+    anew() {
+      if (asking === undefined) asking = run();
+      else again = true;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { timelineOf } from '../../shop/timeline.ts';
 import type { ChoiceValue, Effect, Key, Notice, OrderPage, Picker, Update, WatchModel } from './model.ts';
 import { choicesShown, pickClear, pickFault, pickLoad, pickOrder, pickRestart, pickTarget } from './pickers.ts';
 import { orderPresets, spans } from './presets.ts';
@@ -113,7 +114,9 @@ function openOrder(model: WatchModel): Update {
 }
 
 function onOrder(model: WatchModel, page: OrderPage, key: Key): Update {
-  const scrolled = (by: number) => only({ ...model, page: { ...page, scroll: Math.max(0, page.scroll + by) } });
+  const last = lastScroll(page, model.rows);
+  const scrolled = (by: number) =>
+    only({ ...model, page: { ...page, scroll: Math.max(0, Math.min(last, page.scroll + by)) } });
   if (typeof key !== 'string') {
     if (key.character === 'q') return only({ ...model, page: { kind: 'main' } });
     if (key.character === 'j') return scrolled(1);
@@ -129,7 +132,9 @@ function onOrder(model: WatchModel, page: OrderPage, key: Key): Update {
     case 'pageDown':
       return scrolled(PAGE_LINES);
     case 'home':
-      return scrolled(-page.scroll);
+      return scrolled(-last);
+    case 'end':
+      return scrolled(last);
     case 'tab':
       return only({ ...model, page: { ...page, tab: page.tab === 'trace' ? 'timeline' : 'trace', scroll: 0 } });
     case 'escape':
@@ -138,6 +143,17 @@ function onOrder(model: WatchModel, page: OrderPage, key: Key): Update {
     default:
       return only(model);
   }
+}
+
+/** Lines around the longest list of the page: header, title, sentence, tabs, keys. */
+const AROUND_LINES = 9;
+
+/** So that the end is seen; the page itself shows no less than there is. */
+function lastScroll({ detail }: OrderPage, rows: number): number {
+  if (detail === undefined) return 0;
+  const { story, trace } = detail;
+  const entries = timelineOf(story, trace?.tree ?? { roots: [], orphans: [] });
+  return Math.max(0, entries.length + 1 - (rows - AROUND_LINES));
 }
 
 function inPicker(model: WatchModel, picker: Picker, key: Key): Update {

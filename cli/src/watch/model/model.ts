@@ -109,6 +109,8 @@ export interface WatchModel {
   /** The order under the cursor, by id: the list moves under it. Undefined: the newest. */
   readonly selected: string | undefined;
   readonly notice: Notice | undefined;
+  /** Lines of the screen: how far a page can be scrolled. */
+  readonly rows: number;
 }
 
 export type Key =
@@ -139,6 +141,7 @@ export type Message =
   | { readonly type: 'order'; readonly id: string; readonly detail: OrderDetail }
   | { readonly type: 'orderFailed'; readonly id: string; readonly why: string }
   | { readonly type: 'notice'; readonly notice: Notice }
+  | { readonly type: 'resized'; readonly rows: number }
   | { readonly type: 'key'; readonly key: Key };
 
 /** What a message asks the world for. */
@@ -173,5 +176,6 @@ export function initialModel(project: string, nowMs: number): WatchModel {
     page: { kind: 'main' },
     selected: undefined,
     notice: undefined,
+    rows: 24,
   };
 }

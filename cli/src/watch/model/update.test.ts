@@ -94,6 +94,26 @@ describe('keys', () => {
   });
 });
 
+describe('events', () => {
+  const event = (seq: number, second: number) => {
+    const time = new Date(NOW_MS + second * 1_000).toISOString();
+    return {
+      type: 'event',
+      event: { seq, time, type: 'instance.ready', subject: 'orders-1', message: 'ready' },
+    } as const;
+  };
+  const seqsAfter = (...messages: ReturnType<typeof event>[]) =>
+    messages.reduce((model, message) => update(model, message).model, aModel()).events.map(({ seq }) => seq);
+
+  it('that were told before are not told again', () => {
+    expect(seqsAfter(event(1, 0), event(2, 1), event(1, 0), event(2, 1), event(3, 2))).toEqual([1, 2, 3]);
+  });
+
+  it('of another supervisor are, though it counts from 1', () => {
+    expect(seqsAfter(event(8, 0), event(1, 5))).toEqual([8, 1]);
+  });
+});
+
 describe('the page of an order', () => {
   const opened = press(aModel(), 'enter');
 

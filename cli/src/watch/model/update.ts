@@ -1,5 +1,6 @@
 import type { Lease } from '../../chaos/lease.ts';
 import type { Sample } from '../../counters/report.ts';
+import type { PlatformEvent } from '../../platform/events.ts';
 import { edgePortsOf, figuresOf } from './figures.ts';
 import { addSample, type HistorySample } from './history.ts';
 import { press } from './keys.ts';
@@ -29,7 +30,7 @@ function take(model: WatchModel, message: Exclude<Message, { type: 'key' }>): Wa
     case 'faults':
       return { ...answered(model, 'faults'), faults: message.leases.filter(({ status }) => status !== 'healed') };
     case 'event':
-      return { ...model, events: [...model.events.slice(-KEPT_EVENTS + 1), message.event] };
+      return takeEvent(model, message.event);
     case 'failed':
       return { ...model, problems: { ...model.problems, [message.source]: message.why } };
     case 'load':
@@ -38,9 +39,18 @@ function take(model: WatchModel, message: Exclude<Message, { type: 'key' }>): Wa
       return onPage(model, message.id, (page) => ({ ...page, detail: message.detail, problem: undefined }));
     case 'orderFailed':
       return onPage(model, message.id, (page) => ({ ...page, problem: message.why }));
+    case 'resized':
+      return { ...model, rows: message.rows };
     case 'notice':
       return { ...model, notice: message.notice };
   }
+}
+
+/** Who follows anew is told the recent ones again; another supervisor counts from 1, later. */
+function takeEvent(model: WatchModel, event: PlatformEvent): WatchModel {
+  const last = model.events.at(-1);
+  if (last !== undefined && event.seq <= last.seq && event.time <= last.time) return model;
+  return { ...model, events: [...model.events.slice(-KEPT_EVENTS + 1), event] };
 }
 
 /** The same object while nothing is wrong, so that its views need not be drawn again. */

@@ -55,8 +55,8 @@ function drainWords(drain: Drain): { text: string; colour: keyof Style } {
       return { text: 'nobody reports it', colour: 'yellow' };
     case 'empty': {
       const { last } = drain;
-      const after = last === undefined ? '' : `, drained ${countText(last.peak)} in ${spanText(last.tookMs)}`;
-      return { text: `empty${after}`, colour: 'green' };
+      if (last === undefined) return { text: 'empty', colour: 'green' };
+      return { text: `drained ${countText(last.peak)} in ${spanText(last.tookMs)}`, colour: 'green' };
     }
     case 'draining':
       return {

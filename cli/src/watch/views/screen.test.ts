@@ -1,7 +1,5 @@
-import { renderToString } from 'ink';
-import { createElement as h } from 'react';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createStyle } from '../../output/style.ts';
 import { aStory, at, TRACE_ID } from '../../shop/testing/stories.ts';
 import { expectedTree, loadContract } from '../../trace/contract.ts';
 import { spansOf } from '../../trace/synthetic-trace.ts';
@@ -9,8 +7,8 @@ import { buildTree } from '../../trace/tree.ts';
 import type { Message, WatchModel } from '../model/model.ts';
 import { pickFault } from '../model/pickers.ts';
 import { update } from '../model/update.ts';
+import { drawScreen } from '../testing/draw.ts';
 import { aLease, aModel, anInstance, aState, someFigures } from '../testing/models.ts';
-import { Screen } from './screen.ts';
 
 const sizes = [
   [80, 24],
@@ -24,10 +22,7 @@ const sizes = [
   [220, 70],
 ] as const;
 
-function linesOf(model: WatchModel, columns = 80, rows = 24): string[] {
-  const style = createStyle({ enabled: false });
-  return renderToString(h(Screen, { model, columns, rows, style }), { columns }).split('\n');
-}
+const linesOf = (model: WatchModel, columns = 80, rows = 24) => drawScreen(model, { columns, rows });
 
 const textOf = (model: WatchModel, columns?: number, rows?: number) => linesOf(model, columns, rows).join('\n');
 
@@ -75,10 +70,10 @@ describe('the screen', () => {
   });
 
   it('is the same text with colours', () => {
-    const style = createStyle({ enabled: true });
-    const painted = renderToString(h(Screen, { model: aModel(), columns: 80, rows: 24, style }), { columns: 80 });
-    const plain = painted.replaceAll(new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g'), '');
-    expect(plain.split('\n').map((line) => line.trimEnd())).toEqual(linesOf(aModel()).map((line) => line.trimEnd()));
+    const painted = drawScreen(aModel(), { colours: true });
+    const plain = painted.map((line) => stripVTControlCharacters(line).trimEnd());
+    expect(painted.join('')).not.toBe(plain.join(''));
+    expect(plain).toEqual(linesOf(aModel()).map((line) => line.trimEnd()));
   });
 });
 

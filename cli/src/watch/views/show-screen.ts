@@ -1,9 +1,16 @@
 import { type Key as InkKey, render, useInput, useWindowSize } from 'ink';
-import { createElement as h, useSyncExternalStore } from 'react';
+import { createElement as h, useEffect, useSyncExternalStore } from 'react';
 import type { Style } from '../../output/style.ts';
 import type { Key } from '../model/model.ts';
 import type { Store } from '../store.ts';
 import { Screen } from './screen.ts';
+
+/**
+ * The second screen, from its upper left corner on: Ink's own option begins where the cursor stands, so that a prompt that
+ * has no line of its own would push the first line aside.
+ */
+const ENTER = '\u001b[?1049h\u001b[H';
+const LEAVE = '\u001b[?1049l';
 
 export interface ScreenOptions {
   readonly store: Store;
@@ -27,22 +34,34 @@ export function showScreen({ store, style, stdin, stdout, onInterrupt }: ScreenO
     if (key.ctrl && input === 'c') return onInterrupt();
     for (const one of keysOf(input, key)) store.dispatch({ type: 'key', key: one });
   };
-  const ink = render(h(App, { store, style, onKeys }), {
+  const onRows = (rows: number) => store.dispatch({ type: 'resized', rows });
+  stdout.write(ENTER);
+  const ink = render(h(App, { store, style, onKeys, onRows }), {
     stdin,
     stdout,
     // That it is a terminal was found out before; in CI it is one too when somebody asks for this.
     interactive: true,
-    alternateScreen: true,
     // Only what changed is written: nothing flickers.
     incrementalRendering: true,
     exitOnCtrlC: false,
   });
   const ended = ink.waitUntilExit();
+  // What Ink writes at its end belongs on the second screen still.
+  const leave = () => {
+    process.off('exit', leave);
+    ink.unmount();
+    stdout.write(LEAVE);
+  };
+  process.once('exit', leave);
+  let left: Promise<unknown> | undefined;
   return {
     ended,
     async end() {
-      ink.unmount();
-      await ended;
+      if (left === undefined) {
+        leave();
+        left = ended;
+      }
+      await left;
     },
   };
 }
@@ -51,12 +70,14 @@ interface AppProps {
   readonly store: Store;
   readonly style: Style;
   onKeys(input: string, key: InkKey): void;
+  onRows(rows: number): void;
 }
 
-function App({ store, style, onKeys }: AppProps) {
+function App({ store, style, onKeys, onRows }: AppProps) {
   const model = useSyncExternalStore(store.subscribe, store.shown);
   const { columns, rows } = useWindowSize();
   useInput(onKeys);
+  useEffect(() => onRows(rows), [onRows, rows]);
   return h(Screen, { model, columns, rows, style });
 }
 
