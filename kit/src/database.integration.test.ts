@@ -51,3 +51,28 @@ it('a COMMIT whose answer is lost has taken effect, and its connection is not us
   expect((await database.query(find, [id])).count).toBe(1);
   expect((await losing.query<{ pid: number }>(ownPid, [])).rows[0]?.pid).not.toBe(pid);
 });
+
+it('statements of a transaction that come together are sent together, and take effect together or not at all', async () => {
+  const insert = sql(
+    'INSERT saga_owners: many',
+    `INSERT INTO saga_owners (id, instance, lease_until) VALUES ($1, $2, now())`,
+  );
+  const count = sql('SELECT saga_owners: many', 'SELECT count(*)::int AS count FROM saga_owners WHERE instance = $1');
+  const countOf = async (instance: string) =>
+    (await database.query<{ count: number }>(count, [instance])).rows[0]?.count;
+  const ids = Array.from({ length: 100 }, () => randomUUID());
+
+  const inserted = await database.transaction((transaction) =>
+    Promise.all(ids.map(async (id) => (await transaction.query(insert, [id, 'together'])).count)),
+  );
+  expect(inserted).toEqual(ids.map(() => 1));
+  expect(await countOf('together')).toBe(100);
+
+  const repeated = [randomUUID(), ids[0] as string, randomUUID()];
+  const work = database.transaction((transaction) =>
+    Promise.all(repeated.map((id) => transaction.query(insert, [id, 'none']))),
+  );
+  await expect(work).rejects.toMatchObject({ code: '23505' });
+  expect(await countOf('none')).toBe(0);
+  await expect(database.ping()).resolves.toBeUndefined();
+});

@@ -44,10 +44,11 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
   let turn = 0;
 
   async function request(pool: Pool, { method, path, body, headers }: HttpRequest, attempt: Attempt) {
+    const time = timeOf(attempt);
     const options: Dispatcher.RequestOptions = {
       method,
       path,
-      signal: untilTimeout(attempt),
+      signal: time.signal,
       headers: {
         accept: 'application/json',
         [DEADLINE_HEADER]: String(attempt.timeoutMs),
@@ -62,6 +63,8 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
       return { status: answer.statusCode, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
     } catch (error) {
       throw new TransientError(`${edge}: the call failed`, { cause: error });
+    } finally {
+      time.over();
     }
   }
 
@@ -80,11 +83,14 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
   };
 }
 
-/** Ends with the attempt, for a reason that says so. */
-function untilTimeout({ signal, timeoutMs }: Attempt): AbortSignal {
+/**
+ * A signal that ends with the attempt, for a reason that says so. `over` is called when the answer is there: the attempt's
+ * own signal fires then too, and would make an error, with its stack, that nobody gets.
+ */
+function timeOf({ signal, timeoutMs }: Attempt): { readonly signal: AbortSignal; over(): void } {
   const controller = new AbortController();
   const end = () => controller.abort(new AttemptTimeoutError(`no answer in time, at the most ${timeoutMs} ms`));
   if (signal.aborted) end();
   else signal.addEventListener('abort', end, { once: true });
-  return controller.signal;
+  return { signal: controller.signal, over: () => signal.removeEventListener('abort', end) };
 }

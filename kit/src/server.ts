@@ -60,6 +60,8 @@ export interface ServerOptions {
 export function createServer(options: ServerOptions): HttpServer {
   const server = fastify({
     loggerInstance: options.logger as FastifyBaseLogger,
+    // A child for each request would only add an id of its own; the trace id in every line tells requests apart.
+    childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -73,7 +73,9 @@ function createHistogram({ name, description }: DurationMetric): Histogram {
 
 /** `_OTHER` is the conventions' word for a failure that has no type of its own (a delivery that was refused). */
 function attributesOf(span: EndedSpan, metric: DurationMetric): Attributes {
-  const failed: Attributes = span.status.code === SpanStatusCode.ERROR ? { 'error.type': '_OTHER' } : {};
-  const present = metric.attributes.filter((name) => span.attributes[name] !== undefined);
-  return { ...failed, ...Object.fromEntries(present.map((name) => [name, span.attributes[name]])) };
+  const attributes: Attributes = span.status.code === SpanStatusCode.ERROR ? { 'error.type': '_OTHER' } : {};
+  for (const name of metric.attributes) {
+    if (span.attributes[name] !== undefined) attributes[name] = span.attributes[name];
+  }
+  return attributes;
 }

@@ -7,6 +7,7 @@ import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { createSpanAccounting } from './accounting.ts';
 import { createConventionProcessor } from './conventions.ts';
+import { withoutUpDownCounters } from './database-meters.ts';
 import { createDurationProcessor } from './durations.ts';
 import { instrumentationsInUse } from './instrumentations.ts';
 import { publishTelemetry, TELEMETRY_SHUTDOWN_MS } from './shutdown.ts';
@@ -31,10 +32,11 @@ export function startTelemetry(): void {
   });
   // Other detectors read files and run commands at start, for attributes nobody asks for here.
   process.env.OTEL_NODE_RESOURCE_DETECTORS ??= 'env';
+  const instrumentations = instrumentationsInUse();
   const sdk = new NodeSDK({
     // The process id tells a restarted instance from its predecessor, whose counters ended at their last report.
     resource: resourceFromAttributes({ 'process.pid': process.pid }),
-    instrumentations: instrumentationsInUse(),
+    instrumentations,
     // The order matters: names and attributes are final before a span's duration is recorded or the span is queued.
     spanProcessors: [createConventionProcessor(), createDurationProcessor(), accounting.processor],
     metricReaders: [
@@ -48,6 +50,10 @@ export function startTelemetry(): void {
     logRecordProcessors: [],
   });
   sdk.start();
+  for (const one of instrumentations) {
+    if (one.instrumentationName.endsWith('-pg'))
+      one.setMeterProvider(withoutUpDownCounters(metrics.getMeterProvider()));
+  }
   accounting.observe(metrics.getMeter('Shop.Telemetry'));
   publishTelemetry({ shutdown: () => shutdown(sdk) });
 }
