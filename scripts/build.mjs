@@ -98,23 +98,6 @@ async function buildTargets() {
       }),
     });
   }
-  const migrate = join(root, 'cli/src/providers/postgres/migrate-main.ts');
-  if (existsSync(migrate)) {
-    targets.push({
-      name: 'migrate',
-      sources: ['cli/src/providers/postgres', 'scripts'],
-      options: () => ({
-        entryPoints: { migrate },
-        outdir: dist,
-        format: 'esm',
-        outExtension: { '.js': '.mjs' },
-        // Also the optional native driver, which pg looks for and does without.
-        external: ['pg', 'pg-native'],
-        ...compact,
-        banner: { js: commonJsGlobals },
-      }),
-    });
-  }
   targets.push({
     name: 'cli',
     sources: ['cli/src', 'kit/src', 'contracts', 'scenarios/lib', 'scripts'],

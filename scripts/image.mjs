@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * Fills a folder with what the image of one service holds, and nothing else: its bundle, the telemetry preload, its
- * migrations with the program that applies them, and the packages that are not in the bundle. Run in the build stage of services/<name>/Dockerfile:
+ * Fills a folder with what an image holds, and nothing else. For a service: its bundle, the telemetry preload and the
+ * packages that are not in the bundle. For `migrations`: the program that applies them, and all SQL. Run in the build
+ * stage of services/<name>/Dockerfile and deploy/migrations/Dockerfile:
  *
  *     node scripts/image.mjs orders /app
  */
@@ -12,28 +13,33 @@ import { fileURLToPath } from 'node:url';
 import { buildOnly, patchedByTelemetry, serviceNames } from './build.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const [service = '', folder = ''] = process.argv.slice(2);
-const names = await serviceNames();
-if (!names.includes(service) || folder === '') {
-  console.error(`usage: image.mjs SERVICE FOLDER; services: ${names.join(', ')}`);
+const [subject = '', folder = ''] = process.argv.slice(2);
+const names = [...(await serviceNames()), 'migrations'];
+if (!names.includes(subject) || folder === '') {
+  console.error(`usage: image.mjs NAME FOLDER; names: ${names.join(', ')}`);
   process.exit(2);
 }
 
-const migrations = join('migrations', service);
-const migrates = existsSync(join(root, migrations));
-const { [service]: metafile } = await buildOnly(['telemetry', service, ...(migrates ? ['migrate'] : [])]);
-const outside = await unbundled(service, metafile);
-await mkdir(folder, { recursive: true });
-await cp(join(root, 'dist/telemetry.cjs'), join(folder, 'telemetry.cjs'));
-await cp(join(root, `dist/services/${service}.mjs`), join(folder, 'service.mjs'));
-if (outside.includes('@grpc/grpc-js')) await cp(join(root, 'proto'), join(folder, 'proto'), { recursive: true });
-if (migrates) {
-  await cp(join(root, migrations), join(folder, migrations), { recursive: true });
-  await cp(join(root, 'dist/migrate.mjs'), join(folder, 'dist/migrate.mjs'));
-}
 const copied = new Set();
-for (const name of outside) await copyPackage(name, join(root, 'services', service));
-console.log(`${service}: ${copied.size} packages beside the bundle (${outside.join(', ')} and what they need)`);
+await mkdir(folder, { recursive: true });
+if (subject === 'migrations') await fillMigrations();
+else await fillService(subject);
+
+async function fillMigrations() {
+  await buildOnly(['migrate']);
+  await cp(join(root, 'dist/migrate.mjs'), join(folder, 'migrate.mjs'));
+  await cp(join(root, 'migrations'), join(folder, 'migrations'), { recursive: true });
+}
+
+async function fillService(service) {
+  const { [service]: metafile } = await buildOnly(['telemetry', service]);
+  const outside = await unbundled(service, metafile);
+  await cp(join(root, 'dist/telemetry.cjs'), join(folder, 'telemetry.cjs'));
+  await cp(join(root, `dist/services/${service}.mjs`), join(folder, 'service.mjs'));
+  if (outside.includes('@grpc/grpc-js')) await cp(join(root, 'proto'), join(folder, 'proto'), { recursive: true });
+  for (const name of outside) await copyPackage(name, join(root, 'services', service));
+  console.log(`${service}: ${copied.size} packages beside the bundle (${outside.join(', ')} and what they need)`);
+}
 
 /**
  * Packages a service needs at run time that its bundle does not hold: what the bundle imports, and what its package.json

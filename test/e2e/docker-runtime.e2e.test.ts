@@ -135,6 +135,21 @@ describe.skipIf(found === undefined)('up --runtime docker', () => {
     });
   });
 
+  it('chaos kill and pause of a server in a container, as root; otherwise they are refused', async () => {
+    const { provider, process: before } = await instance('postgres');
+    if (provider !== 'docker') return void process.stderr.write('no fault in a server’s container: none is in one\n');
+    const isRoot = process.getuid?.() === 0;
+    expect((await shell.run('chaos', 'inject', 'postgres', 'pause', '--ttl', '60s')).code).toBe(isRoot ? 0 : 3);
+    expect((await shell.run('chaos', 'clear', '--all')).code).toBe(0);
+    expect((await shell.run('chaos', 'inject', 'postgres', 'kill')).code).toBe(isRoot ? 0 : 3);
+    expect((await shell.run('chaos', 'inject', 'orders-db', 'fill')).code).toBe(3);
+    if (!isRoot) return;
+    await settled(before?.pid as number, 'postgres');
+    await eventually('an order to be confirmed', { withinMs: BACK_LIMIT_MS }, async () => {
+      return (await shell.run('order', 'place', '--json')).stdout.includes('Confirmed');
+    });
+  });
+
   it('a container that is killed by the engine is a crash like any other', async () => {
     const before = await instance('orders-1');
     await containerOf(before).kill();

@@ -27,14 +27,16 @@ export function instancesOf(target: string, world: World): readonly InstanceStat
   return world.state()?.instances.filter(({ name, service }) => name === target || service === target) ?? [];
 }
 
-/** Throws CliError (4) when nothing of the target runs, (3) when it is not a process of ours. */
+/** Throws CliError (4) when nothing of the target runs, (3) when it takes no signals from us. */
 export function recordVictims(target: string, world: World): Victims {
   const instances = instancesOf(target, world);
-  const foreign = instances.find(({ provider }) => provider === 'url' || provider === 'docker');
+  const foreign = instances.find(
+    ({ provider, process }) => provider === 'url' || (provider === 'docker' && process === undefined),
+  );
   if (foreign) {
     throw new CliError({
       what: `${foreign.name} is not a process of this platform`,
-      why: `it is served by the provider "${foreign.provider}"`,
+      why: `it is served by the provider "${foreign.provider}", and takes no signals from this user`,
       next: `choose another with --provider ${foreign.service}=KIND at "shopctl up", or a network fault on an edge to it`,
       exitCode: exitCodes.unavailable,
     });

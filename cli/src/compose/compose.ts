@@ -71,8 +71,9 @@ function check(test: readonly string[]) {
 
 function migrations(database: string): ComposeService {
   return {
-    ...imageOf(database),
-    entrypoint: ['node', 'dist/migrate.mjs', database],
+    image: 'shop/migrations:dev',
+    build: { context: '.', dockerfile: 'deploy/migrations/Dockerfile' },
+    command: [database],
     environment: { DATABASE_URL: `postgres://${database}_owner:${PASSWORD}@postgres:5432/${database}` },
     ...confined,
     depends_on: { postgres: { condition: 'service_healthy' } },

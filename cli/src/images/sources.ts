@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ServiceName, serviceNames } from '../platform/services.ts';
@@ -10,9 +9,7 @@ export async function sourceFiles(root: string, service: ServiceName): Promise<r
     (folder) => `${folder}/package.json`,
   );
   const folders = await Promise.all(
-    ['cli/src/providers/postgres', 'kit', 'proto', 'scripts', `services/${service}`, `migrations/${service}`]
-      .filter((folder) => existsSync(join(root, folder)))
-      .map((folder) => filesBelow(root, folder)),
+    ['kit', 'proto', 'scripts', `services/${service}`].map((folder) => filesBelow(root, folder)),
   );
   const files = ['package.json', 'package-lock.json', '.dockerignore', ...manifests, ...folders.flat()];
   return [...new Set(files)].sort();

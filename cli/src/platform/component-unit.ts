@@ -1,5 +1,5 @@
 import type { Launch } from '../providers/component.ts';
-import type { ProcessIdentity } from './process-identity.ts';
+import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
 import { spawnProcess } from './spawn.ts';
 import type { Running, Unit } from './unit.ts';
 
@@ -74,8 +74,9 @@ async function startComponent(launch: Launch, logFile: string, registry: ChildRe
       };
     }
     case 'container': {
-      const { ended } = await run.start();
-      return { ended, stop: (timeoutMs) => run.stop(timeoutMs) };
+      const { ended, pid } = await run.start();
+      const process = pid === undefined ? undefined : await identifyProcess(pid);
+      return { ...(process && { process }), ended, stop: (timeoutMs) => run.stop(timeoutMs) };
     }
     case 'external':
       return untilStopped();

@@ -63,20 +63,16 @@ export async function dockerRuntime(project: Project, env: NodeJS.ProcessEnv): P
         exitCode: exitCodes.unavailable,
       });
     },
-    start: (instance, source, conditions) => start(place, instance, source as ImageSource, conditions),
   };
 }
 
-interface ImageSource extends ServiceSource {
-  readonly image: ServiceImage;
-}
-
-function sourceOf(image: ServiceImage, { project, url }: Place): ImageSource {
+function sourceOf(image: ServiceImage, place: Place): ServiceSource {
+  const { project, url } = place;
   return {
     version: image.id,
     detail: `image ${image.name}`,
     info: (instance) => ({ container: containerName(project, instance), engine: url, image: image.id }),
-    image,
+    start: (instance, conditions) => start(place, instance, image, conditions),
   };
 }
 
@@ -87,50 +83,11 @@ function containerName(project: Project, instance: string): string {
 async function start(
   place: Place,
   instance: ServiceInstance,
-  { image }: ImageSource,
+  image: ServiceImage,
   conditions: StartConditions,
 ): Promise<Running> {
-  const { project, env, url } = place;
-  const user = userOf(image, env);
-  const all = { ...instance.env, ...conditions.env };
-  const secretsFile = await writeSecrets(project, instance, user);
-  const binds = [`${secretsFile}:${SECRETS_MOUNT}:ro`];
-  if (hasFailpoints(env)) {
-    await mkdir(failpointFolder(project), { recursive: true, mode: 0o700 });
-    binds.push(`${failpointFolder(project)}:${FAILPOINT_MOUNT}`);
-    all.FAILPOINT_DIR = FAILPOINT_MOUNT;
-  }
-  if (all.FLAGS_FILE !== undefined) {
-    await mkdir(flagFolder(project), { recursive: true, mode: 0o755 });
-    binds.push(`${flagFolder(project)}:${FLAG_MOUNT}:ro`);
-    all.FLAGS_FILE = flagFile(FLAG_MOUNT);
-  }
-  // A library that a fault puts into the process is found at the same path inside.
-  const library = conditions.env?.LD_PRELOAD;
-  if (library !== undefined) binds.push(`${library}:${library}:ro`);
-  const spec: ContainerSpec = {
-    component: instance.name,
-    name: containerName(project, instance.name),
-    options: {
-      // By id: whoever builds meanwhile moves the name.
-      Image: image.id,
-      User: user,
-      Env: Object.entries(all)
-        .filter(([name]) => !secretVariables.includes(name))
-        .filter(([name, value]) => !hostVariables.test(name) || value === FAILPOINT_MOUNT)
-        .map(([name, value]) => `${name}=${value}`),
-      HostConfig: {
-        NetworkMode: 'host',
-        PidMode: 'host',
-        ReadonlyRootfs: true,
-        CapDrop: ['ALL'],
-        SecurityOpt: ['no-new-privileges'],
-        Binds: binds,
-        // The supervisor starts it again, with its own backoff and its own account of it.
-        RestartPolicy: { Name: 'no' },
-      },
-    },
-  };
+  const { project, url } = place;
+  const spec = await containerSpec(place, instance, image, conditions);
   const owner = { project: project.name, stateDir: project.stateDir, logFile: () => instance.logFile };
   const run = containerRun(spec, owner, url);
   const { ended, pid } = await run.start();
@@ -145,6 +102,57 @@ async function start(
       await stopped;
     },
   };
+}
+
+async function containerSpec(
+  { project, env }: Place,
+  instance: ServiceInstance,
+  image: ServiceImage,
+  conditions: StartConditions,
+): Promise<ContainerSpec> {
+  const user = userOf(image, env);
+  const variables = { ...withoutHost(instance.env), ...conditions.env };
+  const binds = [`${await writeSecrets(project, instance, user)}:${SECRETS_MOUNT}:ro`];
+  if (hasFailpoints(env)) {
+    await mkdir(failpointFolder(project), { recursive: true, mode: 0o700 });
+    binds.push(`${failpointFolder(project)}:${FAILPOINT_MOUNT}`);
+    variables.FAILPOINT_DIR = FAILPOINT_MOUNT;
+  }
+  if (instance.env.FLAGS_FILE !== undefined) {
+    await mkdir(flagFolder(project), { recursive: true, mode: 0o755 });
+    binds.push(`${flagFolder(project)}:${FLAG_MOUNT}:ro`);
+    variables.FLAGS_FILE = flagFile(FLAG_MOUNT);
+  }
+  // A library that a fault puts into the process is found at the same path inside.
+  const library = conditions.env?.LD_PRELOAD;
+  if (library !== undefined) binds.push(`${library}:${library}:ro`);
+  return {
+    component: instance.name,
+    name: containerName(project, instance.name),
+    options: {
+      // By id: whoever builds meanwhile moves the name.
+      Image: image.id,
+      User: user,
+      Env: Object.entries(variables).map(([name, value]) => `${name}=${value}`),
+      HostConfig: { ...confinement, Binds: binds },
+    },
+  };
+}
+
+const confinement = {
+  NetworkMode: 'host',
+  PidMode: 'host',
+  ReadonlyRootfs: true,
+  CapDrop: ['ALL'],
+  SecurityOpt: ['no-new-privileges'],
+  // The supervisor starts it again, with its own backoff and its own account of it.
+  RestartPolicy: { Name: 'no' },
+};
+
+/** What an engine may know and what is true inside a container. */
+function withoutHost(env: Readonly<Record<string, string>>): Record<string, string> {
+  const kept = Object.entries(env).filter(([name]) => !secretVariables.includes(name) && !hostVariables.test(name));
+  return Object.fromEntries(kept);
 }
 
 /**

@@ -11,29 +11,28 @@ export const STOP_SERVICE_MS = 7000;
 /** Services as Node processes of ours, from the bundles in dist/. */
 export function processRuntime({ root }: Pick<Project, 'root'>, registry: ChildRegistry): ServiceRuntime {
   const telemetry = join(root, 'dist/telemetry.cjs');
-  const bundleOf = (service: string) => join(root, `dist/services/${service}.mjs`);
   return {
     kind: 'process',
-    async source({ name }) {
+    async source({ name, semiSpaceMb }) {
+      const bundle = join(root, `dist/services/${name}.mjs`);
       // A build leaves equal files untouched.
-      const files = await Promise.all([telemetry, bundleOf(name)].map((file) => stat(file)));
-      return { version: files.map(({ mtimeMs }) => mtimeMs).join(' ') };
+      const files = await Promise.all([telemetry, bundle].map((file) => stat(file)));
+      return {
+        version: files.map(({ mtimeMs }) => mtimeMs).join(' '),
+        start: ({ env, logFile }, conditions) =>
+          spawnProcess({
+            command: process.execPath,
+            args: [`--max-semi-space-size=${semiSpaceMb}`, '--require', telemetry, bundle],
+            env: { ...env, ...conditions.env, SHOPCTL_MARK: registry.mark },
+            cwd: root,
+            logFile,
+            exitsWithParent: true,
+            stopSignal: 'SIGTERM',
+            stopTimeoutMs: STOP_SERVICE_MS,
+            onStart: registry.started,
+            onEnd: registry.ended,
+          }),
+      };
     },
-    start: ({ definition, env, logFile }, _, conditions) =>
-      spawnProcess({
-        command: process.execPath,
-        args: [
-          `--max-semi-space-size=${definition.semiSpaceMb}`,
-          ...['--require', telemetry, bundleOf(definition.name)],
-        ],
-        env: { ...env, ...conditions.env, SHOPCTL_MARK: registry.mark },
-        cwd: root,
-        logFile,
-        exitsWithParent: true,
-        stopSignal: 'SIGTERM',
-        stopTimeoutMs: STOP_SERVICE_MS,
-        onStart: registry.started,
-        onEnd: registry.ended,
-      }),
   };
 }

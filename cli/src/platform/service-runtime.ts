@@ -8,7 +8,6 @@ export const runtimeKinds: readonly RuntimeKind[] = ['process', 'docker'];
 
 /** One replica, ready to be started. */
 export interface ServiceInstance {
-  readonly definition: ServiceDefinition;
   /** `orders-1` */
   readonly name: string;
   /** Its whole environment as a process would have it. Holds passwords. */
@@ -19,19 +18,17 @@ export interface ServiceInstance {
 /** How instances of services are run. They listen on the machine's loopback, whatever they run as. */
 export interface ServiceRuntime {
   readonly kind: RuntimeKind;
-  /**
-   * What an instance is made from: it must be restarted when `version` changes; `detail` is for people. Throws CliError
-   * (3) when this machine cannot run it so.
-   */
+  /** What a service's instances are started from. Throws CliError (3) when this machine cannot run it so. */
   source(definition: ServiceDefinition): Promise<ServiceSource>;
-  /** Starts it. `process` of the result is the service itself, whose pid its health answer tells. */
-  start(instance: ServiceInstance, source: ServiceSource, conditions: StartConditions): Promise<Running>;
 }
 
 export interface ServiceSource {
+  /** When it changes, instances must be restarted. */
   readonly version: string;
-  /** "image shop/orders:dev"; absent where there is nothing to say. */
+  /** For people: "image shop/orders:dev"; absent where there is nothing to say. */
   readonly detail?: string;
-  /** What other processes need to work with it; no secret. */
+  /** What other processes need to work with an instance; no secret. */
   info?(instance: string): Readonly<Record<string, string | number>>;
+  /** Starts an instance. `process` of the result is the service itself, whose pid its health answer tells. */
+  start(instance: ServiceInstance, conditions: StartConditions): Promise<Running>;
 }

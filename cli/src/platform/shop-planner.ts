@@ -331,7 +331,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     // Toxiproxy may have been running before this service had edges.
     ...(proxied && { prepare: () => planning.proxies.populate({ anew: false }) }),
     async start(conditions) {
-      const running = await runtime.start({ definition, name: instance, env, logFile }, source, conditions);
+      const running = await source.start({ name: instance, env, logFile }, conditions);
       pid = running.process?.pid;
       return running;
     },

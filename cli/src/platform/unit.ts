@@ -2,7 +2,7 @@ import type { ProcessIdentity } from './process-identity.ts';
 
 /** Something that runs now. */
 export interface Running {
-  /** Absent for containers and for what we did not start. */
+  /** Absent for what we did not start, and for containers whose process takes no signals from us. */
   readonly process?: ProcessIdentity;
   /** Resolves when it has ended, with how: "exit code 1", "signal SIGKILL". */
   readonly ended: Promise<string>;

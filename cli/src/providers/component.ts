@@ -33,7 +33,7 @@ export interface ContainerRun {
   readonly type: 'container';
   /**
    * Removes what an earlier run left. `ended` resolves when it has ended and is removed, with how; it never rejects. `pid`
-   * is its first process as the engine's machine numbers it.
+   * is its first process, where that is one of this machine which takes signals from us.
    */
   start(): Promise<{ readonly ended: Promise<string>; readonly pid?: number }>;
   /** Ends it, by force after the limit, and removes it. Default limit: 10 s. */

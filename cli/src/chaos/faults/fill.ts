@@ -8,7 +8,7 @@ import type { DatabaseName } from '../../platform/connection.ts';
 import { fillDisk, mountObstacle, mountSmallDisk, mountsBelow, unmountSmallDisk } from '../../platform/small-disk.ts';
 import { databaseOf, hasServer, quoted, waitsForStart } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
-import { recordVictims } from '../instances.ts';
+import { instancesOf, recordVictims } from '../instances.ts';
 import { until } from '../poll.ts';
 import type { World } from '../world.ts';
 import { judged } from './toxic-fault.ts';
@@ -66,6 +66,8 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
       });
     }
     recordVictims('postgres', world);
+    if (instancesOf('postgres', world).some(({ provider }) => provider === 'docker'))
+      throw cannotMount('PostgreSQL runs in a container, whose files are not this machine’s');
     const obstacle = await mountObstacle();
     if (obstacle !== undefined) throw cannotMount(obstacle);
     const [row] = await world.query<{ folder: string }>(database, `SELECT current_setting('data_directory') AS folder`);

@@ -5,6 +5,7 @@ import type Docker from 'dockerode';
 import type { ComponentContext, ContainerRun } from '../component.ts';
 import { type EngineUrl, openEngine, unlessStatus } from './engine.ts';
 import { COMPONENT_LABEL, CONTAINER_LABEL } from './labels.ts';
+import { ownProcessOf } from './own-process.ts';
 import { projectKey, readRecord, recordEngine } from './record.ts';
 
 /** What a container of a project looks like. */
@@ -46,7 +47,8 @@ export function containerRun(plan: ContainerSpec, context: ContainerOwner, url: 
         throw error;
       }
       ended = untilEnded(engine, container, written);
-      return { ended, ...(await pidOf(container)) };
+      const pid = await ownProcessOf(container);
+      return { ended, ...(pid !== undefined && { pid }) };
     },
     async stop(timeoutMs = STOP_TIMEOUT_MS) {
       const engine = await openEngine(url);
@@ -133,12 +135,6 @@ async function logOutput(
   // A full disk, for instance: the component goes on without a log, and its end tells why.
   written.catch(() => output.resume());
   return { written };
-}
-
-/** One with a life too short to be looked at has none. */
-async function pidOf(container: Docker.Container): Promise<{ pid?: number }> {
-  const seen = await container.inspect().catch(unlessStatus(404));
-  return seen && seen.State.Pid > 0 ? { pid: seen.State.Pid } : {};
 }
 
 /** Resolves when the container has ended and is removed, with how it ended and what went wrong after that. */
