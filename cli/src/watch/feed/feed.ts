@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createChaosClient } from '../../chaos/chaos-client.ts';
-import { messageOf } from '../../errors.ts';
+import { CliError, messageOf } from '../../errors.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { type ControlClient, createControlClient } from '../../platform/control-client.ts';
 import type { PlatformEvent } from '../../platform/events.ts';
@@ -137,7 +137,7 @@ function createAsk(source: Source, read: () => Promise<void>, dispatch: (message
       try {
         await read();
       } catch (error) {
-        dispatch({ type: 'failed', source, why: messageOf(error) });
+        dispatch({ type: 'failed', source, why: error instanceof CliError ? error.what : messageOf(error) });
       }
     } while (again);
     asking = undefined;

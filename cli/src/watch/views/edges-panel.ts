@@ -32,7 +32,7 @@ export const EdgesPanel = memo(({ edges, problem, faulty, height, style }: Edges
       ? undefined
       : rowOf([
           [' EDGE', 18],
-          [`telemetry: ${problem}`, 62],
+          [problem, 62],
         ]);
   const lines = [
     trouble === undefined ? style.bold(header) : style.red(trouble),
