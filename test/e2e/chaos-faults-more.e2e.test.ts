@@ -231,6 +231,10 @@ describe('the command that holds a fault', () => {
     });
     await expectClean(platform);
   });
+
+  it('was killed under each kind of fault, and verify holds', async () => {
+    expect(await platform.shopctl('verify')).toMatchObject({ code: 0 });
+  });
 });
 
 describe('the supervisor is killed', () => {

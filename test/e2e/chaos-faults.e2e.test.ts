@@ -193,6 +193,10 @@ describe('the command that holds a fault', () => {
     await expectClean();
   });
 
+  it('was killed under each kind of fault, and verify holds', async () => {
+    expect(await platform.shopctl('verify')).toMatchObject({ code: 0 });
+  });
+
   it('is interrupted by Ctrl-C: it waits until the fault is gone and ends with 130', async () => {
     const { child, ended } = await hold(['orders-payments', 'latency', '--latency', '300ms']);
     child.kill('SIGINT');
