@@ -14,21 +14,54 @@ const run = promisify(execFile);
 export const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
 
-/** What a process uses; undefined when it is gone. */
+/**
+ * What a process and everything below it use; undefined when it is gone. PostgreSQL works in a process for each connection.
+ * Elsewhere than on Linux the process alone.
+ */
 export async function processUsage(pid: number): Promise<ProcessUsage | undefined> {
   return process.platform === 'linux' ? usageFromProc(pid) : usageFromPs(pid);
 }
 
 async function usageFromProc(pid: number): Promise<ProcessUsage | undefined> {
+  const own = await readUsage(pid);
+  if (own === undefined) return undefined;
+  const below = (await Promise.all(own.children.map(usageBelow))).flat();
+  return {
+    cpuMs: own.cpuMs + below.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
+    // Memory that children share (code, PostgreSQL's buffers) is counted once, with the parent.
+    rssBytes: own.rssBytes + below.reduce((sum, { rssBytes, sharedBytes }) => sum + rssBytes - sharedBytes, 0),
+  };
+}
+
+async function usageBelow(pid: number): Promise<readonly OwnUsage[]> {
+  const own = await readUsage(pid);
+  if (own === undefined) return [];
+  return [own, ...(await Promise.all(own.children.map(usageBelow))).flat()];
+}
+
+interface OwnUsage extends ProcessUsage {
+  readonly sharedBytes: number;
+  readonly children: readonly number[];
+}
+
+/** One process, with the CPU time of children that have ended. */
+async function readUsage(pid: number): Promise<OwnUsage | undefined> {
   try {
-    const [stat, statm] = await Promise.all([
+    const [stat, statm, children] = await Promise.all([
       readFile(`/proc/${pid}/stat`, 'utf8'),
       readFile(`/proc/${pid}/statm`, 'utf8'),
+      // Of its main thread, which is the one that forks. Kernels without CONFIG_PROC_CHILDREN lack the file.
+      readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => ''),
     ]);
     const parsed = parseProcStat(stat);
     if (!parsed) return undefined;
-    const residentPages = Number(statm.split(' ')[1]);
-    return { cpuMs: (parsed.cpuTicks * 1000) / TICKS_PER_SECOND, rssBytes: residentPages * PAGE_BYTES };
+    const [, residentPages, sharedPages] = statm.split(' ').map(Number);
+    return {
+      cpuMs: ((parsed.cpuTicks + parsed.endedChildrenTicks) * 1000) / TICKS_PER_SECOND,
+      rssBytes: (residentPages ?? 0) * PAGE_BYTES,
+      sharedBytes: (sharedPages ?? 0) * PAGE_BYTES,
+      children: children.split(' ').filter(Boolean).map(Number),
+    };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ESRCH') return undefined;

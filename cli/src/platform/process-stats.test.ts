@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from 'vitest';
+import { processUsage } from './process-stats.ts';
+import { signalGroup } from './spawn.ts';
+
+/*
+ * Goal: what a component uses is what all its processes use, those that have ended included.
+ * Method: a shell, which uses next to nothing itself, with a Node process below it.
+ */
+
+const shells: ChildProcess[] = [];
+afterEach(() => {
+  for (const shell of shells.splice(0)) signalGroup(shell.pid as number, 'SIGKILL');
+});
+
+/** Resolves when the script has printed its line; `$NODE` runs code. */
+async function shellWith(script: string): Promise<number> {
+  const shell = spawn('/bin/sh', ['-c', script], {
+    env: { NODE: process.execPath },
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  shells.push(shell);
+  await once(shell.stdout as NonNullable<typeof shell.stdout>, 'data');
+  return shell.pid as number;
+}
+
+describe.runIf(process.platform === 'linux')('what a process uses', () => {
+  it('has the memory of what runs below it', async () => {
+    const pid = await shellWith(`"$NODE" -e 'console.log("up"); setInterval(() => undefined, 1000)' & wait`);
+    const { rssBytes } = (await processUsage(pid)) ?? { rssBytes: 0 };
+    expect(rssBytes).toBeGreaterThan(8_000_000);
+  });
+
+  it('has the CPU time of what has ended below it', async () => {
+    const pid = await shellWith(`"$NODE" -e 'while (process.cpuUsage().user < 300000);'; echo over; read -r line`);
+    const { cpuMs } = (await processUsage(pid)) ?? { cpuMs: 0 };
+    expect(cpuMs).toBeGreaterThanOrEqual(280);
+  });
+
+  it('is unknown of one that is gone', async () => {
+    const shell = spawn('/bin/sh', ['-c', 'exit 0']);
+    await once(shell, 'exit');
+    expect(await processUsage(shell.pid as number)).toBeUndefined();
+  });
+});
