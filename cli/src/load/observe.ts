@@ -3,10 +3,10 @@ import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import { messageOf } from '../errors.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
 import { identifyProcess, type ProcessIdentity } from '../platform/process-identity.ts';
+import { readProcessTable } from '../platform/process-table.ts';
 import type { PlatformState } from '../platform/state.ts';
 import type { ShopDatabases } from '../shop/databases.ts';
 import { type Backlog, readBacklog } from './outbox.ts';
-import { readProcessTable } from './process-table.ts';
 import type { RecordReader } from './records.ts';
 import { UsageMeter, type Watched } from './usage.ts';
 

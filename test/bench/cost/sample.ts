@@ -1,7 +1,5 @@
-import { processTree } from '../../../cli/src/chaos/process-tree.ts';
 import type { PlatformConnection } from '../../../cli/src/platform/connection.ts';
-import type { ProcessIdentity } from '../../../cli/src/platform/process-identity.ts';
-import { processUsage } from '../../../cli/src/platform/process-stats.ts';
+import { ownCpuMs, readProcessTable, treeCpuMs } from '../../../cli/src/platform/process-table.ts';
 import { databaseNames } from '../../../cli/src/providers/databases.ts';
 import type { ShopDatabases } from '../../../cli/src/shop/databases.ts';
 import { createBackend } from '../../../cli/src/trace/backend.ts';
@@ -56,17 +54,12 @@ export async function takeSample(platform: PlatformConnection, databases: ShopDa
 }
 
 async function readCpu({ state }: PlatformConnection): Promise<ReadonlyMap<string, number>> {
-  const started = state.instances.filter((instance) => instance.process !== undefined);
-  const entries = started.map(({ service, process }) => ({ name: service, process: process as ProcessIdentity }));
-  const usages = await Promise.all(entries.map(async ({ name, process }) => [name, await treeCpuMs(process)] as const));
+  const table = await readProcessTable();
+  const used = state.instances.flatMap(({ service, process }): [string, number][] =>
+    process === undefined ? [] : [[service, treeCpuMs(table, process) ?? 0]],
+  );
   // The supervisor's children are the instances themselves, so it is counted alone.
-  const supervisor = await processUsage(state.supervisor.pid);
-  return new Map([...usages, ['telemetry store', supervisor?.cpuMs ?? 0]]);
-}
-
-async function treeCpuMs(root: ProcessIdentity): Promise<number> {
-  const usages = await Promise.all((await processTree(root)).map(({ pid }) => processUsage(pid)));
-  return usages.reduce((total, usage) => total + (usage?.cpuMs ?? 0), 0);
+  return new Map([...used, ['telemetry store', ownCpuMs(table, state.supervisor) ?? 0]]);
 }
 
 interface TableRow {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { type ProcessIdentity, type ProcStat, parseProcStat } from '../platform/process-identity.ts';
-import { TICKS_PER_SECOND } from '../platform/process-stats.ts';
+import { type ProcessIdentity, type ProcStat, parseProcStat } from './process-identity.ts';
+import { TICKS_PER_SECOND } from './process-stats.ts';
 
 /** Every process of this machine, by pid. */
 export type ProcessTable = ReadonlyMap<number, ProcStat>;
