@@ -1,11 +1,9 @@
 import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { writeTo } from '../experiments/run/write-reports.ts';
 import { renderJunitSuites } from '../output/junit.ts';
 import type { Output } from '../output/output.ts';
+import { cannotWrite, writeReportFile } from '../output/report-file.ts';
 import type { LoadResult } from './result.ts';
 
 /** JUnit with a test case per check. */
@@ -44,13 +42,7 @@ export async function refuseUnwritable({ junit, html }: ReportFiles): Promise<vo
       if (existsSync(file)) await access(file, constants.W_OK);
       if (existsSync(file) && (await stat(file)).isDirectory()) throw new Error('it is a folder');
     } catch (cause) {
-      throw new CliError({
-        what: `cannot write ${file}`,
-        why: messageOf(cause),
-        next: 'name a file in a folder that exists and can be written to',
-        exitCode: exitCodes.usage,
-        cause,
-      });
+      throw cannotWrite(file, cause);
     }
   }
 }
@@ -58,7 +50,7 @@ export async function refuseUnwritable({ junit, html }: ReportFiles): Promise<vo
 /** Writes JUnit, and tells whether k6 has written its page. Throws CliError (2) when it cannot be written. */
 export async function writeReports(result: LoadResult, { junit, html }: ReportFiles, output: Output): Promise<void> {
   if (junit !== undefined) {
-    await writeTo(junit, renderLoadJunit(result));
+    await writeReportFile(junit, renderLoadJunit(result));
     output.note(`wrote ${junit}`);
   }
   if (html === undefined) return;

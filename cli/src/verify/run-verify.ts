@@ -1,11 +1,10 @@
-import { writeFile } from 'node:fs/promises';
 import type { PlantName } from '@shop/kit/plants.ts';
 import { connectWithin } from '../audit/within.ts';
 import { refuseRemains } from '../chaos/dirty.ts';
 import type { CommandDeps } from '../commands/deps.ts';
 import type { VerifyCommandOptions } from '../commands/verify.ts';
-import { CliError, messageOf } from '../errors.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { writeReportFile } from '../output/report-file.ts';
 import { notRunning } from '../platform/control-client.ts';
 import { describePlants } from '../platform/planted.ts';
 import { writeBundle } from './bundle.ts';
@@ -44,7 +43,8 @@ export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps
   const tookMs = Math.round(performance.now() - began);
   progress.stop();
   deps.signal.throwIfAborted();
-  if (options.junit !== undefined) await writeJunit(options.junit, renderJunit(checks, { startedAt, tookMs }));
+  if (options.junit !== undefined)
+    await writeReportFile(options.junit, renderJunit(checks, { startedAt, tookMs }), 'the JUnit report');
   const verdict = verdictOf(checks);
   const bundle = verdict === 'ok' ? null : await writeBundle(context, checks);
   const report: VerifyReport = {
@@ -76,18 +76,4 @@ function render({ checks, tookMs, bundle, plants }: VerifyReport, { output: { st
 function verdictOf(checks: readonly CheckResult[]): VerifyReport['verdict'] {
   if (checks.some(({ verdict }) => verdict === 'failed')) return 'failed';
   return checks.some(({ verdict }) => verdict === 'unknown') ? 'unknown' : 'ok';
-}
-
-async function writeJunit(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text);
-  } catch (cause) {
-    throw new CliError({
-      what: `cannot write the JUnit report to ${file}`,
-      why: messageOf(cause),
-      next: 'name a file in a folder that exists and can be written to',
-      exitCode: exitCodes.usage,
-      cause,
-    });
-  }
 }

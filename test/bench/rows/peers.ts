@@ -1,12 +1,10 @@
 import { cloneRoot, openProject } from '../../../cli/src/platform/project.ts';
 import type { Bench } from '../bench.ts';
 import { alternate } from '../measure/cases.ts';
-import type { LoopResult } from '../measure/closed-loop.ts';
-import { cpuBetween, readCpu } from '../measure/cpu.ts';
-import { startWorker, type Worker } from '../measure/worker.ts';
+import { startWorker } from '../measure/worker.ts';
 import { CASE_HEADERS, caseRow, found, type Section } from '../section.ts';
 import type { DbosOptions } from '../subjects/dbos-worker.ts';
-import type { Floor } from '../subjects/floor.ts';
+import { type Floor, workerFloor } from '../subjects/floor.ts';
 import { installPeers } from '../subjects/peer-packages.ts';
 import { openRestateServer } from '../subjects/restate-server.ts';
 import type { RestateOptions } from '../subjects/restate-worker.ts';
@@ -39,9 +37,9 @@ export async function measurePeers(bench: Bench): Promise<Section> {
   } satisfies RestateOptions);
 
   const subjects: Readonly<Record<string, Floor>> = {
-    'our engine': subject(engine, { postgres }),
-    'DBOS Transact': subject(dbos, { postgres }),
-    Restate: subject(restate, { postgres, 'restate server': server.pid }),
+    'our engine': workerFloor(engine, { postgres }),
+    'DBOS Transact': workerFloor(dbos, { postgres }),
+    Restate: workerFloor(restate, { postgres, 'restate server': server.pid }),
   };
   const warmUp = { concurrency: 32, limit: { durationMs: WARM_UP_MS[bench.options.quick ? 'quick' : 'full'] } };
   for (const one of Object.values(subjects)) await one.shoot(warmUp);
@@ -64,17 +62,5 @@ export async function measurePeers(bench: Bench): Promise<Section> {
       "Steps are functions with the services' SQL. Ours writes its saga row, leases and outbox beside that, with recovery and relay running, and its time ends when all is shipped; the peers' own records take that place.",
     ],
     measured,
-  };
-}
-
-function subject(worker: Worker, others: Readonly<Record<string, number>>): Floor {
-  const cpu = () => readCpu({ node: worker.pid, ...others });
-  return {
-    async shoot(load) {
-      const before = cpu();
-      const result = await worker.call<LoopResult>('run', load);
-      return { ...result, cpuMs: cpuBetween(before, cpu()) };
-    },
-    [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
   };
 }

@@ -4,7 +4,7 @@ import { type PlatformOptions, startPlatform } from '../../support/platform.ts';
 import type { Shot } from '../measure/cases.ts';
 import type { LoopResult } from '../measure/closed-loop.ts';
 import { cpuBetween, readCpu } from '../measure/cpu.ts';
-import { startWorker } from '../measure/worker.ts';
+import { startWorker, type Worker } from '../measure/worker.ts';
 import type { DatabaseUrls } from './databases.ts';
 import type { Load } from './load-worker.ts';
 import { serviceUrls } from './shop.ts';
@@ -47,7 +47,12 @@ export async function openFloor(databases: Databases): Promise<Floor> {
   await worker.call('open', databases.urls);
   const count = await worker.call<number>('count');
   if (count !== STATEMENTS) throw new Error(`the floor runs ${count} statements an order, the shop ${STATEMENTS}`);
-  const cpu = () => readCpu({ node: worker.pid, postgres: databases.pid });
+  return workerFloor(worker, { postgres: databases.pid });
+}
+
+/** Shots of a worker, with its CPU time and that of `others` (pids by name). */
+export function workerFloor(worker: Worker, others: Readonly<Record<string, number>>): Floor {
+  const cpu = () => readCpu({ node: worker.pid, ...others });
   return {
     async shoot(load) {
       const before = cpu();

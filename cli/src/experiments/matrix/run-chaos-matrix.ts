@@ -1,5 +1,6 @@
 import type { ChaosMatrixOptions } from '../../commands/chaos.ts';
 import type { CommandDeps } from '../../commands/deps.ts';
+import { writeReportFile } from '../../output/report-file.ts';
 import { formatDuration } from '../../output/units.ts';
 import type { Project } from '../../platform/project.ts';
 import type { FoundExperiment } from '../format/catalogue.ts';
@@ -11,7 +12,7 @@ import { forwardHangUp, holdRuns } from '../run/run-chaos-run.ts';
 import { runOne } from '../run/run-one.ts';
 import { runningPlatform } from '../run/running-platform.ts';
 import { exitCodeOf, worstVerdict } from '../run/verdict.ts';
-import { writeReports, writeTo } from '../run/write-reports.ts';
+import { writeReports } from '../run/write-reports.ts';
 import { findBoundary } from './boundaries.ts';
 import { type JudgedRound, judgeRound } from './judge-round.ts';
 import { cellsOf, type Plan, planMatrix, type Round, rowName, sample } from './plan.ts';
@@ -158,8 +159,8 @@ async function writeFiles(
   result: MatrixResult,
   times: { startedAt: Date; tookMs: number },
 ): Promise<void> {
-  if (options.junit !== undefined) await writeTo(options.junit, renderMatrixJunit(result, repetition, times));
-  if (options.html !== undefined) await writeTo(options.html, renderMatrixHtml(plan, result, repetition));
+  if (options.junit !== undefined) await writeReportFile(options.junit, renderMatrixJunit(result, repetition, times));
+  if (options.html !== undefined) await writeReportFile(options.html, renderMatrixHtml(plan, result, repetition));
 }
 
 function show(matrix: Matrix, result: MatrixResult, tookMs: number): void {

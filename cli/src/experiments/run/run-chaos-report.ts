@@ -1,11 +1,11 @@
 import type { ChaosReportOptions } from '../../commands/chaos.ts';
 import type { CommandDeps } from '../../commands/deps.ts';
+import { writeReportFile } from '../../output/report-file.ts';
 import { readJournal } from '../journal.ts';
 import { renderHtml } from '../report/render-html.ts';
 import { renderJunit } from '../report/render-junit.ts';
 import { renderMarkdown } from '../report/render-markdown.ts';
 import { findRun } from './run-folder.ts';
-import { writeTo } from './write-reports.ts';
 
 /** `shopctl chaos report`: a run's reports again, from its journal. Without a file the Markdown is printed. */
 export async function runChaosReport(
@@ -19,7 +19,7 @@ export async function runChaosReport(
   const written: string[] = [];
   const write = async (file: string | undefined, render: () => string) => {
     if (file === undefined) return;
-    await writeTo(file, render());
+    await writeReportFile(file, render());
     written.push(file);
   };
   await write(html, () => renderHtml(records));

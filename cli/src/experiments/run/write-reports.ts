@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CliError, messageOf } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { messageOf } from '../../errors.ts';
 import type { Output } from '../../output/output.ts';
+import { writeReportFile } from '../../output/report-file.ts';
 import { readJournal } from '../journal.ts';
 import type { JournalRecord } from '../journal-records.ts';
 import { renderHtml } from '../report/render-html.ts';
@@ -31,24 +31,9 @@ export async function writeSharedReports(
 ): Promise<void> {
   if ((junit === undefined && html === undefined) || runs.length === 0) return;
   const journals = await Promise.all(runs.map(async ({ journal }) => (await readJournal(journal)).records));
-  if (junit !== undefined) await writeTo(junit, renderJunitOfRuns(journals));
+  if (junit !== undefined) await writeReportFile(junit, renderJunitOfRuns(journals));
   if (html === undefined) return;
-  await writeTo(html, renderHtml(journals.at(-1) as readonly JournalRecord[]));
+  await writeReportFile(html, renderHtml(journals.at(-1) as readonly JournalRecord[]));
   if (runs.length > 1)
     output.note(`${html} shows the last of ${runs.length} runs; each has its own beside its journal`);
-}
-
-/** Throws CliError (2) when it cannot be written. */
-export async function writeTo(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text);
-  } catch (cause) {
-    throw new CliError({
-      what: `cannot write ${file}`,
-      why: messageOf(cause),
-      next: 'name a file in a folder that exists and can be written to',
-      exitCode: exitCodes.usage,
-      cause,
-    });
-  }
 }
