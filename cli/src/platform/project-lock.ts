@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { link, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
 
@@ -13,7 +14,8 @@ export interface ProjectLock {
 export async function takeProjectLock(file: string): Promise<ProjectLock | undefined> {
   const own = await identifyProcess(process.pid);
   if (!own) throw new Error('this process has no start time');
-  const draft = `${file}.${own.pid}`;
+  // Two takers in one process must not take away each other's draft.
+  const draft = `${file}.${own.pid}.${randomUUID()}`;
   await writeFile(draft, JSON.stringify(own), { mode: 0o600 });
   try {
     for (;;) {
@@ -57,7 +59,7 @@ async function readHolder(file: string): Promise<ProcessIdentity | undefined> {
  * holder has moved the winner's lock and puts it back.
  */
 async function removeStale(file: string, dead: ProcessIdentity | undefined): Promise<void> {
-  const aside = `${file}.stale.${process.pid}`;
+  const aside = `${file}.stale.${randomUUID()}`;
   try {
     await rename(file, aside);
   } catch (error) {

@@ -43,17 +43,37 @@ export async function runSetup(options: SetupOptions, deps: CommandDeps): Promis
   }
   if (options.dryRun) return output.result({ components: steps, cacheDir: project.cacheDir }, () => describe(steps));
   if (missing.some(({ way }) => way) && !options.yes) await confirm(deps);
-  const problems: string[] = [];
-  for (const { component } of missing) {
-    const problem = await install(component, context, deps);
-    if (problem === undefined) continue;
-    if (required.includes(component)) throw problem;
-    problems.push(component);
-    output.warn(`${problem.message}\n${problem.why ?? ''}`);
-  }
+  const problems = await installAll(
+    missing.map(({ component }) => component),
+    context,
+    deps,
+  );
   await bundles(project).buildIfStale((line) => output.note(line));
   const now = await look(context, wanted);
   output.result({ components: now, cacheDir: project.cacheDir, notInstalled: problems }, () => describe(now));
+}
+
+/** Resolves with those that could not be installed and are not required. Ctrl-C ends it once nothing half-done is left. */
+async function installAll(
+  components: readonly Wanted[],
+  context: ComponentContext,
+  deps: CommandDeps,
+): Promise<readonly Wanted[]> {
+  const over = Promise.withResolvers<void>();
+  if (components.length > 0) deps.onInterrupt(() => over.promise);
+  try {
+    const failed: Wanted[] = [];
+    for (const component of components) {
+      const problem = await install(component, context, deps);
+      if (problem === undefined) continue;
+      if (required.includes(component) || deps.signal.aborted) throw problem;
+      failed.push(component);
+      deps.output.warn(`${problem.message}\n${problem.why ?? ''}`);
+    }
+    return failed;
+  } finally {
+    over.resolve();
+  }
 }
 
 function parseComponent(name: string): Wanted {
@@ -77,13 +97,15 @@ async function look(context: ComponentContext, wanted: readonly Wanted[]): Promi
 async function install(
   component: Wanted,
   context: ComponentContext,
-  { output }: CommandDeps,
+  { output, signal }: CommandDeps,
 ): Promise<(Error & { why?: string }) | undefined> {
   const began = performance.now();
   const progress = output.progress(`installing ${component}`);
   try {
     const tell = (message: string) => progress.update(`installing ${component}: ${message}`);
-    await (component === 'k6' ? installTool(component, context, tell) : installComponent(component, context, tell));
+    await (component === 'k6'
+      ? installTool(component, context, tell, signal)
+      : installComponent(component, context, tell, { signal }));
     progress.succeed(`${component} installed in ${formatDuration(performance.now() - began)}`);
     return undefined;
   } catch (error) {

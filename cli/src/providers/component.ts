@@ -88,8 +88,8 @@ export interface Provider {
   check(): Promise<Availability>;
   /** Call only when `check` said available. Reserves ports, starts nothing. */
   launch(): Promise<Launch>;
-  /** Makes an installable way available; downloads or builds into the cache directory. */
-  install?(onProgress: OnProgress): Promise<void>;
+  /** Makes an installable way available; downloads or builds into the cache directory. Aborting leaves nothing. */
+  install?(onProgress: OnProgress, signal?: AbortSignal): Promise<void>;
 }
 
 /** Free loopback ports. */

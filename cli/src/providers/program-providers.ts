@@ -111,7 +111,8 @@ function goWay(program: Program, context: ComponentContext): Provider {
       return unavailable('go', `no "go" on PATH; install Go from go.dev, or put "${program.command}" on PATH`);
     },
     launch: () => launchProgram(program, context, 'go', file),
-    install: (onProgress) => buildGoProgram({ title: program.title, ...program.go, target: file }, context, onProgress),
+    install: (onProgress, signal) =>
+      buildGoProgram({ title: program.title, ...program.go, target: file }, context, onProgress, signal),
   };
 }
 

@@ -73,7 +73,7 @@ function packagesProvider(context: ComponentContext): Provider {
       return unavailable('packages', `no apt here; install RabbitMQ: ${installCommand()}`);
     },
     launch: async () => launchFound(context, 'packages', await findPackagedRabbitMq(context.cacheDir)),
-    install: (onProgress) => unpackRabbitMq(context, onProgress),
+    install: (onProgress, signal) => unpackRabbitMq(context, onProgress, signal),
   };
 }
 

@@ -22,7 +22,7 @@ export function installTool(
   onProgress: OnProgress,
   signal?: AbortSignal,
 ): Promise<void> {
-  return installFirst(name, ways[name](context), onProgress, signal);
+  return installFirst(name, ways[name](context), { cacheDir: context.cacheDir, onProgress, ...(signal && { signal }) });
 }
 
 /** Path of the first that serves; undefined when it would have to be installed first. Installs nothing. */

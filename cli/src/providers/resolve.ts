@@ -12,6 +12,7 @@ import {
   type ProviderKind,
 } from './component.ts';
 import { purgeContainers } from './docker/leftovers.ts';
+import { holdInstallation, type InstallationPlace } from './installation.ts';
 import { jaegerProviders } from './jaeger.ts';
 import { outsideFolder } from './postgres/place.ts';
 import { postgresProviders } from './postgres.ts';
@@ -30,6 +31,11 @@ const providers: Readonly<Record<ComponentName, (context: ComponentContext) => r
 export interface ResolveOptions {
   /** Try this way alone (`--provider component=kind`). */
   readonly forced?: ProviderKind | undefined;
+}
+
+export interface InstallOptions extends ResolveOptions {
+  /** Ends the installation when it aborts. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -60,15 +66,17 @@ export async function describeProviders(context: ComponentContext): Promise<Reco
 
 /**
  * Makes a component available when it is not: downloads or builds by the first way that can be installed and works.
- * Does nothing when a way serves already. Throws ComponentUnavailableError when none can, with what each one failed at.
+ * Does nothing when a way serves already. Throws ComponentUnavailableError when none can, with what each one failed at;
+ * rejects with the signal's reason when it aborts.
  */
 export async function installComponent(
   name: ComponentName,
   context: ComponentContext,
   onProgress: OnProgress,
-  options: ResolveOptions = {},
+  { forced, signal }: InstallOptions = {},
 ): Promise<void> {
-  return installFirst(name, waysOf(name, context, options), onProgress);
+  const { cacheDir } = context;
+  return installFirst(name, waysOf(name, context, { forced }), { cacheDir, onProgress, ...(signal && { signal }) });
 }
 
 /** What a way must be able to do for `installFirst`: those of components and of tools. */
@@ -76,14 +84,17 @@ interface InstallableWay extends Pick<Provider, 'kind' | 'check'> {
   install?(onProgress: OnProgress, signal?: AbortSignal): Promise<void>;
 }
 
-/** The same for ways that are already known. Rejects with the signal's reason when it aborts. */
+/**
+ * The same for ways that are already known. Two at once do the work once: the second waits for the first. Rejects with
+ * the signal's reason when it aborts.
+ */
 export async function installFirst(
   name: ComponentName | ToolName,
   ways: readonly InstallableWay[],
-  onProgress: OnProgress,
-  signal?: AbortSignal,
+  at: InstallationPlace,
 ): Promise<void> {
-  const checked = await Promise.all(ways.map(async (way) => ({ way, availability: await checkWay(way) })));
+  const { onProgress, signal } = at;
+  const checked = await checkWays(ways);
   if (checked.some(({ availability }) => availability.available)) return;
   const failed: Availability[] = [];
   for (const { way, availability } of checked) {
@@ -92,6 +103,8 @@ export async function installFirst(
       continue;
     }
     try {
+      await using _ = await holdInstallation(name, at);
+      if ((await checkWays(ways)).some((one) => one.availability.available)) return;
       return await way.install(onProgress, signal);
     } catch (error) {
       signal?.throwIfAborted();
@@ -100,6 +113,10 @@ export async function installFirst(
     }
   }
   throw new ComponentUnavailableError(name, failed);
+}
+
+function checkWays(ways: readonly InstallableWay[]) {
+  return Promise.all(ways.map(async (way) => ({ way, availability: await checkWay(way) })));
 }
 
 /** Removes what the components of a stopped project stored, in the state directory, outside of it, and in Docker. */

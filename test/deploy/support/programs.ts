@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findOnPath, isExecutable } from '../../../cli/src/providers/executables.ts';
 import { buildGoProgram, type GoProgram } from '../../../cli/src/providers/go-build.ts';
+import { holdInstallation } from '../../../cli/src/providers/installation.ts';
 import { sharedCacheDir } from '../../../cli/src/providers/testing.ts';
 
 /** A program ready to be run, or why there is none here. */
@@ -29,12 +30,12 @@ async function findProgram(name: keyof typeof programs): Promise<Found> {
   if (onPath !== undefined) return { command: [onPath] };
   const cacheDir = sharedCacheDir();
   const target = join(cacheDir, `${name}-${programs[name].version}`);
-  if (!(await isExecutable(target))) {
-    if ((await findOnPath('go', process.env)) === undefined) return { missing: `neither ${name} nor Go is installed` };
-    await buildGoProgram({ ...programs[name], target }, { cacheDir, env: process.env }, (message) =>
-      console.warn(message),
-    );
-  }
+  if (await isExecutable(target)) return { command: [target] };
+  if ((await findOnPath('go', process.env)) === undefined) return { missing: `neither ${name} nor Go is installed` };
+  const onProgress = (message: string) => console.warn(message);
+  await using _ = await holdInstallation(name, { cacheDir, onProgress });
+  if (!(await isExecutable(target)))
+    await buildGoProgram({ ...programs[name], target }, { cacheDir, env: process.env }, onProgress);
   return { command: [target] };
 }
 

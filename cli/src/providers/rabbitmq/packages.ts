@@ -37,15 +37,16 @@ export async function hasApt(env: NodeJS.ProcessEnv): Promise<boolean> {
 export async function unpackRabbitMq(
   { cacheDir, env }: Pick<ComponentContext, 'cacheDir' | 'env'>,
   onProgress: OnProgress,
+  signal?: AbortSignal,
 ): Promise<void> {
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
   const draft = await mkdtemp(join(cacheDir, 'rabbitmq-draft-'));
   try {
-    const apt = new Apt(cacheDir, env);
+    const apt = new Apt(cacheDir, env, signal);
     const names = await apt.packages(onProgress);
     onProgress(`downloading ${names.length} packages of RabbitMQ and Erlang (about 32 MB)`);
     await apt.run('apt-get', ['download', ...names], draft);
-    await unpackAll(draft, onProgress);
+    await unpackAll(draft, onProgress, signal);
     const root = join(draft, 'root');
     await relocateErl(root);
     await proveErlangRuns(root);
@@ -63,11 +64,13 @@ export async function unpackRabbitMq(
 class Apt {
   readonly #cacheDir: string;
   readonly #env: NodeJS.ProcessEnv;
+  readonly #signal: AbortSignal | undefined;
   #options: string[] = [];
 
-  constructor(cacheDir: string, env: NodeJS.ProcessEnv) {
+  constructor(cacheDir: string, env: NodeJS.ProcessEnv, signal: AbortSignal | undefined) {
     this.#cacheDir = cacheDir;
     this.#env = env;
+    this.#signal = signal;
   }
 
   async packages(onProgress: OnProgress): Promise<string[]> {
@@ -113,6 +116,7 @@ class Apt {
         env,
         timeout: APT_TIMEOUT_MS,
         maxBuffer: 32 << 20,
+        ...(this.#signal && { signal: this.#signal }),
       });
     } catch (cause) {
       const { stderr = '', message } = cause as Error & { stderr?: string };
@@ -121,11 +125,11 @@ class Apt {
   }
 }
 
-async function unpackAll(folder: string, onProgress: OnProgress): Promise<void> {
+async function unpackAll(folder: string, onProgress: OnProgress, signal?: AbortSignal): Promise<void> {
   const archives = (await readdir(folder)).filter((name) => name.endsWith('.deb'));
   for (const [index, archive] of archives.entries()) {
     onProgress(`unpacking ${archive.split('_')[0]} (${index + 1} of ${archives.length})`);
-    await run('dpkg-deb', ['-x', join(folder, archive), join(folder, 'root')]);
+    await run('dpkg-deb', ['-x', join(folder, archive), join(folder, 'root')], { ...(signal && { signal }) });
   }
 }
 

@@ -1,0 +1,33 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { takeProjectLock } from '../platform/project-lock.ts';
+import type { OnProgress } from './component.ts';
+
+const POLL_MS = 200;
+
+export interface InstallationPlace {
+  /** Shared by everything that its user runs. */
+  readonly cacheDir: string;
+  readonly onProgress: OnProgress;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Resolves when nobody else installs the thing of this name, and keeps others waiting until it is disposed; free again
+ * when its holder dies. There is no limit but the signal: how long an installation may take is for who carries it out.
+ * What was missing before may be there now. Rejects with the signal's reason, or when the folder cannot be written.
+ */
+export async function holdInstallation(
+  name: string,
+  { cacheDir, onProgress, signal }: InstallationPlace,
+): Promise<AsyncDisposable> {
+  await mkdir(cacheDir, { recursive: true, mode: 0o700 });
+  const file = join(cacheDir, `installing-${name}`);
+  for (let hasWaited = false; ; hasWaited = true) {
+    const lock = await takeProjectLock(file);
+    if (lock !== undefined) return { [Symbol.asyncDispose]: () => lock.release() };
+    if (!hasWaited) onProgress(`waiting for another process that installs ${name} (${file})`);
+    await delay(POLL_MS, undefined, { ...(signal && { signal }) });
+  }
+}
