@@ -1,6 +1,23 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-/** Unit and integration tests run side by side; whole platforms after them, one at a time. */
+/**
+ * Whole platforms that have the machine to themselves, because they judge how long something takes or need all of it.
+ * Every other one mostly waits (for a lease, a breaker, a process), so that two at a time disturb each other little.
+ */
+const ALONE = [
+  // Experiments and loads: their limits on single orders are a few hundred milliseconds.
+  'test/e2e/chaos-{matrix,subset}.e2e.test.ts',
+  'test/e2e/load{,-run}.e2e.test.ts',
+  // Runs the tests of two releases.
+  'test/e2e/releases.e2e.test.ts',
+  // A platform of another user, and containers: their claims on ports ours cannot see.
+  'test/e2e/{cli-places,compose,docker-runtime}.e2e.test.ts',
+];
+
+const wholePlatforms = { testTimeout: 60_000, hookTimeout: 240_000 };
+
+/** Unit and integration tests run side by side; whole platforms after them, two at a time or alone. */
 export default defineConfig({
   test: {
     projects: [
@@ -13,17 +30,28 @@ export default defineConfig({
           // A test that hangs is found all the same; one that only shares two cores with a compiler is not failed for it.
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          // Many of them wait; the default leaves a processor idle, which is half of a small machine.
+          maxWorkers: availableParallelism(),
           sequence: { groupOrder: 1 },
         },
       },
       {
         test: {
+          ...wholePlatforms,
           name: 'e2e',
           include: ['test/e2e/**/*.e2e.test.ts'],
-          fileParallelism: false,
-          testTimeout: 60_000,
-          hookTimeout: 240_000,
+          exclude: ['**/node_modules/**', ...ALONE],
+          maxWorkers: 2,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...wholePlatforms,
+          name: 'e2e-alone',
+          include: ALONE,
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
         },
       },
     ],
