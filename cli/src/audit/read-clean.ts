@@ -20,7 +20,7 @@ export async function readClean({ control, project }: PlatformConnection): Promi
     [...state.faults, ...left].map(({ id, fault, target }) => [id, `${fault} on ${target} (${id})`]),
   );
   return {
-    proxies,
+    ...proxies,
     frozen: trees.flatMap(({ frozen }) => frozen),
     processes: trees.reduce((sum, { processes }) => sum + processes, 0),
     faults: [...faults.values()],
@@ -29,10 +29,13 @@ export async function readClean({ control, project }: PlatformConnection): Promi
 }
 
 /** Those on the platform's edges; none when the services are wired directly. */
-async function readProxies({ toxiproxyUrl, edges }: PlatformState): Promise<CleanFacts['proxies']> {
-  if (toxiproxyUrl === undefined) return [];
+async function readProxies({ toxiproxyUrl, edges }: PlatformState): Promise<Pick<CleanFacts, 'proxies' | 'missing'>> {
+  if (toxiproxyUrl === undefined) return { proxies: [], missing: [] };
   const proxies = await createToxiproxyClient(toxiproxyUrl).proxies();
-  return proxies.filter(({ name }) => edges.some((edge) => edge.name === name));
+  return {
+    proxies: proxies.filter(({ name }) => edges.some((edge) => edge.name === name)),
+    missing: edges.map(({ name }) => name).filter((name) => !proxies.some((proxy) => proxy.name === name)),
+  };
 }
 
 async function readTree({ name, process }: InstanceState): Promise<{ processes: number; frozen: string[] }> {

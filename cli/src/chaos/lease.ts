@@ -47,6 +47,9 @@ export interface HealResult {
   readonly remains: readonly Lease[];
 }
 
+/** Why a fault may end with nobody asking for it: as `end.why` says. */
+export const endsByItself = { timeOver: 'its time is over', momentary: 'it happens once' } as const;
+
 export const DEFAULT_TTL_MS = 60_000;
 const MAX_TTL_MS = 24 * 3_600_000;
 

@@ -6,7 +6,14 @@ import { exitCodes } from '../exit-codes.ts';
 import type { EventLog } from '../platform/events.ts';
 import { checkTarget, findFault } from './catalog.ts';
 import type { AnyFault, Witness } from './fault.ts';
-import { type HealResult, type InjectRequest, type Lease, type LeaseStatus, ttlProblem } from './lease.ts';
+import {
+  endsByItself,
+  type HealResult,
+  type InjectRequest,
+  type Lease,
+  type LeaseStatus,
+  ttlProblem,
+} from './lease.ts';
 import { checkParameters, readDurations, writeParameters } from './parameters.ts';
 import type { FaultRecord, UndoLog } from './undo-log.ts';
 import type { World } from './world.ts';
@@ -193,7 +200,7 @@ export class Leases {
   async #injectRecorded(entry: Entry, gone: AbortSignal): Promise<Lease> {
     const { record, fault } = entry;
     const leave = () => void this.#end(entry, 'its holder went away');
-    entry.timer = setTimeout(() => void this.#end(entry, 'its time is over'), record.ttlMs);
+    entry.timer = setTimeout(() => void this.#end(entry, endsByItself.timeOver), record.ttlMs);
     const injecting = fault.inject(record, record.undo, this.#world);
     // Whoever ends it waits for this; the failure itself is told to the caller.
     entry.injected = injecting.catch(() => undefined);
@@ -209,7 +216,7 @@ export class Leases {
       await this.#end(entry, 'it could not be injected');
       throw notInjected(describe(entry), error);
     }
-    if (fault.isMomentary) await this.#end(entry, 'it happens once');
+    if (fault.isMomentary) await this.#end(entry, endsByItself.momentary);
     // A detached one lives on when its command has gone with the answer.
     if (!entry.isHeld) gone.removeEventListener('abort', leave);
     return describe(entry);

@@ -60,6 +60,13 @@ describe('the window of a fault', () => {
     expect(told).toMatchObject([{ from: null, to: null }]);
   });
 
+  it('is unknown when others ended the fault before its time', async () => {
+    const end = { why: 'asked for', tookMs: 1, evidence: 'connects' };
+    const cleared = aBook({ refresh: async () => ({ ...lease, status: 'healed' as const, end }) });
+    const { checks } = await runFaultWindow({ faults, ...cleared, phase }, past);
+    expect(checks).toMatchObject([{ outcome: 'unknown', evidence: 'others ended it before its time: asked for' }]);
+  });
+
   it('tells what could not be taken back', async () => {
     const left = aBook({
       heal: async () => ({ healed: [], remains: ['down on orders-broker'] }),

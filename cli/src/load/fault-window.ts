@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
 import type { Lease } from '../chaos/lease.ts';
 import { messageOf } from '../errors.ts';
-import type { FaultBook } from '../experiments/run/fault-book.ts';
+import { endedByOthers, type FaultBook } from '../experiments/run/fault-book.ts';
 import type { LoadCheck } from './checks.ts';
 import type { ChosenFault } from './faults.ts';
 
@@ -99,6 +99,8 @@ function describeFault({ target, fault, parameters }: ChosenFault, lease: Lease 
 function judgeFault({ target, fault }: ChosenFault, lease: Lease | string): LoadCheck {
   const check = { kind: 'fault', name: `${fault} on ${target} was in effect` } as const;
   if (typeof lease === 'string') return { ...check, outcome: 'unknown', evidence: `not injected: ${lease}` };
+  const why = endedByOthers(lease);
+  if (why !== undefined) return { ...check, outcome: 'unknown', evidence: `others ended it before its time: ${why}` };
   const { verdict = 'absent', evidence = 'it was never looked at' } = lease.witness ?? {};
   return { ...check, outcome: verdict === 'seen' ? 'ok' : 'unknown', evidence: `${verdict}: ${evidence}` };
 }

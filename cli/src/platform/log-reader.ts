@@ -53,8 +53,15 @@ export interface LogCursor {
   read(): Promise<readonly LogLine[]>;
 }
 
-export function openLog(logDir: string, instance: string): LogCursor {
-  const lines = openLines(join(logDir, `${instance}.log`));
+/** All there is of one instance's log: also the older part, where it was rotated (see `rotateIfLarge`). */
+export async function readLog(logDir: string, instance: string): Promise<readonly LogLine[]> {
+  const older = await openLog(logDir, instance, `${instance}.log.1`).read();
+  return [...older, ...(await openLog(logDir, instance).read())];
+}
+
+/** Follows one file of an instance; the log itself unless said otherwise. */
+export function openLog(logDir: string, instance: string, file = `${instance}.log`): LogCursor {
+  const lines = openLines(join(logDir, file));
   let lastTimeMs = 0;
   return {
     async read() {

@@ -3,6 +3,7 @@ import { type CleanFacts, judgeClean } from './clean.ts';
 
 const clean: CleanFacts = {
   proxies: [{ name: 'orders-payments', enabled: true, toxics: [] }],
+  missing: [],
   frozen: [],
   processes: 9,
   faults: [],
@@ -19,6 +20,7 @@ it.each<[Partial<CleanFacts>, string]>([
     { proxies: [{ name: 'orders-stock', enabled: true, toxics: [{ name: 'latency_1' }] }] },
     'the proxy orders-stock has the toxic latency_1',
   ],
+  [{ missing: ['orders-stock'] }, 'the proxy orders-stock is not there'],
   [{ frozen: ['payments-1 (process 7)'] }, 'payments-1 (process 7) is frozen (state T)'],
   [{ faults: ['lock on orders-db (15fbad)'] }, 'lock on orders-db (15fbad) was not taken back'],
   [{ armed: ['orders.S4'] }, 'the failpoint orders.S4 is armed'],

@@ -9,6 +9,8 @@ export interface CleanFacts {
     readonly enabled: boolean;
     readonly toxics: readonly { readonly name: string }[];
   }[];
+  /** Edges of the platform whose proxy is not there. */
+  readonly missing: readonly string[];
   /** Processes of the platform that are stopped (state T), `payments-1 (process 4711)`. */
   readonly frozen: readonly string[];
   /** How many of its processes were looked at. */
@@ -20,12 +22,13 @@ export interface CleanFacts {
 }
 
 /**
- * I14: every proxy is enabled and without toxics, no process is frozen, no fault is active or left in the undo file, no
+ * I14: every edge has its proxy, enabled and without toxics, no process is frozen, no fault is active or left in the undo file, no
  * failpoint is armed. Pure.
  */
-export function judgeClean({ proxies, frozen, processes, faults, armed }: CleanFacts): InvariantResult {
+export function judgeClean({ proxies, missing, frozen, processes, faults, armed }: CleanFacts): InvariantResult {
   const violations: Violation[] = [
     ...faults.map((fault) => `${fault} was not taken back`),
+    ...missing.map((name) => `the proxy ${name} is not there`),
     ...proxies.filter(({ enabled }) => !enabled).map(({ name }) => `the proxy ${name} is disabled`),
     ...proxies.flatMap((proxy) => proxy.toxics.map(({ name }) => `the proxy ${proxy.name} has the toxic ${name}`)),
     ...frozen.map((name) => `${name} is frozen (state T)`),

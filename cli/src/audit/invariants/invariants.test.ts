@@ -290,4 +290,21 @@ describe('metrics', () => {
     // What no kill explains stays a violation.
     expect(lostUntilNow(evidence(7, 10, 10, 2))).toEqual(both(0));
   });
+
+  it('that nobody reported are compared with nothing, which is unknown', () => {
+    const [report] = evidence(5, 5, 5).reports;
+    const withoutGauge = [{ ...report, pending: undefined }] as MetricEvidence['reports'];
+    expect(judgeMetrics({ ...evidence(5, 5, 5), reports: withoutGauge })).toMatchObject({
+      verdict: 'unknown',
+      evidence: expect.stringContaining('orders-1 (1) has not reported shop.outbox.pending'),
+    });
+    expect(judgeMetrics({ ...evidence(0, 0, 0), reports: [] }).verdict).toBe('unknown');
+    // A violation is certain all the same.
+    expect(
+      judgeMetrics({
+        ...evidence(4, 5, 5),
+        reports: [{ ...withoutGauge[0], sagas: both(4), durations: both(4) }] as MetricEvidence['reports'],
+      }).verdict,
+    ).toBe('violated');
+  });
 });

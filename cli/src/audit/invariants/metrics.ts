@@ -63,6 +63,7 @@ export function judgeMetrics(evidence: MetricEvidence): InvariantResult {
     }
   }
   const live = evidence.reports.filter(({ ended }) => !ended);
+  gaps.push(...silences(evidence.reports));
   const summary = STATUSES.map(
     (status) => `shop.sagas ${status} ${count(counted[status])} of ${count(evidence.decided[status])}`,
   );
@@ -92,6 +93,13 @@ export function lostUntilNow({ reports, reported, maybeLost, unreported }: Metri
     return missing <= maybeLost[status] || unreported > 0 ? missing : 0;
   };
   return { Confirmed: lost('Confirmed'), Cancelled: lost('Cancelled') };
+}
+
+/** What was never reported was compared with nothing. */
+function silences(reports: readonly ProcessReport[]): string[] {
+  if (reports.length === 0) return ['no process of orders has reported'];
+  const silent = reports.filter(({ ended, pending }) => !ended && pending === undefined);
+  return silent.map(({ name }) => `${name} has not reported shop.outbox.pending`);
 }
 
 function judgeDurations(reports: readonly ProcessReport[]): Violation[] {

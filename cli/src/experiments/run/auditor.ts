@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { audit } from '../../audit/audit.ts';
+import { type AuditReport, audit } from '../../audit/audit.ts';
 import type { InvariantResult } from '../../audit/invariant.ts';
 import type { ByStatus } from '../../audit/invariants/metrics.ts';
 import { readLostCounts } from '../../audit/read-metrics.ts';
@@ -14,11 +14,6 @@ import type { Finding } from './verdict.ts';
 interface EarlierOrder {
   readonly id: string;
   readonly status: 'Confirmed' | 'Cancelled' | null;
-}
-
-export interface Audited {
-  readonly findings: readonly Finding[];
-  readonly settled: boolean;
 }
 
 /** How far I3 looks back from the first order of a history, with some slack, s: those orders are not this run's. */
@@ -49,7 +44,7 @@ async function earlierOrders({ platform }: Pick<RunContext, 'platform'>): Promis
 export async function auditRun(
   context: RunContext,
   { folder, before, rules }: { folder: string; before: Before; rules: AuditRules },
-): Promise<Audited> {
+): Promise<readonly Finding[]> {
   const historyFile = join(folder, 'history.jsonl');
   await writeFile(historyFile, historyText(context.orders.orders, before.orders), { mode: 0o600 });
   // Instances and crashes are as of now, not of when the run began.
@@ -62,7 +57,7 @@ export async function auditRun(
     lostBefore: before.lost,
     signal: context.signal,
   });
-  const invariants = report.invariants.map((result) => hold(result, rules));
+  const invariants = judgeReport(report, rules);
   context.journal.write({
     type: 'audit',
     verdict: report.verdict,
@@ -70,7 +65,28 @@ export async function auditRun(
     tookMs: report.tookMs,
     invariants,
   });
-  return { findings: invariants.flatMap(findingOf), settled: report.settled };
+  return [...invariants.flatMap(findingOf), ...missingFrom(report, rules)];
+}
+
+/**
+ * Each invariant against the file's rules. What had not ended when the settling was over is not known to end well. Pure.
+ */
+export function judgeReport(
+  { invariants, settled, waitingFor }: Pick<AuditReport, 'invariants' | 'settled' | 'waitingFor'>,
+  rules: AuditRules,
+): readonly AuditedInvariant[] {
+  return invariants.map((result) => {
+    const isOpen = !settled && result.verdict === 'ok' && result.inFlight > 0;
+    const evidence = `${result.evidence}, ${result.inFlight} still under way after ${rules.settle / 1000} s (${waitingFor})`;
+    return hold(isOpen ? { ...result, verdict: 'unknown', evidence } : result, rules);
+  });
+}
+
+/** What the file expects of an invariant that the audit does not have was never looked at. Pure. */
+export function missingFrom({ invariants }: Pick<AuditReport, 'invariants'>, { expect }: AuditRules): Finding[] {
+  return Object.keys(expect)
+    .filter((id) => !invariants.some((one) => one.id === id))
+    .map((id) => ({ verdict: 'unknown', reason: `${id} is expected to be violated, and the audit has no ${id}` }));
 }
 
 /** NDJSON as `audit --history` reads it. */

@@ -89,3 +89,12 @@ describe('an interrupted Toxiproxy', () => {
     expect(await judge({ events, targets: ['toxiproxy'] })).toEqual([]);
   });
 });
+
+it('a fault that others ended makes the run unknown', async () => {
+  expect(await judge({ cutShort: ['latency on orders-payments was ended by others (asked for)'] })).toEqual([
+    {
+      verdict: 'unknown',
+      reason: 'latency on orders-payments was ended by others (asked for) in the middle of the run',
+    },
+  ]);
+});

@@ -38,7 +38,7 @@ export async function judgeConditions({ reach, never }: ResolvedExperiment, cont
     const observed = count === undefined ? `cannot be told: ${evidence}` : `${count} times (${evidence})`;
     findings.push({ verdict: outcome, reason: `${describeCondition(condition)} must never happen: ${observed}` });
   }
-  return [...findings, ...judgeProxy(context)];
+  return [...findings, ...judgeProxy(context), ...judgeFaults(context)];
 }
 
 /** Whatever was measured with an interrupted Toxiproxy is no evidence, unless that was the fault. */
@@ -48,6 +48,11 @@ function judgeProxy({ processEvents, faults, stopped, clock }: RunContext): Find
   if (first === undefined) return [];
   const reason = `Toxiproxy was interrupted under the run, and the faults in it: ${first.type.replace('instance.', '')} at ${first.time}`;
   return [{ verdict: 'unknown', reason }];
+}
+
+/** What was seen after somebody else had ended a fault was not seen under it. */
+function judgeFaults({ faults }: RunContext): Finding[] {
+  return faults.cutShort().map((reason) => ({ verdict: 'unknown', reason: `${reason} in the middle of the run` }));
 }
 
 /** The file may state its own limits. */

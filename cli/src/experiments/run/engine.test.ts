@@ -46,6 +46,18 @@ describe('verdict', () => {
     expect(await runFake({ pending: [{ ...unknown, step: 'fault' }] })).toMatchObject({ verdict: 'unknown' });
   });
 
+  it('is unknown when a load that no step has ended could not be sent as it was asked for', async () => {
+    const late = {
+      ...unknown,
+      observed: '100 orders sent, 50 of them more than 100 ms late',
+      step: 'orders all the time',
+    };
+    expect(await runFake({ loads: [late] })).toMatchObject({
+      verdict: 'unknown',
+      reasons: [`"orders all the time": ${late.observed}`],
+    });
+  });
+
   it('is unknown when the system never was steady, and nothing is injected', async () => {
     const run = await runFake({ result: (step) => (step === 'steady' ? deviated : { outcome: 'held' }) });
     expect(run.verdict).toBe('unknown');

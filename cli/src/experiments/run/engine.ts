@@ -32,8 +32,8 @@ export interface EnginePorts {
   isReferredTo(step: string): boolean;
   /** Joins a load; undefined when the step is none. */
   joinLoad(step: string): Promise<StepResult> | undefined;
-  /** Stops what still goes on beside the steps and resolves when it is over. */
-  endLoads(): Promise<void>;
+  /** Stops what still goes on beside the steps and resolves when it is over, with the loads that no step has judged. */
+  endLoads(): Promise<readonly (StepResult & { readonly step: string })[]>;
   /** Witnesses that waited for something to happen, now that the method is over. */
   judgePending(): Promise<readonly (StepResult & { readonly step: string })[]>;
   /** Resolves with what could not be taken back; never rejects. */
@@ -176,11 +176,11 @@ class ExperimentRun {
       await this.#cutShort();
       throw error;
     }
-    await this.#ports.endLoads();
+    const loads = await this.#ports.endLoads();
     for (const name of [...this.#background.keys()]) outcomes.push((await this.#join(name)).outcome);
-    for (const pending of await this.#ports.judgePending()) {
-      outcomes.push(pending.outcome);
-      this.#find('method', pending.step, pending);
+    for (const late of [...loads, ...(await this.#ports.judgePending())]) {
+      outcomes.push(late.outcome);
+      this.#find('method', late.step, late);
     }
     return worst(outcomes);
   }

@@ -139,3 +139,22 @@ it('a fault that was refused has not happened', async () => {
   expect(await book.heal()).toEqual({ healed: [], remains: [] });
   expect(book.phase()).toBe('before');
 });
+
+describe('a fault that ended before the run took it back', () => {
+  async function endedWith(why: string) {
+    const { book, leases } = aSupervisor();
+    await book.inject('slow', REQUEST, never);
+    leases[0] = { ...(leases[0] as Lease), status: 'healed', end: { why, tookMs: 1, evidence: 'gone' } };
+    await book.heal();
+    return book.cutShort();
+  }
+
+  it('is told when others ended it', async () => {
+    expect(await endedWith('asked for')).toEqual(['latency on orders-payments was ended by others (asked for)']);
+    expect(await endedWith('the platform ends')).toHaveLength(1);
+  });
+
+  it.each(['its time is over', 'it happens once', 'the experiment is over'])('is as it should be: %s', async (why) => {
+    expect(await endedWith(why)).toEqual([]);
+  });
+});

@@ -1,5 +1,5 @@
 import type { ChaosClient } from '../../chaos/chaos-client.ts';
-import type { InjectRequest, Lease } from '../../chaos/lease.ts';
+import { endsByItself, type InjectRequest, type Lease } from '../../chaos/lease.ts';
 import { CliError, messageOf } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Journal } from '../journal.ts';
@@ -28,6 +28,17 @@ export interface HealReport {
 /** How long ending faults may take, ms: the longest is a component that starts again. */
 const HEAL_LIMIT_MS = 75_000;
 const POLL_MS = 100;
+/** What the supervisor is told when the run itself ends a fault. */
+const WHY = 'the experiment is over';
+
+/**
+ * Why a fault ended that its run had not ended: somebody else cleared it, or the platform went away. Undefined for one that
+ * acts, that the run took back, that happens once, or whose own time was over.
+ */
+export function endedByOthers({ end }: Pick<Lease, 'end'>): string | undefined {
+  if (end === undefined || end.why === WHY || Object.values<string>(endsByItself).includes(end.why)) return undefined;
+  return end.why;
+}
 
 /**
  * The faults of one run. Invariants: F1 a fault is held by a connection of this process, so the supervisor ends it when
@@ -59,6 +70,14 @@ export class FaultBook {
   /** What the run's faults were aimed at, also those that have ended. */
   targets(): readonly { readonly fault: string; readonly target: string }[] {
     return this.#injections.map(({ request: { fault, target } }) => ({ fault, target }));
+  }
+
+  /** Faults that were ended by others before the run did, in words: what was seen since was not seen under them. */
+  cutShort(): readonly string[] {
+    return this.#injections.flatMap(({ lease, request: { fault, target } }) => {
+      const why = lease === undefined ? undefined : endedByOthers(lease);
+      return why === undefined ? [] : [`${fault} on ${target} was ended by others (${why})`];
+    });
   }
 
   /** Resolves with the lease once injected. Throws CliError when it cannot be; what was done of it is taken back. */
@@ -138,7 +157,7 @@ export class FaultBook {
     try {
       // Asking for the list looks once more at witnesses that wait, which a healed fault has no more.
       if (ids.length > 0) await this.#client.list();
-      if (ids.length > 0) await this.#client.clear(ids, 'the experiment is over');
+      if (ids.length > 0) await this.#client.clear(ids, WHY);
     } catch (error) {
       // What it came to is looked up below; an error here alone says nothing about the fault.
       this.#journal.write({ type: 'event', event: 'heal.failed', details: messageOf(error) });
@@ -173,7 +192,7 @@ export class FaultBook {
         }
         if (this.#clock.now() > deadline)
           return `${name} (${found.id}): still ${found.status} after ${HEAL_LIMIT_MS / 1000} s`;
-        if (found.status === 'active') await this.#client.clear([found.id], 'the experiment is over');
+        if (found.status === 'active') await this.#client.clear([found.id], WHY);
       } catch (error) {
         if (this.#clock.now() > deadline || isUnreachable(error)) {
           return `${name}: nobody can say whether it is gone: ${messageOf(error)}`;

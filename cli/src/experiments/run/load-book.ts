@@ -15,18 +15,24 @@ export interface LoadSummary {
 /** The loads of a run by the step that started them. */
 export class LoadBook {
   readonly #loads = new Map<string, Load>();
+  readonly #taken = new Set<string>();
 
   add(step: string, load: Load): void {
+    // A failure is met where the load is ended, which may be later than it happens.
+    load.done.catch(() => undefined);
     this.#loads.set(step, load);
   }
 
-  get(step: string): Load | undefined {
+  /** The load for whoever ends it and judges how its orders arrived. */
+  take(step: string): Load | undefined {
+    this.#taken.add(step);
     return this.#loads.get(step);
   }
 
-  /** Stops all and resolves when their orders are over. */
-  async end(): Promise<void> {
+  /** Stops all and resolves when their orders are over, with those that nobody has taken. */
+  async end(): Promise<readonly { readonly step: string; readonly summary: LoadSummary }[]> {
     for (const load of this.#loads.values()) load.stop();
-    await Promise.all([...this.#loads.values()].map(({ done }) => done));
+    const ended = [...this.#loads].map(async ([step, { done }]) => ({ step, summary: await done }));
+    return (await Promise.all(ended)).filter(({ step }) => !this.#taken.has(step));
   }
 }

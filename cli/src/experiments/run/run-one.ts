@@ -11,7 +11,7 @@ import type { FoundExperiment } from '../format/catalogue.ts';
 import type { FaultStep } from '../format/schema.ts';
 import { createJournal, type Journal } from '../journal.ts';
 import type { Clocks, RunVerdict } from '../journal-records.ts';
-import { type Audited, auditRun, type Before, readBefore } from './auditor.ts';
+import { auditRun, type Before, readBefore } from './auditor.ts';
 import { systemClock } from './clock.ts';
 import { judgeConditions } from './conditions.ts';
 import { type EngineEvent, type EnginePorts, type RunResult, runExperiment } from './engine.ts';
@@ -22,7 +22,7 @@ import { referredTo, takeMark } from './marks.ts';
 import { OrderBook } from './order-book.ts';
 import { followProcesses } from './process-events.ts';
 import { judgePending } from './providers/fault.ts';
-import { joinLoad } from './providers/load.ts';
+import { joinLoad, judgeLoad } from './providers/load.ts';
 import { restoreServices } from './providers/service.ts';
 import type { Mark, RunContext, RunPlatform } from './run-context.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
@@ -197,10 +197,10 @@ async function openRun({ options, platform, journal, folder, run, endsAt }: Open
     isReferredTo: (step) => referred.has(step),
     mark: async (step) => void context.marks.set(step, await takeMark(context)),
     joinLoad: (step) => {
-      const load = context.loads.get(step);
+      const load = context.loads.take(step);
       return load === undefined ? undefined : joinLoad(load);
     },
-    endLoads: () => context.loads.end(),
+    endLoads: async () => (await context.loads.end()).map(({ step, summary }) => ({ ...judgeLoad(summary), step })),
     judgePending: () => judgeAllPending(context),
     async healAll() {
       const [{ remains }, problems] = [await faults.heal(), await restoreServices(context)];
@@ -211,11 +211,7 @@ async function openRun({ options, platform, journal, folder, run, endsAt }: Open
       // The budget is the method's; the audit has a limit of its own, so that a slow settle is told by the audit.
       const limit = AbortSignal.timeout(experiment.audit.settle + AUDIT_SLACK_MS);
       const signal = AbortSignal.any([interrupted, limit]);
-      const audited: Audited = await auditRun(
-        { ...context, signal },
-        { folder: folder.path, before: start, rules: experiment.audit },
-      );
-      return audited.findings;
+      return auditRun({ ...context, signal }, { folder: folder.path, before: start, rules: experiment.audit });
     },
     tell,
   };

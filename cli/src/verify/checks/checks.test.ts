@@ -209,6 +209,12 @@ describe('privacy', () => {
     expect(await privacy.run(aRun())).toContain('1 orders with the marker');
   });
 
+  it('is unknown when there was nothing to look through', async () => {
+    await expect(privacy.run(aRun())).rejects.toThrow('there were no logs to look through');
+    await writeFile(join(folder, 'orders-1.log'), '');
+    await expect(privacy.run(aRun({ traceIds: () => [] }))).rejects.toThrow('there were no spans to look through');
+  });
+
   it('is unknown when no order was stored', async () => {
     await expect(privacy.run(aRun({ rows: { 'customer = $1': [] } }))).rejects.toThrow(EvidenceMissing);
   });

@@ -24,17 +24,22 @@ export const privacy: Check = {
       inEvents(context),
     ]);
     const leaks = places.flatMap(({ leaks: found }) => found);
+    const unread = places.filter(({ count }) => count === 0).map(({ what }) => what);
     expectThat(leaks.length === 0, {
       expected: 'the customer nowhere but in the orders database',
       got: leaks.join('; '),
     });
-    return `${stored} orders with the marker; looked through ${places.map(({ seen }) => seen).join(', ')}`;
+    // Where nothing was looked through, nothing could be found.
+    if (unread.length > 0) throw new EvidenceMissing(`there were no ${unread.join(' and no ')} to look through`);
+    const seen = places.map(({ count, what }) => `${count} ${what}`);
+    return `${stored} orders with the marker; looked through ${seen.join(', ')}`;
   },
 };
 
 interface Place {
-  /** What was looked through. */
-  readonly seen: string;
+  /** What was looked through, `spans`, and how many of them. */
+  readonly what: string;
+  readonly count: number;
   readonly leaks: readonly string[];
 }
 
@@ -55,7 +60,7 @@ async function inErrors({ gateway, marker, misused, signal }: VerifyContext): Pr
     answer.status === 'fulfilled' && answer.value.kind === 'problem' ? [answer.value.problem] : [],
   );
   const leaking = problems.filter((problem) => JSON.stringify(problem).includes(marker));
-  return { seen: `${problems.length} problems`, leaks: leaking.map(({ code }) => `problem ${code}`) };
+  return { what: 'problems', count: problems.length, leaks: leaking.map(({ code }) => `problem ${code}`) };
 }
 
 async function inLogs({ project: { logDir }, marker }: VerifyContext): Promise<Place> {
@@ -68,7 +73,7 @@ async function inLogs({ project: { logDir }, marker }: VerifyContext): Promise<P
       return [];
     }),
   );
-  return { seen: `${files.length} logs`, leaks: leaks.flat() };
+  return { what: 'logs', count: files.length, leaks: leaks.flat() };
 }
 
 async function inTraces({ telemetry, marker, traceIds }: VerifyContext): Promise<Place> {
@@ -77,13 +82,13 @@ async function inTraces({ telemetry, marker, traceIds }: VerifyContext): Promise
   const leaking = spans.filter(({ attributes, name, statusMessage }) =>
     JSON.stringify([attributes, name, statusMessage]).includes(marker),
   );
-  return { seen: `${spans.length} spans`, leaks: leaking.map(({ service, name }) => `span ${service} "${name}"`) };
+  return { what: 'spans', count: spans.length, leaks: leaking.map(({ service, name }) => `span ${service} "${name}"`) };
 }
 
 async function inMetrics({ telemetry, marker }: VerifyContext): Promise<Place> {
   const points = await telemetry.metrics([]);
   const leaking = points.filter((point) => JSON.stringify(point).includes(marker));
-  return { seen: `${points.length} series`, leaks: leaking.map(({ name }) => `metric ${name}`) };
+  return { what: 'series', count: points.length, leaks: leaking.map(({ name }) => `metric ${name}`) };
 }
 
 async function inEvents({ databases, marker }: VerifyContext): Promise<Place> {
@@ -93,5 +98,5 @@ async function inEvents({ databases, marker }: VerifyContext): Promise<Place> {
     [marker],
   );
   const leaking = rows.filter(({ text }) => text.includes(marker));
-  return { seen: `${rows.length} events`, leaks: leaking.map(() => 'an event in the outbox') };
+  return { what: 'events', count: rows.length, leaks: leaking.map(() => 'an event in the outbox') };
 }

@@ -98,3 +98,11 @@ describe('orders', () => {
     expect(await judge([confirmed(1), undefined], { counts: { Confirmed: 1 } })).toMatchObject({ outcome: 'unknown' });
   });
 });
+
+it('one order cannot be the same as several', async () => {
+  const earlier = [anOrder(confirmed(50, 'a')), anOrder(confirmed(50, 'b'))];
+  expect(await judge([confirmed(50, 'a')], { 'same-ids-as': 'orders' }, earlier)).toMatchObject({
+    outcome: 'unknown',
+    observed: expect.stringContaining('1 orders cannot be compared with 2 one by one'),
+  });
+});

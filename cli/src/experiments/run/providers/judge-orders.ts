@@ -155,6 +155,10 @@ function judgeRatio(
 function judgeSameIds(orders: readonly BookedOrder[], step: string, context: Pick<RunContext, 'orders'>): Aspect {
   const expected = `the same orders as "${step}"`;
   const earlier = context.orders.ofStep(step);
+  if (earlier.length > orders.length) {
+    const observed = `${orders.length} orders cannot be compared with ${earlier.length} one by one`;
+    return { outcome: 'unknown', expected, observed };
+  }
   const pairs = orders.map(({ answer }, index) => [answer?.orderId, earlier[index]?.answer?.orderId] as const);
   const missing = pairs.filter(([, then]) => then === undefined).length;
   if (missing > 0) return { outcome: 'unknown', expected, observed: `${missing} ids of "${step}" are not known` };

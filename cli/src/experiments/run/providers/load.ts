@@ -47,7 +47,7 @@ async function run(
 
 /** Ends a load and waits for the answers that are due. A generator that could not keep up makes what it shows unknown. */
 export async function stopLoad(step: string, { loads }: Pick<RunContext, 'loads'>): Promise<StepResult> {
-  const load = loads.get(step);
+  const load = loads.take(step);
   if (load === undefined) return unknown(`"${step}" was never started`);
   load.stop();
   return judgeLoad(await load.done);
@@ -59,7 +59,7 @@ export async function joinLoad({ done }: Load): Promise<StepResult> {
 }
 
 /** More than one order in twenty sent late is another load than was asked for. */
-function judgeLoad({ sent, late }: LoadSummary): StepResult {
+export function judgeLoad({ sent, late }: LoadSummary): StepResult {
   const observed = `${sent} orders sent${late > 0 ? `, ${late} of them more than ${LATE_MS} ms late` : ''}`;
   return late > sent / 20
     ? unknown(observed, { expected: 'orders sent at their time' })

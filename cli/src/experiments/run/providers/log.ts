@@ -1,4 +1,4 @@
-import { type LogLine, logFiles, openLog } from '../../../platform/log-reader.ts';
+import { type LogLine, logFiles, readLog } from '../../../platform/log-reader.ts';
 import type { LogProbe } from '../../format/schema.ts';
 import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
@@ -20,8 +20,10 @@ export async function lookAtLog(
   if (since === undefined) return unknown(`when "${mark}" was is not known`, { expected });
   const files = await logFiles(platform.project.logDir, [provider.service]);
   if (files.length === 0) return unknown(`${provider.service} has no log`, { expected });
-  const lines = (await Promise.all(files.map((file) => openLog(platform.project.logDir, file).read()))).flat();
+  const lines = (await Promise.all(files.map((file) => readLog(platform.project.logDir, file)))).flat();
   const found = lines.filter((line) => line.timeMs >= since && matches(line, provider));
+  // Of no line at all it cannot be said that each has a trace id.
+  if (!hasBound && found.length === 0) return unknown('no such line', { expected });
   const untraced = traced ? found.filter(({ record }) => typeof record?.trace_id !== 'string') : [];
   const isHeld = (!hasBound || isWithin(found.length, bound)) && untraced.length === 0;
   return {

@@ -10,7 +10,11 @@ export async function lookAtProcess({ provider, tolerance }: ProcessProbe, conte
   const { target, field, since } = provider;
   const expected = `${target} ${field} ${describeTolerance(tolerance)}`;
   const { instances } = await context.platform.connection.control.state();
-  const instance = instances.find(({ name }) => name === target) ?? instances.find(({ service }) => service === target);
+  const ofService = instances.filter(({ service }) => service === target);
+  const instance = instances.find(({ name }) => name === target) ?? ofService[0];
+  if (instance?.name !== target && ofService.length > 1) {
+    return unknown(`${target} has ${ofService.length} processes: name ${instance?.name} or another one`, { expected });
+  }
   if (instance === undefined) return unknown(`there is no ${target}`, { expected });
   const value = read(instance, field);
   if (value === undefined) return unknown(`${instance.name} does not run`, { expected });

@@ -14,7 +14,7 @@ import { describePattern, judgeSpans } from './span-patterns.ts';
 const DEFAULT_WITHIN_MS = 10_000;
 /** A late extra span still counts, ms. */
 const SETTLE_MS = 1_000;
-/** Traces looked at of `each`; they are equal or the first shows the difference. */
+/** Traces looked at of `each`, evenly over the step: a load's later orders meet the fault. */
 const MAX_TRACES = 50;
 
 /** Each is watched for SETTLE_MS, most of which is waiting. */
@@ -29,7 +29,7 @@ export async function lookAtTraces(step: TraceProbe, context: RunContext): Promi
   const orders = choose(context.orders.ofStep(provider.of), provider.which);
   if (orders.length === 0) return unknown(`"${provider.of}" has no such orders`, { expected });
   const results: StepResult[] = [];
-  const chosen = orders.slice(0, MAX_TRACES);
+  const chosen = evenly(orders, MAX_TRACES);
   for (let next = 0; next < chosen.length; next += AT_ONCE) {
     const some = chosen.slice(next, next + AT_ONCE);
     results.push(...(await Promise.all(some.map((order) => lookAtTrace(order, step, context)))));
@@ -40,7 +40,7 @@ export async function lookAtTraces(step: TraceProbe, context: RunContext): Promi
     expected,
     observed:
       wrong.length === 0
-        ? `${results.length} of ${results.length} traces, e.g. ${results[0]?.observed}`
+        ? `${results.length} of ${orders.length} traces, e.g. ${results[0]?.observed}`
         : `${wrong.length} of ${results.length} traces otherwise: ${wrong[0]?.observed}`,
     evidence: wrong
       .slice(0, 3)
@@ -48,6 +48,13 @@ export async function lookAtTraces(step: TraceProbe, context: RunContext): Promi
       .join('\n'),
     traceIds: (wrong.length > 0 ? wrong : results).flatMap(({ traceIds }) => traceIds ?? []).slice(0, 20),
   };
+}
+
+/** At most so many, the first and the last among them. Pure. */
+export function evenly<T>(all: readonly T[], most: number): readonly T[] {
+  if (all.length <= most) return all;
+  const step = (all.length - 1) / (most - 1);
+  return Array.from({ length: most }, (_, index) => all[Math.round(index * step)] as T);
 }
 
 function choose(orders: readonly BookedOrder[], which: TraceProbe['provider']['which']): readonly BookedOrder[] {

@@ -14,6 +14,8 @@ export interface FakeContext {
   readonly events?: readonly PlatformEvent[];
   /** Targets of faults. */
   readonly targets?: readonly string[];
+  /** Faults that others ended. */
+  readonly cutShort?: readonly string[];
   /** Orders: when they were sent and how long they took, ms; without an end they are under way. */
   readonly orders?: readonly { invokedAt: number; tookMs?: number }[];
   readonly instances?: readonly { name: string; service: string; status: string }[];
@@ -32,7 +34,10 @@ export function createFakeContext(fake: FakeContext, clock: RunClock = createFak
     journal: { write: (record: NewRecord) => void records.push(record) },
     marks: new Map([['start', { counters: new Map(), time: 0, restarts: {}, hits: undefined, ...fake.start }]]),
     orders: { orders, flipped: new Set(), inFlight: () => orders.filter(({ answer }) => answer === undefined).length },
-    faults: { targets: () => (fake.targets ?? []).map((target) => ({ target })) },
+    faults: {
+      targets: () => (fake.targets ?? []).map((target) => ({ target })),
+      cutShort: () => fake.cutShort ?? [],
+    },
     stopped: new Set(),
     processEvents: {
       exits: () => fake.exits ?? [],

@@ -17,6 +17,8 @@ export interface FakeRun {
   /** The run is interrupted when this step is carried out. */
   readonly interruptAt?: string;
   readonly pending?: readonly (StepResult & { readonly step: string })[];
+  /** Loads that went on until the method was over. */
+  readonly loads?: readonly (StepResult & { readonly step: string })[];
   readonly remains?: readonly string[];
   readonly conditions?: readonly Finding[];
   readonly audit?: readonly Finding[];
@@ -77,7 +79,10 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
     mark: async (step) => void calls.push(`mark ${step}`),
     isReferredTo: () => false,
     joinLoad: () => undefined,
-    endLoads: async () => void calls.push('end loads'),
+    async endLoads() {
+      calls.push('end loads');
+      return fake.loads ?? [];
+    },
     judgePending: async () => fake.pending ?? [],
     async healAll() {
       calls.push('heal all');

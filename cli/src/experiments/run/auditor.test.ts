@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import type { InvariantResult } from '../../audit/invariant.ts';
+import type { AuditRules } from '../format/schema.ts';
+import { judgeReport, missingFrom } from './auditor.ts';
+
+const rules: AuditRules = { accept: {}, expect: {}, 'dead-letters': 0, settle: 5_000 };
+const published: InvariantResult = {
+  id: 'I6',
+  title: 'published',
+  verdict: 'ok',
+  evidence: '3 events, 1 unpublished',
+  violations: [],
+  inFlight: 1,
+};
+const report = { invariants: [published], settled: true, waitingFor: '' };
+
+it('what is under way although the settling is over is not known to end well', () => {
+  const open = { ...report, settled: false, waitingFor: '1 events in the outbox' };
+  expect(judgeReport(open, rules)).toMatchObject([
+    { outcome: 'unknown', evidence: expect.stringContaining('1 still under way after 5 s (1 events in the outbox)') },
+  ]);
+});
+
+it('what others do beside a run that has settled does not count', () => {
+  expect(judgeReport(report, rules)).toMatchObject([{ outcome: 'held' }]);
+});
+
+it('an expectation of an invariant that the audit does not have is no pass', () => {
+  const expected = { ...rules, expect: { I6: 'violated', I10: 'violated' } } as const;
+  expect(missingFrom(report, expected)).toEqual([
+    { verdict: 'unknown', reason: 'I10 is expected to be violated, and the audit has no I10' },
+  ]);
+});

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { CliError } from '../../../errors.ts';
+import { exitCodes } from '../../../exit-codes.ts';
+import { OrderBook } from '../order-book.ts';
+import type { RunContext } from '../run-context.ts';
+import { createFakeClock } from '../testing/fake-clock.ts';
+import { placeOrder } from './place-order.ts';
+
+it('a client that gave up has waited all of its time, whatever two clocks say of it', async () => {
+  const clock = createFakeClock();
+  const orders = new OrderBook({ write: () => undefined } as unknown as RunContext['journal'], clock, () => 'fault');
+  const gateway = {
+    async placeOrder() {
+      clock.advance(11_999.6);
+      throw new CliError({ what: 'no answer', exitCode: exitCodes.timedOut });
+    },
+  };
+  const context = { orders, clock, signal: new AbortController().signal, platform: { gateway } };
+  const order = await placeOrder({ step: 's', key: 'k', lines: [] }, 12_000, context as unknown as RunContext);
+  expect(order.answer).toMatchObject({ code: 'timeout', tookMs: 12_000 });
+});

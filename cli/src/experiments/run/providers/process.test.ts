@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import type { ProcessProbe } from '../../format/schema.ts';
+import { createFakeContext } from '../testing/fake-context.ts';
+import { lookAtProcess } from './process.ts';
+
+const two = ['orders-1', 'orders-2'].map((name) => ({ name, service: 'orders', status: 'ready', restarts: 0 }));
+const look = (target: string) => {
+  const provider = { type: 'process', target, field: 'restarts', since: 'start' };
+  const { context } = createFakeContext({ instances: two, start: { restarts: { 'orders-1': 0, 'orders-2': 0 } } });
+  return lookAtProcess({ name: 'p', type: 'probe', provider, tolerance: 0 } as unknown as ProcessProbe, context);
+};
+
+it('looks at the process that is named', async () => {
+  expect(await look('orders-2')).toMatchObject({ outcome: 'held', observed: 'restarts 0' });
+});
+
+it('does not speak for all processes of a service by looking at its first', async () => {
+  expect(await look('orders')).toMatchObject({
+    outcome: 'unknown',
+    observed: 'orders has 2 processes: name orders-1 or another one',
+  });
+});
