@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { CommandDeps } from './commands/deps.ts';
-import { parseProviders, parseReplicas, parseSince } from './commands/option-values.ts';
+import { parsePositive, parseProviders, parseReplicas, parseSince } from './commands/option-values.ts';
 import { VERSION } from './commands/version.ts';
 import { completionScript, describeProgram } from './completion/completion.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -35,6 +36,11 @@ describe('exit codes', { timeout: 20_000 }, () => {
     [['up', 'ordes'], exitCodes.usage],
     [['up', '--replicas', 'orders=0'], exitCodes.usage],
     [['status', '--project', 'Not A Name'], exitCodes.usage],
+    [['chaos', 'run', 'E08', '--repeat', '0'], exitCodes.usage],
+    [['chaos', 'run', 'E08', '--plant', 'no-such-bug'], exitCodes.usage],
+    [['chaos', 'run', 'E08', '--junit', '/no/such/folder/out.xml'], exitCodes.usage],
+    [['chaos', 'matrix', '--sample', '0'], exitCodes.usage],
+    [['verify', '--timeout', '1e12'], exitCodes.usage],
     [['status'], exitCodes.notRunning],
     [['restart', 'orders'], exitCodes.notRunning],
     [['wait'], exitCodes.notRunning],
@@ -47,6 +53,34 @@ describe('exit codes', { timeout: 20_000 }, () => {
     const { stdout, stderr } = await shopctl('status', '--json');
     expect(stdout).toBe('');
     expect(JSON.parse(stderr)).toMatchObject({ error: { what: 'platform not running', exitCode: 4 } });
+  });
+
+  it('says what is wrong with a command line, why, and where to look', async () => {
+    const { stdout, stderr } = await shopctl('load', 'run', 'smoke', '--rate', 'x');
+    expect(stdout).toBe('');
+    expect(stderr).toBe(
+      "error: option '--rate <orders>' argument 'x' is invalid\n  why:  expected a whole number, 0 or more\n  next: see \"shopctl load run --help\"\n",
+    );
+    expect((await shopctl('statsu')).stderr).toContain('why:  Did you mean status?');
+  });
+
+  it.each([[['--json']], [['--format', 'json']]])('says it as JSON where %j is asked for', async (asked) => {
+    const { stderr } = await shopctl('status', '--nope', ...asked);
+    expect(JSON.parse(stderr)).toMatchObject({ error: { what: "unknown option '--nope'", exitCode: 2 } });
+  });
+
+  it('says that a result could not be written', async (test) => {
+    if (!existsSync('/dev/full')) return test.skip('this machine has no /dev/full');
+    const writing = run('sh', [
+      '-c',
+      '"$0" "$1" version >/dev/full',
+      process.execPath,
+      join(import.meta.dirname, 'shopctl.ts'),
+    ]);
+    await expect(writing).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the result cannot be written'),
+    });
   });
 });
 
@@ -97,6 +131,10 @@ describe('option values', () => {
     expect(parseProviders('postgres=docker')).toEqual({ postgres: 'docker' });
     expect(() => parseProviders('mysql=docker')).toThrow('postgres');
     expect(() => parseProviders('postgres=moon')).toThrow('embedded');
+  });
+
+  it.each(['0', '00', '-1', '1.5', 'x', ''])('a positive number is not %j', (text) => {
+    expect(() => parsePositive(text)).toThrow('1 or more');
   });
 
   it('since is an age or a time', () => {

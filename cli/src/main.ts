@@ -27,10 +27,10 @@ import { register as registerVerify } from './commands/verify.ts';
 import { register as registerVersion, versionText } from './commands/version.ts';
 import { register as registerWait } from './commands/wait.ts';
 import { register as registerWatch } from './commands/watch.ts';
-import { toCliError } from './errors.ts';
+import { CliError, toCliError } from './errors.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { createInterruption } from './interruption.ts';
-import { createOutput } from './output/output.ts';
+import { type ConfigurableOutput, createOutput } from './output/output.ts';
 import { projectFrom } from './platform/project.ts';
 
 /** Every command, in the order of `--help`. A command module holds a light definition and imports its work when it runs. */
@@ -70,6 +70,8 @@ export function createProgram(deps: CommandDeps, registers: readonly Register[] 
     .description('An order platform on your machine, with traces, load and chaos to test it by.')
     .version(versionText(), '-V, --version')
     .showSuggestionAfterError()
+    // What is wrong with a command line is told like every other error: see `usageError`.
+    .configureOutput({ outputError: () => undefined })
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
   for (const register of registers) register(program, deps);
@@ -97,7 +99,7 @@ export async function main(args: readonly string[], { process: host = process } 
   } catch (error) {
     // An aborted wait is the expected end of an interrupted command.
     if (interruption.signal.aborted) return interruption.exitCodeOr(exitCodes.failed);
-    if (error instanceof CommanderError) return usageExitCode(error);
+    if (error instanceof CommanderError) return tellUsage(error, { args, program, output });
     const explained = toCliError(error);
     output.error(explained);
     if (host.env.SHOPCTL_DEBUG && error instanceof Error) host.stderr.write(`${error.stack}\n`);
@@ -110,9 +112,47 @@ function exitCodeOf(host: NodeJS.Process): ExitCode {
   return (host.exitCode ?? exitCodes.ok) as ExitCode;
 }
 
-/** commander prints help, version and usage errors itself and then throws; help and version are successes. */
-function usageExitCode(error: CommanderError): ExitCode {
-  return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+interface CommandLine {
+  readonly args: readonly string[];
+  readonly program: Command;
+  readonly output: ConfigurableOutput;
+}
+
+/** commander prints help and version itself and then throws, as it does for a wrong command line, which is told here. */
+function tellUsage(error: CommanderError, { args, program, output }: CommandLine): ExitCode {
+  if (error.exitCode === 0) return exitCodes.ok;
+  // Without a command there is nothing wrong to be told; the help has been printed.
+  if (error.code !== 'commander.help') {
+    // The options were not parsed to their end, so the words themselves say what was asked for.
+    output.use(/(^| )(--json|--format[ =]json)( |$)/.test(args.join(' ')) ? 'json' : 'text');
+    output.error(usageError(error, commandIn(args, program)));
+  }
+  return exitCodes.usage;
+}
+
+/** "error: option '--rate' argument 'x' is invalid. expected a number" and "(Did you mean status?)" in our form. */
+function usageError({ message }: CommanderError, command: string): CliError {
+  const [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
+  const [said = '', why] = what.split(' is invalid. ');
+  return new CliError({
+    what: why === undefined ? said : `${said} is invalid`,
+    ...((why ?? suggestion) && { why: why ?? suggestion?.replace(/^\((.*)\)$/, '$1') }),
+    next: `see "${command} --help"`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** As far as the words name commands: `shopctl chaos run`. */
+function commandIn(args: readonly string[], program: Command): string {
+  let command = program;
+  const names = [program.name()];
+  for (const word of args) {
+    const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (next === undefined) break;
+    command = next;
+    names.push(next.name());
+  }
+  return names.join(' ');
 }
 
 function outputMode({ json, format }: CommonOptions): 'text' | 'json' {

@@ -69,7 +69,8 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   if (scope.orderId !== undefined && counter.orders === 0) throw unknownOrder(scope.orderId, ledger);
   onProgress('comparing stock, queues, metrics and sessions');
   const global = scope.orderId === undefined ? await judgeGlobally(options, ledger) : [];
-  const invariants = merge(perOrder, global);
+  const isEmpty = scope.sinceMs !== undefined && counter.orders === 0;
+  const invariants = merge(isEmpty ? perOrder.map(ofNoOrder) : perOrder, global);
   return {
     verdict: worstOf(invariants),
     scope,
@@ -125,6 +126,11 @@ async function judgeLedger(
     // A database that dies in the middle leaves sums that mean nothing.
     return invariants.map((invariant) => unknownResult(invariant, `reading broke off: ${messageOf(error)}`));
   }
+}
+
+/** Whoever asks about a time asks about its orders: where there were none, nothing was seen to balance. */
+function ofNoOrder(result: InvariantResult): InvariantResult {
+  return result.verdict === 'ok' ? unknownResult(result, 'no order was placed in that time') : result;
 }
 
 async function* counted(facts: AsyncIterable<OrderFacts>, counter: { orders: number }): AsyncGenerator<OrderFacts> {

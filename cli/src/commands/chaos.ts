@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { durationMs, signedDurationMs } from '../chaos/duration.ts';
 import { DEFAULT_TTL_MS } from '../chaos/lease.ts';
 import { type CommonOptions, type Register, withCommonOptions } from './deps.ts';
-import { parseCount, parsePlantNames } from './option-values.ts';
+import { parseCount, parsePlantNames, parsePositive } from './option-values.ts';
 
 export interface ChaosInjectOptions extends CommonOptions {
   /** ms. */
@@ -194,11 +194,11 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('-a, --all', 'the whole catalogue')
     .option('--seed <number>', "instead of the file's seed", parseCount)
     .option('--set <name=value>', 'another value for the configuration; may be repeated', collect)
-    .option('--plant <bug>', 'start the services with a known bug; may be repeated', collect)
+    .option('--plant <bug>', 'start the services with a known bug; may be repeated', parsePlantNames)
     .option('--dry-run', 'only say what would be done')
     .option('--fresh', 'on a platform of their own, also when one runs')
     .option('--keep', 'leave the platform of their own running')
-    .option('--repeat <count>', 'each experiment so many times, and whether the verdicts are equal', parseCount)
+    .option('--repeat <count>', 'each experiment so many times, and whether the verdicts are equal', parsePositive)
     .option('--require-coverage', 'with --all: exit code 1 when a failpoint was never reached')
     .option('--fail-fast', 'end with the first verdict that is not pass')
     .option('--junit <file>', 'write JUnit XML of all runs')
@@ -236,7 +236,7 @@ function addMatrix(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('--fault <name>', 'this fault only; may be repeated', collect)
     .option('--target <target>', 'faults aimed at this only; may be repeated', collect)
     .option('--at <name>', 'orders held at this failpoint only, like orders.S4 or S4; may be repeated', collect)
-    .option('--sample <count>', 'so many cells, chosen by the seed', parseCount)
+    .option('--sample <count>', 'so many cells, chosen by the seed', parsePositive)
     .option('--seed <number>', 'of the order of rounds and boundaries, and of the sample (default: 1)', parseCount)
     .option('--budget <duration>', 'begin nothing that would not end in this time', parseDurationOption)
     .option('--plant <bug>', 'with a known bug in the services; may be repeated', parsePlantNames)

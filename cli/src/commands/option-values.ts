@@ -1,16 +1,26 @@
 import { isPlantName, type PlantName, plants } from '@shop/kit/plants.ts';
 import { InvalidArgumentError } from 'commander';
 
+/** The longest that a timer can wait, s: one that is longer rings at once. */
+const MOST_SECONDS = 2_147_483;
+
 /** A positive number of seconds. */
 export function parseSeconds(text: string): number {
   const seconds = Number(text);
   if (!Number.isFinite(seconds) || seconds <= 0) throw new InvalidArgumentError('expected a number of seconds above 0');
+  if (seconds > MOST_SECONDS) throw new InvalidArgumentError(`expected at most ${MOST_SECONDS} seconds`);
   return seconds;
 }
 
 /** A whole number from 0 on. */
 export function parseCount(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number, 0 or more');
+  return Number(text);
+}
+
+/** A whole number from 1 on: with none there would be nothing to do, and nothing to judge. */
+export function parsePositive(text: string): number {
+  if (!/^0*[1-9]\d*$/.test(text)) throw new InvalidArgumentError('expected a whole number, 1 or more');
   return Number(text);
 }
 

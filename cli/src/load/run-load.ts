@@ -5,6 +5,7 @@ import type { LoadRunOptions } from '../commands/load.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { forwardHangUp, holdRuns } from '../experiments/run/run-chaos-run.ts';
+import { refuseUnwritable } from '../output/report-file.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
 import type { Project } from '../platform/project.ts';
 import { checkFaults, chooseFaults } from './faults.ts';
@@ -12,7 +13,7 @@ import { findK6 } from './find-k6.ts';
 import { type Plan, runPlan } from './load-run.ts';
 import { renderLoad } from './render.ts';
 import { findScenario, resolveSettings } from './settings.ts';
-import { refuseUnwritable, writeReports } from './write-reports.ts';
+import { writeReports } from './write-reports.ts';
 
 /** `shopctl load run`. */
 export async function runLoad(name: string, options: LoadRunOptions, deps: CommandDeps): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refuseUnwritable } from './write-reports.ts';
+import { refuseUnwritable } from '../output/report-file.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -1,9 +1,8 @@
-import { constants, existsSync } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { renderJunitSuites } from '../output/junit.ts';
 import type { Output } from '../output/output.ts';
-import { cannotWrite, writeReportFile } from '../output/report-file.ts';
+import { type ReportFiles, writeReportFile } from '../output/report-file.ts';
 import type { LoadResult } from './result.ts';
 
 /** JUnit with a test case per check. */
@@ -25,26 +24,6 @@ export function renderLoadJunit(result: LoadResult): string {
       })),
     },
   ]);
-}
-
-/** Files that a run is to write; undefined: not asked for. */
-export interface ReportFiles {
-  readonly junit?: string;
-  readonly html?: string;
-}
-
-/** Looks whether they can be written, before the load is run for nothing. Throws CliError (2) when one cannot. */
-export async function refuseUnwritable({ junit, html }: ReportFiles): Promise<void> {
-  for (const file of [junit, html]) {
-    if (file === undefined) continue;
-    try {
-      await access(dirname(file), constants.W_OK);
-      if (existsSync(file)) await access(file, constants.W_OK);
-      if (existsSync(file) && (await stat(file)).isDirectory()) throw new Error('it is a folder');
-    } catch (cause) {
-      throw cannotWrite(file, cause);
-    }
-  }
 }
 
 /** Writes JUnit, and tells whether k6 has written its page. Throws CliError (2) when it cannot be written. */

@@ -49,9 +49,10 @@ export async function runDoctor(options: CommonOptions, deps: CommandDeps): Prom
   ];
   const failed = checks.filter(({ status }) => status === 'fail').length;
   const warnings = checks.filter(({ status }) => status === 'warning').length;
+  const widest = Math.max(...checks.map(({ name }) => name.length));
   deps.output.result({ checks, providers, failed, warnings }, () =>
     [
-      ...checks.map((check) => formatCheck(check, deps.output.style)),
+      ...checks.map((check) => formatCheck(check, widest, deps.output.style)),
       '',
       describeWays(providers),
       '',
@@ -90,9 +91,9 @@ async function checkLeftovers(project: Project, state: PlatformState | undefined
   };
 }
 
-function formatCheck({ status, name, message, fix }: Check, style: Style): string {
+function formatCheck({ status, name, message, fix }: Check, width: number, style: Style): string {
   const word = { pass: style.green('ok  '), warning: style.yellow('warn'), fail: style.red('fail') }[status];
-  return `${word} ${name.padEnd(10)} ${message}${fix ? `\n     ${' '.repeat(10)} ${style.dim(fix)}` : ''}`;
+  return `${word} ${name.padEnd(width)} ${message}${fix ? `\n     ${' '.repeat(width)} ${style.dim(fix)}` : ''}`;
 }
 
 function describeWays(providers: Readonly<Record<ComponentName | ToolName, readonly Availability[]>>): string {

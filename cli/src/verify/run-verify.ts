@@ -4,7 +4,7 @@ import { refuseRemains } from '../chaos/dirty.ts';
 import type { CommandDeps } from '../commands/deps.ts';
 import type { VerifyCommandOptions } from '../commands/verify.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { writeReportFile } from '../output/report-file.ts';
+import { refuseUnwritable, writeReportFile } from '../output/report-file.ts';
 import { notRunning } from '../platform/control-client.ts';
 import { describePlants } from '../platform/planted.ts';
 import { writeBundle } from './bundle.ts';
@@ -33,6 +33,7 @@ export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps
   const connection = await connectWithin(deps, project);
   if (connection.state.status === 'stopped') throw notRunning();
   refuseRemains(connection.state.faults);
+  await refuseUnwritable(options);
   const startedAt = new Date();
   const began = performance.now();
   const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(options.timeout * 1000)]);

@@ -274,6 +274,11 @@ describe('a mistake is told with its place, what was expected and the nearest na
     ['a key that stands twice', fileWith({ more: 'seed: 1\nseed: 2' }), 'Map keys must be unique'],
     ['text that is no YAML', 'method: [', '1:10 '],
     ['an empty file', '', 'the file holds no experiment'],
+    [
+      'some other file',
+      'password: of somebody',
+      'the file holds no experiment: it has neither version nor id nor method',
+    ],
     ['another version', fileWith().replace('v1', 'v9'), '1:10 version: expected "shop.chaos/v1", got "shop.chaos/v9"'],
   ])('%s', (_, text, message) => {
     expect(problemsOf(text).join('\n')).toContain(message);

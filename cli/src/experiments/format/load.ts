@@ -49,8 +49,12 @@ export function resolveFile(yaml: YamlFile, { settings = {}, contracts }: ReadOp
 }
 
 function resolve(value: unknown, settings: Configuration, contracts: ReadOptions['contracts']) {
-  if (!isObject(value)) {
-    return { experiment: undefined, problems: [{ path: [], message: 'the file holds no experiment' }] };
+  // What has none of these is some other file, and its contents are nobody's business.
+  if (!isObject(value) || !['version', 'id', 'method'].some((key) => key in value)) {
+    return {
+      experiment: undefined,
+      problems: [{ path: [], message: 'the file holds no experiment: it has neither version nor id nor method' }],
+    };
   }
   const problems: Problem[] = [];
   const configuration = configurationOf(value, settings, problems);

@@ -1,6 +1,6 @@
 import type { ChaosMatrixOptions } from '../../commands/chaos.ts';
 import type { CommandDeps } from '../../commands/deps.ts';
-import { writeReportFile } from '../../output/report-file.ts';
+import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
 import { formatDuration } from '../../output/units.ts';
 import type { Project } from '../../platform/project.ts';
 import type { FoundExperiment } from '../format/catalogue.ts';
@@ -56,6 +56,7 @@ export async function runChaosMatrix(options: ChaosMatrixOptions, deps: CommandD
   const rounds = options.sample === undefined ? plan.rounds : sample(plan.rounds, options.sample);
   const matrix: Matrix = { plan, rounds, repetition, options, project, deps, runs: [], stains: new Stains() };
   if (options.dryRun) return showPlan(matrix);
+  await refuseUnwritable(options);
   const over = Promise.withResolvers<void>();
   // As of "chaos run": a first Ctrl-C ends the run that goes on, which heals and closes its journal.
   deps.onInterrupt(() => over.promise);

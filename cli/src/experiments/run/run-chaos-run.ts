@@ -4,6 +4,7 @@ import type { ChaosRunOptions } from '../../commands/chaos.ts';
 import type { CommandDeps } from '../../commands/deps.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { refuseUnwritable } from '../../output/report-file.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../output/units.ts';
 import type { Project } from '../../platform/project.ts';
@@ -43,6 +44,7 @@ export async function runChaosRun(
   const project = deps.projectFrom(options);
   const experiments = (await choose(names, options, project)).map((one) => withPlants(one, options.plant ?? []));
   if (options.dryRun) return showPlan(experiments, deps);
+  await refuseUnwritable(options);
   const unavailable = await unavailableHere(experiments, deps.env);
   // Whoever asks for everything gets what can be had, and is told of the rest; it never counts as a pass.
   if (!options.all && options.tag === undefined) refuseHere(unavailable);
