@@ -10,6 +10,7 @@ import type { AuditReport } from '../../cli/src/audit/audit.ts';
 import { findLibfaketime } from '../../cli/src/chaos/libfaketime.ts';
 import { createToxiproxyClient } from '../../cli/src/chaos/toxiproxy-client.ts';
 import { mountObstacle, mountsBelow } from '../../cli/src/platform/small-disk.ts';
+import { choosePlace } from '../../cli/src/providers/postgres/place.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { activeFaults, expectClean, hold, inject, type Words } from './support/chaos.ts';
 import { look, place } from './support/client.ts';
@@ -165,13 +166,15 @@ describe.runIf(cannotMount === undefined)('a disk that is full', () => {
     const { code, lease } = await inject(platform, ['orders-db', 'fill']);
     expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'seen' } });
     expect(code).toBe(0);
+    const { base } = await choosePlace(platform.project.stateDir);
+    expect(await mountsBelow(base)).toHaveLength(1);
     for (const _ of [1, 2, 3]) {
       expect(await place(platform)).toMatchObject({ status: 503, body: { traceId: expect.any(String) } });
     }
     expect(await look(platform, (body as { id: string }).id)).toMatchObject({ status: 200 });
     await clear(lease.id);
     expect(await place(platform)).toMatchObject({ status: 201 });
-    expect(await mountsBelow('/var/tmp')).toEqual([]);
+    expect(await mountsBelow(base)).toEqual([]);
     await expectClean(platform);
   });
 });

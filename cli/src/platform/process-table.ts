@@ -30,14 +30,20 @@ export function ownCpuMs(table: ProcessTable, { pid, startTime }: ProcessIdentit
 
 /**
  * CPU time of a process and of everything below it so far, ms: also of children that have ended, as a PostgreSQL backend
- * does whose connection is closed. Undefined like `ownCpuMs`.
+ * does whose connection is closed. The living ones of `others`, and what is below them, are left out. Undefined like
+ * `ownCpuMs`.
  */
-export function treeCpuMs(table: ProcessTable, root: ProcessIdentity): number | undefined {
+export function treeCpuMs(
+  table: ProcessTable,
+  root: ProcessIdentity,
+  others: ReadonlySet<number> = new Set(),
+): number | undefined {
   if (table.get(root.pid)?.startTime !== root.startTime) return undefined;
   const children = Map.groupBy(table.keys(), (pid) => table.get(pid)?.parent);
   const ticksOf = (pid: number): number => {
     const { cpuTicks = 0, endedChildrenTicks = 0 } = table.get(pid) ?? {};
-    return cpuTicks + endedChildrenTicks + (children.get(pid) ?? []).reduce((sum, child) => sum + ticksOf(child), 0);
+    const below = (children.get(pid) ?? []).filter((child) => !others.has(child));
+    return cpuTicks + endedChildrenTicks + below.reduce((sum, child) => sum + ticksOf(child), 0);
   };
   return (ticksOf(root.pid) * 1000) / TICKS_PER_SECOND;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { closedLoop, percentile } from './closed-loop.ts';
+import { closedLoop } from './closed-loop.ts';
 
 it('does as many pieces of work as it was told, never more at once than it has clients', async () => {
   let atOnce = 0;
@@ -23,9 +23,4 @@ it('throws the first failure when more than one in a hundred failed, and counts 
   await expect(closedLoop(1, { count: 100 }, failing(20))).rejects.toThrow('refused 20');
   calls = 0;
   expect(await closedLoop(1, { count: 100 }, failing(100))).toMatchObject({ done: 99, failed: 1 });
-});
-
-it('takes percentiles by nearest rank', () => {
-  const values = Array.from({ length: 100 }, (_, index) => index + 1);
-  expect([percentile(values, 0.5), percentile(values, 0.99), percentile([7], 0.99)]).toEqual([50, 99, 7]);
 });

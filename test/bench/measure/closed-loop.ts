@@ -1,3 +1,5 @@
+import { percentile } from '../../../cli/src/experiments/statistics.ts';
+
 /** What a closed loop of clients saw. Times in ms. */
 export interface LoopResult {
   readonly done: number;
@@ -42,17 +44,11 @@ export async function closedLoop(
   await Promise.all(Array.from({ length: concurrency }, client));
   const elapsedMs = performance.now() - began;
   if (failures.length > TOLERATED_SHARE * started) throw failures[0];
-  latencies.sort((a, b) => a - b);
   return {
     done: latencies.length,
     failed: failures.length,
     elapsedMs,
-    p50Ms: percentile(latencies, 0.5),
-    p99Ms: percentile(latencies, 0.99),
+    p50Ms: percentile(latencies, 0.5) ?? Number.NaN,
+    p99Ms: percentile(latencies, 0.99) ?? Number.NaN,
   };
-}
-
-/** The smallest value that at least `share` of the sorted values do not exceed (nearest rank). NaN for no values. */
-export function percentile(sorted: readonly number[], share: number): number {
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }

@@ -99,10 +99,10 @@ async function publish(shop: Shop, events: number): Promise<Shot> {
   const cpu = () => readCpu({ node: worker.pid, ...(broker.process && { rabbitmq: broker.process.pid }) });
   const url = shop.platform.brokerUrl;
   const routingKey = 'order.confirmed';
-  const before = cpu();
+  const before = await cpu();
   const publishing: Publishing = { url, routingKey, bytes: EVENT_BYTES, count: events, inFlight: IN_FLIGHT };
   const result = await worker.call<LoopResult>('run', publishing);
-  const cpuMs = cpuBetween(before, cpu());
+  const cpuMs = cpuBetween(before, await cpu());
   await purge(shop);
   return { ...result, cpuMs };
 }

@@ -32,9 +32,9 @@ export async function openChain(loadTool: Worker): Promise<Chain> {
   const cpu = () => readCpu({ ...pids, 'load tool': loadTool.pid });
   return {
     async shoot(load) {
-      const before = cpu();
+      const before = await cpu();
       const result = await loadTool.call<LoopResult>('run', { ...load, origin: `http://127.0.0.1:${ports.gateway}` });
-      return { ...result, cpuMs: cpuBetween(before, cpu()) };
+      return { ...result, cpuMs: cpuBetween(before, await cpu()) };
     },
     [Symbol.asyncDispose]: close,
   };

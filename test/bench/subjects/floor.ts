@@ -55,9 +55,9 @@ export function workerFloor(worker: Worker, others: Readonly<Record<string, numb
   const cpu = () => readCpu({ node: worker.pid, ...others });
   return {
     async shoot(load) {
-      const before = cpu();
+      const before = await cpu();
       const result = await worker.call<LoopResult>('run', load);
-      return { ...result, cpuMs: cpuBetween(before, cpu()) };
+      return { ...result, cpuMs: cpuBetween(before, await cpu()) };
     },
     [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
   };

@@ -36,11 +36,11 @@ export async function openShop(options: PlatformOptions, loadTool: Worker): Prom
     readCpu: cpu,
     async shoot(load) {
       const before = await cpu();
-      const tool = readCpu({ 'load tool': loadTool.pid });
+      const tool = await readCpu({ 'load tool': loadTool.pid });
       const result = await loadTool.call<LoopResult>('run', { ...load, origin: platform.gatewayUrl });
       await untilShipped(platform);
       const own = cpuBetween(before, await cpu());
-      return { ...result, cpuMs: { ...own, ...cpuBetween(tool, readCpu({ 'load tool': loadTool.pid })) } };
+      return { ...result, cpuMs: { ...own, ...cpuBetween(tool, await readCpu({ 'load tool': loadTool.pid })) } };
     },
     [Symbol.asyncDispose]: () => platform.stop(),
   };

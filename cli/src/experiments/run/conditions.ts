@@ -1,6 +1,6 @@
 import type { EventCondition, ResolvedExperiment } from '../format/schema.ts';
 import type { Outcome } from '../journal-records.ts';
-import { countEvents, describeCondition } from './event-counts.ts';
+import { countEvents, describeCondition, type EventCount } from './event-counts.ts';
 import { isProxy, proxyInterruptions } from './proxy-interruptions.ts';
 import type { RunContext } from './run-context.ts';
 import type { Finding } from './verdict.ts';
@@ -22,16 +22,16 @@ const ALWAYS_NEVER: readonly EventCondition[] = [
  */
 export async function judgeConditions({ reach, never }: ResolvedExperiment, context: RunContext): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const condition of reach) {
-    const { count, evidence } = await reached(condition, context);
+  // Each waits for reports of its own, a second: together they wait once. What must never happen has the time of the others.
+  for (const { condition, count, evidence } of await countAll(reach, (condition) => reached(condition, context))) {
     const isReached = count !== undefined && count >= condition['at-least'];
     write('reach', condition, isReached ? 'held' : 'unknown', { count, evidence }, context);
     if (isReached) continue;
     const observed = count === undefined ? evidence : `${count} of ${condition['at-least']}`;
     findings.push({ verdict: 'unknown', reason: `${describeCondition(condition)} was not reached: ${observed}` });
   }
-  for (const condition of [...never, ...missingFrom(never)]) {
-    const { count, evidence } = await countEvents(condition, context);
+  const nevers = [...never, ...missingFrom(never)];
+  for (const { condition, count, evidence } of await countAll(nevers, (condition) => countEvents(condition, context))) {
     const outcome = count === undefined ? 'unknown' : count >= condition['at-least'] ? 'deviated' : 'held';
     write('never', condition, outcome, { count, evidence }, context);
     if (outcome === 'held') continue;
@@ -39,6 +39,10 @@ export async function judgeConditions({ reach, never }: ResolvedExperiment, cont
     findings.push({ verdict: outcome, reason: `${describeCondition(condition)} must never happen: ${observed}` });
   }
   return [...findings, ...judgeProxy(context), ...judgeFaults(context)];
+}
+
+function countAll(conditions: readonly EventCondition[], count: (condition: EventCondition) => Promise<EventCount>) {
+  return Promise.all(conditions.map(async (condition) => ({ condition, ...(await count(condition)) })));
 }
 
 /** Whatever was measured with an interrupted Toxiproxy is no evidence, unless that was the fault. */
