@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -48,6 +48,21 @@ describe('a flag', () => {
     await expect.poll(() => flags?.isOn(name), soon).toBe(true);
     await rm(file);
     await expect.poll(() => flags?.isOn(name), soon).toBe(false);
+  });
+
+  it('follows a mounted ConfigMap, which Kubernetes replaces by a link to another folder', async () => {
+    const publish = async (revision: string, isOn: boolean): Promise<void> => {
+      await mkdir(join(folder, revision));
+      await writeFile(join(folder, revision, 'flags.json'), `{"${name}": ${isOn}}`);
+      await symlink(revision, join(folder, '..data_tmp'));
+      await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+    };
+    await publish('..first', false);
+    await symlink('..data/flags.json', file);
+    flags = await openFlags(file, logger);
+    expect(flags.isOn(name)).toBe(false);
+    await publish('..second', true);
+    await expect.poll(() => flags?.isOn(name), soon).toBe(true);
   });
 
   it('stays as it was when its file cannot be read', async () => {

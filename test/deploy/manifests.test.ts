@@ -2,7 +2,9 @@
  * The manifests against what they repeat: the command line's table of services and edges, the services' own configuration,
  * limits and routes. Each folder that is applied by itself is rendered as `kubectl apply -k` would.
  */
+import { basename, dirname } from 'node:path';
 import { edges as edgeLimits } from '@shop/kit/edges.ts';
+import { flags, parseFlags } from '@shop/kit/flag-names.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createServer } from '@shop/kit/server.ts';
@@ -120,6 +122,22 @@ describe.skipIf(cannotRender !== undefined).each(systems)('deploy/%s', (folder) 
         valueFrom?.secretKeyRef === undefined ? [] : [[name, valueFrom.secretKeyRef.name, valueFrom.secretKeyRef.key]],
       );
       expect(given.toSorted(), metadata.name).toEqual(wanted.toSorted());
+    }
+  });
+
+  it('mounts every flag where the service that asks for it looks, as a folder that running pods see change', () => {
+    for (const service of new Set(Object.values(flags).map((flag) => flag.service))) {
+      for (const { metadata, spec } of serviceDeployments(folder).filter((one) => nameOf(one.spec) === service)) {
+        const path = environmentOf(containerOf(spec), at(folder)).FLAGS_FILE ?? '';
+        const mount = containerOf(spec).volumeMounts?.find(({ mountPath }) => mountPath === dirname(path));
+        expect(mount?.subPath, metadata.name).toBeUndefined();
+        const volume = spec.template.spec.volumes?.find(({ name }) => name === mount?.name);
+        expect(volume?.configMap?.name, metadata.name).toMatch(/^feature-flags(-canary)?$/);
+        const { data } = find(at(folder), 'ConfigMap', volume?.configMap?.name ?? '');
+        const values = data?.[basename(path)] ?? '';
+        expect(parseFlags(values)).toEqual(new Set());
+        expect(Object.keys(JSON.parse(values)).toSorted()).toEqual(Object.keys(flags).toSorted());
+      }
     }
   });
 

@@ -3,8 +3,12 @@
 // printed, without an engine, its images, or Compose 2.23.1, the first that reads a configuration from the file itself.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { flagFile, writeFlags } from '../../cli/src/flags/flag-file.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { serviceNames } from '../../cli/src/platform/services.ts';
 import { containerImages } from '../../cli/src/providers/docker-plans.ts';
@@ -26,11 +30,14 @@ describe.skipIf(!canRun)('docker compose up', () => {
   let env: NodeJS.ProcessEnv;
   let gatewayUrl: string;
   let jaegerUrl: string;
+  let flags: string;
   beforeAll(async () => {
     const shell = await openShell();
     const built = await shell.run('build');
     await shell.remove();
     if (built.code !== 0) throw new Error(built.stderr);
+    flags = join(await mkdtemp(join(tmpdir(), 'shop-compose-')), 'flags');
+    await writeFlags(flagFile(flags), new Set());
     const [shopPort, jaegerPort] = [await freePort(), await freePort()];
     gatewayUrl = `http://127.0.0.1:${shopPort}`;
     jaegerUrl = `http://127.0.0.1:${jaegerPort}`;
@@ -38,6 +45,7 @@ describe.skipIf(!canRun)('docker compose up', () => {
       ...process.env,
       COMPOSE_PROJECT_NAME: project,
       SHOP_PASSWORD: randomBytes(12).toString('hex'),
+      SHOP_FLAGS: flags,
       SHOP_PORT: String(shopPort),
       JAEGER_PORT: String(jaegerPort),
     };
@@ -54,6 +62,7 @@ describe.skipIf(!canRun)('docker compose up', () => {
   afterAll(async () => {
     await compose(env, 'down', '--volumes');
     expect(await compose(env, 'ps', '--all', '--quiet')).toBe('');
+    await rm(dirname(flags), { recursive: true });
   });
 
   it('confirms an order, whose trace is whole in Jaeger', async () => {
@@ -61,6 +70,19 @@ describe.skipIf(!canRun)('docker compose up', () => {
     expect({ status, body }).toMatchObject({ status: 201, body: { status: 'Confirmed' } });
     await eventually('31 spans', { withinMs: TRACE_LIMIT_MS }, async () => {
       return (await createBackend(jaegerUrl).trace(traceId)).spans.length === SPANS;
+    });
+  });
+
+  it('follows a feature flag of the folder that SHOP_FLAGS names, without a restart', async () => {
+    await writeFlags(flagFile(flags), new Set(['publish-order-confirmed-v2']));
+    await eventually('an order with both versions of its event', { withinMs: TRACE_LIMIT_MS }, async () => {
+      const { traceId = '' } = await place({ gatewayUrl });
+      const published = async () => {
+        const { spans } = await createBackend(jaegerUrl).trace(traceId);
+        return spans.map(({ name }) => name).filter((name) => name.startsWith('publish '));
+      };
+      await eventually('its event', { withinMs: TRACE_LIMIT_MS }, async () => (await published()).length > 0);
+      return (await published()).includes('publish order.confirmed.v2');
     });
   });
 

@@ -1,6 +1,7 @@
 // Goal: compose.yaml is what the definitions say, and what it starts is as closed as what shopctl starts.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { flags, parseFlags } from '@shop/kit/flag-names.ts';
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
 import { dependenciesOf, edges, serviceNames } from '../platform/services.ts';
@@ -12,6 +13,7 @@ interface Service {
   readonly ports?: readonly string[];
   readonly depends_on?: Readonly<Record<string, unknown>>;
   readonly read_only?: boolean;
+  readonly volumes?: readonly string[];
 }
 const services = composeFile().services as Readonly<Record<string, Service>>;
 
@@ -32,6 +34,18 @@ describe.each(serviceNames)('%s', (name) => {
     expect(Object.keys(services[name]?.depends_on ?? {}).sort()).toEqual(waits.sort());
     expect(services[name]?.read_only).toBe(true);
   });
+});
+
+it('gives flags to the services that ask for them, from a folder where each is off', () => {
+  const asking = Object.entries(services).filter(([, { environment }]) => environment?.FLAGS_FILE !== undefined);
+  expect(new Set(asking.map(([name]) => name))).toEqual(new Set(Object.values(flags).map(({ service }) => service)));
+  for (const [name, { environment, volumes = [] }] of asking) {
+    const [, folder = '', mount] = /^\$\{SHOP_FLAGS:-(.+)\}:(.+):ro$/.exec(volumes.join()) ?? [];
+    expect(join(String(mount), 'flags.json'), name).toBe(environment?.FLAGS_FILE);
+    const text = readFileSync(join(cloneRoot(), folder, 'flags.json'), 'utf8');
+    expect(parseFlags(text)).toEqual(new Set());
+    expect(Object.keys(JSON.parse(text)).sort()).toEqual(Object.keys(flags).sort());
+  }
 });
 
 it('only the gateway and Jaeger can be reached from outside, over loopback', () => {

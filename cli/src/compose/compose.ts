@@ -1,3 +1,5 @@
+import { flags } from '@shop/kit/flag-names.ts';
+import { flagFile } from '../flags/flag-file.ts';
 import { imageName } from '../images/images.ts';
 import { dependenciesOf, type Edge, edges, type ServiceDefinition, services } from '../platform/services.ts';
 import { databaseNames, VIRTUAL_HOST } from '../providers/databases.ts';
@@ -13,6 +15,10 @@ const MAIN_PORT = 8080;
 const HEALTH_PORT = 8081;
 const QUERY_PORT = 16_686;
 const OTLP_PORT = 4_318;
+/** A folder with flags.json. */
+const FLAGS = `\${SHOP_FLAGS:-./deploy/compose/flags}`;
+const FLAGS_FOLDER = '/run/flags';
+const FLAGS_FILE = flagFile(FLAGS_FOLDER);
 
 type ComposeService = Readonly<Record<string, unknown>>;
 
@@ -85,16 +91,20 @@ const confined = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-pr
 
 function service(definition: ServiceDefinition): ComposeService {
   const { name, door, preferredPort } = definition;
+  const asksFlags = Object.values(flags).some(({ service }) => service === name);
   return {
     ...imageOf(name),
     environment: {
       INSTANCE: `${name}-1`,
       ...(door === 'grpc' && { HEALTH_PORT }),
+      ...(asksFlags && { FLAGS_FILE }),
       OTEL_SERVICE_NAME: name,
       OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${name}-1`,
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://jaeger:${OTLP_PORT}`,
       ...Object.fromEntries(edges.filter(({ from }) => from === name).map((edge) => [edge.variable, endOf(edge)])),
     },
+    // The folder, not the file: a file that is replaced would stay the old one inside.
+    ...(asksFlags && { volumes: [`${FLAGS}:${FLAGS_FOLDER}:ro`] }),
     // Only the gateway is for clients; the others are reached by each other.
     ...(preferredPort !== undefined && { ports: [`127.0.0.1:\${SHOP_PORT:-${preferredPort}}:${MAIN_PORT}`] }),
     ...confined,

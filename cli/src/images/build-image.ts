@@ -1,15 +1,22 @@
 import type Docker from 'dockerode';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { ServiceName } from '../platform/services.ts';
-import { findImage, imageName, ownSize, type ServiceImage, SOURCES_LABEL } from './images.ts';
+import {
+  dockerfileOf,
+  findImage,
+  type ImageSubject,
+  imageName,
+  ownSize,
+  type ServiceImage,
+  SOURCES_LABEL,
+} from './images.ts';
 import { digestOf, sourceFiles } from './sources.ts';
 
 export interface BuildImageOptions {
   readonly engine: Docker;
   /** Of the clone. */
   readonly root: string;
-  readonly service: ServiceName;
+  readonly service: ImageSubject;
   readonly tag?: string | undefined;
   /** Also when the image was made from these very sources already. */
   readonly force?: boolean;
@@ -19,7 +26,7 @@ export interface BuildImageOptions {
 }
 
 export interface BuiltImage extends ServiceImage {
-  readonly service: ServiceName;
+  readonly service: ImageSubject;
   /** What it adds to its base image. */
   readonly ownBytes: number;
   /** False: it was there, from the same sources. */
@@ -27,7 +34,7 @@ export interface BuiltImage extends ServiceImage {
   readonly tookMs: number;
 }
 
-/** Makes the image of a service unless it is there. Throws CliError with the last lines of a build that failed. */
+/** Makes an image unless it is there. Throws CliError with the last lines of a build that failed. */
 export async function buildImage(options: BuildImageOptions): Promise<BuiltImage> {
   const { engine, root, service, tag, force = false } = options;
   const began = performance.now();
@@ -55,7 +62,7 @@ async function runBuild(
   { engine, root, service, force = false, signal, onProgress }: BuildImageOptions,
   { name, files, sources }: { name: string; files: readonly string[]; sources: string },
 ): Promise<void> {
-  const dockerfile = `services/${service}/Dockerfile`;
+  const dockerfile = dockerfileOf(service);
   const said: string[] = [];
   const look = ({ stream = '' }: BuildEvent) => {
     said.push(...stream.split('\n').filter((line) => line.trim() !== ''));

@@ -1,6 +1,6 @@
 import { formatDuration } from '../output/units.ts';
-import type { ServiceName } from '../platform/services.ts';
 import { type BuildImageOptions, type BuiltImage, buildImage } from './build-image.ts';
+import type { ImageSubject } from './images.ts';
 
 export interface BuildImagesOptions extends Omit<BuildImageOptions, 'service' | 'onProgress'> {
   readonly progress: { update(text: string): void; note(text: string): void };
@@ -8,7 +8,7 @@ export interface BuildImagesOptions extends Omit<BuildImageOptions, 'service' | 
 
 /** Makes the images that are not there yet. One after the other: the first one makes the layers that the others share. */
 export async function buildImages(
-  services: readonly ServiceName[],
+  services: readonly ImageSubject[],
   { progress, ...options }: BuildImagesOptions,
 ): Promise<readonly BuiltImage[]> {
   const images: BuiltImage[] = [];

@@ -3,20 +3,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
-import { services } from '../platform/services.ts';
+import { type ServiceName, services } from '../platform/services.ts';
+import { dockerfileOf, imageSubjects } from './images.ts';
 import { digestOf, sourceFiles } from './sources.ts';
 
 const root = cloneRoot();
-const dockerfileOf = (name: string) => readFileSync(join(root, `services/${name}/Dockerfile`), 'utf8');
+const textOf = (name: ServiceName) => readFileSync(join(root, dockerfileOf(name)), 'utf8');
 
 describe.each(services)('services/$name/Dockerfile', ({ name, door, semiSpaceMb }) => {
-  const lines = dockerfileOf(name).split('\n');
+  const lines = textOf(name).split('\n');
   const instruction = (word: string) => lines.filter((line) => line.startsWith(`${word} `));
 
   it('shares all layers up to its own sources with the others', () => {
     const shared = (text: string) => text.slice(text.indexOf('FROM '), text.indexOf('# of its own'));
-    expect(shared(dockerfileOf(name))).toBe(shared(dockerfileOf('gateway')));
-    expect(shared(dockerfileOf(name))).toContain('npm ci');
+    expect(shared(textOf(name))).toBe(shared(textOf('gateway')));
+    expect(shared(textOf(name))).toContain('npm ci');
   });
 
   it('starts what the process runtime starts', () => {
@@ -42,15 +43,32 @@ describe.each(services)('services/$name/Dockerfile', ({ name, door, semiSpaceMb 
 });
 
 describe('sources of an image', () => {
-  it('are all that its Dockerfile copies, and no other service', async () => {
-    const files = await sourceFiles(root, 'payments');
-    const copied = dockerfileOf('payments')
+  it.each(imageSubjects)('%s: are all that its Dockerfile copies, and no test', async (subject) => {
+    const files = await sourceFiles(root, subject);
+    const copied = readFileSync(join(root, dockerfileOf(subject)), 'utf8')
       .split('\n')
       .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))
       .flatMap((line) => line.split(' ').slice(1, -1));
-    for (const path of copied) expect(files.some((file) => file === path || file.startsWith(`${path}/`))).toBe(true);
+    const isCopied = (file: string) => copied.some((path) => file === path || file.startsWith(`${path}/`));
+    expect(copied.filter((path) => !files.some((file) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
+    const told = ['.dockerignore', dockerfileOf(subject)];
+    expect(files.filter((file) => !isCopied(file) && !told.includes(file))).toEqual([]);
+    expect(files.filter((file) => file.includes('node_modules') || file.endsWith('.test.ts'))).toEqual([]);
+  });
+
+  it('are of no other service', async () => {
+    const files = await sourceFiles(root, 'payments');
     expect(files.filter((file) => file.startsWith('services/stock/'))).toEqual(['services/stock/package.json']);
-    expect(files.some((file) => file.includes('node_modules') || file.endsWith('.test.ts'))).toBe(false);
+  });
+
+  it('reach the engine: none is left out by .dockerignore', async () => {
+    const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
+    const kept = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    for (const subject of imageSubjects) {
+      const files = (await sourceFiles(root, subject)).filter((file) => file !== '.dockerignore');
+      const left = files.filter((file) => !kept.some((path) => file === path || file.startsWith(`${path}/`)));
+      expect(left, subject).toEqual([]);
+    }
   });
 
   it('have a digest of names and contents', async () => {

@@ -1,5 +1,5 @@
 import type Docker from 'dockerode';
-import type { ServiceName } from '../platform/services.ts';
+import { type ServiceName, serviceNames } from '../platform/services.ts';
 import { unlessStatus } from '../providers/docker/engine.ts';
 
 /** The tag that `up --runtime docker` runs. */
@@ -7,12 +7,21 @@ const DEVELOPMENT_TAG = 'dev';
 /** Of an image: what its sources were, see `digestOf`. */
 export const SOURCES_LABEL = 'dev.shopctl.sources';
 
+/** What has an image: the services, and the program that migrates their databases. */
+export type ImageSubject = ServiceName | 'migrations';
+export const imageSubjects: readonly ImageSubject[] = [...serviceNames, 'migrations'];
+
 /** `shop/orders:dev` */
-export function imageName(service: ServiceName, tag: string = DEVELOPMENT_TAG): string {
-  return `shop/${service}:${tag}`;
+export function imageName(subject: ImageSubject, tag: string = DEVELOPMENT_TAG): string {
+  return `shop/${subject}:${tag}`;
 }
 
-/** An image of a service as an engine has it. */
+/** Relative to the clone. */
+export function dockerfileOf(subject: ImageSubject): string {
+  return subject === 'migrations' ? 'deploy/migrations/Dockerfile' : `services/${subject}/Dockerfile`;
+}
+
+/** An image of ours as an engine has it. */
 export interface ServiceImage {
   readonly name: string;
   /** `sha256:...` of its content and configuration. */
@@ -36,7 +45,7 @@ interface HistoryEntry {
   readonly Size: number;
 }
 
-/** Bytes it adds to its base image: its layers from our first instruction, the environment of the service, on. */
+/** Bytes it adds to its base image: its layers from our first instruction, the environment, on. */
 export async function ownSize(engine: Docker, name: string): Promise<number> {
   const history = (await engine.getImage(name).history()) as readonly HistoryEntry[];
   const first = history.findIndex(({ CreatedBy }) => /ENV\s+NODE_ENV=production/.test(CreatedBy));

@@ -4,10 +4,10 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { formatTable } from '../output/table.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
-import { type ServiceName, serviceNames } from '../platform/services.ts';
 import { unknownService } from '../platform/unknown-service.ts';
 import type { BuiltImage } from './build-image.ts';
 import { buildImages } from './build-images.ts';
+import { type ImageSubject, imageSubjects } from './images.ts';
 import { requireEngine } from './service-engine.ts';
 
 /** `shopctl build`. */
@@ -41,11 +41,11 @@ function summary(images: readonly BuiltImage[], tookMs: number): string {
     : `${count} of ${images.length} images built in ${formatDuration(tookMs)}`;
 }
 
-function chosen(names: readonly string[]): readonly ServiceName[] {
+function chosen(names: readonly string[]): readonly ImageSubject[] {
   for (const name of names) {
-    if (!(serviceNames as readonly string[]).includes(name)) throw unknownService(name, serviceNames);
+    if (!(imageSubjects as readonly string[]).includes(name)) throw unknownService(name, imageSubjects);
   }
-  return names.length === 0 ? serviceNames : serviceNames.filter((name) => names.includes(name));
+  return names.length === 0 ? imageSubjects : imageSubjects.filter((name) => names.includes(name));
 }
 
 /** Source: "Repository and tag naming" of the Docker reference. */

@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ServiceName, serviceNames } from '../platform/services.ts';
+import { serviceNames } from '../platform/services.ts';
+import { dockerfileOf, type ImageSubject } from './images.ts';
 
-/** What the Dockerfile of a service copies into its build, relative to the clone, in a stable order. */
-export async function sourceFiles(root: string, service: ServiceName): Promise<readonly string[]> {
+/** What the Dockerfile of an image copies into its build, relative to the clone, in a stable order. */
+export async function sourceFiles(root: string, subject: ImageSubject): Promise<readonly string[]> {
   const manifests = ['cli', ...serviceNames.map((name) => `services/${name}`)].map(
     (folder) => `${folder}/package.json`,
   );
-  const folders = await Promise.all(
-    ['kit', 'proto', 'scripts', `services/${service}`].map((folder) => filesBelow(root, folder)),
-  );
-  const files = ['package.json', 'package-lock.json', '.dockerignore', ...manifests, ...folders.flat()];
+  const copied = subject === 'migrations' ? ['cli/src', 'migrations'] : ['proto', `services/${subject}`];
+  const folders = await Promise.all(['kit', 'scripts', ...copied].map((folder) => filesBelow(root, folder)));
+  const own = [dockerfileOf(subject), '.dockerignore', 'package.json', 'package-lock.json'];
+  const files = [...own, ...manifests, ...folders.flat()];
   return [...new Set(files)].sort();
 }
 

@@ -25,6 +25,7 @@ export interface Container {
   readonly args?: readonly string[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly env?: readonly EnvironmentVariable[];
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string; readonly subPath?: string }[];
   readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
   readonly startupProbe: Probe;
   readonly livenessProbe: Probe;
@@ -51,7 +52,11 @@ export interface PodTemplate {
   readonly metadata: { readonly labels: Labels };
   readonly spec: {
     readonly containers: readonly [Container];
-    readonly volumes?: readonly { readonly secret?: { readonly secretName: string } }[];
+    readonly volumes?: readonly {
+      readonly name: string;
+      readonly secret?: { readonly secretName: string };
+      readonly configMap?: { readonly name: string };
+    }[];
     readonly terminationGracePeriodSeconds: number;
     readonly enableServiceLinks?: boolean;
     readonly automountServiceAccountToken?: boolean;
