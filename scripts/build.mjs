@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 
-/** OpenTelemetry patches these when they are required, so they must not disappear inside a bundle. */
-export const patchedByTelemetry = ['pg', 'amqplib', '@grpc/grpc-js'];
+/** Services load it from node_modules: what stock takes from there for reflection and health has to get the same one. */
+export const outsideServices = ['@grpc/grpc-js'];
 
 /** Loaded from node_modules by the command line: native parts, files beside their code, or not worth bundling. */
 const outsideCli = [
@@ -73,12 +73,11 @@ async function buildTargets() {
     targets.push({
       name: 'telemetry',
       sources: ['kit/src/telemetry', 'scripts'],
-      options: async () => ({
+      options: () => ({
         entryPoints: { telemetry },
         outdir: dist,
         format: 'cjs',
         outExtension: { '.js': '.cjs' },
-        plugins: await telemetryPlugins(),
         ...compact,
       }),
     });
@@ -92,7 +91,8 @@ async function buildTargets() {
         outdir: join(dist, 'services'),
         format: 'esm',
         outExtension: { '.js': '.mjs' },
-        external: patchedByTelemetry,
+        // pg looks for its native twin, and does without.
+        external: [...outsideServices, 'pg-native'],
         ...compact,
         banner: { js: commonJsGlobals },
       }),
@@ -147,13 +147,6 @@ async function buildTargets() {
     }),
   });
   return targets;
-}
-
-async function telemetryPlugins() {
-  const file = join(root, 'scripts/telemetry-plugin.mjs');
-  if (!existsSync(file)) return [];
-  const { telemetryPlugin } = await import(file);
-  return [telemetryPlugin()];
 }
 
 /** Services that have a main.ts. */

@@ -10,7 +10,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildOnly, patchedByTelemetry, serviceNames } from './build.mjs';
+import { buildOnly, outsideServices, serviceNames } from './build.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const [subject = '', folder = ''] = process.argv.slice(2);
@@ -49,7 +49,7 @@ async function unbundled(name, { inputs, outputs }) {
   const imported = Object.values(outputs)
     .flatMap(({ imports }) => imports)
     // What else is external are Node's own modules, and extras that a package looks for and does without.
-    .filter(({ external, path }) => external && patchedByTelemetry.includes(path))
+    .filter(({ external, path }) => external && outsideServices.includes(path))
     .map(({ path }) => path);
   const manifest = JSON.parse(await readFile(join(root, `services/${name}/package.json`), 'utf8'));
   const named = Object.keys(manifest.dependencies).filter((dependency) => !dependency.startsWith('@shop/'));

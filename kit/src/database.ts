@@ -3,6 +3,7 @@ import { databaseLimits } from './edges.ts';
 import { ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError, messageOf } from './failures.ts';
 import type { Logger } from './logger.ts';
+import { createQuerySpans } from './spans/queries.ts';
 import { untraced } from './tracing.ts';
 
 /** PostgreSQL cuts longer identifiers, which would make two statements one. */
@@ -107,6 +108,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     // Statements of one transaction that come together are sent together: the relay's marks are one round trip.
     pipeline: true,
   });
+  const spans = createQuerySpans(options.url);
   pool.on('error', (error) => options.logger.warn({ err: error }, 'an idle database connection was lost'));
 
   async function withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
@@ -116,10 +118,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     const connection: Connection = {
       broken: false,
       async execute<Row extends object>(query: pg.QueryConfig) {
+        const traced = spans.start(query);
         try {
           const result = await client.query<Row>(query);
+          traced?.end();
           return { rows: result.rows, count: result.rowCount ?? 0 };
         } catch (error) {
+          traced?.fail(error);
           connection.broken ||= isBroken(error);
           throw classify(error, true);
         }

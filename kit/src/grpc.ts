@@ -5,10 +5,7 @@ import { loadSync } from '@grpc/proto-loader';
 
 const require = createRequire(import.meta.url);
 
-/**
- * Loaded by `require`: OpenTelemetry patches the client of @grpc/grpc-js only when the package is loaded that way, since
- * an `import` captures its functions before they are patched.
- */
+/** Loaded by `require`, as the packages that stock uses beside it load it: there is one, with one set of classes. */
 export const grpc: typeof import('@grpc/grpc-js') = require('@grpc/grpc-js');
 
 /** Loads `proto/<file>` from the nearest folder above this module that has it; sources and bundles both do. */

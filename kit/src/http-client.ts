@@ -2,6 +2,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { DEADLINE_HEADER } from './deadline.ts';
 import { TransientError } from './failures.ts';
 import type { Attempt } from './resilience.ts';
+import { type ClientRequestSpans, createClientRequestSpans, type OutgoingRequest } from './spans/client-requests.ts';
 
 /** A server's answer. `body` is the parsed JSON, undefined when there is none. */
 export interface HttpAnswer {
@@ -26,7 +27,7 @@ export interface HttpClient extends AsyncDisposable {
 
 const PASSING_STATUSES = new Set([408, 429]);
 
-/** An attempt's time is over. The instrumentation of undici takes an AbortError for the caller's wish, and its span for good. */
+/** An attempt's time is over. */
 class AttemptTimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
@@ -38,29 +39,35 @@ class AttemptTimeoutError extends Error {
  */
 export function createHttpClient(edge: string, origins: readonly string[]): HttpClient {
   if (origins.length === 0) throw new RangeError(`${edge}: no address given`);
-  const pools = origins.map(
-    (origin) => new Pool(origin, { connections: null, keepAliveTimeout: 30_000, pipelining: 1 }),
-  );
+  const replicas = origins.map((origin) => ({
+    pool: new Pool(origin, { connections: null, keepAliveTimeout: 30_000, pipelining: 1 }),
+    spans: createClientRequestSpans(origin),
+  }));
   let turn = 0;
 
-  async function request(pool: Pool, { method, path, body, headers }: HttpRequest, attempt: Attempt) {
+  async function request(
+    { pool, spans }: Replica,
+    { method, path, body, headers: given }: HttpRequest,
+    attempt: Attempt,
+  ) {
     const time = timeOf(attempt);
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      [DEADLINE_HEADER]: String(attempt.timeoutMs),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...given,
+    };
+    const traced = spans.start(method, path, headers);
     const options: Dispatcher.RequestOptions = {
       method,
       path,
       signal: time.signal,
-      headers: {
-        accept: 'application/json',
-        [DEADLINE_HEADER]: String(attempt.timeoutMs),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
+      headers,
       body: body === undefined ? null : JSON.stringify(body),
     };
     try {
-      const answer = await pool.request(options);
-      const text = await answer.body.text();
-      return { status: answer.statusCode, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+      const answer = await send(pool, options, traced);
+      return { status: answer.status, body: answer.text === '' ? undefined : (JSON.parse(answer.text) as unknown) };
     } catch (error) {
       throw new TransientError(`${edge}: the call failed`, { cause: error });
     } finally {
@@ -70,17 +77,35 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
 
   return {
     async send(call, attempt) {
-      const pool = pools[turn++ % pools.length] as Pool;
-      const answer = await request(pool, call, attempt);
+      const replica = replicas[turn++ % replicas.length] as Replica;
+      const answer = await request(replica, call, attempt);
       if (answer.status >= 500 || PASSING_STATUSES.has(answer.status)) {
         throw new TransientError(`${edge}: answered ${answer.status}`);
       }
       return answer;
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(pools.map((pool) => pool.destroy()));
+      await Promise.all(replicas.map(({ pool }) => pool.destroy()));
     },
   };
+}
+
+interface Replica {
+  readonly pool: Pool;
+  readonly spans: ClientRequestSpans;
+}
+
+/** Sends it and reads the answer to its end; the span is over by then. */
+async function send(pool: Pool, options: Dispatcher.RequestOptions, traced: OutgoingRequest | undefined) {
+  try {
+    const { statusCode, body } = await pool.request(options);
+    const text = await body.text();
+    traced?.end(statusCode);
+    return { status: statusCode, text };
+  } catch (error) {
+    traced?.fail(error);
+    throw error;
+  }
 }
 
 /**

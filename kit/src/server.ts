@@ -1,8 +1,13 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { context } from '@opentelemetry/api';
-import { getRPCMetadata, RPCType } from '@opentelemetry/core';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -16,6 +21,7 @@ import { DatabaseUnavailableError } from './failures.ts';
 import type { Health } from './health.ts';
 import type { Logger } from './logger.ts';
 import { type FieldError, type ProblemCode, ProblemError, problems, toProblem } from './problems.ts';
+import { inRequest, nameRequest, traceRequests } from './spans/server-requests.ts';
 import { currentTraceId, currentTraceParent, serverSpan } from './tracing.ts';
 
 /** Largest body a service takes, in bytes. */
@@ -23,6 +29,9 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
 
 /** How long a client may take to send its request, in ms. */
 const REQUEST_TIMEOUT_MS = 5_000;
+
+/** How long a connection without a request is kept, in ms; longer than any of our clients keeps one. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 /**
  * Requests that one connection carries. Its end is told with the last answer, so no request is lost; the caller's next
@@ -64,10 +73,7 @@ export function createServer(options: ServerOptions): HttpServer {
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    maxRequestsPerSocket: REQUESTS_PER_CONNECTION,
-    // Node takes the smaller of its two limits for the headers, and the other for the whole request.
-    http: { connectionsCheckingInterval: 1_000, headersTimeout: REQUEST_TIMEOUT_MS, requireHostHeader: false },
+    serverFactory: (handle) => openServer(traceRequests(handle)),
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
@@ -78,17 +84,23 @@ export function createServer(options: ServerOptions): HttpServer {
 
   // Bodies are JSON; Fastify would also take plain text.
   server.removeContentTypeParser('text/plain');
-  server.addHook('onRequest', async (request, reply) => {
+  server.addHook('onRequest', (request, reply, done) => {
     answering.set(request.raw.socket, reply.raw);
     nameSpanAfterRoute(request);
     const traceParent = currentTraceParent();
     if (traceParent !== undefined) reply.header('traceparent', traceParent);
     // Here and not by Node, whose answer has no body. HTTP/1.0 knows no Host.
     if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
-      throw new ProblemError('malformed_request', 'the Host header is missing');
+      done(new ProblemError('malformed_request', 'the Host header is missing'));
+    else done();
   });
-  server.addHook('onResponse', async (request, reply) => logAccess(options, request, reply));
-  server.setErrorHandler((error, request, reply) => answerError(error, request, reply));
+  // The body has arrived, which is an event of the socket.
+  server.addHook('preValidation', (request, _reply, done) => inRequest(request.raw, done));
+  server.addHook('onResponse', (request, reply, done) => {
+    inRequest(request.raw, () => logAccess(options, request, reply));
+    done();
+  });
+  server.setErrorHandler((error, request, reply) => inRequest(request.raw, () => answerError(error, request, reply)));
   server.setNotFoundHandler((_request, reply) =>
     sendProblem(reply, 'route_not_found', 'no route has this path and method'),
   );
@@ -96,11 +108,26 @@ export function createServer(options: ServerOptions): HttpServer {
   return server as unknown as HttpServer;
 }
 
-/** The HTTP instrumentation renames the server span to `{method} {route}` when the answer ends. */
+/** As Fastify would open it, which takes no listener from others. */
+function openServer(listener: RequestListener): Server {
+  const server = createHttpServer(
+    {
+      connectionsCheckingInterval: 1_000,
+      // Node takes the smaller of its two limits for the headers, and the other for the whole request.
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      requireHostHeader: false,
+    },
+    listener,
+  );
+  server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
+  return server;
+}
+
 function nameSpanAfterRoute(request: FastifyRequest): void {
-  const metadata = getRPCMetadata(context.active());
   const route = request.routeOptions.config?.otelRoute ?? request.routeOptions.url;
-  if (metadata?.type === RPCType.HTTP && route !== undefined) metadata.route = route;
+  if (route !== undefined) nameRequest(request.raw, route);
 }
 
 function logAccess(options: ServerOptions, request: FastifyRequest, reply: FastifyReply): void {
@@ -227,7 +254,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, logge
   else refuse();
 }
 
-/** No instrumentation has seen it, so it gets a span of its own: its trace id is in the answer and in the log. */
+/** It never was a request, so it gets a span of its own: its trace id is in the answer and in the log. */
 function refusal(errorCode: string, logger: Logger): string {
   const [code, detail] =
     BROKEN_REQUESTS[errorCode] ?? (['malformed_request', 'this is not a valid HTTP/1.1 request'] as const);

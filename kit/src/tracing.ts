@@ -11,8 +11,7 @@ import {
 } from '@opentelemetry/api';
 import { suppressTracing } from '@opentelemetry/core';
 import { messageOf } from './failures.ts';
-
-const tracer = trace.getTracer('shop');
+import { tracer } from './spans/operation.ts';
 
 /** Runs `work` in an internal span that ends with it; a rejection marks the span failed and is passed on. */
 export function inSpan<T>(name: string, attributes: Attributes, work: (span: Span) => Promise<T>): Promise<T> {
@@ -28,7 +27,7 @@ export function inSpan<T>(name: string, attributes: Attributes, work: (span: Spa
   });
 }
 
-/** Runs `work` in a server span of a trace of its own, for what no instrumentation sees. */
+/** Runs `work` in a server span of a trace of its own, for what never became a request. */
 export function serverSpan<T>(name: string, work: (span: Span) => T): T {
   return tracer.startActiveSpan(name, { kind: SpanKind.SERVER, root: true }, (span) => {
     try {

@@ -1,6 +1,5 @@
 import type { Meter } from '@opentelemetry/api';
-import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace';
-import type { SpanProcessor } from './conventions.ts';
+import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace';
 
 /** ExportResultCode.SUCCESS of the exporter interface. */
 const SUCCESS = 0;

@@ -1,4 +1,5 @@
 import { TransientError } from '@shop/kit/failures.ts';
+import { type ClientRequestSpans, createClientRequestSpans } from '@shop/kit/spans/client-requests.ts';
 import { type Dispatcher, Pool } from 'undici';
 
 /** An answer with its body read to the end. */
@@ -8,7 +9,9 @@ export interface BufferedAnswer {
   readonly body: Buffer;
 }
 
-export type UpstreamRequest = Pick<Dispatcher.RequestOptions, 'method' | 'path' | 'headers' | 'body'>;
+export type UpstreamRequest = Pick<Dispatcher.RequestOptions, 'method' | 'path' | 'body'> & {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+};
 
 /** The connection broke after it had been made: orders may have acted on the request. */
 export class ConnectionLostError extends TransientError {
@@ -45,6 +48,7 @@ const NOTHING_SENT = new Set([
 
 interface Replica {
   readonly pool: Pool;
+  readonly spans: ClientRequestSpans;
   failedAt: number;
 }
 
@@ -53,7 +57,11 @@ export function createReplicas(
   connections: number,
   now = () => performance.now(),
 ): Replicas {
-  const replicas: Replica[] = origins.map((origin) => ({ pool: openPool(origin, connections), failedAt: -Infinity }));
+  const replicas: Replica[] = origins.map((origin) => ({
+    pool: openPool(origin, connections),
+    spans: createClientRequestSpans(origin),
+    failedAt: -Infinity,
+  }));
   let turn = 0;
 
   /** Every replica once: from the next in turn on, those that refused lately last. */
@@ -69,7 +77,7 @@ export function createReplicas(
       let failure: unknown;
       for (const replica of candidates()) {
         try {
-          return await sendTo(replica.pool, request, signal);
+          return await sendTo(replica, request, signal);
         } catch (error) {
           // An end that the caller asked for says nothing of the replica.
           if (!signal.aborted) replica.failedAt = now();
@@ -101,9 +109,22 @@ function openPool(origin: string, connections: number): Pool {
   });
 }
 
-async function sendTo(pool: Pool, request: UpstreamRequest, signal: AbortSignal): Promise<BufferedAnswer> {
-  const { statusCode, headers, body } = await pool.request({ ...request, signal });
-  return { statusCode, headers, body: Buffer.from(await body.arrayBuffer()) };
+async function sendTo(
+  { pool, spans }: Replica,
+  { method, path, body, headers: given }: UpstreamRequest,
+  signal: AbortSignal,
+): Promise<BufferedAnswer> {
+  const headers = { ...given };
+  const traced = spans.start(method, path, headers);
+  try {
+    const answer = await pool.request({ method, path, headers, body, signal });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    traced?.end(answer.statusCode);
+    return { statusCode: answer.statusCode, headers: answer.headers, body: bytes };
+  } catch (error) {
+    traced?.fail(error);
+    throw error;
+  }
 }
 
 async function checkAlive(pool: Pool, signal: AbortSignal): Promise<void> {

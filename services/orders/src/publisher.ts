@@ -1,6 +1,7 @@
 import { type Broker, openBroker } from '@shop/kit/broker.ts';
 import { messageOf, TransientError } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
+import { createPublishSpans, type PublishSpans } from '@shop/kit/spans/messages.ts';
 import { declareTopology, EVENTS_EXCHANGE } from '@shop/kit/topology.ts';
 import type { ChannelModel, ConfirmChannel, Message } from 'amqplib';
 import type { OutboxRow } from './outbox.ts';
@@ -33,6 +34,7 @@ export async function openPublisher(options: {
   isMandatory?: boolean;
 }): Promise<Publisher> {
   const { logger, isMandatory = false } = options;
+  const spans = createPublishSpans(options.url);
   let connection: ChannelModel | undefined;
   let channel: ConfirmChannel | undefined;
   /** Why, by message id. Told by `basic.return` before the confirm arrives; such a message had no queue to go to. */
@@ -85,7 +87,7 @@ export async function openPublisher(options: {
       const current = channel;
       if (current === undefined) throw new TransientError('the broker is not connected');
       try {
-        await confirmed(current, row, isMandatory);
+        await confirmed(current, row, { mandatory: isMandatory, spans });
       } catch (error) {
         if (error instanceof ConfirmTimeoutError && channel === current) replaceChannel();
         throw error;
@@ -111,16 +113,29 @@ class ConfirmTimeoutError extends TransientError {
   override readonly name = 'ConfirmTimeoutError';
 }
 
-function confirmed(channel: ConfirmChannel, row: OutboxRow, mandatory: boolean): Promise<void> {
+function confirmed(
+  channel: ConfirmChannel,
+  row: OutboxRow,
+  { mandatory, spans }: { readonly mandatory: boolean; readonly spans: PublishSpans },
+): Promise<void> {
+  const headers: Record<string, string> = {};
+  const traced = spans.start({ exchange: EVENTS_EXCHANGE, routingKey: row.type, messageId: row.id }, headers);
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new ConfirmTimeoutError(`no confirm within ${CONFIRM_TIMEOUT_MS} ms`)),
-      CONFIRM_TIMEOUT_MS,
-    );
+    const giveUp = () => {
+      const error = new ConfirmTimeoutError(`no confirm within ${CONFIRM_TIMEOUT_MS} ms`);
+      traced?.fail(error);
+      reject(error);
+    };
+    const timer = setTimeout(giveUp, CONFIRM_TIMEOUT_MS);
     const settle = (error: unknown) => {
       clearTimeout(timer);
-      if (error) reject(new TransientError('the broker did not take the message', { cause: error }));
-      else resolve();
+      if (error) {
+        traced?.fail(error);
+        reject(new TransientError('the broker did not take the message', { cause: error }));
+      } else {
+        traced?.end();
+        resolve();
+      }
     };
     try {
       channel.publish(
@@ -128,6 +143,7 @@ function confirmed(channel: ConfirmChannel, row: OutboxRow, mandatory: boolean):
         row.type,
         Buffer.from(JSON.stringify(row.payload)),
         {
+          headers,
           mandatory,
           persistent: true,
           messageId: row.id,

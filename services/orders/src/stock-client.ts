@@ -1,8 +1,9 @@
-import type { Client, ServiceError } from '@grpc/grpc-js';
+import type { Client, Metadata, ServiceError } from '@grpc/grpc-js';
 import type { Deadline } from '@shop/kit/deadline.ts';
 import { PermanentError, TransientError } from '@shop/kit/failures.ts';
 import { grpc, loadProto } from '@shop/kit/grpc.ts';
 import type { Attempt, CallPolicy } from '@shop/kit/resilience.ts';
+import { createGrpcClientSpans, statusOf } from '@shop/kit/spans/grpc-calls.ts';
 import { stockTarget } from './stock-target.ts';
 
 export interface StockLine {
@@ -39,6 +40,7 @@ const TRANSIENT = new Set([
 
 type Unary = (
   request: object,
+  metadata: Metadata,
   options: { deadline: number },
   callback: (error: ServiceError | null, response?: { outcome?: string }) => void,
 ) => { cancel(): void };
@@ -58,11 +60,17 @@ export function createStock(addresses: readonly string[], policy: CallPolicy): S
     'grpc.dns_min_time_between_resolutions_ms': 1_000,
   });
 
+  const spans = createGrpcClientSpans('stock.Inventory');
+
   function call(method: 'Reserve' | 'Release', request: object, attempt: Attempt): Promise<{ outcome?: string }> {
     return new Promise((resolve, reject) => {
       const unary = client[method] as Unary;
       const cancel = () => sent.cancel();
-      const sent = unary.call(client, request, { deadline: Date.now() + attempt.timeoutMs }, (error, response) => {
+      const metadata = new grpc.Metadata();
+      const traced = spans.start(method, metadata);
+      const options = { deadline: Date.now() + attempt.timeoutMs };
+      const sent = unary.call(client, request, metadata, options, (error, response) => {
+        traced?.end(statusOf(error));
         // The attempt's signal fires when it is over, too; then there is nothing left to cancel.
         attempt.signal.removeEventListener('abort', cancel);
         if (error === null && response !== undefined) resolve(response);

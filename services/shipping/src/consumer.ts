@@ -1,6 +1,8 @@
+import { context } from '@opentelemetry/api';
 import { type Broker, openBroker } from '@shop/kit/broker.ts';
 import { messageOf } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
+import { createDeliverySpans, type DeliverySpans, type RunningDelivery } from '@shop/kit/spans/messages.ts';
 import { declareTopology, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { type DeliveryDependencies, type Settlement, settle } from './delivery.ts';
@@ -28,13 +30,14 @@ export interface ConsumerOptions {
 /** Starts consuming order events and returns at once; follows the broker through any loss of channel or connection. */
 export async function openConsumer({ url, instance, logger, delivery }: ConsumerOptions): Promise<Consumer> {
   const draining = new AbortController();
+  const spans = createDeliverySpans(url, ORDER_CONFIRMED_QUEUE);
   let connection: ChannelModel | undefined;
   let current: Subscription | undefined;
 
   async function subscribe(model: ChannelModel): Promise<void> {
     if (draining.signal.aborted) return;
     const channel = await model.createChannel();
-    const subscription = createSubscription({ channel, draining: draining.signal, logger, delivery });
+    const subscription = createSubscription({ channel, draining: draining.signal, logger, delivery, spans });
     subscription.lost.addEventListener('abort', () => {
       if (current === subscription) current = undefined;
       subscribeAgain(model);
@@ -96,8 +99,9 @@ function createSubscription(options: {
   draining: AbortSignal;
   logger: Logger;
   delivery: DeliveryDependencies;
+  spans: DeliverySpans;
 }): Subscription {
-  const { channel, draining, logger, delivery } = options;
+  const { channel, draining, logger, delivery, spans } = options;
   const lost = new AbortController();
   const stop = AbortSignal.any([draining, lost.signal]);
   const inHand = new Set<Promise<void>>();
@@ -112,25 +116,30 @@ function createSubscription(options: {
       channel.close().catch((error: unknown) => logger.debug({ reason: messageOf(error) }, 'closing a channel'));
       return;
     }
-    const work = handle(message).finally(() => inHand.delete(work));
+    const traced = spans.start(message);
+    const work = context.with(traced.context, handle, undefined, message, traced).finally(() => inHand.delete(work));
     inHand.add(work);
   }
 
-  async function handle(message: ConsumeMessage): Promise<void> {
+  async function handle(message: ConsumeMessage, traced: RunningDelivery): Promise<void> {
     const given = { content: message.content, earlierDeliveries: earlierDeliveriesOf(message) };
     const settlement = await settle(given, delivery, stop);
     // On a dead channel nothing can be said, and need not be: the broker delivers the message again.
-    if (!lost.signal.aborted) tell(message, settlement);
+    if (lost.signal.aborted) traced.fail('channel closed');
+    else tell(message, settlement, traced);
     // Failpoint: acknowledged.
     await delivery.failpoint('H4');
   }
 
-  function tell(message: ConsumeMessage, settlement: Settlement): void {
+  function tell(message: ConsumeMessage, settlement: Settlement, traced: RunningDelivery): void {
     try {
       if (settlement === 'ack') channel.ack(message);
       else if (settlement === 'dead-letter') channel.reject(message, false);
       else if (settlement === 'requeue') channel.nack(message, false, true);
+      if (settlement === 'ack') traced.end();
+      else traced.fail(settlement);
     } catch (error) {
+      traced.fail('channel closed');
       logger.info({ reason: messageOf(error) }, 'the channel was lost before a message was settled');
     }
   }

@@ -3,6 +3,7 @@ import { ReplyDroppedError } from '@shop/kit/failpoints.ts';
 import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
 import { grpc } from '@shop/kit/grpc.ts';
 import type { Logger } from '@shop/kit/logger.ts';
+import { traceUnary } from '@shop/kit/spans/grpc-calls.ts';
 import { InvalidRequestError, parseRelease, parseReserve } from './requests.ts';
 import { KeyReusedError, type ReserveOutcome } from './reservation.ts';
 import type { StillWanted, Stock } from './stock.ts';
@@ -39,7 +40,7 @@ function toReserveResponse(result: ReserveOutcome) {
 type Method = (request: unknown, stillWanted: StillWanted) => Promise<object>;
 
 function unary(logger: Logger, method: Method) {
-  return async (call: ServerUnaryCall<unknown, object>, callback: sendUnaryData<object>) => {
+  return traceUnary(async (call: ServerUnaryCall<unknown, object>, callback: sendUnaryData<object>) => {
     const began = performance.now();
     let status: { code: number; details: string } | undefined;
     try {
@@ -60,7 +61,7 @@ function unary(logger: Logger, method: Method) {
       },
       'request answered',
     );
-  };
+  });
 }
 
 function whileWaiting(call: ServerUnaryCall<unknown, object>): StillWanted {

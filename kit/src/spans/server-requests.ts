@@ -1,0 +1,109 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import {
+  type Attributes,
+  type Context,
+  context,
+  type Histogram,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  trace,
+} from '@opentelemetry/api';
+import { pathOf } from './client-requests.ts';
+import { durationOf } from './durations.ts';
+import { Operation, tracer } from './operation.ts';
+
+/** Where a request keeps what is known of it. */
+const TRACED = Symbol('traced request');
+
+type Traced = IncomingMessage & { [TRACED]?: TracedRequest | undefined };
+
+/** Methods with a span name of their own; others are HTTP (semantic conventions 1.44). */
+const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE']);
+
+/**
+ * Runs `handle` in the request's server span, which ends with the answer, or when the client leaves. Health checks have
+ * none. Events of the request, such as the arrival of its body, come from the socket and know no span: what follows them
+ * is run by `inRequest`.
+ */
+export function traceRequests(handle: RequestListener): RequestListener {
+  const duration = durationOf('http.server.request.duration');
+  return (request, response) => {
+    if (request.url?.startsWith('/health')) return handle(request, response);
+    const traced = new TracedRequest(request, duration);
+    (request as Traced)[TRACED] = traced;
+    response.once('close', endOf);
+    return context.with(traced.context, handle, undefined, request, response);
+  };
+}
+
+/** Runs `work` in the request's context; as it is where the request is not traced. */
+export function inRequest<T>(request: IncomingMessage, work: () => T): T {
+  const traced = (request as Traced)[TRACED];
+  return traced === undefined ? work() : context.with(traced.context, work);
+}
+
+/** Names the request's span `{method} {route}`. */
+export function nameRequest(request: IncomingMessage, route: string): void {
+  (request as Traced)[TRACED]?.named(route);
+}
+
+function endOf(this: ServerResponse): void {
+  (this.req as Traced)[TRACED]?.end(this);
+}
+
+class TracedRequest {
+  readonly context: Context;
+  private readonly operation: Operation;
+  private readonly method: string;
+  private readonly series: Attributes;
+
+  constructor(request: IncomingMessage, duration: Histogram) {
+    const parent = propagation.extract(ROOT_CONTEXT, request.headers);
+    const given = request.method ?? 'GET';
+    const isKnown = METHODS.has(given);
+    this.method = isKnown ? given : 'HTTP';
+    this.series = {
+      'http.request.method': isKnown ? given : '_OTHER',
+      'url.scheme': 'http',
+      'network.protocol.version': request.httpVersion,
+    };
+    const attributes = {
+      ...this.series,
+      ...(isKnown ? {} : { 'http.request.method_original': given }),
+      'url.path': pathOf(request.url ?? ''),
+      ...addressOf(request.headers.host),
+      'client.address': request.socket.remoteAddress,
+      'user_agent.original': request.headers['user-agent'],
+    };
+    const span = tracer.startSpan(this.method, { kind: SpanKind.SERVER, attributes }, parent);
+    this.operation = new Operation(span, duration);
+    this.context = trace.setSpan(parent, span);
+  }
+
+  named(route: string): void {
+    this.series['http.route'] = route;
+    this.operation.span.updateName(`${this.method} ${route}`).setAttribute('http.route', route);
+  }
+
+  end(response: ServerResponse): void {
+    const { operation, series } = this;
+    // A client that left before there was an answer has seen no status.
+    const status = response.headersSent ? response.statusCode : undefined;
+    if (status !== undefined) {
+      series['http.response.status_code'] = status;
+      operation.span.setAttribute('http.response.status_code', status);
+    }
+    if (status === undefined || status < 500) operation.end(series);
+    else operation.fail(String(status), series);
+  }
+}
+
+/** Name and port by which the client knows this server. */
+function addressOf(host: string | undefined): Attributes | undefined {
+  if (host === undefined) return undefined;
+  const colon = host.lastIndexOf(':');
+  const port = colon > host.lastIndexOf(']') ? Number(host.slice(colon + 1)) : Number.NaN;
+  if (!Number.isInteger(port)) return { 'server.address': host };
+  return { 'server.address': host.slice(0, colon), 'server.port': port };
+}
