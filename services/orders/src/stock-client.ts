@@ -63,7 +63,7 @@ export function createStock(addresses: readonly string[], policy: CallPolicy): S
       const unary = client[method] as Unary;
       const cancel = () => sent.cancel();
       const sent = unary.call(client, request, { deadline: Date.now() + attempt.timeoutMs }, (error, response) => {
-        // The attempt's signal fires when it is over, too; then there is nothing left to cancel.
+        // An answered call has nothing left to cancel.
         attempt.signal.removeEventListener('abort', cancel);
         if (error === null && response !== undefined) resolve(response);
         else reject(error === null ? new PermanentError(`stock: ${method} had no response`) : typed(method, error));
