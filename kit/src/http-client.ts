@@ -109,8 +109,8 @@ async function send(pool: Pool, options: Dispatcher.RequestOptions, traced: Outg
 }
 
 /**
- * A signal that ends with the attempt, for a reason that says so. `over` is called when the answer is there: the attempt's
- * own signal fires then too, and would make an error, with its stack, that nobody gets.
+ * A signal that ends when the attempt's time is over, for a reason that says so. `over` is called when the answer is there:
+ * nothing is left to end.
  */
 function timeOf({ signal, timeoutMs }: Attempt): { readonly signal: AbortSignal; over(): void } {
   const controller = new AbortController();

@@ -80,6 +80,22 @@ describe('a call', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
   });
 
+  it('leaves the signal of an attempt that answered alone: nothing is left to end', async () => {
+    const given = await aPolicy().call(async ({ signal }) => signal);
+    await vi.advanceTimersByTimeAsync(limits.callTimeoutMs);
+    expect(given.aborted).toBe(false);
+  });
+
+  it('that is over ends the attempt in work', async () => {
+    const signals: AbortSignal[] = [];
+    const error = await aPolicy({ attemptTimeoutMs: limits.callTimeoutMs }).failure(({ signal }) => {
+      signals.push(signal);
+      return new Promise(() => undefined);
+    });
+    expect(error).toMatchObject({ reason: 'timeout', sent: true });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
   it('ends within its own limit, whatever its attempts do', async () => {
     const settled = aPolicy({ attempts: 50 })
       .call(() => new Promise(() => undefined))
@@ -96,6 +112,15 @@ describe("the caller's deadline", () => {
     const call = aPolicy().call(async ({ timeoutMs }) => void given.push(timeoutMs), { budgetMs: 300 });
     await call;
     expect(given).toEqual([300]);
+  });
+
+  it('is each call its own', async () => {
+    const { call } = aPolicy();
+    const given: number[] = [];
+    for (const budgetMs of [9_000, 300, 9_000]) {
+      await call(async ({ timeoutMs }) => void given.push(timeoutMs), { budgetMs });
+    }
+    expect(given).toEqual([limits.attemptTimeoutMs, 300, limits.attemptTimeoutMs]);
   });
 
   it('shortens the call', async () => {

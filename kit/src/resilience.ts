@@ -105,6 +105,15 @@ export function createCallPolicy(edge: string, limits: EdgeLimits, logger: Logge
   });
   again.onRetry(() => retries.add(1, { edge }));
 
+  function compose(totalMs: number) {
+    const attemptMs = Math.min(limits.attemptTimeoutMs, totalMs);
+    const inner = wrap(breaker, within(attemptMs), places);
+    const total = within(totalMs);
+    return { totalMs, attemptMs, once: wrap(total, inner), repeated: wrap(total, again, inner) };
+  }
+  // Most calls have the budget of the one before: only the breaker, the retries and the places know of earlier calls.
+  let composed = compose(limits.callTimeoutMs);
+
   return {
     get state() {
       return state();
@@ -112,10 +121,8 @@ export function createCallPolicy(edge: string, limits: EdgeLimits, logger: Logge
     async execute({ deadline, idempotent }, attempt) {
       const totalMs = Math.min(limits.callTimeoutMs, deadline.remainingMs());
       if (totalMs === 0) throw new CallUnavailableError(edge, 'no_budget', false);
-      const attemptMs = Math.min(limits.attemptTimeoutMs, totalMs);
-      const inner = wrap(breaker, timeout(attemptMs, TimeoutStrategy.Aggressive), places);
-      const total = timeout(totalMs, TimeoutStrategy.Aggressive);
-      const policy = idempotent ? wrap(total, again, inner) : wrap(total, inner);
+      if (composed.totalMs !== totalMs) composed = compose(totalMs);
+      const { attemptMs } = composed;
       let sent = 0;
       // A call that waits for a place is started by the one that leaves: bound, it keeps its own trace context.
       const bound = context.bind(context.active(), (signal: AbortSignal) => {
@@ -123,12 +130,17 @@ export function createCallPolicy(edge: string, limits: EdgeLimits, logger: Logge
         return attempt({ signal, timeoutMs: attemptMs, number: sent });
       });
       try {
-        return await policy.execute(({ signal }) => bound(signal));
+        return await (idempotent ? composed.repeated : composed.once).execute(({ signal }) => bound(signal));
       } catch (error) {
         throw unavailable(edge, error, sent > 0);
       }
     },
   };
+}
+
+/** Ends the signal of what it runs when the time is over, and only then: an answered call has nothing left to end. */
+function within(durationMs: number) {
+  return timeout(durationMs, { strategy: TimeoutStrategy.Aggressive, abortOnReturn: false });
 }
 
 function unavailable(edge: string, error: unknown, sent: boolean): unknown {

@@ -71,7 +71,7 @@ export function createStock(addresses: readonly string[], policy: CallPolicy): S
       const options = { deadline: Date.now() + attempt.timeoutMs };
       const sent = unary.call(client, request, metadata, options, (error, response) => {
         traced?.end(statusOf(error));
-        // The attempt's signal fires when it is over, too; then there is nothing left to cancel.
+        // An answered call has nothing left to cancel.
         attempt.signal.removeEventListener('abort', cancel);
         if (error === null && response !== undefined) resolve(response);
         else reject(error === null ? new PermanentError(`stock: ${method} had no response`) : typed(method, error));
