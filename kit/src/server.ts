@@ -94,12 +94,17 @@ export function createServer(options: ServerOptions): HttpServer {
       done(new ProblemError('malformed_request', 'the Host header is missing'));
     else done();
   });
-  // The body has arrived, which is an event of the socket.
-  server.addHook('preValidation', (request, _reply, done) => inRequest(request.raw, done));
-  server.addHook('onResponse', (request, reply, done) => {
-    inRequest(request.raw, () => logAccess(options, request, reply));
-    done();
+  server.addHook('preValidation', (request, _reply, done) => {
+    // That the body has arrived was an event of the socket.
+    if (request.body === undefined) done();
+    else inRequest(request.raw, done);
   });
+  if (options.logger.isLevelEnabled(options.accessLevel ?? 'debug')) {
+    server.addHook('onResponse', (request, reply, done) => {
+      inRequest(request.raw, () => logAccess(options, request, reply));
+      done();
+    });
+  }
   server.setErrorHandler((error, request, reply) => inRequest(request.raw, () => answerError(error, request, reply)));
   server.setNotFoundHandler((_request, reply) =>
     sendProblem(reply, 'route_not_found', 'no route has this path and method'),

@@ -2,6 +2,7 @@ import {
   type Attributes,
   type Context,
   context,
+  INVALID_TRACEID,
   propagation,
   ROOT_CONTEXT,
   type Span,
@@ -9,7 +10,7 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
-import { suppressTracing } from '@opentelemetry/core';
+import { isTracingSuppressed, suppressTracing } from '@opentelemetry/core';
 import { messageOf } from './failures.ts';
 import { tracer } from './spans/operation.ts';
 
@@ -49,9 +50,10 @@ export function untraced<T>(work: () => T): T {
 
 /** `traceparent` of the active span (W3C Trace Context), undefined where there is none. */
 export function currentTraceParent(): string | undefined {
-  const carrier: Record<string, string> = {};
-  propagation.inject(context.active(), carrier);
-  return carrier.traceparent;
+  const active = context.active();
+  const span = trace.getSpanContext(active);
+  if (span === undefined || span.traceId === INVALID_TRACEID || isTracingSuppressed(active)) return undefined;
+  return `00-${span.traceId}-${span.spanId}-${span.traceFlags.toString(16).padStart(2, '0')}`;
 }
 
 /** The context that a stored `traceparent` describes; a root context when it is absent or malformed. */

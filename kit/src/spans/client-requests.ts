@@ -1,7 +1,7 @@
 import { type Attributes, context, propagation, SpanKind, trace } from '@opentelemetry/api';
 import { messageOf } from '../failures.ts';
 import { durationOf } from './durations.ts';
-import { Operation, tracer, typeOf } from './operation.ts';
+import { Operation, typeOf } from './operation.ts';
 
 export interface OutgoingRequest {
   /** The whole answer has been read. From 400 on it is an error, as the conventions have it for clients. */
@@ -37,9 +37,9 @@ export function createClientRequestSpans(origin: string): ClientRequestSpans {
         'url.full': `${origin}${urlPath}`,
         'url.path': urlPath,
       };
-      const span = tracer.startSpan(method, { kind: SpanKind.CLIENT, attributes }, parent);
-      propagation.inject(trace.setSpan(parent, span), headers);
-      return new TracedRequest(new Operation(span, duration), { 'http.request.method': method, ...server });
+      const operation = new Operation({ name: method, kind: SpanKind.CLIENT, attributes, parent }, duration);
+      propagation.inject(trace.setSpan(parent, operation.span), headers);
+      return new TracedRequest(operation, { 'http.request.method': method, ...server });
     },
   };
 }
@@ -61,8 +61,8 @@ class TracedRequest implements OutgoingRequest {
 
   end(status: number): void {
     const { operation, series } = this;
-    operation.span.setAttribute('http.response.status_code', status);
     series['http.response.status_code'] = status;
+    operation.describe({ 'http.response.status_code': status });
     if (status < 400) operation.end(series);
     else operation.fail(String(status), series);
   }

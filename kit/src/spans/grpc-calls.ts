@@ -1,7 +1,7 @@
 import type { Metadata, ServerUnaryCall, ServiceError, sendUnaryData } from '@grpc/grpc-js';
 import { type Attributes, context, propagation, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { durationOf } from './durations.ts';
-import { Operation, tracer } from './operation.ts';
+import { Operation } from './operation.ts';
 
 /** gRPC status names by number, as `rpc.response.status_code` wants them. */
 const STATUS_NAMES = [
@@ -46,9 +46,9 @@ export function createGrpcClientSpans(service: string): GrpcClientSpans {
       const parent = context.active();
       if (trace.getSpan(parent) === undefined) return undefined;
       const attributes = describe(`${service}/${method}`);
-      const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes }, parent);
-      propagation.inject(trace.setSpan(parent, span), metadata, metadataSetter);
-      return new TracedCall(new Operation(span, duration), attributes);
+      const operation = new Operation({ name: 'POST', kind: SpanKind.CLIENT, attributes, parent }, duration);
+      propagation.inject(trace.setSpan(parent, operation.span), metadata, metadataSetter);
+      return new TracedCall(operation, attributes);
     },
   };
 }
@@ -68,14 +68,14 @@ export function traceUnary<Request, Response>(handle: Handler<Request, Response>
     const parent = propagation.extract(ROOT_CONTEXT, call.metadata, metadataGetter);
     const path = call.getPath();
     const attributes = describe(path.slice(1));
-    const span = tracer.startSpan(`POST ${path}`, { kind: SpanKind.SERVER, attributes }, parent);
-    const traced = new TracedCall(new Operation(span, duration), attributes);
+    const operation = new Operation({ name: `POST ${path}`, kind: SpanKind.SERVER, attributes, parent }, duration);
+    const traced = new TracedCall(operation, attributes);
     call.once('cancelled', () => traced.end(CANCELLED));
     const answer: sendUnaryData<Response> = (error, ...rest) => {
       traced.end(error === null ? 0 : (error.code ?? UNKNOWN));
       callback(error, ...rest);
     };
-    return context.with(trace.setSpan(parent, span), () => handle(call, answer));
+    return context.with(trace.setSpan(parent, operation.span), () => handle(call, answer));
   };
 }
 
@@ -93,9 +93,8 @@ class TracedCall implements GrpcCall {
   }
 
   end(status: number): void {
-    if (this.operation.isOver) return;
     const name = STATUS_NAMES[status] ?? 'UNKNOWN';
-    this.operation.span.setAttribute('rpc.response.status_code', name);
+    this.operation.describe({ 'rpc.response.status_code': name });
     const series = { ...this.series, 'rpc.response.status_code': name };
     if (status === 0) this.operation.end(series);
     else this.operation.fail(name, series);

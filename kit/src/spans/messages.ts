@@ -2,7 +2,7 @@ import { type Attributes, type Context, context, propagation, ROOT_CONTEXT, Span
 import type { ConsumeMessage } from 'amqplib';
 import { messageOf } from '../failures.ts';
 import { durationOf } from './durations.ts';
-import { Operation, tracer, typeOf } from './operation.ts';
+import { Operation, typeOf } from './operation.ts';
 
 export interface Publication {
   readonly exchange: string;
@@ -36,9 +36,10 @@ export function createPublishSpans(url: string): PublishSpans {
         'messaging.message.id': messageId,
         'messaging.rabbitmq.destination.routing_key': routingKey,
       };
-      const span = tracer.startSpan(`publish ${routingKey}`, { kind: SpanKind.PRODUCER, attributes }, parent);
-      propagation.inject(trace.setSpan(parent, span), headers);
-      return new TracedPublish(new Operation(span, duration), series);
+      const name = `publish ${routingKey}`;
+      const operation = new Operation({ name, kind: SpanKind.PRODUCER, attributes, parent }, duration);
+      propagation.inject(trace.setSpan(parent, operation.span), headers);
+      return new TracedPublish(operation, series);
     },
   };
 }
@@ -86,14 +87,14 @@ export function createDeliverySpans(url: string, queue: string): DeliverySpans {
         ...server,
         ...series,
         'messaging.operation.type': 'process',
-        'messaging.message.id': properties.messageId as string | undefined,
+        ...(typeof properties.messageId === 'string' && { 'messaging.message.id': properties.messageId }),
         'messaging.rabbitmq.destination.routing_key': fields.routingKey,
         'messaging.rabbitmq.message.delivery_tag': fields.deliveryTag,
       };
-      const span = tracer.startSpan(`deliver ${fields.routingKey}`, { kind: SpanKind.CONSUMER, attributes }, parent);
-      const operation = new Operation(span, duration);
+      const name = `deliver ${fields.routingKey}`;
+      const operation = new Operation({ name, kind: SpanKind.CONSUMER, attributes, parent }, duration);
       return {
-        context: trace.setSpan(parent, span),
+        context: trace.setSpan(parent, operation.span),
         end: () => operation.end(series),
         fail: (reason) => operation.fail('_OTHER', series, reason),
       };

@@ -1,6 +1,6 @@
 import { type Attributes, context, SpanKind, trace } from '@opentelemetry/api';
 import { durationOf } from './durations.ts';
-import { Operation, tracer } from './operation.ts';
+import { Operation } from './operation.ts';
 
 /** A statement as it is sent; the part of `name` before the colon names the span. */
 interface Query {
@@ -11,7 +11,7 @@ interface Query {
 /** What is the same each time a statement runs. */
 interface Description {
   readonly summary: string;
-  readonly span: { readonly kind: SpanKind; readonly attributes: Attributes };
+  readonly attributes: Attributes;
   readonly series: Attributes;
 }
 
@@ -52,7 +52,7 @@ export function createQuerySpans(url: string): QuerySpans {
       'db.operation.name': operation,
     };
     const series = { ...server, 'db.operation.name': operation };
-    return { summary, span: { kind: SpanKind.CLIENT, attributes }, series };
+    return { summary, attributes, series };
   }
 
   return {
@@ -65,8 +65,8 @@ export function createQuerySpans(url: string): QuerySpans {
         description = describe(query);
         descriptions.set(key, description);
       }
-      const span = tracer.startSpan(description.summary, description.span, parent);
-      return new TracedQuery(new Operation(span, duration), description.series);
+      const { summary: name, attributes, series } = description;
+      return new TracedQuery(new Operation({ name, kind: SpanKind.CLIENT, attributes, parent }, duration), series);
     },
   };
 }
@@ -86,7 +86,7 @@ class TracedQuery implements RunningQuery {
 
   fail(error: unknown): void {
     const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN';
-    if (SQLSTATE.test(code)) this.operation.span.setAttribute('db.response.status_code', code);
+    if (SQLSTATE.test(code)) this.operation.describe({ 'db.response.status_code': code });
     this.operation.fail(code, this.series, `PostgreSQL error ${code}`);
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/api';
 import { pathOf } from './client-requests.ts';
 import { durationOf } from './durations.ts';
-import { Operation, tracer } from './operation.ts';
+import { Operation } from './operation.ts';
 
 /** Where a request keeps what is known of it. */
 const TRACED = Symbol('traced request');
@@ -73,17 +73,16 @@ class TracedRequest {
       ...(isKnown ? {} : { 'http.request.method_original': given }),
       'url.path': pathOf(request.url ?? ''),
       ...addressOf(request.headers.host),
-      'client.address': request.socket.remoteAddress,
-      'user_agent.original': request.headers['user-agent'],
+      ...clientOf(request),
     };
-    const span = tracer.startSpan(this.method, { kind: SpanKind.SERVER, attributes }, parent);
-    this.operation = new Operation(span, duration);
-    this.context = trace.setSpan(parent, span);
+    this.operation = new Operation({ name: this.method, kind: SpanKind.SERVER, attributes, parent }, duration);
+    this.context = trace.setSpan(parent, this.operation.span);
   }
 
   named(route: string): void {
     this.series['http.route'] = route;
-    this.operation.span.updateName(`${this.method} ${route}`).setAttribute('http.route', route);
+    this.operation.describe({ 'http.route': route });
+    this.operation.span.updateName(`${this.method} ${route}`);
   }
 
   end(response: ServerResponse): void {
@@ -92,11 +91,18 @@ class TracedRequest {
     const status = response.headersSent ? response.statusCode : undefined;
     if (status !== undefined) {
       series['http.response.status_code'] = status;
-      operation.span.setAttribute('http.response.status_code', status);
+      operation.describe({ 'http.response.status_code': status });
     }
     if (status === undefined || status < 500) operation.end(series);
     else operation.fail(String(status), series);
   }
+}
+
+function clientOf({ socket, headers }: IncomingMessage): Attributes {
+  const attributes: Attributes = {};
+  if (socket.remoteAddress !== undefined) attributes['client.address'] = socket.remoteAddress;
+  if (headers['user-agent'] !== undefined) attributes['user_agent.original'] = headers['user-agent'];
+  return attributes;
 }
 
 /** Name and port by which the client knows this server. */

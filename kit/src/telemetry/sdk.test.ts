@@ -1,0 +1,41 @@
+/** What a process tells its receiver, over a real socket. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { context, metrics, propagation, trace } from '@opentelemetry/api';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { inSpan } from '../tracing.ts';
+import { startTelemetry } from './sdk.ts';
+import { shutdownTelemetry } from './shutdown.ts';
+
+const received = new Map<string, unknown[]>();
+let receiver: Server;
+
+beforeAll(async () => {
+  receiver = createServer(async (request, response) => {
+    received.set(request.url ?? '', [...(received.get(request.url ?? '') ?? []), await json(request)]);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`);
+  vi.stubEnv('OTEL_SERVICE_NAME', 'orders');
+  vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'service.instance.id=orders-2');
+  startTelemetry(process.env);
+});
+
+afterAll(() => {
+  vi.unstubAllEnvs();
+  for (const api of [trace, metrics, propagation, context]) api.disable();
+  receiver.closeAllConnections();
+  receiver.close();
+});
+
+it('sends spans and what became of them, of the service and instance that the environment names, before it ends', async () => {
+  await inSpan('order saga', {}, async () => undefined);
+  await shutdownTelemetry();
+  const traces = JSON.stringify(received.get('/v1/traces'));
+  expect(traces).toContain('"name":"order saga"');
+  for (const attribute of ['service.name', 'service.instance.id', 'process.pid']) expect(traces).toContain(attribute);
+  expect(traces).toContain('"stringValue":"orders-2"');
+  expect(JSON.stringify(received.get('/v1/metrics'))).toContain('"shop.telemetry.spans"');
+});
