@@ -289,6 +289,15 @@ describe.skipIf(cannotRender !== undefined).each(migrations)('deploy/%s', (folde
     for (const { metadata, spec } of jobs) expectRestricted(metadata.name, spec.template);
   });
 
+  it('has its accounts before its Jobs also where Argo CD applies it, in whose hooks nothing else is there yet', () => {
+    const waveOf = ({ metadata }: Manifest) => {
+      expect(metadata.annotations?.['argocd.argoproj.io/hook'], metadata.name).toBe('PreSync');
+      return Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? 0);
+    };
+    const jobs = ofKind(at(folder), 'Job').map(waveOf);
+    for (const wave of ofKind(at(folder), 'ExternalSecret').map(waveOf)) expect(wave).toBeLessThan(Math.min(...jobs));
+  });
+
   it('lets migrations out to the databases, and nowhere else', () => {
     const [system = ''] = systems.filter((one) => folder === `${one}/migrations`);
     const jobs = ofKind<{ template: PodTemplate }>(at(folder), 'Job');

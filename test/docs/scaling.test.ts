@@ -2,7 +2,30 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { serviceNames } from '../../cli/src/platform/services.ts';
+import { databaseNames } from '../../cli/src/providers/databases.ts';
+import { loadConfig as loadCatalog } from '../../services/catalog/src/config.ts';
+import { loadConfig as loadOrders } from '../../services/orders/src/config.ts';
+import { loadConfig as loadPayments } from '../../services/payments/src/config.ts';
+import { loadConfig as loadShipping } from '../../services/shipping/src/config.ts';
+import { loadConfig as loadStock } from '../../services/stock/src/config.ts';
 
+/** What a service cannot do without, as examples. */
+const environment = {
+  PORT: '8080',
+  HEALTH_PORT: '8081',
+  CATALOG_URLS: 'http://catalog:8080',
+  PAYMENTS_URLS: 'http://payments:8080',
+  STOCK_ADDRESSES: 'stock:9090',
+  DATABASE_URL: 'postgres://role:secret@database.example/name',
+  BROKER_URL: 'amqp://user:secret@broker.example/shop',
+};
+const poolSizes: Readonly<Record<string, number>> = {
+  catalog: loadCatalog(environment).DATABASE_POOL_SIZE,
+  orders: loadOrders(environment).database.poolSize,
+  stock: loadStock(environment).DATABASE_POOL_SIZE,
+  payments: loadPayments(environment).DATABASE_POOL_SIZE,
+  shipping: loadShipping(environment).DATABASE_POOL_SIZE,
+};
 const root = new URL('../../', import.meta.url).pathname;
 const page = readFileSync(`${root}docs/scaling.md`, 'utf8');
 const read = (file: string) => parse(readFileSync(`${root}deploy/${file}`, 'utf8'));
@@ -31,6 +54,21 @@ describe('docs/scaling.md', () => {
       expect(rounded(number(msOfCore) / number(ms)), service).toBe(number(rate));
       expect(rounded((number(msOfCore) / number(ms)) * number(most)), service).toBe(number(all));
     }
+  });
+
+  it('calculates connections with the pools of the services and the rollout of the manifests', () => {
+    const rows = [...page.matchAll(/^\| ([a-z]+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$/gm)];
+    const most = new Map(pods.map(([, service = '', , , , , count]) => [service, number(count)]));
+    const settings = read('components/pod-defaults/service-pod.yaml').spec.strategy.rollingUpdate;
+    const surge = Number.parseInt(settings.maxSurge, 10) / 100;
+    expect(rows.map(([, service]) => service).toSorted()).toEqual([...databaseNames].toSorted());
+    for (const [, service = '', all, rolling, pool, connections] of rows) {
+      expect([number(all), number(pool)], service).toEqual([most.get(service), poolSizes[service]]);
+      expect(number(rolling), service).toBe(number(all) + Math.ceil(number(all) * surge));
+      expect(number(connections), service).toBe(number(rolling) * number(pool));
+    }
+    const sum = rows.reduce((total, row) => total + number(row[5]), 0);
+    expect(page).toContain(`\n${sum} if all roll at once`);
   });
 
   it("states the manifests' requests and numbers of pods", () => {
