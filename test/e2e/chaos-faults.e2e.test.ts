@@ -22,6 +22,7 @@ import { findImbalances, untilDrained } from './support/ledger.ts';
 /** A fault is gone this long after its holder, in ms; what must start again takes its own start longer. */
 const HEALED_MS = 5_000;
 const STARTED_MS = 20_000;
+const healedWithinMs = ([, fault]: Words) => (fault === 'stop' ? STARTED_MS : HEALED_MS);
 
 let platform: TestPlatform;
 const children: ChildProcess[] = [];
@@ -37,6 +38,13 @@ afterEach(() => {
 const inject = (words: Words) => chaos.inject(platform, words);
 const activeFaults = () => chaos.activeFaults(platform);
 const expectClean = () => chaos.expectClean(platform);
+
+/** Ids that the command itself shows. */
+async function shownByStatus(): Promise<readonly string[]> {
+  const { stdout, stderr } = await platform.shopctl('chaos', 'status', '--json');
+  expect(stdout, stderr).not.toBe('');
+  return (JSON.parse(stdout) as { faults: Lease[] }).faults.map(({ id }) => id);
+}
 
 async function hold(words: Words): Promise<chaos.Holder> {
   const holder = await chaos.hold(platform, words);
@@ -183,11 +191,12 @@ describe('the command that holds a fault', () => {
   ];
   const held = [...new Map([...toxics, ...lasting, ...more].map((words) => [words[1], words])).values()];
 
-  it.each(held)('is killed while %s %s is in effect: healed within 5 s', async (...words) => {
-    const { child, lease } = await hold(words as unknown as Words);
+  it.each(held)('is killed while %s %s is in effect: healed in its time', async (...told) => {
+    const words = told as unknown as Words;
+    const { child, lease } = await hold(words);
     expect(lease.isHeld).toBe(true);
     child.kill('SIGKILL');
-    await eventually('it to be healed', { withinMs: HEALED_MS, seen: activeFaults }, async () => {
+    await eventually('it to be healed', { withinMs: healedWithinMs(words), seen: activeFaults }, async () => {
       return (await activeFaults()).length === 0;
     });
     await expectClean();
@@ -197,10 +206,12 @@ describe('the command that holds a fault', () => {
     expect(await platform.shopctl('verify')).toMatchObject({ code: 0 });
   });
 
-  it('is interrupted by Ctrl-C: it waits until the fault is gone and ends with 130', async () => {
-    const { child, ended } = await hold(['orders-payments', 'latency', '--latency', '300ms']);
+  it('is interrupted by Ctrl-C: it waits until the fault is gone and ends with 130, and status shows both', async () => {
+    const { child, lease, ended } = await hold(['orders-payments', 'latency', '--latency', '300ms']);
+    expect(await shownByStatus()).toEqual([lease.id]);
     child.kill('SIGINT');
     expect(await ended).toBe(130);
+    expect(await shownByStatus()).toEqual([]);
     await expectClean();
   });
 });
