@@ -28,6 +28,14 @@ export interface Reading {
   readonly points: readonly MetricPoint[];
   /** Newest moment up to which every living process has reported, ms since 1970; undefined when none reports. */
   readonly reportedUntil: number | undefined;
+  /** Services of which any process has ever reported. */
+  readonly services: ReadonlySet<string>;
+}
+
+/** Why a counter that nobody reports is not 0: the service that counts it has never reported anything. */
+export function silenceOf({ services }: Reading, metric: string, { edge = '' }: Attributes = {}): string | undefined {
+  const counts = edge.startsWith('gateway-') ? 'gateway' : metric.startsWith('shop.shipping.') ? 'shipping' : 'orders';
+  return services.has(counts) ? undefined : `${counts}, which counts ${metric}, has never reported metrics`;
 }
 
 /** Reads series of these names, and how far reports reach. Throws CliError (4) when telemetry cannot be reached. */
@@ -40,6 +48,7 @@ export async function readSeries(
   return {
     points: all.filter(({ name }) => names.includes(name)),
     reportedUntil: live.length === 0 ? undefined : Math.min(...live),
+    services: new Set(all.map(({ service }) => service)),
   };
 }
 
