@@ -76,6 +76,13 @@ export function gained(points: readonly MetricPoint[], since: Snapshot, where: A
   return matching(points, where).reduce((sum, point) => sum + numberOf(point) - (since.get(keyOf(point)) ?? 0), 0);
 }
 
+/** What is wrong with a choice of series: a tag that none of them has would choose none, whatever they say. */
+export function unknownTag(points: readonly MetricPoint[], where: Attributes): string | undefined {
+  if (points.length === 0) return undefined;
+  const tag = Object.keys(where).find((key) => points.every((point) => attributeOf(point, key) === undefined));
+  return tag === undefined ? undefined : `no series of ${points[0]?.name} has a tag "${tag}"`;
+}
+
 export function matching(points: readonly MetricPoint[], where: Attributes = {}): readonly MetricPoint[] {
   return points.filter((point) =>
     Object.entries(where).every(([key, value]) => String(attributeOf(point, key)) === value),
