@@ -55,6 +55,10 @@ describe('exit codes', { timeout: 20_000 }, () => {
     expect(JSON.parse(stderr)).toMatchObject({ error: { what: 'platform not running', exitCode: 4 } });
   });
 
+  it('names the project in the commands it tells to use', async () => {
+    expect((await shopctl('status', '-p', 'mine')).stderr).toContain('start it with "shopctl up -p mine"');
+  });
+
   it('says what is wrong with a command line, why, and where to look', async () => {
     const { stdout, stderr } = await shopctl('load', 'run', 'smoke', '--rate', 'x');
     expect(stdout).toBe('');

@@ -82,13 +82,17 @@ export function createProgram(deps: CommandDeps, registers: readonly Register[] 
 export async function main(args: readonly string[], { process: host = process } = {}): Promise<ExitCode> {
   const output = createOutput({ stdout: host.stdout, stderr: host.stderr, env: host.env });
   const interruption = createInterruption(host, output);
+  let named: string | undefined;
   const deps: CommandDeps = {
     output,
     env: host.env,
     signal: interruption.signal,
     onInterrupt: interruption.onInterrupt,
     onForce: interruption.onForce,
-    projectFrom: (options) => projectFrom(options, host.env),
+    projectFrom(options) {
+      named = options.project;
+      return projectFrom(options, host.env);
+    },
     connect: async (project) => (await import('./platform/connection.ts')).connectPlatform(project),
   };
   const program = createProgram(deps);
@@ -100,11 +104,21 @@ export async function main(args: readonly string[], { process: host = process } 
     // An aborted wait is the expected end of an interrupted command.
     if (interruption.signal.aborted) return interruption.exitCodeOr(exitCodes.failed);
     if (error instanceof CommanderError) return tellUsage(error, { args, program, output });
-    const explained = toCliError(error);
+    const explained = withProject(toCliError(error), named);
     output.error(explained);
     if (host.env.SHOPCTL_DEBUG && error instanceof Error) host.stderr.write(`${error.stack}\n`);
     return explained.exitCode;
   }
+}
+
+/** The commands that an error names, of the project that the command line named: they are there to be copied. */
+function withProject(error: CliError, project: string | undefined): CliError {
+  const { what, why, next, exitCode, cause } = error;
+  if (project === undefined || next === undefined) return error;
+  const named = next.replaceAll(/"shopctl ([^"]+)"/g, (told, command: string) =>
+    /(^| )(-p|--project|--help)( |$)/.test(command) ? told : `"shopctl ${command} -p ${project}"`,
+  );
+  return new CliError({ what, ...(why !== undefined && { why }), next: named, exitCode, cause });
 }
 
 /** Commands say "a check failed" by setting process.exitCode, so that their result is still printed. */

@@ -68,3 +68,13 @@ it('is readable by its user only', async () => {
 it('has nothing open where there is no file', async () => {
   expect(await openFaults(file)).toEqual([]);
 });
+
+it('that cannot be read is dirty, with its place and what to do: nobody knows what is left', async () => {
+  await createUndoLog(file).begin(record('a'));
+  await appendFile(file, 'nonsense\n');
+  await expect(openFaults(file)).rejects.toMatchObject({
+    what: `cannot read what faults have left: ${file}:2`,
+    next: expect.stringContaining('chaos heal'),
+    exitCode: 6,
+  });
+});

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { CliError, messageOf } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { Project } from '../platform/project.ts';
 
 /** A fault that is about to be, and what takes it back. */
@@ -63,18 +65,35 @@ export function createUndoLog(file: string): UndoLog {
   };
 }
 
-/** Faults of a file that have not been taken back, the oldest first; none when there is no file. */
+/**
+ * Faults of a file that have not been taken back, the oldest first; none when there is no file. Throws CliError (6) for a
+ * file that says nothing: nobody knows what is left then.
+ */
 export async function openFaults(file: string): Promise<readonly FaultRecord[]> {
   if (!existsSync(file)) return [];
-  const entries = parseEntries(await readFile(file, 'utf8'));
+  const entries = parseEntries(await readFile(file, 'utf8'), file);
   const healed = new Set(entries.flatMap((entry) => (entry.type === 'healed' ? [entry.id] : [])));
   return entries.filter((entry): entry is FaultRecord => entry.type === 'fault' && !healed.has(entry.id));
 }
 
 /** A line without its end was cut off by a kill: its fault, if it is one, had not been injected yet. */
-function parseEntries(text: string): readonly Entry[] {
+function parseEntries(text: string, file: string): readonly Entry[] {
   const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Entry);
+  return lines.flatMap((line, index) => (line === '' ? [] : [parseEntry(line, `${file}:${index + 1}`)]));
+}
+
+function parseEntry(line: string, place: string): Entry {
+  try {
+    return JSON.parse(line) as Entry;
+  } catch (cause) {
+    throw new CliError({
+      what: `cannot read what faults have left: ${place}`,
+      why: messageOf(cause),
+      next: 'each line tells a fault and what takes it back: see that nothing of this one is left, remove the line, and run "shopctl chaos heal"',
+      exitCode: exitCodes.dirty,
+      cause,
+    });
+  }
 }
 
 async function append(file: string, entry: Entry): Promise<void> {

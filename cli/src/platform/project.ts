@@ -71,16 +71,36 @@ export function readConfigFile(root: string, env: NodeJS.ProcessEnv): ConfigFile
   const file = env.SHOPCTL_CONFIG ?? join(root, 'shopctl.json');
   if (env.SHOPCTL_CONFIG === undefined && !existsSync(file)) return {};
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as ConfigFile;
+    return checkConfig(JSON.parse(readFileSync(file, 'utf8')));
   } catch (cause) {
     throw new CliError({
-      what: `cannot read the configuration file ${file}`,
+      what: `cannot use the configuration file ${file}`,
       why: (cause as Error).message,
       next: 'correct the file, or unset SHOPCTL_CONFIG',
       exitCode: exitCodes.usage,
       cause,
     });
   }
+}
+
+const CONFIG_TYPES = {
+  project: 'string',
+  waitTimeout: 'number',
+  direct: 'boolean',
+  runtime: 'string',
+  providers: 'object',
+} as const satisfies Record<keyof ConfigFile, string>;
+
+/** Throws what is wrong with it: a key that nobody reads would change nothing without a word. */
+function checkConfig(value: unknown): ConfigFile {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it holds no JSON object');
+  for (const [key, one] of Object.entries(value)) {
+    const type = CONFIG_TYPES[key as keyof ConfigFile];
+    if (type === undefined) throw new Error(`there is no "${key}"; there are ${Object.keys(CONFIG_TYPES).join(', ')}`);
+    if (typeof one !== type || one === null)
+      throw new Error(`"${key}" must be of type ${type}, not ${JSON.stringify(one)}`);
+  }
+  return value as ConfigFile;
 }
 
 let knownRoot: string | undefined;

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,6 +7,7 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { tailLines } from './log-tail.ts';
 import type { Project } from './project.ts';
+import { makeStateFolder } from './state-folder.ts';
 
 export interface StartSupervisorOptions {
   readonly project: Project;
@@ -44,7 +44,7 @@ export async function startSupervisor(options: StartSupervisorOptions): Promise<
     join(project.root, 'dist/cli/supervisor.mjs'),
     project.name,
   ];
-  await mkdir(project.logDir, { recursive: true, mode: 0o700 });
+  await makeStateFolder(project.logDir);
   const logFile = join(project.logDir, 'supervisor.log');
   const log = openSync(logFile, 'a', 0o600);
   const child = spawn(program, args, { cwd: project.root, env, detached: true, stdio: ['ignore', log, log] });

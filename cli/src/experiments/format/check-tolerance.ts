@@ -35,7 +35,8 @@ function checkLimits(value: Record<string, unknown>, path: Path): Problem[] {
     lower !== undefined && upper !== undefined && (lower > upper || (lower === upper && isStrict(value, lower)));
   if (isEmpty) return [{ path, message: `nothing is both above ${lower} and below ${upper}, so it could never hold` }];
   // Counts and times are never negative.
-  if (Object.keys(value).length === 1 && value.gte !== undefined && Number(value.gte) <= 0) {
+  const isAlways = (value.gte !== undefined && Number(value.gte) <= 0) || Number(value.gt) < 0;
+  if (Object.keys(value).length === 1 && isAlways) {
     return [{ path, message: 'nothing counted or timed is below 0, so it could never fail' }];
   }
   return [];

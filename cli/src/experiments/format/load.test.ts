@@ -100,6 +100,11 @@ describe('a mistake is told with its place, what was expected and the nearest na
       'it could never fail',
     ],
     [
+      'a limit that everything is above',
+      fileWith({ method: orders('{counts: {Confirmed: {gt: -1}}}') }),
+      'it could never fail',
+    ],
+    [
       'limits that nothing is between',
       fileWith({ method: orders('{max: {gte: 2s, lte: 1s}}') }),
       'it could never hold',

@@ -1,3 +1,5 @@
+import { faults as knownFaults } from '../../chaos/catalog.ts';
+import { writeParameters } from '../../chaos/parameters.ts';
 import type {
   Clocks,
   ConditionRecord,
@@ -155,13 +157,19 @@ function readFault(
     leaseId: lease.id,
     fault: lease.fault,
     target: lease.target,
-    parameters: pairsText(lease.parameters),
+    parameters: parametersText(lease),
     injectedMs: ms,
     healedMs: end?.state === 'healed' ? end.ms : undefined,
     healEvidence: end?.evidence ?? '',
     remains: end?.state === 'remains',
     witness,
   };
+}
+
+/** With units; as the journal has them when this version does not know the fault. */
+function parametersText({ fault, parameters }: FaultRecord['lease']): string {
+  const known = knownFaults.find(({ name }) => name === fault);
+  return known === undefined ? pairsText(parameters) : writeParameters(known.parameters, parameters);
 }
 
 function readSample({ ms, values, gap = '' }: SampleRecord): SampleReport {

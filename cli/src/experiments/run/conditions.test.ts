@@ -61,6 +61,19 @@ describe('never', () => {
     expect(await judge({ points }, { never: [open] })).toMatchObject([{ verdict: 'unknown' }]);
   });
 
+  it('is unknown when the service that counts it has never reported', async () => {
+    const duplicate: EventCondition = { event: 'duplicate', 'at-least': 1 };
+    expect(await judge({}, { never: [duplicate] })).toEqual([
+      {
+        verdict: 'unknown',
+        reason:
+          'duplicate must never happen: cannot be told: shipping, which counts shop.shipping.messages, has never reported metrics',
+      },
+    ]);
+    const shipping = aPoint('shop.telemetry.spans', 1, { service: 'shipping' });
+    expect(await judge({ points: () => [shipping] }, { never: [duplicate] })).toEqual([]);
+  });
+
   it('is always that a process ends which no fault was aimed at', async () => {
     const exits = [{ subject: 'orders-1', message: 'signal SIGKILL' }];
     expect(await judge({ exits })).toMatchObject([

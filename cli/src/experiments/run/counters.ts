@@ -28,6 +28,14 @@ export interface Reading {
   readonly points: readonly MetricPoint[];
   /** Newest moment up to which every living process has reported, ms since 1970; undefined when none reports. */
   readonly reportedUntil: number | undefined;
+  /** Services of which any process has ever reported. */
+  readonly services: ReadonlySet<string>;
+}
+
+/** Why a counter that nobody reports is not 0: the service that counts it has never reported anything. */
+export function silenceOf({ services }: Reading, metric: string, { edge = '' }: Attributes = {}): string | undefined {
+  const counts = edge.startsWith('gateway-') ? 'gateway' : metric.startsWith('shop.shipping.') ? 'shipping' : 'orders';
+  return services.has(counts) ? undefined : `${counts}, which counts ${metric}, has never reported metrics`;
 }
 
 /** Reads series of these names, and how far reports reach. Throws CliError (4) when telemetry cannot be reached. */
@@ -40,6 +48,7 @@ export async function readSeries(
   return {
     points: all.filter(({ name }) => names.includes(name)),
     reportedUntil: live.length === 0 ? undefined : Math.min(...live),
+    services: new Set(all.map(({ service }) => service)),
   };
 }
 
@@ -65,6 +74,13 @@ export function snapshot(points: readonly MetricPoint[]): Snapshot {
 /** What the matching counters gained since a snapshot; processes that were not there then began at 0. */
 export function gained(points: readonly MetricPoint[], since: Snapshot, where: Attributes = {}): number {
   return matching(points, where).reduce((sum, point) => sum + numberOf(point) - (since.get(keyOf(point)) ?? 0), 0);
+}
+
+/** What is wrong with a choice of series: a tag that none of them has would choose none, whatever they say. */
+export function unknownTag(points: readonly MetricPoint[], where: Attributes): string | undefined {
+  if (points.length === 0) return undefined;
+  const tag = Object.keys(where).find((key) => points.every((point) => attributeOf(point, key) === undefined));
+  return tag === undefined ? undefined : `no series of ${points[0]?.name} has a tag "${tag}"`;
 }
 
 export function matching(points: readonly MetricPoint[], where: Attributes = {}): readonly MetricPoint[] {

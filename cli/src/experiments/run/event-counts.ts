@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.ts';
 import type { EventCondition } from '../format/schema.ts';
-import { gained, readFresh } from './counters.ts';
+import { gained, readFresh, silenceOf } from './counters.ts';
 import { type EventCounter, eventCounters } from './event-counters.ts';
 import { readHits } from './marks.ts';
 import { concerns } from './process-events.ts';
@@ -39,6 +39,8 @@ async function countByMetric({ metric, where }: EventCounter, context: RunContex
   if (start === undefined) return { count: undefined, evidence: 'the counters at the start of the run are not known' };
   const reading = await readFresh(platform.telemetry, [metric], { since: clock.date().getTime(), clock, signal });
   if (reading === undefined) return { count: undefined, evidence: 'services do not report metrics' };
+  const silence = silenceOf(reading, metric, where);
+  if (silence !== undefined) return { count: undefined, evidence: silence };
   return { count: gained(reading.points, start, where), evidence: metric };
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlantName } from '@shop/kit/plants.ts';
 import type { CommandDeps } from '../../commands/deps.ts';
@@ -6,6 +6,7 @@ import type { Output } from '../../output/output.ts';
 import { openProject, type Project } from '../../platform/project.ts';
 import { runDown } from '../../platform/run-down.ts';
 import { runUp } from '../../platform/run-up.ts';
+import { makeStateFolder } from '../../platform/state-folder.ts';
 import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
 import type { PlatformNeeds } from '../format/schema.ts';
 import { warmUp } from './warm-up.ts';
@@ -25,7 +26,7 @@ const noteFile = (project: Project) => join(project.stateDir, 'chaos', 'own-plat
 /** Starts it and resolves when it is ready. An interruption takes back what was started. */
 export async function startOwn(project: Project, needs: PlatformNeeds, deps: CommandDeps): Promise<Project> {
   const own = ownProject(project, deps.env);
-  await mkdir(join(project.stateDir, 'chaos'), { recursive: true, mode: 0o700 });
+  await makeStateFolder(join(project.stateDir, 'chaos'));
   await writeFile(noteFile(project), JSON.stringify({ project: own.name }), { mode: 0o600 });
   const cleanUps: (() => Promise<void>)[] = [];
   const env = { ...deps.env, ...needs.env, SHOPCTL_FAILPOINTS: '1' };

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChaosRunOptions } from '../../commands/chaos.ts';
 import type { CommandDeps } from '../../commands/deps.ts';
@@ -9,6 +8,7 @@ import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../output/units.ts';
 import type { Project } from '../../platform/project.ts';
 import { takeProjectLock } from '../../platform/project-lock.ts';
+import { makeStateFolder } from '../../platform/state-folder.ts';
 import { type FoundExperiment, findExperiments } from '../format/catalogue.ts';
 import { renderPlan } from '../format/render.ts';
 import type { PlatformNeeds } from '../format/schema.ts';
@@ -114,7 +114,7 @@ function showPlan(experiments: readonly FoundExperiment[], { output }: CommandDe
 
 /** Two runs at once would each see the other's faults and orders; a load is one too. Free again after kill -9. */
 export async function holdRuns(project: Project): Promise<AsyncDisposable> {
-  await mkdir(join(project.stateDir, 'chaos'), { recursive: true, mode: 0o700 });
+  await makeStateFolder(join(project.stateDir, 'chaos'));
   const lock = await takeProjectLock(join(project.stateDir, 'chaos', 'run.lock'));
   if (lock === undefined) {
     throw new CliError({

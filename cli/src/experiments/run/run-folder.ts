@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../../errors.ts';
@@ -46,13 +47,16 @@ function stamp(at: Date): string {
   return `${day}-${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}`;
 }
 
-/** Every run of a project, the oldest first. */
+/** Every run of a project, the oldest first; one that was killed before its first record is none. */
 export async function listRuns(project: Pick<Project, 'stateDir'>): Promise<readonly RunFolder[]> {
   const names = await readdir(runsFolder(project)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  return names.sort().map((name) => folderOf(project, name));
+  return names
+    .sort()
+    .map((name) => folderOf(project, name))
+    .filter(({ journal }) => existsSync(journal));
 }
 
 /** The run with this id, or the last one; throws CliError (2) when there is none. */

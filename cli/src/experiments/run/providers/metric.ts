@@ -1,5 +1,5 @@
 import type { MetricProbe } from '../../format/schema.ts';
-import { COUNTERS, gained, matching, numberOf, readFresh } from '../counters.ts';
+import { COUNTERS, gained, matching, numberOf, readFresh, silenceOf, unknownTag } from '../counters.ts';
 import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin, round } from '../tolerance.ts';
@@ -26,9 +26,12 @@ async function current(
   // Only a report made from now on shows what has happened until now.
   const reading = await readFresh(telemetry, [name], { since: clock.date().getTime(), clock, signal });
   if (reading === undefined) return 'services do not report metrics';
+  const tag = unknownTag(reading.points, where);
+  if (tag !== undefined) return tag;
   const points = matching(reading.points, where).filter((point) => !point.stale || point.type === 'counter');
   if (points.length > 0) return points.map(numberOf);
-  return (COUNTERS as readonly string[]).includes(name) ? [0] : `no process reports ${name}`;
+  if (!(COUNTERS as readonly string[]).includes(name)) return `no process reports ${name}`;
+  return silenceOf(reading, name, where) ?? [0];
 }
 
 async function difference(
@@ -43,6 +46,10 @@ async function difference(
   if (reading === undefined) return 'services do not report metrics';
   const { points } = reading;
   if (points.length === 0 && !(COUNTERS as readonly string[]).includes(name)) return `no process reports ${name}`;
+  const tag = unknownTag(points, where);
+  if (tag !== undefined) return tag;
+  const silence = points.length === 0 ? silenceOf(reading, name, where) : undefined;
+  if (silence !== undefined) return silence;
   return [gained(points, mark.counters, where)];
 }
 
