@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -15,8 +16,13 @@ import { cloneRoot } from './platform/project.ts';
 const run = promisify(execFile);
 
 /** The real command line in a process of its own, on a project that does not run. */
-async function shopctl(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { ...process.env, SHOPCTL_HOME: join(cloneRoot(), 'no-such-folder'), NO_COLOR: '1' };
+function shopctl(...args: string[]) {
+  return shopctlIn(join(cloneRoot(), 'no-such-folder'), ...args);
+}
+
+/** The same with its state in another folder. */
+async function shopctlIn(home: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { ...process.env, SHOPCTL_HOME: home, NO_COLOR: '1' };
   return run(process.execPath, [join(import.meta.dirname, 'shopctl.ts'), ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: { code: number; stdout: string; stderr: string }) => error,
@@ -71,6 +77,17 @@ describe('exit codes', { timeout: 20_000 }, () => {
   it.each([[['--json']], [['--format', 'json']]])('says it as JSON where %j is asked for', async (asked) => {
     const { stderr } = await shopctl('status', '--nope', ...asked);
     expect(JSON.parse(stderr)).toMatchObject({ error: { what: "unknown option '--nope'", exitCode: 2 } });
+  });
+
+  it('of doctor tell a state that cannot be read, with everything else', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'shop-doctor-'));
+    await mkdir(join(home, 'shop'));
+    await writeFile(join(home, 'shop', 'state.json'), '{broken');
+    const { code, stdout } = await shopctlIn(home, 'doctor');
+    await rm(home, { recursive: true });
+    expect(code).toBe(exitCodes.failed);
+    expect(stdout).toMatch(/fail leftovers +cannot read .*state\.json/);
+    expect(stdout).toContain('ok   node');
   });
 
   it('says that a result could not be written', async (test) => {

@@ -3,6 +3,7 @@ import type { CommandDeps, CommonOptions } from '../commands/deps.ts';
 import type { Check } from '../doctor/checks.ts';
 import { checkClockShift, checkCpus, checkDisk, checkMemory, checkNode } from '../doctor/machine.ts';
 import { checkPort } from '../doctor/ports.ts';
+import type { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Style } from '../output/style.ts';
 import type { Availability, ComponentName } from '../providers/component.ts';
@@ -23,7 +24,11 @@ const required: readonly string[] = ['postgres', 'rabbitmq'];
 /** `shopctl doctor`. */
 export async function runDoctor(options: CommonOptions, deps: CommandDeps): Promise<void> {
   const project = deps.projectFrom(options);
-  const state = await readState(project.stateFile);
+  // A state that cannot be read is something to be told, not the end of the examination.
+  const [state, unreadable] = await readState(project.stateFile).then(
+    (found) => [found, undefined] as const,
+    (error: CliError) => [undefined, error] as const,
+  );
   const isRunning = state !== undefined && (await isAlive(state.supervisor));
   const holdsPort = isRunning && state.instances.some(({ ports }) => ports.main === GATEWAY_PORT);
   const context = inspectionContext(project, deps.env);
@@ -32,7 +37,7 @@ export async function runDoctor(options: CommonOptions, deps: CommandDeps): Prom
     checkDisk(project.cacheDir),
     checkClockShift(deps.env),
     checkPort(GATEWAY_PORT, holdsPort),
-    checkLeftovers(project, state, isRunning),
+    unreadable === undefined ? checkLeftovers(project, state, isRunning) : stateProblem(unreadable),
     describeProviders(context),
     describeTools(context),
   ]);
@@ -75,6 +80,11 @@ function checkComponent(name: ComponentName | ToolName, ways: readonly Availabil
       ? `run "shopctl setup --with ${name}"`
       : `one of: ${ways.map(({ kind, detail }) => `${kind}: ${detail}`).join('; ')}`,
   };
+}
+
+function stateProblem({ what, why, next }: CliError): Check {
+  const message = why === undefined ? what : `${what}: ${why}`;
+  return { category: 'state', name: 'leftovers', status: 'fail', message, ...(next !== undefined && { fix: next }) };
 }
 
 async function checkLeftovers(project: Project, state: PlatformState | undefined, isRunning: boolean): Promise<Check> {
