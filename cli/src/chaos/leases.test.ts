@@ -88,6 +88,30 @@ describe('a fault', () => {
     expect(leases.list()).toMatchObject([{ status: 'healed', end: { evidence: 'smooth' } }]);
   });
 
+  it('is refused while the same one looks at what it would change', async () => {
+    const looked = Promise.withResolvers<object>();
+    const leases = leasesOf(aFault({ prepare: () => looked.promise }));
+    const first = leases.inject(request, stays);
+    await expect(leases.inject(request, stays)).rejects.toMatchObject({
+      what: 'dent acts on orders already',
+      exitCode: 2,
+    });
+    looked.resolve({ mark: 'undo of orders' });
+    expect(await first).toMatchObject({ status: 'active' });
+    expect(leases.unfinished()).toHaveLength(1);
+  });
+
+  it('that could not look leaves its place free', async () => {
+    let looks = 0;
+    const prepare = async () => {
+      if (++looks === 1) throw new Error('nobody answers');
+      return { mark: 'undo of orders' };
+    };
+    const leases = leasesOf(aFault({ prepare }));
+    await expect(leases.inject(request, stays)).rejects.toThrow('nobody answers');
+    expect(await leases.inject(request, stays)).toMatchObject({ status: 'active' });
+  });
+
   it('that is held ends when its holder goes away, and once', async () => {
     const holder = new AbortController();
     const leases = leasesOf();

@@ -62,6 +62,8 @@ export class Leases {
   readonly #findFault: (name: string) => AnyFault;
   readonly #checkTarget: (fault: AnyFault, target: string) => void;
   readonly #entries = new Map<string, Entry>();
+  /** Checked and not yet among the entries: a fault's look at the platform takes its time, and another may be asked for. */
+  readonly #coming = new Set<Pick<Lease, 'id' | 'fault' | 'target' | 'parameters' | 'status' | 'since'>>();
 
   constructor({ log, world, events, onChange, ...options }: LeasesOptions) {
     this.#log = log;
@@ -122,20 +124,8 @@ export class Leases {
     const problem = ttlProblem(request.ttlMs);
     if (problem) throw new CliError({ what: `the time to live is wrong: ${problem}`, exitCode: exitCodes.usage });
     const injection = { id: randomBytes(3).toString('hex'), target: request.target, parameters };
-    const undo = (await fault.prepare(injection, this.#world)) as object;
-    gone.throwIfAborted();
-    const time = new Date().toISOString();
-    const record: FaultRecord = {
-      type: 'fault',
-      ...injection,
-      time,
-      fault: fault.name,
-      undo,
-      ttlMs: request.ttlMs,
-      ...(fault.needsPlatform && { needsPlatform: true }),
-    };
-    const entry: Entry = { record, fault, isHeld: request.hold, status: 'injecting', injected: Promise.resolve() };
-    this.#entries.set(record.id, entry);
+    const entry = await this.#enter(fault, injection, { request, gone });
+    const { record } = entry;
     try {
       await this.#log.begin(record);
     } catch (cause) {
@@ -143,6 +133,34 @@ export class Leases {
       throw new CliError({ what: 'nothing was injected: its undo cannot be written', why: messageOf(cause), cause });
     }
     return this.#injectRecorded(entry, gone);
+  }
+
+  /** Looks at what takes it back. Its place is taken from before that look on, so that no other fault comes between. */
+  async #enter(
+    fault: AnyFault,
+    injection: Pick<FaultRecord, 'id' | 'target' | 'parameters'>,
+    { request, gone }: { readonly request: InjectRequest; readonly gone: AbortSignal },
+  ): Promise<Entry> {
+    const coming = { ...injection, fault: fault.name, status: 'injecting', since: new Date().toISOString() } as const;
+    this.#coming.add(coming);
+    try {
+      const undo = (await fault.prepare(injection, this.#world)) as object;
+      gone.throwIfAborted();
+      const record: FaultRecord = {
+        type: 'fault',
+        ...injection,
+        time: new Date().toISOString(),
+        fault: fault.name,
+        undo,
+        ttlMs: request.ttlMs,
+        ...(fault.needsPlatform && { needsPlatform: true }),
+      };
+      const entry: Entry = { record, fault, isHeld: request.hold, status: 'injecting', injected: Promise.resolve() };
+      this.#entries.set(record.id, entry);
+      return entry;
+    } finally {
+      this.#coming.delete(coming);
+    }
   }
 
   /** Ends faults by id, or all; the newest first. Throws CliError (2) for an id that is none. */
@@ -228,7 +246,7 @@ export class Leases {
 
   /** Two at one place would take each other back; a fault says where it is at several places of one target. */
   #checkFree(fault: AnyFault, target: string, parameters: FaultRecord['parameters']): void {
-    const other = this.unfinished().find(
+    const other = [...this.unfinished(), ...this.#coming].find(
       (lease) =>
         lease.fault === fault.name &&
         lease.target === target &&
