@@ -16,7 +16,11 @@ export const register: Register = (program, deps) => {
   withCommonOptions(program.command('audit'))
     .description('reconcile the five databases, queues and metrics; prints one line per invariant')
     .option('--order <id>', 'only this order (its id, or the beginning of it)')
-    .option('--since <time>', 'only orders placed since, an age (10m) or an ISO time', (text) => parseSince(text))
+    .option(
+      '--since <time>',
+      'only orders placed since, an age (10m) or an ISO time; exit code 5 when there are none',
+      (text) => parseSince(text),
+    )
     .option('--settle <seconds>', 'how long what is under way may take to end first', parseCount, 10)
     .option('--history <file>', 'what clients were told, NDJSON {orderId, status, time}: checks I2 and I3')
     .option('--dead-letters <count>', 'poison messages that were injected on purpose', parseCount, 0)
