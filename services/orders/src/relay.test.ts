@@ -14,7 +14,7 @@ const logger = createLogger({ service: 'orders', instance: 'orders-test', level:
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const spans: ReadableSpan[] = [];
 
-/** An outbox in memory: a transaction's marks stay only when it commits. */
+/** An outbox in memory: a transaction's marks stay only when it commits, and others skip the rows it has. */
 function anOutbox(count: number) {
   const rows = Array.from({ length: count }, (_, index) => ({
     id: `message-${index}`,
@@ -25,6 +25,7 @@ function anOutbox(count: number) {
     published: false,
   }));
   const state = { away: false, commits: true };
+  const locked = new Set<unknown>();
   const pending = () => rows.filter(({ published }) => !published);
   const database = {
     async query() {
@@ -33,15 +34,23 @@ function anOutbox(count: number) {
     },
     async transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
       const marked: unknown[] = [];
+      const mine: unknown[] = [];
       const query = async ({ name }: { name: string }, values: readonly unknown[]) => {
         if (name === 'UPDATE outbox: published') marked.push(values[0]);
-        const claimed = name === 'SELECT outbox: claim' ? pending().slice(0, values[0] as number) : [];
+        const free = pending().filter(({ id }) => !locked.has(id));
+        const claimed = name === 'SELECT outbox: claim' ? free.slice(0, values[0] as number) : [];
+        for (const { id } of claimed) locked.add(id);
+        mine.push(...claimed.map(({ id }) => id));
         return { rows: claimed, count: claimed.length };
       };
-      const result = await work({ query } as Queryable);
-      if (!state.commits) throw new DatabaseUnavailableError('no answer to COMMIT', { sent: true });
-      for (const row of rows) if (marked.includes(row.id)) row.published = true;
-      return result;
+      try {
+        const result = await work({ query } as Queryable);
+        if (!state.commits) throw new DatabaseUnavailableError('no answer to COMMIT', { sent: true });
+        for (const row of rows) if (marked.includes(row.id)) row.published = true;
+        return result;
+      } finally {
+        for (const id of mine) locked.delete(id);
+      }
     },
   } as unknown as Database;
   return { database, state, pending };
@@ -173,6 +182,36 @@ describe('the relay', () => {
     relayOf(outbox.database, publisher);
     await vi.advanceTimersByTimeAsync(0);
     expect(sent).toHaveLength(250);
+  });
+
+  it('has a second batch in work while the first waits for the broker, when there is one', async () => {
+    const outbox = anOutbox(150);
+    const { publisher } = aPublisher();
+    const confirmed = Promise.withResolvers<void>();
+    const publish = vi.fn(() => confirmed.promise);
+    relayOf(outbox.database, { ...publisher, ready: true, publish });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(publish).toHaveBeenCalledTimes(150);
+    confirmed.resolve();
+    await polls(1);
+    expect([publish.mock.calls.length, outbox.pending()]).toEqual([150, []]);
+  });
+
+  it('ends both batches before it reads again, also when one of them fails', async () => {
+    const outbox = anOutbox(150);
+    const { publisher } = aPublisher();
+    const confirmed = Promise.withResolvers<void>();
+    const publish = vi.fn(() => confirmed.promise);
+    let begun = 0;
+    const failing = async (name: string) => {
+      if (name === 'R1' && ++begun === 1) throw new TransientError('the first batch fails');
+    };
+    relayOf(outbox.database, { ...publisher, ready: true, publish }, failing);
+    await polls(4);
+    expect(publish).toHaveBeenCalledTimes(50);
+    confirmed.resolve();
+    await polls(1);
+    expect(outbox.pending()).toEqual([]);
   });
 
   it('finishes the batch in work before it stops', async () => {

@@ -13,13 +13,16 @@ import type { Publisher } from './publisher.ts';
  * Moves committed events from the outbox to the broker, at least once.
  *
  * R1  A row is marked published only after the broker confirmed it, and never when the broker returned it.
- * R2  A row in work is locked by its relay's transaction: no other relay publishes it, and a dead relay's rows are free.
+ * R2  A row in work is locked by its batch's transaction: no other batch, of this relay or of another, publishes it, and a
+ *     dead relay's rows are free.
  * R3  While the broker is away or silent no span is made, so a waiting row does not make its order's trace grow.
  * R4  The number of pending rows is refreshed at every poll, whatever the broker does.
  */
 
 const POLL_MS = 500;
 const BATCH = 100;
+/** Batches in work at once while more than one waits: one is published while the other is read, marked and committed. */
+const BATCHES_AT_ONCE = 2;
 const KEEP_DAYS = 365;
 const PURGE_BATCH = 1_000;
 const PURGE_EVERY_MS = 3_600_000;
@@ -44,13 +47,24 @@ export function startRelay(options: RelayOptions): Relay {
   let purgeDueAt = Date.now() + PURGE_EVERY_MS;
 
   async function poll(): Promise<void> {
-    if ((await refreshPending()) > 0) {
-      while (publisher.ready && !stopping.signal.aborted) {
-        if ((await publishBatch()) < BATCH) break;
-      }
+    const pending = await refreshPending();
+    if (pending > 0) {
+      await drain(pending > BATCH ? BATCHES_AT_ONCE : 1);
       await refreshPending();
     }
     if (Date.now() >= purgeDueAt) await purge();
+  }
+
+  /** Rejects with the first failure once nothing is in work any more. */
+  async function drain(atOnce: number): Promise<void> {
+    const ended = await Promise.allSettled(Array.from({ length: atOnce }, publishUntilShort));
+    for (const one of ended) if (one.status === 'rejected') throw one.reason;
+  }
+
+  async function publishUntilShort(): Promise<void> {
+    while (publisher.ready && !stopping.signal.aborted) {
+      if ((await publishBatch()) < BATCH) break;
+    }
   }
 
   async function refreshPending(): Promise<number> {

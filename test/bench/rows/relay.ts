@@ -12,8 +12,9 @@ import type { Publishing } from '../subjects/publish-worker.ts';
 import { ownerUrls, type Shop } from '../subjects/shop.ts';
 import { command } from '../subjects/stopped.ts';
 
-/** The relay's batch, and about the size of an event. */
-const IN_FLIGHT = 100;
+/** What the relay has in flight while there is a backlog: two batches of 100. */
+const IN_FLIGHT = 200;
+/** About the size of an event. */
 const EVENT_BYTES = 430;
 const LIMIT_MS = 300_000;
 
