@@ -152,8 +152,6 @@ function edgeOf({ name, service, attributes }: MetricPoint, ports: EdgePorts): s
   const variable = EDGE_OF_METRIC[name];
   if (variable !== undefined) return edges.find((edge) => edge.from === service && edge.variable === variable)?.name;
   if (name !== 'http.client.request.duration') return undefined;
-  // The gateway asks its replicas for their health: those GETs are not its callers' requests.
-  if (service === 'gateway' && attributes['http.request.method'] === 'GET') return undefined;
   return ports.get(`${service}:${attributes['server.port']}`);
 }
 
