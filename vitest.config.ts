@@ -8,6 +8,8 @@ import { defineConfig } from 'vitest/config';
 const ALONE = [
   // Experiments and loads: their limits on single orders are a few hundred milliseconds.
   'test/e2e/chaos-{matrix,subset}.e2e.test.ts',
+  // A killed command's fault is gone within 5 s, also when a service must start for that.
+  'test/e2e/chaos-faults{,-more}.e2e.test.ts',
   'test/e2e/load{,-run}.e2e.test.ts',
   // Runs the tests of two releases.
   'test/e2e/releases.e2e.test.ts',
