@@ -42,8 +42,11 @@ export function canary(
   protocol: Protocol,
   { limitMs, conversation = 'hello', bulkRequests = BULK_REQUESTS }: CanaryOptions,
 ): Promise<CanaryResult> {
-  const { first, next } =
-    protocol === 'http' && conversation === 'bulk' ? httpBulk(bulkRequests) : requests[protocol][conversation];
+  const {
+    first,
+    next,
+    nextAfterBytes = 1,
+  } = protocol === 'http' && conversation === 'bulk' ? httpBulk(bulkRequests) : requests[protocol][conversation];
   const [host = '', port] = address.split(':');
   return new Promise((resolve) => {
     const began = performance.now();
@@ -71,11 +74,12 @@ export function canary(
     socket.on('data', (data) => {
       firstAt ??= performance.now();
       lastAt = performance.now();
+      const isTimeForNext = bytes < nextAfterBytes && bytes + data.length >= nextAfterBytes;
       bytes += data.length;
       pieces += 1;
       if (conversation === 'hello') finish('answered');
       // PostgreSQL wants its first question answered before it hears the second.
-      else if (next !== undefined && pieces === 1) next === 'end' ? socket.end() : socket.write(next);
+      else if (next !== undefined && isTimeForNext) next === 'end' ? socket.end() : socket.write(next);
     });
     socket.once('end', () => finish('closed'));
     socket.once('error', (error: NodeJS.ErrnoException) => {
@@ -93,10 +97,11 @@ export function describeCanary({ ended, firstByteMs, tookMs, bytes }: CanaryResu
   return `${how} after ${Math.round(tookMs)} ms${bytes > 0 ? ` and ${bytes} bytes` : ''}`;
 }
 
-/** What is sent first, and what follows the first piece of the answer: more data, or the end of our side. */
+/** What is sent first, and what follows when the answer has so many bytes (1): more data, or the end of our side. */
 interface Exchange {
   readonly first: Buffer;
   readonly next?: Buffer | 'end';
+  readonly nextAfterBytes?: number;
 }
 
 const BULK_REQUESTS = 200;
@@ -131,7 +136,12 @@ const requests: Readonly<Record<Protocol, Readonly<Record<Conversation, Exchange
     hello: { first: http2Start },
     // Anything but the preface is a connection error.
     close: { first: Buffer.from('NOT * HTTP/2.0\r\n\r\nNO\r\n\r\n') },
-    bulk: { first: Buffer.concat([http2Start, ...Array<Buffer>(BULK_PINGS).fill(http2Ping), http2Error]) },
+    // The error only behind the last answer: what the server has not sent when it sees it is dropped.
+    bulk: {
+      first: Buffer.concat([http2Start, ...Array<Buffer>(BULK_PINGS).fill(http2Ping)]),
+      next: http2Error,
+      nextAfterBytes: BULK_PINGS * http2Ping.length,
+    },
   },
   postgres: {
     // SSLRequest, answered by one byte.

@@ -12,6 +12,7 @@ import { createCluster, reachableBinaries, SUPERUSER, serverArguments } from './
 import { choosePlace } from './postgres/place.ts';
 import { postgresProbe } from './postgres/probe.ts';
 import { setUpCluster } from './postgres/set-up.ts';
+import { POSTGRES_STOP_SIGNAL } from './postgres/stop-signal.ts';
 import { available, nothing, unavailable } from './provider-checks.ts';
 
 /** Ways to have PostgreSQL, in the order in which they are tried. */
@@ -114,8 +115,7 @@ async function launchBinaries(
         env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
         cwd: place.base,
         ...(place.runAs && { uid: place.runAs.uid, gid: place.runAs.gid }),
-        // "Fast": sessions are ended, then a checkpoint. SIGTERM would wait for every client to leave.
-        stopSignal: 'SIGINT',
+        stopSignal: POSTGRES_STOP_SIGNAL,
         stopTimeoutMs: 10_000,
       },
     },

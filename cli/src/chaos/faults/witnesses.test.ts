@@ -49,6 +49,7 @@ it.each([
   ['partition', {}, 'grpc'],
   ['reset_peer', { timeout: 0 }, 'http'],
   ['slicer', { averageSize: 20, delay: 20 }, 'http'],
+  ['slicer', { averageSize: 16, delay: 20 }, 'grpc'],
   ['limit_data', { bytes: 500 }, 'http'],
   ['limit_data', { bytes: 500, stream: 'upstream' }, 'http'],
   ['down', {}, 'http'],
