@@ -110,13 +110,14 @@ function renderUsage({ usage }: LoadResult, style: Style): string[] {
       paint(peakPercent, style),
       cpuMsPerOrder.toFixed(2),
       memory === null ? '-' : `${formatBytes(memory.firstBytes)} -> ${formatBytes(memory.lastBytes)}`,
+      memory?.slopeBytesPerMinute == null ? '-' : `${(memory.slopeBytesPerMinute / 1024 ** 2).toFixed(2)} MB/min`,
     ]);
   const others = `others on this machine used ${machine.othersPercent} %`;
   const head = [
     `CPU in percent of one core: all ${machine.cores} were ${machine.averagePercent} % busy (peak ${machine.peakPercent} %),`,
     machine.othersPercent >= DISTURBED_PERCENT ? style.yellow(others) : others,
   ].join(' ');
-  return [`${head}\n${formatTable(['PROCESS', 'AVERAGE', 'PEAK', 'MS/REQUEST', 'MEMORY'], rows)}`];
+  return [`${head}\n${formatTable(['PROCESS', 'AVERAGE', 'PEAK', 'MS/REQUEST', 'MEMORY', 'SLOPE'], rows)}`];
 }
 
 function paint(percent: number, style: Style): string {

@@ -49,13 +49,24 @@ describe('the meter', () => {
           cpuMs: 1_000,
           averagePercent: 50,
           peakPercent: 90,
-          memory: { firstBytes: 100, lastBytes: 110 },
+          memory: { firstBytes: 100, lastBytes: 110, slopeBytesPerMinute: null },
         },
       ],
       // 2 s of the machine, 1 s of them ours, in 2 s.
       machine: { averagePercent: 50, peakPercent: 75, othersPercent: 50 },
     });
     expect(meter.latestMachinePercent()).toBe(25);
+  });
+
+  it('tells how memory grew in the second half, when it was long enough to tell', () => {
+    const meter = new UsageMeter();
+    // Warm-up takes 1,000 bytes a minute, then it is 10.
+    for (let minute = 0; minute <= 10; minute++) {
+      const rssBytes = minute <= 5 ? 1_000 * minute : 5_000 + 10 * (minute - 5);
+      meter.add(minute * 60_000, new Map([[10, aProcess(1_000)]]), [{ ...orders, rssBytes }], idle);
+    }
+    const slopeOver = (minutes: number) => meter.report(0, minutes * 60_000)?.processes[0]?.memory?.slopeBytesPerMinute;
+    expect([slopeOver(10), slopeOver(5), slopeOver(1)]).toEqual([10, 1_000, null]);
   });
 
   it('goes on counting when a process is started anew', () => {

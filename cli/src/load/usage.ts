@@ -22,7 +22,15 @@ export interface Usage {
   readonly averagePercent: number;
   /** The busiest second. */
   readonly peakPercent: number;
-  readonly memory: { readonly firstBytes: number; readonly lastBytes: number } | null;
+  readonly memory: Memory | null;
+}
+
+/** Resident memory over a time. */
+export interface Memory {
+  readonly firstBytes: number;
+  readonly lastBytes: number;
+  /** Least squares over the second half: the first is that of warm-up. Null when that is less than a minute. */
+  readonly slopeBytesPerMinute: number | null;
 }
 
 /** Everything of this machine over the same time. */
@@ -97,7 +105,6 @@ function usageOf(name: string, samples: readonly Sample[]): Usage {
   const cpuAt = (sample: Sample | undefined) => sample?.cpuMs.get(name) ?? 0;
   const [first, last] = [samples[0] as Sample, samples.at(-1) as Sample];
   const cpuMs = cpuAt(last) - cpuAt(first);
-  const rss = samples.flatMap(({ rssBytes }) => rssBytes.get(name) ?? []);
   return {
     name,
     cpuMs: Math.round(cpuMs),
@@ -105,8 +112,33 @@ function usageOf(name: string, samples: readonly Sample[]): Usage {
     peakPercent: Math.max(
       ...pairs(samples).map(([before, now]) => percent(cpuAt(now) - cpuAt(before), now.atMs - before.atMs)),
     ),
-    memory: rss.length === 0 ? null : { firstBytes: rss[0] as number, lastBytes: rss.at(-1) as number },
+    memory: memoryOf(name, samples),
   };
+}
+
+function memoryOf(name: string, samples: readonly Sample[]): Memory | null {
+  const points = samples.flatMap(({ atMs, rssBytes }) => {
+    const bytes = rssBytes.get(name);
+    return bytes === undefined ? [] : [{ minute: atMs / 60_000, bytes }];
+  });
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const late = points.slice(Math.floor(points.length / 2));
+  const isLongEnough = last.minute - (late[0]?.minute ?? last.minute) >= 1;
+  return {
+    firstBytes: first.bytes,
+    lastBytes: last.bytes,
+    slopeBytesPerMinute: isLongEnough ? Math.round(slopeOf(late)) : null,
+  };
+}
+
+/** Of the straight line through the points with the least squares. */
+function slopeOf(points: readonly { readonly minute: number; readonly bytes: number }[]): number {
+  const mean = (of: (point: { minute: number; bytes: number }) => number) =>
+    points.reduce((sum, point) => sum + of(point), 0) / points.length;
+  const [minute, bytes] = [mean((point) => point.minute), mean((point) => point.bytes)];
+  const spread = mean((point) => (point.minute - minute) ** 2);
+  return mean((point) => (point.minute - minute) * (point.bytes - bytes)) / spread;
 }
 
 function machineUsage(samples: readonly Sample[], processes: readonly Usage[]): MachineUsage {
