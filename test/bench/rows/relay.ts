@@ -23,7 +23,7 @@ let nextRow = 20_000_000;
 /** (d) A backlog drained by the relay, against the same number of bare publishes with confirms on the same queue. */
 export async function measureRelay(bench: Bench): Promise<Section> {
   const events = bench.options.quick ? 4_000 : 20_000;
-  const [traced, untraced] = [await bench.shop('direct'), await bench.shop('untraced')];
+  const [traced, untraced] = [await bench.shop('traced'), await bench.shop('untraced')];
   const bare = `bare publish, ${IN_FLIGHT} in flight`;
   const cases: Case[] = [
     { name: 'relay, tracing on', run: () => drain(traced, events) },

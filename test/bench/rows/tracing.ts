@@ -8,7 +8,7 @@ const SPANS = 31;
 
 /** (b) The same platform with tracing and metrics, and without. */
 export async function measureTracing(bench: Bench): Promise<Section> {
-  const [traced, untraced] = [await bench.shop('direct'), await bench.shop('untraced')];
+  const [traced, untraced] = [await bench.shop('traced'), await bench.shop('untraced')];
   const measured = await alternate(
     [shots(bench, 'tracing on', traced, 32), shots(bench, 'tracing off', untraced, 32)],
     { ...bench.options, say: bench.say },
