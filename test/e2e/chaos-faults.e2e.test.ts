@@ -91,6 +91,7 @@ describe('a detached fault', () => {
   it.each([
     ['payments', 'kill'],
     ['stock-1', 'term'],
+    ['postgres', 'term'],
     ['catalog', 'restart'],
     ['payments-db', 'terminate'],
   ] as const)('%s %s happens once and the shop has recovered when the command ends', async (...words) => {
