@@ -4,7 +4,8 @@ export interface OutboxRow {
   readonly id: string;
   readonly orderId: string;
   readonly type: string;
-  readonly payload: object;
+  /** The event as JSON text: it is passed on as the database has it. */
+  readonly payload: string;
   readonly traceParent: string | null;
 }
 
@@ -12,14 +13,14 @@ interface Row {
   id: string;
   order_id: string;
   type: string;
-  payload: object;
+  payload: string;
   TraceParent: string | null;
 }
 
 /** Locked rows belong to the relay that holds the transaction; others skip them, and get them when it dies. */
 const claim = sql(
   'SELECT outbox: claim',
-  `SELECT id, order_id, type, payload, "TraceParent" FROM outbox
+  `SELECT id, order_id, type, payload::text AS payload, "TraceParent" FROM outbox
    WHERE published_at IS NULL ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED`,
 );
 const markPublished = sql(

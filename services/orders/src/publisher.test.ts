@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openPublisher, type Publisher } from './publisher.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
-const row = { id: 'message-1', orderId: 'order-1', type: 'order.confirmed', payload: { a: 1 }, traceParent: null };
+const row = { id: 'message-1', orderId: 'order-1', type: 'order.confirmed', payload: '{"a":1}', traceParent: null };
 
 const broker = vi.hoisted(() => ({
   options: undefined as BrokerOptions | undefined,

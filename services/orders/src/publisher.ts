@@ -141,7 +141,7 @@ function confirmed(
       channel.publish(
         EVENTS_EXCHANGE,
         row.type,
-        Buffer.from(JSON.stringify(row.payload)),
+        Buffer.from(row.payload),
         {
           headers,
           mandatory,

@@ -8,7 +8,7 @@ import { createLogger } from '@shop/kit/logger.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { OrderGauges } from './metrics.ts';
 import type { Publisher } from './publisher.ts';
-import { type Relay, startRelay } from './relay.ts';
+import { BATCH, type Relay, startRelay } from './relay.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -20,7 +20,7 @@ function anOutbox(count: number) {
     id: `message-${index}`,
     order_id: `order-${index}`,
     type: 'order.confirmed',
-    payload: {},
+    payload: '{}',
     TraceParent: `00-${TRACE_ID}-b7ad6b7169203331-01`,
     published: false,
   }));
@@ -177,28 +177,28 @@ describe('the relay', () => {
   });
 
   it('does not wait for the next poll while there is a backlog', async () => {
-    const outbox = anOutbox(250);
+    const outbox = anOutbox(2 * BATCH + 50);
     const { publisher, sent } = aPublisher();
     relayOf(outbox.database, publisher);
     await vi.advanceTimersByTimeAsync(0);
-    expect(sent).toHaveLength(250);
+    expect(sent).toHaveLength(2 * BATCH + 50);
   });
 
   it('has a second batch in work while the first waits for the broker, when there is one', async () => {
-    const outbox = anOutbox(150);
+    const outbox = anOutbox(BATCH + 50);
     const { publisher } = aPublisher();
     const confirmed = Promise.withResolvers<void>();
     const publish = vi.fn(() => confirmed.promise);
     relayOf(outbox.database, { ...publisher, ready: true, publish });
     await vi.advanceTimersByTimeAsync(0);
-    expect(publish).toHaveBeenCalledTimes(150);
+    expect(publish).toHaveBeenCalledTimes(BATCH + 50);
     confirmed.resolve();
     await polls(1);
-    expect([publish.mock.calls.length, outbox.pending()]).toEqual([150, []]);
+    expect([publish.mock.calls.length, outbox.pending()]).toEqual([BATCH + 50, []]);
   });
 
   it('ends both batches before it reads again, also when one of them fails', async () => {
-    const outbox = anOutbox(150);
+    const outbox = anOutbox(BATCH + 50);
     const { publisher } = aPublisher();
     const confirmed = Promise.withResolvers<void>();
     const publish = vi.fn(() => confirmed.promise);

@@ -20,7 +20,8 @@ import type { Publisher } from './publisher.ts';
  */
 
 const POLL_MS = 500;
-const BATCH = 100;
+/** Rows. What a batch costs by itself, its claim and its commit, is shared by them; a dead relay's are published once more. */
+export const BATCH = 500;
 /** Batches in work at once while more than one waits: one is published while the other is read, marked and committed. */
 const BATCHES_AT_ONCE = 2;
 const KEEP_DAYS = 365;

@@ -92,7 +92,7 @@ function assemble({ orders, ...others }: ShopDatabases) {
   startRecovery({ database: orders, owner: ownership.id, driver, metrics, gauges, logger });
   const publisher: Publisher = {
     ready: true,
-    publish: ({ payload }) => downstream.ship(payload),
+    publish: ({ payload }) => downstream.ship(JSON.parse(payload) as object),
     [Symbol.asyncDispose]: async () => undefined,
   };
   startRelay({ database: orders, publisher, logger, failpoint, gauges });

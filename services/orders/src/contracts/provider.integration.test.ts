@@ -174,7 +174,7 @@ describe('shipping', () => {
   }
 
   function breaks(change: (payload: object) => object = (payload) => payload): Promise<readonly string[]> {
-    const message = (type: string) => async () => change((await theEvent(type)).payload);
+    const message = (type: string) => async () => change(JSON.parse((await theEvent(type)).payload) as object);
     return breaksOfPact('shipping', {
       provider: 'orders',
       states: {

@@ -92,7 +92,7 @@ describe('the final statement', () => {
     const { database, asked } = aDatabase(async (row) => void published.push(row), 'publish-in-request');
     await database.query(confirmOrder, values);
     expect(published).toMatchObject([
-      { id: 'event-1', orderId: 'order-1', type: 'order.confirmed', payload: { a: 1 } },
+      { id: 'event-1', orderId: 'order-1', type: 'order.confirmed', payload: '{"a":1}' },
     ]);
     expect(asked[0]?.text).toMatch(/published_at\)\s+SELECT .*clock_timestamp\(\) FROM confirmed/);
   });

@@ -19,7 +19,7 @@ export function publishingInRequest(database: Database, publisher: Publisher): D
       id: id as string,
       orderId: orderId as string,
       type: type as string,
-      payload: JSON.parse(payload as string) as object,
+      payload: payload as string,
       traceParent: traceParent ?? null,
     });
     return database.query(confirmPublished, values);

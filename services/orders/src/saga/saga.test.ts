@@ -18,8 +18,7 @@ import {
 } from './saga.ts';
 
 /*
- * Both tables of DESIGN section 3, row by row: the titles are the transitions, with what stays to be compensated in
- * brackets.
+ * Both tables of docs/saga.md, row by row: the titles are the transitions, with what stays to be compensated in brackets.
  */
 
 const states = ['Started', 'StockReserved', 'PaymentCharged', 'Confirmed', 'Compensating', 'Cancelled'] as const;

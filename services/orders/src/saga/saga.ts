@@ -1,5 +1,5 @@
 /**
- * The order saga as data: its states, steps and compensations (DESIGN section 3).
+ * The order saga as data: its states, steps and compensations (docs/saga.md).
  *
  * A step leads from one state to the next. When it fails for good, or its outcome is unknown, the order is cancelled and
  * what was done, or may have been done, is compensated in reverse order.

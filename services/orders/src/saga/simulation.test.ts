@@ -22,6 +22,21 @@ describe('the order saga under faults', () => {
     await simulate((history) => play(history), { runs, ...(seed === undefined ? {} : { seed }) });
   });
 
+  it('waits for faults that follow one another, however long they take together', async () => {
+    const late = { at: 'deliver', times: 4 } as const;
+    const { journal, shipping } = await play({
+      instances: 1,
+      orders: [{ atMs: 0, productId: 1, quantity: 1, withKey: false }],
+      faults: [
+        { ...late, nth: 0, fault: { kind: 'duplicate', ms: 15_000 } },
+        { ...late, nth: 4, fault: { kind: 'delay request', ms: 15_000 } },
+      ],
+      outages: [],
+    });
+    expect(journal.violations).toEqual([]);
+    expect(shipping.shipments).toHaveLength(1);
+  });
+
   it('plays a history the same way again', async () => {
     const [history] = fc.sample(histories, { numRuns: 1, seed: 42 });
     if (history === undefined) throw new Error('fast-check made no history');

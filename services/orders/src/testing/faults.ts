@@ -50,17 +50,28 @@ export interface Outage {
   readonly how: 'refuse' | 'lose request';
 }
 
-/** Hands out the faults of one history. */
-export function createFaultPlan(faults: readonly Fault[]) {
+/** Hands out the faults of one history. `now` gives ms since its start. */
+export function createFaultPlan(faults: readonly Fault[], now: () => number) {
   const passed = new Map<string, number>();
+  let overAt = 0;
   return {
     next<F extends MessageFault | ProcessFault>(at: Fault['at']): F | undefined {
       const nth = passed.get(at) ?? 0;
       passed.set(at, nth + 1);
       const due = faults.find((fault) => fault.at === at && fault.nth <= nth && nth < fault.nth + fault.times);
+      if (due !== undefined) overAt = Math.max(overAt, now() + lengthOf(due.fault));
       return due?.fault as F | undefined;
+    },
+    /** When the last fault that has struck so far is over, ms since the start; 0 without one. */
+    get overAt() {
+      return overAt;
     },
   };
 }
 
 export type FaultPlan = ReturnType<typeof createFaultPlan>;
+
+function lengthOf(fault: MessageFault | ProcessFault): number {
+  if (fault.kind === 'crash') return fault.restartAfterMs;
+  return 'ms' in fault ? fault.ms : 0;
+}

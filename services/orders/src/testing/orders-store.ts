@@ -1,5 +1,4 @@
 import type { Result, Statement } from '@shop/kit/database.ts';
-import type { OrderConfirmedEvent } from '@shop/kit/events.ts';
 import { type CompensationName, isEnded, type OrderLine, type SagaState, statusOf } from '../saga/saga.ts';
 import type { StatementName } from './faults.ts';
 import type { Journal } from './journal.ts';
@@ -31,7 +30,7 @@ export interface OutboxEntry {
   readonly id: string;
   readonly order_id: string;
   readonly type: string;
-  readonly payload: OrderConfirmedEvent;
+  readonly payload: string;
   readonly TraceParent: string | null;
   published: boolean;
   /** The transaction that has the row, as FOR UPDATE SKIP LOCKED sees it. */
@@ -159,7 +158,7 @@ export function createOrdersStore(options: {
           id: eventId as string,
           order_id: row.id,
           type: type as string,
-          payload: JSON.parse(payload as string),
+          payload: payload as string,
           TraceParent: traceParent as string | null,
           published: false,
           lockedBy: undefined,

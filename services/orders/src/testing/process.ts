@@ -15,8 +15,6 @@ export interface SimulatedProcess {
   onDeath(work: () => void): void;
 }
 
-const never = new Promise<never>(() => undefined);
-
 export function createProcess(name: string, time: VirtualTime, journal: Journal): SimulatedProcess {
   let alive = true;
   let awake: Promise<void> | undefined;
@@ -31,7 +29,8 @@ export function createProcess(name: string, time: VirtualTime, journal: Journal)
     },
     async gate() {
       while (alive && awake !== undefined) await awake;
-      if (!alive) await never;
+      // One for each: what waits for a promise that all share would never be garbage.
+      if (!alive) await new Promise<never>(() => undefined);
     },
     pause(ms) {
       journal.note(name, `is paused for ${ms} ms`);

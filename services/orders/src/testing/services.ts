@@ -2,7 +2,7 @@ import type { HttpAnswer } from '@shop/kit/http-client.ts';
 import type { Journal } from './journal.ts';
 import { shortId } from './orders-store.ts';
 
-/** Above it payments declines (SPEC, "Limits"). */
+/** Above it payments declines (docs/errors.md, `payment_declined`). */
 export const PAYMENT_LIMIT_KOPIYKAS = 5_000_000;
 
 export interface StockDefects {

@@ -14,8 +14,8 @@ export interface VirtualTime {
   now(): number;
   /** Runs `work` after `ms`. */
   after(ms: number, work: () => void): void;
-  /** Lets time jump from timer to timer until `done` holds, or `limitMs` have passed; returns whether it holds. */
-  runUntil(done: () => boolean, limitMs: number): Promise<boolean>;
+  /** Lets time jump from timer to timer until `done` holds, or `endsAt` has come, ms since the start; returns whether it holds. */
+  runUntil(done: () => boolean, endsAt: () => number): Promise<boolean>;
 }
 
 /** Runs `work` in virtual time: timers fire in their order, at once, and promises settle between any two of them. */
@@ -29,12 +29,11 @@ export async function inVirtualTime<T>(work: (time: VirtualTime) => Promise<T>):
     return await work({
       now,
       after: (ms, later) => void setTimeout(later, ms),
-      async runUntil(done, limitMs) {
-        const endsAt = now() + limitMs;
+      async runUntil(done, endsAt) {
         for (;;) {
           await settle();
           if (done()) return true;
-          if (now() >= endsAt || vi.getTimerCount() === 0) return false;
+          if (now() >= endsAt() || vi.getTimerCount() === 0) return false;
           vi.advanceTimersToNextTimer();
         }
       },
