@@ -1,8 +1,7 @@
-import { type Dispatcher, Pool } from 'undici';
 import { DEADLINE_HEADER } from './deadline.ts';
 import { TransientError } from './failures.ts';
 import type { Attempt } from './resilience.ts';
-import { type ClientRequestSpans, createClientRequestSpans, type OutgoingRequest } from './spans/client-requests.ts';
+import { openTracedPool, type TracedPool } from './spans/client-requests.ts';
 
 /** A server's answer. `body` is the parsed JSON, undefined when there is none. */
 export interface HttpAnswer {
@@ -39,35 +38,29 @@ class AttemptTimeoutError extends Error {
  */
 export function createHttpClient(edge: string, origins: readonly string[]): HttpClient {
   if (origins.length === 0) throw new RangeError(`${edge}: no address given`);
-  const replicas = origins.map((origin) => ({
-    pool: new Pool(origin, { connections: null, keepAliveTimeout: 30_000, pipelining: 1 }),
-    spans: createClientRequestSpans(origin),
-  }));
+  const replicas = origins.map((origin) =>
+    openTracedPool(origin, { connections: null, keepAliveTimeout: 30_000, pipelining: 1 }),
+  );
   let turn = 0;
 
   async function request(
-    { pool, spans }: Replica,
+    replica: TracedPool,
     { method, path, body, headers: given }: HttpRequest,
     attempt: Attempt,
-  ) {
+  ): Promise<HttpAnswer> {
     const time = timeOf(attempt);
-    const headers: Record<string, string> = {
+    const headers = {
       accept: 'application/json',
       [DEADLINE_HEADER]: String(attempt.timeoutMs),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...given,
     };
-    const traced = spans.start(method, path, headers);
-    const options: Dispatcher.RequestOptions = {
-      method,
-      path,
-      signal: time.signal,
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-    };
+    const text = body === undefined ? null : JSON.stringify(body);
     try {
-      const answer = await send(pool, options, traced);
-      return { status: answer.status, body: answer.text === '' ? undefined : (JSON.parse(answer.text) as unknown) };
+      const answer = await replica.send({ method, path, headers, body: text, signal: time.signal }, (read) =>
+        read.text(),
+      );
+      return { status: answer.statusCode, body: answer.body === '' ? undefined : (JSON.parse(answer.body) as unknown) };
     } catch (error) {
       throw new TransientError(`${edge}: the call failed`, { cause: error });
     } finally {
@@ -77,7 +70,7 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
 
   return {
     async send(call, attempt) {
-      const replica = replicas[turn++ % replicas.length] as Replica;
+      const replica = replicas[turn++ % replicas.length] as TracedPool;
       const answer = await request(replica, call, attempt);
       if (answer.status >= 500 || PASSING_STATUSES.has(answer.status)) {
         throw new TransientError(`${edge}: answered ${answer.status}`);
@@ -88,24 +81,6 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
       await Promise.all(replicas.map(({ pool }) => pool.destroy()));
     },
   };
-}
-
-interface Replica {
-  readonly pool: Pool;
-  readonly spans: ClientRequestSpans;
-}
-
-/** Sends it and reads the answer to its end; the span is over by then. */
-async function send(pool: Pool, options: Dispatcher.RequestOptions, traced: OutgoingRequest | undefined) {
-  try {
-    const { statusCode, body } = await pool.request(options);
-    const text = await body.text();
-    traced?.end(statusCode);
-    return { status: statusCode, text };
-  } catch (error) {
-    traced?.fail(error);
-    throw error;
-  }
 }
 
 /**

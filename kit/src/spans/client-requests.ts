@@ -1,73 +1,65 @@
-import { type Attributes, context, propagation, SpanKind, trace } from '@opentelemetry/api';
-import { messageOf } from '../failures.ts';
+import { propagation, SpanKind } from '@opentelemetry/api';
+import { type Dispatcher, Pool } from 'undici';
 import { durationOf } from './durations.ts';
-import { Operation, typeOf } from './operation.ts';
+import { HttpExchange, pathOf } from './http.ts';
+import { causeOf, serverOf } from './operation.ts';
 
-export interface OutgoingRequest {
-  /** The whole answer has been read. From 400 on it is an error, as the conventions have it for clients. */
-  end(status: number): void;
-  fail(error: unknown): void;
+export type ClientRequest = Pick<Dispatcher.RequestOptions, 'method' | 'path' | 'body' | 'signal'> & {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+};
+
+/** An answer with its body read to the end. */
+export interface ClientAnswer<Body> extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> {
+  readonly body: Body;
 }
 
-/** Spans and durations of HTTP requests to one server. */
-export interface ClientRequestSpans {
-  /** Adds the trace context to `headers`. Undefined where no request is the cause. */
-  start(method: string, path: string, headers: Record<string, unknown>): OutgoingRequest | undefined;
+/** Kept connections to one server, whose requests have spans and durations. */
+export interface TracedPool {
+  /** For what is not traced. */
+  readonly pool: Pool;
+  /**
+   * Sends the request, with the trace context if a request is its cause, and reads the answer to its end with `read`;
+   * the span is over by then. From 400 on it is an error, as the conventions have it for clients. Rejects with the
+   * errors of undici and of `read`.
+   */
+  send<Body>(
+    request: ClientRequest,
+    read: (body: Dispatcher.ResponseData['body']) => Promise<Body>,
+  ): Promise<ClientAnswer<Body>>;
 }
 
 /** `origin` is the server's, e.g. `http://127.0.0.1:4001`. */
-export function createClientRequestSpans(origin: string): ClientRequestSpans {
-  const { protocol, hostname, port } = new URL(origin);
-  const scheme = protocol.slice(0, -1);
-  const server = {
-    'url.scheme': scheme,
-    'server.address': hostname,
-    'server.port': Number(port || (scheme === 'https' ? 443 : 80)),
-  };
+export function openTracedPool(origin: string, options: Pool.Options): TracedPool {
+  const pool = new Pool(origin, options);
+  const url = new URL(origin);
+  const isSecure = url.protocol === 'https:';
+  const server = { 'url.scheme': isSecure ? 'https' : 'http', ...serverOf(url, isSecure ? 443 : 80) };
   const duration = durationOf('http.client.request.duration');
 
+  function start(method: string, path: string): HttpExchange | undefined {
+    const parent = causeOf();
+    if (parent === undefined) return undefined;
+    const urlPath = pathOf(path);
+    const series = { 'http.request.method': method, ...server };
+    const attributes = { ...series, 'url.full': `${origin}${urlPath}`, 'url.path': urlPath };
+    return new HttpExchange({ name: method, kind: SpanKind.CLIENT, attributes, series, parent }, duration, 400);
+  }
+
   return {
-    start(method, path, headers) {
-      const parent = context.active();
-      if (trace.getSpan(parent) === undefined) return undefined;
-      const urlPath = pathOf(path);
-      const attributes = {
-        'http.request.method': method,
-        ...server,
-        'url.full': `${origin}${urlPath}`,
-        'url.path': urlPath,
-      };
-      const operation = new Operation({ name: method, kind: SpanKind.CLIENT, attributes, parent }, duration);
-      propagation.inject(trace.setSpan(parent, operation.span), headers);
-      return new TracedRequest(operation, { 'http.request.method': method, ...server });
+    pool,
+    async send(request, read) {
+      const headers = { ...request.headers };
+      const exchange = start(request.method, request.path);
+      if (exchange !== undefined) propagation.inject(exchange.context, headers);
+      try {
+        const answer = await pool.request({ ...request, headers });
+        const body = await read(answer.body);
+        exchange?.answered(answer.statusCode);
+        return { statusCode: answer.statusCode, headers: answer.headers, body };
+      } catch (error) {
+        exchange?.fail(error);
+        throw error;
+      }
     },
   };
-}
-
-/** Without the query, which may hold anything. */
-export function pathOf(target: string): string {
-  const end = target.indexOf('?');
-  return end === -1 ? target : target.slice(0, end);
-}
-
-class TracedRequest implements OutgoingRequest {
-  private readonly operation: Operation;
-  private readonly series: Attributes;
-
-  constructor(operation: Operation, series: Attributes) {
-    this.operation = operation;
-    this.series = series;
-  }
-
-  end(status: number): void {
-    const { operation, series } = this;
-    series['http.response.status_code'] = status;
-    operation.describe({ 'http.response.status_code': status });
-    if (status < 400) operation.end(series);
-    else operation.fail(String(status), series);
-  }
-
-  fail(error: unknown): void {
-    this.operation.fail(typeOf(error), this.series, messageOf(error));
-  }
 }

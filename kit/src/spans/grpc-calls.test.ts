@@ -3,7 +3,7 @@ import { SpanKind } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grpc, loadProto } from '../grpc.ts';
 import { currentTraceId } from '../tracing.ts';
-import { createGrpcClientSpans, statusOf, traceUnary } from './grpc-calls.ts';
+import { createGrpcClientSpans, traceUnary } from './grpc-calls.ts';
 import { seen, seeTelemetry } from './testing.ts';
 
 const telemetry = seeTelemetry();
@@ -47,14 +47,14 @@ afterAll(() => {
   server.forceShutdown();
 });
 
-/** Calls as orders does; resolves with the status. */
-function call(method: 'Reserve' | 'Release', orderId = 'one', timeoutMs = 5_000): Promise<number> {
+/** Calls as orders does; resolves when it is over. */
+function call(method: 'Reserve' | 'Release', orderId = 'one', timeoutMs = 5_000): Promise<void> {
   const metadata = new grpc.Metadata();
   const traced = spans.start(method, metadata);
   return new Promise((resolve) => {
     (client[method] as Unary)({ orderId }, metadata, { deadline: Date.now() + timeoutMs }, (error) => {
-      traced?.end(statusOf(error));
-      resolve(statusOf(error));
+      traced?.answered(error);
+      resolve();
     });
   });
 }

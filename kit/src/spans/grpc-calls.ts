@@ -1,37 +1,11 @@
-import type { Metadata, ServerUnaryCall, ServiceError, sendUnaryData } from '@grpc/grpc-js';
-import { type Attributes, context, propagation, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
+import type { Metadata, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
+import { type Context, context, type Histogram, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
+import { grpc } from '../grpc.ts';
 import { durationOf } from './durations.ts';
-import { Operation } from './operation.ts';
+import { causeOf, Operation } from './operation.ts';
 
-/** gRPC status names by number, as `rpc.response.status_code` wants them. */
-const STATUS_NAMES = [
-  'OK',
-  'CANCELLED',
-  'UNKNOWN',
-  'INVALID_ARGUMENT',
-  'DEADLINE_EXCEEDED',
-  'NOT_FOUND',
-  'ALREADY_EXISTS',
-  'PERMISSION_DENIED',
-  'RESOURCE_EXHAUSTED',
-  'FAILED_PRECONDITION',
-  'ABORTED',
-  'OUT_OF_RANGE',
-  'UNIMPLEMENTED',
-  'INTERNAL',
-  'UNAVAILABLE',
-  'DATA_LOSS',
-  'UNAUTHENTICATED',
-];
-
-const CANCELLED = 1;
-const UNKNOWN = 2;
-
-/** A call's span with its outcome. */
-export interface GrpcCall {
-  /** `status` is a number of grpc-js; anything but 0 is an error. The details are left out: they may hold values. */
-  end(status: number): void;
-}
+/** A failure as grpc-js tells it; null is none. */
+type Failure = { readonly code?: number | null } | null;
 
 /** Spans and durations of calls to the methods of one gRPC service, e.g. `stock.Inventory`. */
 export interface GrpcClientSpans {
@@ -43,12 +17,11 @@ export function createGrpcClientSpans(service: string): GrpcClientSpans {
   const duration = durationOf('rpc.client.call.duration');
   return {
     start(method, metadata) {
-      const parent = context.active();
-      if (trace.getSpan(parent) === undefined) return undefined;
-      const attributes = describe(`${service}/${method}`);
-      const operation = new Operation({ name: 'POST', kind: SpanKind.CLIENT, attributes, parent }, duration);
-      propagation.inject(trace.setSpan(parent, operation.span), metadata, metadataSetter);
-      return new TracedCall(operation, attributes);
+      const parent = causeOf();
+      if (parent === undefined) return undefined;
+      const call = new GrpcCall('POST', SpanKind.CLIENT, `${service}/${method}`, parent, duration);
+      propagation.inject(call.context, metadata, metadataSetter);
+      return call;
     },
   };
 }
@@ -67,43 +40,30 @@ export function traceUnary<Request, Response>(handle: Handler<Request, Response>
   return (call, callback) => {
     const parent = propagation.extract(ROOT_CONTEXT, call.metadata, metadataGetter);
     const path = call.getPath();
-    const attributes = describe(path.slice(1));
-    const operation = new Operation({ name: `POST ${path}`, kind: SpanKind.SERVER, attributes, parent }, duration);
-    const traced = new TracedCall(operation, attributes);
-    call.once('cancelled', () => traced.end(CANCELLED));
+    const traced = new GrpcCall(`POST ${path}`, SpanKind.SERVER, path.slice(1), parent, duration);
+    call.once('cancelled', () => traced.answered({ code: grpc.status.CANCELLED }));
     const answer: sendUnaryData<Response> = (error, ...rest) => {
-      traced.end(error === null ? 0 : (error.code ?? UNKNOWN));
+      traced.answered(error);
       callback(error, ...rest);
     };
-    return context.with(trace.setSpan(parent, operation.span), () => handle(call, answer));
+    return context.with(traced.context, () => handle(call, answer));
   };
 }
 
-function describe(method: string): Attributes {
-  return { 'rpc.system.name': 'grpc', 'rpc.method': method };
-}
-
-class TracedCall implements GrpcCall {
-  private readonly operation: Operation;
-  private readonly series: Attributes;
-
-  constructor(operation: Operation, series: Attributes) {
-    this.operation = operation;
-    this.series = series;
+/** A call's span with its outcome. */
+class GrpcCall extends Operation {
+  constructor(name: string, kind: SpanKind, method: string, parent: Context, duration: Histogram) {
+    const attributes = { 'rpc.system.name': 'grpc', 'rpc.method': method };
+    super({ name, kind, attributes, series: attributes, parent }, duration);
   }
 
-  end(status: number): void {
-    const name = STATUS_NAMES[status] ?? 'UNKNOWN';
-    this.operation.describe({ 'rpc.response.status_code': name });
-    const series = { ...this.series, 'rpc.response.status_code': name };
-    if (status === 0) this.operation.end(series);
-    else this.operation.fail(name, series);
+  /** Ends it with its status. The failure's details are left out: they may hold values. */
+  answered(failure: Failure): void {
+    const status = failure === null ? 'OK' : (grpc.status[failure.code ?? grpc.status.UNKNOWN] ?? 'UNKNOWN');
+    this.classify({ 'rpc.response.status_code': status });
+    if (failure === null) this.end();
+    else this.failAs(status);
   }
-}
-
-/** Status of a failed call. */
-export function statusOf(error: Pick<ServiceError, 'code'> | null): number {
-  return error === null ? 0 : error.code;
 }
 
 const metadataSetter = { set: (metadata: Metadata, key: string, value: string) => metadata.set(key, value) };

@@ -1,8 +1,7 @@
-import { type Attributes, type Context, context, propagation, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
+import { type Attributes, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import type { ConsumeMessage } from 'amqplib';
-import { messageOf } from '../failures.ts';
 import { durationOf } from './durations.ts';
-import { Operation, typeOf } from './operation.ts';
+import { causeOf, Operation, serverOf } from './operation.ts';
 
 export interface Publication {
   readonly exchange: string;
@@ -10,24 +9,19 @@ export interface Publication {
   readonly messageId: string;
 }
 
-export interface RunningPublish {
-  end(): void;
-  fail(error: unknown): void;
-}
-
 export interface PublishSpans {
   /** Adds the trace context to `headers`. Undefined where no request is the cause. */
-  start(publication: Publication, headers: Record<string, unknown>): RunningPublish | undefined;
+  start(publication: Publication, headers: Record<string, unknown>): Operation | undefined;
 }
 
 /** Spans `publish {routing key}` and durations of what is published to the broker at `url`, up to the confirm. */
 export function createPublishSpans(url: string): PublishSpans {
-  const server = brokerOf(url);
+  const server = serverOf(new URL(url), 5672);
   const duration = durationOf('messaging.client.operation.duration');
   return {
     start({ exchange, routingKey, messageId }, headers) {
-      const parent = context.active();
-      if (trace.getSpan(parent) === undefined) return undefined;
+      const parent = causeOf();
+      if (parent === undefined) return undefined;
       const series = seriesOf(`${exchange}:${routingKey}`, 'publish');
       const attributes = {
         ...server,
@@ -37,47 +31,21 @@ export function createPublishSpans(url: string): PublishSpans {
         'messaging.rabbitmq.destination.routing_key': routingKey,
       };
       const name = `publish ${routingKey}`;
-      const operation = new Operation({ name, kind: SpanKind.PRODUCER, attributes, parent }, duration);
-      propagation.inject(trace.setSpan(parent, operation.span), headers);
-      return new TracedPublish(operation, series);
+      const operation = new Operation({ name, kind: SpanKind.PRODUCER, attributes, series, parent }, duration);
+      propagation.inject(operation.context, headers);
+      return operation;
     },
   };
 }
 
-class TracedPublish implements RunningPublish {
-  private readonly operation: Operation;
-  private readonly series: Attributes;
-
-  constructor(operation: Operation, series: Attributes) {
-    this.operation = operation;
-    this.series = series;
-  }
-
-  end(): void {
-    this.operation.end(this.series);
-  }
-
-  fail(error: unknown): void {
-    this.operation.fail(typeOf(error), this.series, messageOf(error));
-  }
-}
-
-/** A delivery in hand; its work runs in `context`. */
-export interface RunningDelivery {
-  readonly context: Context;
-  /** It was acknowledged. */
-  end(): void;
-  /** It was not: `reason` says what was done instead. */
-  fail(reason: string): void;
-}
-
 export interface DeliverySpans {
-  start(message: ConsumeMessage): RunningDelivery;
+  /** Ends when the delivery is acknowledged; where it is not, it fails with what was done instead. */
+  start(message: ConsumeMessage): Operation;
 }
 
 /** Spans `deliver {routing key}` and durations of what comes from `queue` of the broker at `url`, up to the acknowledgement. */
 export function createDeliverySpans(url: string, queue: string): DeliverySpans {
-  const server = brokerOf(url);
+  const server = serverOf(new URL(url), 5672);
   const duration = durationOf('messaging.process.duration');
   return {
     start({ fields, properties }) {
@@ -92,12 +60,7 @@ export function createDeliverySpans(url: string, queue: string): DeliverySpans {
         'messaging.rabbitmq.message.delivery_tag': fields.deliveryTag,
       };
       const name = `deliver ${fields.routingKey}`;
-      const operation = new Operation({ name, kind: SpanKind.CONSUMER, attributes, parent }, duration);
-      return {
-        context: trace.setSpan(parent, operation.span),
-        end: () => operation.end(series),
-        fail: (reason) => operation.fail('_OTHER', series, reason),
-      };
+      return new Operation({ name, kind: SpanKind.CONSUMER, attributes, series, parent }, duration);
     },
   };
 }
@@ -108,9 +71,4 @@ function seriesOf(destination: string, operation: string): Attributes {
     'messaging.destination.name': destination,
     'messaging.operation.name': operation,
   };
-}
-
-function brokerOf(url: string): Attributes {
-  const { hostname, port } = new URL(url);
-  return { 'server.address': hostname, 'server.port': Number(port || 5672) };
 }

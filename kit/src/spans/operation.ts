@@ -1,68 +1,118 @@
 import {
   type Attributes,
   type Context,
+  context,
   type Histogram,
   type Span,
   type SpanKind,
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
+import { messageOf } from '../failures.ts';
 
 /** Makes the spans of all doors and steps. */
 export const tracer = trace.getTracer('shop');
 
 const failed = { code: SpanStatusCode.ERROR } as const;
 
-/** How a door's span begins. */
-export interface Beginning {
+/** How a span begins. */
+export interface SpanBeginning {
   readonly name: string;
   readonly kind: SpanKind;
-  readonly attributes: Attributes;
   /** The span's parent is the span of this context. */
   readonly parent: Context;
+  /** Strings and numbers. May be shared by many spans: it is never changed. */
+  readonly attributes: Attributes;
 }
 
-/** Something that a door does: its span, and its duration as a metric. It is over with the first call of `end` or `fail`. */
+/** How a door's operation begins. */
+export interface Beginning extends SpanBeginning {
+  /** Attributes of the metric: few, and of few values. */
+  readonly series: Attributes;
+}
+
+/**
+ * Starts a span. The SDK would copy and check its attributes twice, each value with a `WeakSet` of its own: most of what a
+ * span leaves to the garbage collector. They are put where its exporter reads them.
+ */
+export function startSpan({ name, kind, parent, attributes }: SpanBeginning): Span {
+  const span = tracer.startSpan(name, { kind }, parent);
+  const recorded = span as { attributes?: Attributes };
+  if (recorded.attributes !== undefined) recorded.attributes = attributes;
+  return span;
+}
+
+/** The context in which a door is used; undefined where no request is the cause, as in polls, which are not traced. */
+export function causeOf(): Context | undefined {
+  const active = context.active();
+  return trace.getSpan(active) === undefined ? undefined : active;
+}
+
+/** Something that a door does: its span, and its duration as a metric. It is over with the first end. */
 export class Operation {
   readonly span: Span;
-  isOver = false;
+  private readonly parent: Context;
   private readonly duration: Histogram;
   private readonly startedMs = performance.now();
+  private series: Attributes;
+  private isOver = false;
+  private inside: Context | undefined;
 
-  constructor({ name, kind, attributes, parent }: Beginning, duration: Histogram) {
-    this.span = tracer.startSpan(name, { kind }, parent);
+  constructor(beginning: Beginning, duration: Histogram) {
+    this.span = startSpan(beginning);
+    this.parent = beginning.parent;
+    this.series = beginning.series;
     this.duration = duration;
-    this.describe(attributes);
   }
 
-  /**
-   * Adds attributes, whose values are strings and numbers. The SDK would copy and check them twice, each value with a
-   * `WeakSet` of its own: most of what a span leaves to the garbage collector. They are put where its exporter reads them.
-   */
+  /** Where the operation's work runs: its span is the active one. */
+  get context(): Context {
+    this.inside ??= trace.setSpan(this.parent, this.span);
+    return this.inside;
+  }
+
+  /** Adds attributes to the span. */
   describe(attributes: Attributes): void {
-    const recorded = (this.span as { readonly attributes?: Attributes }).attributes;
-    if (recorded !== undefined && !this.isOver) Object.assign(recorded, attributes);
+    const recorded = this.span as { attributes?: Attributes };
+    if (recorded.attributes !== undefined && !this.isOver) {
+      recorded.attributes = { ...recorded.attributes, ...attributes };
+    }
   }
 
-  /** `series` are the attributes of the metric: few, and of few values. */
-  end(series: Attributes): void {
+  /** Adds attributes to the span and to the metric. */
+  classify(attributes: Attributes): void {
+    this.describe(attributes);
+    this.series = { ...this.series, ...attributes };
+  }
+
+  end(): void {
     if (this.isOver) return;
     this.isOver = true;
     this.span.end();
-    this.duration.record((performance.now() - this.startedMs) / 1_000, series);
+    this.duration.record((performance.now() - this.startedMs) / 1_000, this.series);
   }
 
   /** Ends it as an error. `type` is the convention's `error.type`; `message` must not hold a customer's data. */
-  fail(type: string, series: Attributes, message?: string): void {
+  failAs(type: string, message?: string): void {
     if (this.isOver) return;
-    this.describe({ 'error.type': type });
+    this.classify({ 'error.type': type });
     this.span.setStatus(message === undefined ? failed : { ...failed, message });
-    this.end({ ...series, 'error.type': type });
+    this.end();
+  }
+
+  /** Ends it as an error of the error's own code or name. */
+  fail(error: unknown): void {
+    this.failAs(typeOf(error), messageOf(error));
   }
 }
 
 /** Code or name of a failure, as `error.type` wants it. */
-export function typeOf(error: unknown): string {
+function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return '_OTHER';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+/** Attributes of a server's address. */
+export function serverOf({ hostname, port }: URL, defaultPort: number): Attributes {
+  return { 'server.address': hostname, 'server.port': Number(port || defaultPort) };
 }

@@ -1,17 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import {
-  type Attributes,
-  type Context,
-  context,
-  type Histogram,
-  propagation,
-  ROOT_CONTEXT,
-  SpanKind,
-  trace,
-} from '@opentelemetry/api';
-import { pathOf } from './client-requests.ts';
+import { type Attributes, context, type Histogram, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import { durationOf } from './durations.ts';
-import { Operation } from './operation.ts';
+import { HttpExchange, pathOf } from './http.ts';
 
 /** Where a request keeps what is known of it. */
 const TRACED = Symbol('traced request');
@@ -49,52 +39,42 @@ export function nameRequest(request: IncomingMessage, route: string): void {
 }
 
 function endOf(this: ServerResponse): void {
-  (this.req as Traced)[TRACED]?.end(this);
+  (this.req as Traced)[TRACED]?.closed(this);
 }
 
-class TracedRequest {
-  readonly context: Context;
-  private readonly operation: Operation;
+class TracedRequest extends HttpExchange {
   private readonly method: string;
-  private readonly series: Attributes;
 
   constructor(request: IncomingMessage, duration: Histogram) {
-    const parent = propagation.extract(ROOT_CONTEXT, request.headers);
     const given = request.method ?? 'GET';
     const isKnown = METHODS.has(given);
-    this.method = isKnown ? given : 'HTTP';
-    this.series = {
+    const series = {
       'http.request.method': isKnown ? given : '_OTHER',
       'url.scheme': 'http',
       'network.protocol.version': request.httpVersion,
     };
     const attributes = {
-      ...this.series,
+      ...series,
       ...(isKnown ? {} : { 'http.request.method_original': given }),
       'url.path': pathOf(request.url ?? ''),
       ...addressOf(request.headers.host),
       ...clientOf(request),
     };
-    this.operation = new Operation({ name: this.method, kind: SpanKind.SERVER, attributes, parent }, duration);
-    this.context = trace.setSpan(parent, this.operation.span);
+    const name = isKnown ? given : 'HTTP';
+    const parent = propagation.extract(ROOT_CONTEXT, request.headers);
+    super({ name, kind: SpanKind.SERVER, attributes, series, parent }, duration, 500);
+    this.method = name;
   }
 
   named(route: string): void {
-    this.series['http.route'] = route;
-    this.operation.describe({ 'http.route': route });
-    this.operation.span.updateName(`${this.method} ${route}`);
+    this.classify({ 'http.route': route });
+    this.span.updateName(`${this.method} ${route}`);
   }
 
-  end(response: ServerResponse): void {
-    const { operation, series } = this;
+  closed(response: ServerResponse): void {
     // A client that left before there was an answer has seen no status.
-    const status = response.headersSent ? response.statusCode : undefined;
-    if (status !== undefined) {
-      series['http.response.status_code'] = status;
-      operation.describe({ 'http.response.status_code': status });
-    }
-    if (status === undefined || status < 500) operation.end(series);
-    else operation.fail(String(status), series);
+    if (response.headersSent) this.answered(response.statusCode);
+    else this.end();
   }
 }
 

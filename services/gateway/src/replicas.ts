@@ -1,17 +1,15 @@
 import { TransientError } from '@shop/kit/failures.ts';
-import { type ClientRequestSpans, createClientRequestSpans } from '@shop/kit/spans/client-requests.ts';
-import { type Dispatcher, Pool } from 'undici';
+import {
+  type ClientAnswer,
+  type ClientRequest,
+  openTracedPool,
+  type TracedPool,
+} from '@shop/kit/spans/client-requests.ts';
+import type { Pool } from 'undici';
 
-/** An answer with its body read to the end. */
-export interface BufferedAnswer {
-  readonly statusCode: number;
-  readonly headers: Dispatcher.ResponseData['headers'];
-  readonly body: Buffer;
-}
+export type BufferedAnswer = ClientAnswer<Buffer>;
 
-export type UpstreamRequest = Pick<Dispatcher.RequestOptions, 'method' | 'path' | 'body'> & {
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-};
+export type UpstreamRequest = Omit<ClientRequest, 'signal'>;
 
 /** The connection broke after it had been made: orders may have acted on the request. */
 export class ConnectionLostError extends TransientError {
@@ -47,8 +45,7 @@ const NOTHING_SENT = new Set([
 ]);
 
 interface Replica {
-  readonly pool: Pool;
-  readonly spans: ClientRequestSpans;
+  readonly upstream: TracedPool;
   failedAt: number;
 }
 
@@ -58,8 +55,7 @@ export function createReplicas(
   now = () => performance.now(),
 ): Replicas {
   const replicas: Replica[] = origins.map((origin) => ({
-    pool: openPool(origin, connections),
-    spans: createClientRequestSpans(origin),
+    upstream: openTracedPool(origin, poolOptions(connections)),
     failedAt: -Infinity,
   }));
   let turn = 0;
@@ -77,7 +73,9 @@ export function createReplicas(
       let failure: unknown;
       for (const replica of candidates()) {
         try {
-          return await sendTo(replica, request, signal);
+          return await replica.upstream.send({ ...request, signal }, async (body) =>
+            Buffer.from(await body.arrayBuffer()),
+          );
         } catch (error) {
           // An end that the caller asked for says nothing of the replica.
           if (!signal.aborted) replica.failedAt = now();
@@ -89,42 +87,24 @@ export function createReplicas(
       throw new TransientError('no replica of orders could be reached', { cause: failure });
     },
     async check(signal) {
-      await Promise.any(replicas.map(({ pool }) => checkAlive(pool, signal)));
+      await Promise.any(replicas.map(({ upstream }) => checkAlive(upstream.pool, signal)));
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(replicas.map(({ pool }) => pool.destroy()));
+      await Promise.all(replicas.map(({ upstream }) => upstream.pool.destroy()));
     },
   };
 }
 
 /** The limits of time are the caller's, by its signal. */
-function openPool(origin: string, connections: number): Pool {
-  return new Pool(origin, {
+function poolOptions(connections: number): Pool.Options {
+  return {
     connections,
     connect: { timeout: CONNECT_TIMEOUT_MS },
     keepAliveTimeout: 30_000,
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: MAX_ANSWER_BYTES,
-  });
-}
-
-async function sendTo(
-  { pool, spans }: Replica,
-  { method, path, body, headers: given }: UpstreamRequest,
-  signal: AbortSignal,
-): Promise<BufferedAnswer> {
-  const headers = { ...given };
-  const traced = spans.start(method, path, headers);
-  try {
-    const answer = await pool.request({ method, path, headers, body, signal });
-    const bytes = Buffer.from(await answer.body.arrayBuffer());
-    traced?.end(answer.statusCode);
-    return { statusCode: answer.statusCode, headers: answer.headers, body: bytes };
-  } catch (error) {
-    traced?.fail(error);
-    throw error;
-  }
+  };
 }
 
 async function checkAlive(pool: Pool, signal: AbortSignal): Promise<void> {

@@ -3,7 +3,7 @@ import type { Deadline } from '@shop/kit/deadline.ts';
 import { PermanentError, TransientError } from '@shop/kit/failures.ts';
 import { grpc, loadProto } from '@shop/kit/grpc.ts';
 import type { Attempt, CallPolicy } from '@shop/kit/resilience.ts';
-import { createGrpcClientSpans, statusOf } from '@shop/kit/spans/grpc-calls.ts';
+import { createGrpcClientSpans } from '@shop/kit/spans/grpc-calls.ts';
 import { stockTarget } from './stock-target.ts';
 
 export interface StockLine {
@@ -70,7 +70,7 @@ export function createStock(addresses: readonly string[], policy: CallPolicy): S
       const traced = spans.start(method, metadata);
       const options = { deadline: Date.now() + attempt.timeoutMs };
       const sent = unary.call(client, request, metadata, options, (error, response) => {
-        traced?.end(statusOf(error));
+        traced?.answered(error);
         // An answered call has nothing left to cancel.
         attempt.signal.removeEventListener('abort', cancel);
         if (error === null && response !== undefined) resolve(response);

@@ -2,7 +2,8 @@ import { context } from '@opentelemetry/api';
 import { type Broker, openBroker } from '@shop/kit/broker.ts';
 import { messageOf } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
-import { createDeliverySpans, type DeliverySpans, type RunningDelivery } from '@shop/kit/spans/messages.ts';
+import { createDeliverySpans, type DeliverySpans } from '@shop/kit/spans/messages.ts';
+import type { Operation } from '@shop/kit/spans/operation.ts';
 import { declareTopology, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { type DeliveryDependencies, type Settlement, settle } from './delivery.ts';
@@ -121,7 +122,7 @@ function createSubscription(options: {
     inHand.add(work);
   }
 
-  async function handle(message: ConsumeMessage, traced: RunningDelivery): Promise<void> {
+  async function handle(message: ConsumeMessage, traced: Operation): Promise<void> {
     const given = { content: message.content, earlierDeliveries: earlierDeliveriesOf(message) };
     const settlement = await settle(given, delivery, stop);
     // On a dead channel nothing can be said, and need not be: the broker delivers the message again.
@@ -131,7 +132,7 @@ function createSubscription(options: {
     await delivery.failpoint('H4');
   }
 
-  function tell(message: ConsumeMessage, settlement: Settlement, traced: RunningDelivery): void {
+  function tell(message: ConsumeMessage, settlement: Settlement, traced: Operation): void {
     try {
       if (settlement === 'ack') channel.ack(message);
       else if (settlement === 'dead-letter') channel.reject(message, false);

@@ -1,0 +1,26 @@
+import type { Histogram } from '@opentelemetry/api';
+import { type Beginning, Operation } from './operation.ts';
+
+/** A request and its answer, on either side. */
+export class HttpExchange extends Operation {
+  private readonly errorsFrom: number;
+
+  /** `errorsFrom` is the lowest status that is an error: 400 for clients, 500 for servers (semantic conventions 1.44). */
+  constructor(beginning: Beginning, duration: Histogram, errorsFrom: 400 | 500) {
+    super(beginning, duration);
+    this.errorsFrom = errorsFrom;
+  }
+
+  /** Ends it with the answer's status. */
+  answered(status: number): void {
+    this.classify({ 'http.response.status_code': status });
+    if (status < this.errorsFrom) this.end();
+    else this.failAs(String(status));
+  }
+}
+
+/** Without the query, which may hold anything. */
+export function pathOf(target: string): string {
+  const end = target.indexOf('?');
+  return end === -1 ? target : target.slice(0, end);
+}
