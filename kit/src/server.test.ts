@@ -1,5 +1,8 @@
-import type { AddressInfo } from 'node:net';
-import { expect, it } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
 import { createHealth } from './health.ts';
 import { createHttpClient } from './http-client.ts';
 import { createLogger } from './logger.ts';
@@ -23,3 +26,80 @@ it('ends a connection after a number of requests, and loses none of them', { tim
   }
   expect(connections).toBe(3);
 });
+
+describe('a request that is not there in time', () => {
+  const TIMEOUT_MS = 100;
+  const head = 'GET /health/live HTTP/1.1\r\nHost: test\r\nConnection: close\r\n';
+
+  async function aServer(options: { keepAliveTimeoutMs?: number } = {}) {
+    const logger = createLogger({ service: 'test', instance: 'test-1', level: 'silent' });
+    const server = createServer({ logger, health: createHealth({}), requestTimeoutMs: TIMEOUT_MS, ...options });
+    await server.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = server.server.address() as AddressInfo;
+    /** A connection's two ends. */
+    const client = async (): Promise<readonly [Socket, Socket]> => {
+      const accepted = once(server.server, 'connection');
+      const socket = connect(port, '127.0.0.1');
+      return [socket, (await accepted)[0] as Socket];
+    };
+    return { client, late: () => once(server.server, 'clientError'), [Symbol.asyncDispose]: () => server.close() };
+  }
+
+  it('is refused', async () => {
+    await using server = await aServer();
+    const [socket] = await server.client();
+    socket.write(head);
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 408 .*"code":"request_timeout"/s);
+  });
+
+  it('is answered when it was, and this process did not read it', async () => {
+    await using server = await aServer();
+    const [socket, accepted] = await server.client();
+    socket.write(head);
+    await expect.poll(() => accepted.bytesRead).toBe(head.length);
+    const answer = text(socket);
+    // Timers come next, and reading only after them.
+    setImmediate(() => {
+      socket.write('\r\n');
+      standStill(3 * TIMEOUT_MS);
+    });
+    expect(await answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it('is answered on a connection that was opened long before', async () => {
+    await using server = await aServer();
+    const [socket] = await server.client();
+    const answer = text(socket);
+    await server.late();
+    expect(await Promise.race([answer, delay(500, 'nothing yet')])).toBe('nothing yet');
+    socket.write(`${head}\r\n`);
+    expect(await answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it('has its time from its first byte on, on a connection that was opened long before', async () => {
+    await using server = await aServer();
+    const [socket] = await server.client();
+    await server.late();
+    socket.write(head);
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 408 .*did not arrive within 100 ms/s);
+  });
+
+  it('is waited for no longer than between two requests: a connection without a word is closed', async () => {
+    await using server = await aServer({ keepAliveTimeoutMs: 3 * TIMEOUT_MS });
+    const [socket] = await server.client();
+    expect(await text(socket)).toBe('');
+  });
+
+  it('is not waited for when the server closes', async () => {
+    const server = await aServer();
+    const [socket] = await server.client();
+    const answer = text(socket);
+    await server[Symbol.asyncDispose]();
+    expect(await answer).toBe('');
+  });
+});
+
+/** As when the machine is suspended, or another process has its core. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

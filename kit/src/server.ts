@@ -30,6 +30,9 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
 /** How long a client may take to send its request, in ms. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
+/** For a request that is late by Node's clock and here already, unread, because this process stood still; in ms. */
+const GRACE_MS = 250;
+
 /** How long a connection without a request is kept, in ms; longer than any of our clients keeps one. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
@@ -60,6 +63,10 @@ export interface ServerOptions {
   readonly health: Health;
   /** Level of the line written for each request; a service behind the gateway keeps it at debug. */
   readonly accessLevel?: 'info' | 'debug';
+  /** How long a client may take to send its request, in ms; 5 s unless told. */
+  readonly requestTimeoutMs?: number;
+  /** How long a connection without a request is kept, in ms; 72 s unless told. */
+  readonly keepAliveTimeoutMs?: number;
 }
 
 /**
@@ -67,17 +74,19 @@ export interface ServerOptions {
  * spans. Types are never coerced and unknown fields are errors.
  */
 export function createServer(options: ServerOptions): HttpServer {
+  const { requestTimeoutMs = REQUEST_TIMEOUT_MS, keepAliveTimeoutMs = KEEP_ALIVE_TIMEOUT_MS } = options;
   const server = fastify({
     loggerInstance: options.logger as FastifyBaseLogger,
     // A child for each request would only add an id of its own; the trace id in every line tells requests apart.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
-    serverFactory: (handle) => openServer(traceRequests(handle)),
+    serverFactory: (handle) => openServer(traceRequests(handle), { requestTimeoutMs, keepAliveTimeoutMs }),
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, options.logger),
+    clientErrorHandler: (error, socket) =>
+      answerBrokenRequest(error, socket, { logger: options.logger, requestTimeoutMs }),
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true, useDefaults: false } },
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -110,24 +119,49 @@ export function createServer(options: ServerOptions): HttpServer {
     sendProblem(reply, 'route_not_found', 'no route has this path and method'),
   );
   addHealthRoutes(server, options.health);
+  closeUnused(server, keepAliveTimeoutMs);
   return server as unknown as HttpServer;
 }
 
 /** As Fastify would open it, which takes no listener from others. */
-function openServer(listener: RequestListener): Server {
+function openServer(
+  listener: RequestListener,
+  { requestTimeoutMs, keepAliveTimeoutMs }: Readonly<Record<'requestTimeoutMs' | 'keepAliveTimeoutMs', number>>,
+): Server {
   const server = createHttpServer(
     {
-      connectionsCheckingInterval: 1_000,
+      connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
       // Node takes the smaller of its two limits for the headers, and the other for the whole request.
-      headersTimeout: REQUEST_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      headersTimeout: requestTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
       requireHostHeader: false,
     },
     listener,
   );
   server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
   return server;
+}
+
+/**
+ * A connection that has not sent a byte is kept as long as one between two requests, and not when the server closes. Node
+ * takes it for one whose request is under way: it would refuse it in the time of a request, and wait for it at the end.
+ */
+function closeUnused(server: FastifyInstance, afterMs: number): void {
+  const open = new Set<Socket>();
+  const closeIfUnused = (socket: Socket) => void (socket.bytesRead === 0 && socket.destroy());
+  server.server.on('connection', (socket) => {
+    open.add(socket);
+    const timer = setTimeout(closeIfUnused, afterMs, socket);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      open.delete(socket);
+    });
+  });
+  server.addHook('preClose', (done) => {
+    for (const socket of open) closeIfUnused(socket);
+    done();
+  });
 }
 
 function nameSpanAfterRoute(request: FastifyRequest): void {
@@ -237,36 +271,69 @@ function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-const BROKEN_REQUESTS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', `the request did not arrive within ${REQUEST_TIMEOUT_MS} ms`],
-  HPE_HEADER_OVERFLOW: ['headers_too_large', 'the headers are larger than 16 KiB'],
-};
+type Door = Required<Pick<ServerOptions, 'logger' | 'requestTimeoutMs'>>;
+
+function describeBroken(errorCode: string, { requestTimeoutMs }: Door): readonly [ProblemCode, string] {
+  switch (errorCode) {
+    case LATE:
+      return ['request_timeout', `the request did not arrive within ${requestTimeoutMs} ms`];
+    case 'HPE_HEADER_OVERFLOW':
+      return ['headers_too_large', 'the headers are larger than 16 KiB'];
+    default:
+      return ['malformed_request', 'this is not a valid HTTP/1.1 request'];
+  }
+}
+
+/** Node's code for a request that does not arrive. */
+const LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /** The answer that is being made on a connection, where there is one. */
 const answering = new WeakMap<Socket, ServerResponse>();
 
 /** Answers what never became a request: half-sent, not HTTP, headers too large. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, logger: Logger): void {
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, door: Door): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const refuse = () => socket.end(refusal(error.code ?? '', logger));
+  if (error.code === LATE) refuseUnlessItArrives(socket, door);
+  else refuse(error.code ?? '', socket, door);
+}
+
+/**
+ * Node asks its clock before it reads: after a pause of this process, a request that has arrived meanwhile is late. So is a
+ * connection that has not sent a byte. Browsers open such in advance, and undici opens one again when it has given up a
+ * request; their first request would take a refusal for its answer. Its own time begins with its first byte.
+ */
+function refuseUnlessItArrives(socket: Socket, door: Door): void {
+  if (socket.bytesRead === 0) return;
+  const before = answering.get(socket);
+  const wasComplete = before?.req.complete ?? false;
+  setTimeout(() => {
+    const current = answering.get(socket);
+    const hasArrived = current?.req.complete && (current !== before || !wasComplete);
+    if (hasArrived) return;
+    if (socket.writable) refuse(LATE, socket, door);
+    else socket.destroy();
+  }, GRACE_MS);
+}
+
+function refuse(errorCode: string, socket: Socket, door: Door): void {
+  const send = () => socket.end(refusal(errorCode, door));
   const current = answering.get(socket);
   // The broken one was sent behind a good one, whose answer comes first. One whose body does not arrive has none.
   const isBehind = current !== undefined && !current.writableFinished && current.req.complete;
-  if (isBehind) current.once('finish', refuse);
-  else refuse();
+  if (isBehind) current.once('finish', send);
+  else send();
 }
 
 /** It never was a request, so it gets a span of its own: its trace id is in the answer and in the log. */
-function refusal(errorCode: string, logger: Logger): string {
-  const [code, detail] =
-    BROKEN_REQUESTS[errorCode] ?? (['malformed_request', 'this is not a valid HTTP/1.1 request'] as const);
+function refusal(errorCode: string, door: Door): string {
+  const [code, detail] = describeBroken(errorCode, door);
   const { status } = problems[code];
   return serverSpan('HTTP', (span) => {
     span.setAttributes({ 'http.response.status_code': status, 'error.type': errorCode });
-    logger.info({ code, reason: errorCode }, 'a broken request was refused');
+    door.logger.info({ code, reason: errorCode }, 'a broken request was refused');
     const body = JSON.stringify(toProblem(code, detail, currentTraceId()));
     return [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -17,7 +17,7 @@ import { type Ended, openShell, type Shell } from './support/cli-run.ts';
 import { findEngine } from './support/engine.ts';
 import { eventually } from './support/eventually.ts';
 
-/** Source: "Must show" of the container work; docs/docker.md has it too. */
+/** As docs/docker.md has it, "Services as containers". */
 const CHAIN = 'shopctl up --runtime docker && shopctl verify && shopctl chaos run --tag smoke && shopctl audit';
 /** Three experiments, each with what must be steady before and after it, on a busy machine. */
 const CHAIN_LIMIT_MS = 300_000;

@@ -47,7 +47,7 @@ describe('createDatabase', () => {
     await expect(query(stock.operatorUrl, 'DELETE FROM inventory')).rejects.toMatchObject({ code: '42501' });
   });
 
-  it('seeds the products the specification asks for: one at the limit, one above, one scarce', async () => {
+  it('seeds the products of docs/architecture.md: one at the limit, one above, one scarce', async () => {
     const priced = await query(other.url, 'SELECT id FROM products WHERE price_kopiykas >= 5000000 ORDER BY id');
     expect(priced).toEqual([{ id: 11 }, { id: 12 }]);
     expect(await query(other.url, 'SELECT price_kopiykas FROM products WHERE id = 11')).toEqual([

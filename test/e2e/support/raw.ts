@@ -13,6 +13,8 @@ export interface RawAnswer {
 export interface RawOptions {
   /** Closes our side after the last byte; otherwise we only stop sending. */
   readonly end?: boolean;
+  /** From the opening of the connection to the first byte. */
+  readonly silentMs?: number;
   readonly withinMs?: number;
 }
 
@@ -26,7 +28,7 @@ export function sendRaw(
   options: RawOptions = {},
 ): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
-  const { end = false, withinMs = 10_000 } = options;
+  const { end = false, silentMs = 0, withinMs = 10_000 } = options;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -42,8 +44,10 @@ export function sendRaw(
     socket.on('data', (chunk) => chunks.push(chunk));
     // A reset after the answer is the server's way of not reading the rest of a request it refused.
     socket.on('error', finish).on('end', finish).on('close', finish);
-    for (const part of parts) socket.write(part);
-    if (end) socket.end();
+    setTimeout(() => {
+      for (const part of parts) socket.write(part);
+      if (end) socket.end();
+    }, silentMs);
   });
 }
 

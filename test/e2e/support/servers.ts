@@ -1,6 +1,7 @@
 /** PostgreSQL and RabbitMQ for one test class: containers of their own where an engine answers. */
 import { randomBytes } from 'node:crypto';
 import { containerImages } from '../../../cli/src/providers/docker-plans.ts';
+import { useReaper } from '../../support/reaper.ts';
 import { findEngine, type TestEngine } from './engine.ts';
 
 export interface Servers {
@@ -12,7 +13,6 @@ export interface Servers {
 }
 
 const START_LIMIT_MS = 120_000;
-const RYUK = 'testcontainers/ryuk';
 
 /** Containers by Testcontainers, or what `shopctl up` finds on the machine; which of them is printed. */
 export async function startServers(): Promise<Servers> {
@@ -30,10 +30,8 @@ function native(): Servers {
   return { description: 'the PostgreSQL and RabbitMQ that shopctl runs as processes', env: {}, stop: async () => {} };
 }
 
-async function startContainers({ engine }: TestEngine): Promise<Servers> {
-  // What removes the containers of a killed run is an image too; without it the first start would try to pull it.
-  const hasRyuk = (await engine.listImages()).some(({ RepoTags }) => RepoTags?.some((tag) => tag.startsWith(RYUK)));
-  if (!hasRyuk) process.env.TESTCONTAINERS_RYUK_DISABLED = 'true';
+async function startContainers({ has }: TestEngine): Promise<Servers> {
+  await useReaper(has, process.env, (text) => void process.stderr.write(text));
   const [postgres, rabbitmq] = await Promise.all([startPostgres(), startRabbitMq()]);
   return {
     description: `${containerImages.postgres} and ${containerImages.rabbitmq} in containers (Testcontainers)`,
