@@ -12,11 +12,13 @@ import {
 } from '@opentelemetry/api';
 import { isTracingSuppressed, suppressTracing } from '@opentelemetry/core';
 import { messageOf } from './failures.ts';
-import { tracer } from './spans/operation.ts';
+import { startSpan, tracer } from './spans/operation.ts';
 
 /** Runs `work` in an internal span that ends with it; a rejection marks the span failed and is passed on. */
 export function inSpan<T>(name: string, attributes: Attributes, work: (span: Span) => Promise<T>): Promise<T> {
-  return tracer.startActiveSpan(name, { attributes }, async (span) => {
+  const parent = context.active();
+  const span = startSpan({ name, kind: SpanKind.INTERNAL, parent, attributes });
+  return context.with(trace.setSpan(parent, span), async () => {
     try {
       return await work(span);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { processUsage } from './process-stats.ts';
+import { ownResidentBytes, processUsage } from './process-stats.ts';
 import { signalGroup } from './spawn.ts';
 
 /*
@@ -31,6 +31,14 @@ describe.runIf(process.platform === 'linux')('what a process uses', () => {
     const pid = await shellWith(`"$NODE" -e 'console.log("up"); setInterval(() => undefined, 1000)' & wait`);
     const { rssBytes } = (await processUsage(pid)) ?? { rssBytes: 0 };
     expect(rssBytes).toBeGreaterThan(8_000_000);
+  });
+
+  it('has no memory of others when it is asked for alone', async () => {
+    const pid = await shellWith(`"$NODE" -e 'console.log("up"); setInterval(() => undefined, 1000)' & wait`);
+    const { rssBytes } = (await processUsage(pid)) ?? { rssBytes: 0 };
+    const own = await ownResidentBytes(pid);
+    expect(own).toBeGreaterThan(100_000);
+    expect(own).toBeLessThan(rssBytes / 2);
   });
 
   it('has the CPU time of what has ended below it', async () => {

@@ -22,6 +22,11 @@ export async function processUsage(pid: number): Promise<ProcessUsage | undefine
   return process.platform === 'linux' ? usageFromProc(pid) : usageFromPs(pid);
 }
 
+/** Resident memory of this process alone, bytes; undefined when it is gone. Linux only. */
+export async function ownResidentBytes(pid: number): Promise<number | undefined> {
+  return (await readUsage(pid))?.rssBytes;
+}
+
 async function usageFromProc(pid: number): Promise<ProcessUsage | undefined> {
   const own = await readUsage(pid);
   if (own === undefined) return undefined;

@@ -1,4 +1,5 @@
 import type { Meter } from '@opentelemetry/api';
+import { globalErrorHandler } from '@opentelemetry/core';
 import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace';
 
 /** ExportResultCode.SUCCESS of the exporter interface. */
@@ -14,9 +15,17 @@ export interface SpanCounts {
   dropped: number;
 }
 
+/** Ended spans a second from which on they wait longer. */
+const BUSY_SPANS_PER_S = 200;
+
 export interface SpanAccountingOptions {
   readonly exporter: SpanExporter;
-  readonly scheduledDelayMillis: number;
+  /** Longest time an ended span waits for its batch, in ms: what a killed process loses. */
+  readonly delayMs: {
+    readonly quiet: number;
+    /** From 200 spans a second on, where each batch would be sent in a process that has better things to do. */
+    readonly busy: number;
+  };
   readonly maxQueueSize: number;
   readonly maxExportBatchSize: number;
 }
@@ -35,10 +44,16 @@ export interface SpanAccounting {
 export function createSpanAccounting(options: SpanAccountingOptions): SpanAccounting {
   const counts: SpanCounts = { started: 0, ended: 0, exported: 0, dropped: 0 };
   let queued = 0;
-  const { exporter } = options;
+  let isBusy = false;
+  let sentAt = performance.now();
+  let soon: NodeJS.Timeout | undefined;
+  const { exporter, delayMs, ...limits } = options;
   const counted: SpanExporter = {
     export(spans, done) {
       queued -= spans.length;
+      const now = performance.now();
+      isBusy = (spans.length * 1_000) / (now - sentAt) >= BUSY_SPANS_PER_S;
+      sentAt = now;
       exporter.export(spans, (result) => {
         counts[result.code === SUCCESS ? 'exported' : 'dropped'] += spans.length;
         done(result);
@@ -47,7 +62,17 @@ export function createSpanAccounting(options: SpanAccountingOptions): SpanAccoun
     shutdown: () => exporter.shutdown(),
     forceFlush: async () => exporter.forceFlush?.(),
   };
-  const batches = new BatchSpanProcessor({ ...options, exporter: counted });
+  const batches = new BatchSpanProcessor({ ...limits, scheduledDelayMillis: delayMs.busy, exporter: counted });
+
+  /** Sends what there is before the batch processor would. */
+  function sendSoon(): void {
+    if (isBusy || soon !== undefined) return;
+    soon = setTimeout(() => {
+      soon = undefined;
+      batches.forceFlush().catch(globalErrorHandler);
+    }, delayMs.quiet);
+    soon.unref();
+  }
 
   const processor: SpanProcessor = {
     onStart() {
@@ -56,15 +81,19 @@ export function createSpanAccounting(options: SpanAccountingOptions): SpanAccoun
     onEnd(span) {
       counts.ended++;
       // The batch processor would drop it without telling anyone.
-      if (queued >= options.maxQueueSize) {
+      if (queued >= limits.maxQueueSize) {
         counts.dropped++;
         return;
       }
       queued++;
       batches.onEnd(span);
+      sendSoon();
     },
     forceFlush: () => batches.forceFlush(),
-    shutdown: () => batches.shutdown(),
+    shutdown() {
+      clearTimeout(soon);
+      return batches.shutdown();
+    },
   };
 
   return {

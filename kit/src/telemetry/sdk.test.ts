@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { context, metrics, propagation, trace } from '@opentelemetry/api';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { inSpan } from '../tracing.ts';
 import { startTelemetry } from './sdk.ts';
 import { shutdownTelemetry } from './shutdown.ts';
@@ -20,17 +20,21 @@ beforeAll(async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`);
   vi.stubEnv('OTEL_SERVICE_NAME', 'orders');
   vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'service.instance.id=orders-2');
-  startTelemetry(process.env);
+});
+
+afterEach(() => {
+  received.clear();
+  for (const api of [trace, metrics, propagation, context]) api.disable();
 });
 
 afterAll(() => {
   vi.unstubAllEnvs();
-  for (const api of [trace, metrics, propagation, context]) api.disable();
   receiver.closeAllConnections();
   receiver.close();
 });
 
 it('sends spans and what became of them, of the service and instance that the environment names, before it ends', async () => {
+  startTelemetry(process.env);
   await inSpan('order saga', {}, async () => undefined);
   await shutdownTelemetry();
   const traces = JSON.stringify(received.get('/v1/traces'));
@@ -38,4 +42,16 @@ it('sends spans and what became of them, of the service and instance that the en
   for (const attribute of ['service.name', 'service.instance.id', 'process.pid']) expect(traces).toContain(attribute);
   expect(traces).toContain('"stringValue":"orders-2"');
   expect(JSON.stringify(received.get('/v1/metrics'))).toContain('"shop.telemetry.spans"');
+});
+
+it.each([
+  ['OTEL_TRACES_EXPORTER', '/v1/metrics'],
+  ['OTEL_METRICS_EXPORTER', '/v1/traces'],
+])('%s=none leaves only what goes to %s', async (variable, path) => {
+  startTelemetry({ ...process.env, [variable]: 'none' });
+  metrics.getMeter('shop').createCounter('shop.sagas').add(1);
+  // Not by `inSpan`: the kit's tracer keeps the first provider that it meets.
+  trace.getTracer('shop').startSpan('order saga').end();
+  await shutdownTelemetry();
+  expect([...received.keys()]).toEqual([path]);
 });

@@ -9,24 +9,30 @@ import {
 } from '@opentelemetry/core';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { createSpanAccounting } from './accounting.ts';
 import { samplerOf } from './sampler.ts';
 import { publishTelemetry, TELEMETRY_SHUTDOWN_MS } from './shutdown.ts';
 
-/** Longest time a finished span waits for its batch, in ms: what a killed process loses. */
-const BATCH_DELAY_MS = 150;
+/** Each batch costs about 2 ms in its service and the receiver, whatever is in it (decision 0021). */
+const BATCH_DELAY_MS = { quiet: 150, busy: 500 };
 /** Metric reports per process; span accounting and the live counters depend on it. In ms. */
 const METRIC_INTERVAL_MS = 1_000;
 /** One export attempt with its retries, in ms. */
 const EXPORT_TIMEOUT_MS = 5_000;
 
 /**
- * Starts traces and metrics as the OTEL_* variables say, over OTLP/HTTP JSON. Spans are made by the kit itself, at each
- * door; nothing is patched. Logs are not exported: they are lines on standard output, which whoever started the process
- * already reads.
+ * Starts traces and metrics as the OTEL_* variables say (an exporter `none` leaves either out), over OTLP/HTTP JSON. Spans
+ * are made by the kit itself, at each door; nothing is patched. Logs are not exported: they are lines on standard output,
+ * which whoever started the process already reads.
  */
 export function startTelemetry(env: NodeJS.ProcessEnv): void {
   if (env.OTEL_LOG_LEVEL !== undefined) {
@@ -37,18 +43,20 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
     new CompositePropagator({ propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()] }),
   );
 
-  const accounting = createSpanAccounting({
-    exporter: new OTLPTraceExporter({ timeoutMillis: EXPORT_TIMEOUT_MS }),
-    scheduledDelayMillis: BATCH_DELAY_MS,
-    maxQueueSize: 8_192,
-    maxExportBatchSize: 512,
-  });
   const resource = defaultResource()
     // The process id tells a restarted instance from its predecessor, whose counters ended at their last report.
     .merge(resourceFromAttributes({ 'process.pid': process.pid }))
     // Other detectors read files and run commands at start, for attributes nobody asks for here.
     .merge(detectResources({ detectors: [envDetector] }));
-  const meterProvider = new MeterProvider({
+  const providers: { shutdown(): Promise<void> }[] = [];
+  if (env.OTEL_METRICS_EXPORTER !== 'none') providers.push(startMetrics(resource));
+  // After the metrics, in which it counts what became of its spans.
+  if (env.OTEL_TRACES_EXPORTER !== 'none') providers.push(startTraces(resource, env));
+  publishTelemetry({ shutdown: () => shutdown(providers) });
+}
+
+function startMetrics(resource: Resource): MeterProvider {
+  const provider = new MeterProvider({
     resource,
     readers: [
       new PeriodicExportingMetricReader({
@@ -58,16 +66,26 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
       }),
     ],
   });
+  metrics.setGlobalMeterProvider(provider);
+  return provider;
+}
+
+function startTraces(resource: Resource, env: NodeJS.ProcessEnv): TracerProvider {
+  const accounting = createSpanAccounting({
+    exporter: new OTLPTraceExporter({ timeoutMillis: EXPORT_TIMEOUT_MS }),
+    delayMs: BATCH_DELAY_MS,
+    maxQueueSize: 8_192,
+    maxExportBatchSize: 2_048,
+  });
   const sampler = samplerOf(env);
-  const tracerProvider = new TracerProvider({
+  const provider = new TracerProvider({
     resource,
     spanProcessors: [accounting.processor],
     ...(sampler !== undefined && { sampler }),
   });
-  metrics.setGlobalMeterProvider(meterProvider);
-  trace.setGlobalTracerProvider(tracerProvider);
+  trace.setGlobalTracerProvider(provider);
   accounting.observe(metrics.getMeter('Shop.Telemetry'));
-  publishTelemetry({ shutdown: () => shutdown([tracerProvider, meterProvider]) });
+  return provider;
 }
 
 async function shutdown(providers: readonly { shutdown(): Promise<void> }[]): Promise<void> {
