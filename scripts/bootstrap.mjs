@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `npm start` and `npm test` from a fresh clone. Runs under any Node from 18 on: installs the dependencies, then hands
+ * `npm start` and `npm test` from a fresh clone. Runs under any Node from 20 on: installs the dependencies, then hands
  * over to the Node 24 that came with them.
  */
 import { spawn } from 'node:child_process';

@@ -50,11 +50,14 @@ const commonJsGlobals = [
   'const __dirname = __dirnameOf(__filename);',
 ].join('\n');
 
-const common = {
+/** For every bundle. */
+export const common = {
   absWorkingDir: root,
   bundle: true,
   platform: 'node',
   target: 'node24',
+  // Node runs it as it is. Written without it by esbuild, what one turn of a loop throws is thrown again after the next turn.
+  supported: { using: true },
   sourcemap: 'linked',
   legalComments: 'none',
   logLevel: 'silent',

@@ -3,9 +3,10 @@
  * Checks that the last release and this one can run side by side on one schema, as they do during a rolling update: the
  * released code passes its tests of the services on today's migrations, and today's code on the released ones.
  *
- * Usage: check-previous-release.mjs [service...]   (default: all that have a database)
- * The last release is the newest tag vN.N.N that this commit contains; without one there is nothing to check, which is
- * said, with exit code 0. Exit code 1: a test failed, 2: wrong usage. Committed files only. Needs what `npm test` needs.
+ * Usage: npm run contracts:previous -- [service...]   (default: all that have a database)
+ * The last release is the newest tag vN.N.N in the history of this commit. A tag on the commit itself is not an earlier
+ * release; without one there is nothing to check, which is said, with exit code 0. Exit code 1: a test failed, 2: wrong
+ * usage. Committed files only. Needs what `npm test` needs, its Node included, which npm's script chooses.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -28,10 +29,11 @@ if (wrong !== undefined) {
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 
-const tags = git('tag', '--merged', 'HEAD', '--sort=-version:refname', '--list', 'v[0-9]*.[0-9]*.[0-9]*');
-const [tag] = tags.split('\n');
-if (!tag) {
-  say('no release tag (v1.2.3) is in the history of this commit: there is no earlier release to check against');
+// Of this commit's ancestors: the commit of a release would be compared with itself.
+const tags = git('tag', '--merged', 'HEAD', '--no-contains', 'HEAD', '--sort=-version:refname');
+const tag = tags.split('\n').find((name) => /^v\d+\.\d+\.\d+$/.test(name));
+if (tag === undefined) {
+  say('no release tag (v1.2.3) is in the history before this commit: there is no earlier release to check against');
   process.exit(0);
 }
 

@@ -1,5 +1,5 @@
-// Goal: the two checks that the specification requires of the whole application, and that Jaeger and the built-in trace
-// store tell the same of an order.
+// Goal: the whole application ships an order and declines another one, and Jaeger and the built-in trace store tell the same
+// of an order.
 // Method: the application is started once for the class, against a real PostgreSQL and RabbitMQ: containers by
 // Testcontainers where an engine answers, processes otherwise; the output says which.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { place, send } from './support/client.ts';
 import { eventually } from './support/eventually.ts';
 import { type Servers, startServers } from './support/servers.ts';
 
-/** Source: "Limits" of the specification. */
+/** Containers may have to be made first. */
 const READINESS_LIMIT_MS = 180_000;
 const SHIPMENT_LIMIT_MS = 15_000;
 /** The only product that costs more than the payment limit by itself. */

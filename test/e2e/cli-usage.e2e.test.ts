@@ -2,6 +2,9 @@
 // Method: the built binary, no platform running.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openShell, type Shell } from './support/cli-run.ts';
 
@@ -75,10 +78,39 @@ it('setup finds everything it installed before', async () => {
   expect(code).toBe(0);
 });
 
+/** A cache with everything that `up` needs and no k6, on a machine whose own k6 is too old and whose Go reaches nothing. */
+async function withoutK6(): Promise<{ readonly folder: string; readonly env: Readonly<Record<string, string>> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'setup-'));
+  const [programs, cache] = [join(folder, 'bin'), join(folder, 'cache', 'shopctl')];
+  await Promise.all([programs, cache].map((path) => mkdir(path, { recursive: true })));
+  const installed = shell.project().cacheDir;
+  for (const name of await readdir(installed))
+    if (/^(postgres|rabbitmq|toxiproxy)/.test(name)) await symlink(join(installed, name), join(cache, name));
+  await writeFile(join(programs, 'k6'), '#!/bin/sh\necho "k6 v1.0.0 (go1.24)"\n', { mode: 0o755 });
+  await writeFile(join(programs, 'go'), '#!/bin/sh\necho "no such host" >&2\nexit 1\n', { mode: 0o755 });
+  return { folder, env: { PATH: `${programs}:${process.env.PATH}`, XDG_CACHE_HOME: join(folder, 'cache') } };
+}
+
+it('setup ends with 3 when what --with named cannot be had, and says what it lacks', async () => {
+  const { folder, env } = await withoutK6();
+  const poor = await openShell({ env });
+  try {
+    const { code, stdout, stderr } = await poor.run('setup', '--yes', '--with', 'k6', '--json');
+    expect(code, stderr).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ notInstalled: ['k6'] });
+    expect(stderr).toContain('no such host');
+    expect(await poor.run('setup', '--yes')).toMatchObject({ code: 0 });
+  } finally {
+    await poor.remove();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
 it.each(['bash', 'zsh', 'fish'])('completion for %s knows commands, and its own shell accepts it', async (name) => {
   const { code, stdout } = await shell.run('completion', name);
   expect(code).toBe(0);
   expect(stdout).toContain('restart');
+  expect(stdout).toContain('shipping migrations');
   // Only bash is on every machine; the others check themselves where they are installed.
   if (existsSync(`/bin/${name}`)) execFileSync(`/bin/${name}`, ['-n'], { input: stdout });
 });

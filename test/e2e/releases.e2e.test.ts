@@ -1,24 +1,28 @@
 /*
  * Goal: scripts/check-previous-release.mjs lets a schema pass that two releases can share, and stops one that they cannot.
- * Method: a clone of this repository with a release tag and one more migration; the tests of one service suffice.
+ * Method: a clone of this repository, with tags of its own alone and one more migration; the tests of one service suffice.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 
 const LIMIT_MS = 120_000;
+const committer = {
+  GIT_AUTHOR_NAME: 'Release',
+  GIT_AUTHOR_EMAIL: 'release@example.org',
+  GIT_COMMITTER_NAME: 'Release',
+  GIT_COMMITTER_EMAIL: 'release@example.org',
+};
 let folder: string;
 let clone: string;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-release-'));
   clone = join(folder, 'clone');
-  await run('git', ['clone', '--quiet', '--no-hardlinks', cloneRoot(), clone], folder);
-  await run('git', ['config', 'user.email', 'release@example.org'], clone);
-  await run('git', ['config', 'user.name', 'Release'], clone);
+  await succeed('git', ['clone', '--quiet', '--no-hardlinks', '--no-tags', cloneRoot(), clone], folder);
   await symlink(join(cloneRoot(), 'node_modules'), join(clone, 'node_modules'));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -26,9 +30,8 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 function run(command: string, args: readonly string[], cwd: string): Promise<{ code: number; said: string }> {
   return new Promise((resolve, reject) => {
     // A test run of its own: it is told nothing of ours.
-    const env = Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !/^(VITEST|GIT_|NODE_OPTIONS)/.test(name)),
-    );
+    const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|GIT_|NODE_OPTIONS)/.test(name));
+    const env = { ...Object.fromEntries(own), ...committer };
     execFile(command, [...args], { cwd, env, timeout: LIMIT_MS, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
       if (error !== null && typeof error.code !== 'number') reject(error);
       else resolve({ code: Number(error?.code ?? 0), said: stdout + stderr });
@@ -36,28 +39,50 @@ function run(command: string, args: readonly string[], cwd: string): Promise<{ c
   });
 }
 
-/** A release v0.1.0, and since then one more migration of catalog. */
-async function migratedSince(sql: string): Promise<void> {
-  await run('git', ['tag', 'v0.1.0'], clone);
-  await writeFile(join(clone, 'migrations/catalog/0099_next.sql'), `${sql};\n`);
-  await run('git', ['add', 'migrations'], clone);
-  const { code, said } = await run('git', ['commit', '--quiet', '-m', 'Migration'], clone);
-  expect(code, said).toBe(0);
+async function succeed(command: string, args: readonly string[], cwd: string): Promise<void> {
+  const { code, said } = await run(command, args, cwd);
+  expect(code, `${command} ${args.join(' ')}: ${said}`).toBe(0);
 }
 
-const check = (...services: string[]) =>
-  run(process.execPath, [join(clone, 'scripts/check-previous-release.mjs'), ...services], clone);
+/** A release v0.1.0, and since then one more migration of catalog. */
+async function migratedSince(sql: string): Promise<void> {
+  await succeed('git', ['tag', 'v0.1.0'], clone);
+  await writeFile(join(clone, 'migrations/catalog/0099_next.sql'), `${sql};\n`);
+  await succeed('git', ['add', 'migrations'], clone);
+  await succeed('git', ['commit', '--quiet', '-m', 'Migration'], clone);
+}
+
+const script = 'scripts/check-previous-release.mjs';
+const check = (...services: string[]) => run(process.execPath, [join(clone, script), ...services], clone);
+const noEarlierRelease = { code: 0, said: expect.stringContaining('there is no earlier release') };
 
 it('says so where no release has a tag, and refuses a service that has no database', async () => {
-  const none = await check();
-  expect(none).toMatchObject({ code: 0, said: expect.stringContaining('no release tag') });
+  expect(await check()).toMatchObject(noEarlierRelease);
   expect(await check('gateway')).toMatchObject({ code: 2, said: expect.stringContaining('"gateway" has no database') });
 });
 
+it('compares the first release with none: neither with itself nor with a tag that is no release', async () => {
+  await succeed('git', ['tag', 'v0.1.0-rc.1'], clone);
+  await succeed('git', ['commit', '--quiet', '--allow-empty', '-m', 'First release'], clone);
+  await succeed('git', ['tag', 'v0.1.0'], clone);
+  expect(await check()).toMatchObject(noEarlierRelease);
+});
+
+it('says so in a repository whose only commit is a release', async () => {
+  clone = join(folder, 'first');
+  await succeed('git', ['init', '--quiet', clone], folder);
+  await cp(join(cloneRoot(), script), join(clone, script));
+  await succeed('git', ['add', '.'], clone);
+  await succeed('git', ['commit', '--quiet', '-m', 'First'], clone);
+  await succeed('git', ['tag', 'v0.1.0'], clone);
+  expect(await check()).toMatchObject(noEarlierRelease);
+});
+
 it(
-  'lets a column pass that old code does not know and new code does not need',
+  'lets a column pass that old code does not know and new code does not need, also on the commit of the next release',
   async () => {
     await migratedSince('ALTER TABLE products ADD COLUMN weight_g integer');
+    await succeed('git', ['tag', 'v0.2.0'], clone);
     const { code, said } = await check('catalog');
     expect(code, said).toBe(0);
     expect(said).toContain('v0.1.0 and this commit can run side by side: catalog');

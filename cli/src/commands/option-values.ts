@@ -33,17 +33,26 @@ export function parseReplicas(text: string, earlier: Readonly<Record<string, num
   return { ...earlier, ...Object.fromEntries(pairs) };
 }
 
-const kinds = ['url', 'installed', 'cache', 'embedded', 'docker', 'download', 'go', 'packages'];
+const kinds = ['url', 'installed', 'cache', 'embedded', 'docker', 'release', 'go', 'packages'];
 const components = ['postgres', 'rabbitmq', 'toxiproxy', 'jaeger'];
 
 /** `postgres=docker`, several times or separated by commas. */
 export function parseProviders(text: string, earlier: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const pairs = parsePairs(text, 'postgres=docker');
-  for (const [component, kind] of pairs) {
-    if (!components.includes(component)) throw new InvalidArgumentError(`components are ${components.join(', ')}`);
+  return { ...earlier, ...parseKinds(text, 'postgres=docker', components) };
+}
+
+/** `k6=release`: the same with the programs that commands use. */
+export function parseSources(text: string, earlier: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { ...earlier, ...parseKinds(text, 'k6=release', [...components, 'k6']) };
+}
+
+function parseKinds(text: string, example: string, names: readonly string[]): Record<string, string> {
+  const pairs = parsePairs(text, example);
+  for (const [name, kind] of pairs) {
+    if (!names.includes(name)) throw new InvalidArgumentError(`components are ${names.join(', ')}`);
     if (!kinds.includes(kind)) throw new InvalidArgumentError(`kinds are ${kinds.join(', ')}`);
   }
-  return { ...earlier, ...Object.fromEntries(pairs) };
+  return Object.fromEntries(pairs);
 }
 
 /** `no-inbox`, several times or separated by commas. */

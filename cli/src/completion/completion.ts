@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { experimentIds } from '../experiments/format/ids.ts';
+import { imageSubjects } from '../images/images.ts';
 import { cloneRoot } from '../platform/project.ts';
 import { serviceNames } from '../platform/services.ts';
 
@@ -16,18 +17,23 @@ export interface CommandShape {
 
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-/** The commands of a program, read from its definitions. Arguments named `service` complete to service names, `experiment` to ids. */
+/** What arguments of these names complete to. */
+const valuesOf: Readonly<Record<string, () => readonly string[]>> = {
+  service: () => serviceNames,
+  image: () => imageSubjects,
+  experiment: () => experimentIds(cloneRoot()),
+};
+
+/** The commands of a program, read from its definitions. */
 export function describeProgram(program: Command): CommandShape {
   return {
     name: program.name(),
     description: program.description(),
     options: program.options.flatMap(({ long, short }) => [long, short].filter((flag) => flag !== undefined)),
     subcommands: program.commands.map(describeProgram),
-    values: program.registeredArguments.flatMap((argument): readonly string[] => {
-      if (argument.argChoices) return argument.argChoices;
-      if (argument.name() === 'experiment') return experimentIds(cloneRoot());
-      return argument.name() === 'service' ? serviceNames : [];
-    }),
+    values: program.registeredArguments.flatMap(
+      (argument) => argument.argChoices ?? valuesOf[argument.name()]?.() ?? [],
+    ),
   };
 }
 

@@ -5,7 +5,7 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { formatTable } from '../output/table.ts';
 import { formatDuration } from '../output/units.ts';
-import type { Availability, ComponentContext, ComponentName } from '../providers/component.ts';
+import type { Availability, ComponentContext, ComponentName, ProviderKind } from '../providers/component.ts';
 import { componentNames } from '../providers/component.ts';
 import { describeProviders, installComponent } from '../providers/resolve.ts';
 import { describeTools, installTool } from '../providers/resolve-tool.ts';
@@ -20,6 +20,9 @@ type Wanted = ComponentName | ToolName;
 const wantedByDefault: readonly Wanted[] = ['postgres', 'rabbitmq', 'toxiproxy'];
 const required: readonly Wanted[] = ['postgres', 'rabbitmq'];
 
+/** What is to be had by one way alone. */
+type Forced = Readonly<Partial<Record<Wanted, ProviderKind>>>;
+
 interface Step {
   readonly component: Wanted;
   /** The way that serves now, or that would be installed. */
@@ -31,8 +34,10 @@ export async function runSetup(options: SetupOptions, deps: CommandDeps): Promis
   const { output } = deps;
   const project = deps.projectFrom(options);
   const context = inspectionContext(project, deps.env);
-  const wanted = [...new Set([...wantedByDefault, ...(options.with ?? []).map(parseComponent)])];
-  const steps = await look(context, wanted);
+  const forced = (options.provider ?? {}) as Forced;
+  const named = [...(options.with ?? []), ...Object.keys(forced)].map(parseComponent);
+  const wanted = [...new Set([...wantedByDefault, ...named])];
+  const steps = await look(context, wanted, forced);
   const missing = steps.filter(({ way }) => !way?.available);
   for (const { component, way } of missing) {
     output.note(
@@ -45,17 +50,21 @@ export async function runSetup(options: SetupOptions, deps: CommandDeps): Promis
   if (missing.some(({ way }) => way) && !options.yes) await confirm(deps);
   const problems = await installAll(
     missing.map(({ component }) => component),
+    forced,
     context,
     deps,
   );
   await bundles(project).buildIfStale((line) => output.note(line));
   const now = await look(context, wanted);
   output.result({ components: now, cacheDir: project.cacheDir, notInstalled: problems }, () => describe(now));
+  // Each was warned about with its reason. The platform goes on without them; whoever named one cannot.
+  if (problems.some((component) => named.includes(component))) process.exitCode = exitCodes.unavailable;
 }
 
 /** Resolves with those that could not be installed and are not required. Ctrl-C ends it once nothing half-done is left. */
 async function installAll(
   components: readonly Wanted[],
+  forced: Forced,
   context: ComponentContext,
   deps: CommandDeps,
 ): Promise<readonly Wanted[]> {
@@ -64,9 +73,9 @@ async function installAll(
   try {
     const failed: Wanted[] = [];
     for (const component of components) {
-      const problem = await install(component, context, deps);
+      const problem = await install(component, forced[component], context, deps);
       if (problem === undefined) continue;
-      if (required.includes(component) || deps.signal.aborted) throw problem;
+      if (required.includes(component) || component in forced || deps.signal.aborted) throw problem;
       failed.push(component);
       deps.output.warn(`${problem.message}\n${problem.why ?? ''}`);
     }
@@ -86,16 +95,21 @@ function parseComponent(name: string): Wanted {
   });
 }
 
-async function look(context: ComponentContext, wanted: readonly Wanted[]): Promise<readonly Step[]> {
-  const ways = { ...(await describeProviders(context)), ...(await describeTools(context)) };
-  return wanted.map((component) => ({
-    component,
-    way: ways[component].find((way) => way.available) ?? ways[component].find((way) => way.installable),
-  }));
+async function look(
+  context: ComponentContext,
+  wanted: readonly Wanted[],
+  forced: Forced = {},
+): Promise<readonly Step[]> {
+  const all = { ...(await describeProviders(context)), ...(await describeTools(context)) };
+  return wanted.map((component) => {
+    const ways = all[component].filter(({ kind }) => kind === (forced[component] ?? kind));
+    return { component, way: ways.find((way) => way.available) ?? ways.find((way) => way.installable) };
+  });
 }
 
 async function install(
   component: Wanted,
+  forced: ProviderKind | undefined,
   context: ComponentContext,
   { output, signal }: CommandDeps,
 ): Promise<(Error & { why?: string }) | undefined> {
@@ -104,8 +118,8 @@ async function install(
   try {
     const tell = (message: string) => progress.update(`installing ${component}: ${message}`);
     await (component === 'k6'
-      ? installTool(component, context, tell, signal)
-      : installComponent(component, context, tell, { signal }));
+      ? installTool(component, context, tell, { forced, signal })
+      : installComponent(component, context, tell, { forced, signal }));
     progress.succeed(`${component} installed in ${formatDuration(performance.now() - began)}`);
     return undefined;
   } catch (error) {

@@ -6,7 +6,7 @@ export type ComponentName = 'postgres' | 'rabbitmq' | 'toxiproxy' | 'jaeger';
 export const componentNames: readonly ComponentName[] = ['postgres', 'rabbitmq', 'toxiproxy', 'jaeger'];
 
 /** Where a component comes from, in the words of `--provider component=kind`. */
-export type ProviderKind = 'url' | 'installed' | 'cache' | 'embedded' | 'docker' | 'download' | 'go' | 'packages';
+export type ProviderKind = 'url' | 'installed' | 'cache' | 'embedded' | 'docker' | 'release' | 'go' | 'packages';
 
 /** A child process for the supervisor to spawn, watch and end. Times in ms. */
 export interface ProcessSpec {

@@ -11,6 +11,13 @@ export async function findOnPath(program: string, env: NodeJS.ProcessEnv): Promi
   return undefined;
 }
 
+/** The same; throws with `need` ("k6: unpacking it needs tar") when there is none. */
+export async function requireOnPath(command: string, env: NodeJS.ProcessEnv, need: string): Promise<string> {
+  const file = await findOnPath(command, env);
+  if (file === undefined) throw new Error(`${need}, and there is no "${command}" on PATH`);
+  return file;
+}
+
 /** True for a regular file that this user may run. */
 export async function isExecutable(file: string): Promise<boolean> {
   try {

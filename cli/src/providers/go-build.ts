@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ComponentContext, OnProgress } from './component.ts';
-import { findOnPath } from './executables.ts';
+import { requireOnPath } from './executables.ts';
+import { installProgram } from './install-program.ts';
 
 export interface GoProgram {
   /** What people call it. */
@@ -33,11 +34,8 @@ export async function buildGoProgram(
   onProgress: OnProgress,
   signal?: AbortSignal,
 ): Promise<void> {
-  const go = await findOnPath('go', env);
-  if (go === undefined) throw new Error(`${program.title}: building it needs Go, and there is no "go" on PATH`);
-  await mkdir(cacheDir, { recursive: true, mode: 0o700 });
-  const draft = await mkdtemp(join(cacheDir, 'go-'));
-  try {
+  const go = await requireOnPath('go', env, `${program.title}: building it needs Go`);
+  await installProgram({ target: program.target, draft: join(cacheDir, `go-${randomUUID()}`) }, async (draft) => {
     onProgress(`building ${program.title} ${program.version} with Go (its modules are downloaded first)`);
     const run = goRunner(
       go,
@@ -50,17 +48,14 @@ export async function buildGoProgram(
       },
       signal,
     );
-    const { modulePath, version, mainPackage, target } = program;
+    const { modulePath, version, mainPackage } = program;
     // Outside any module: what the current folder's go.mod says is not ours.
     const answer = await run(['mod', 'download', '-json', `${modulePath}@${version}`], draft);
     const sources = (JSON.parse(answer) as { readonly Dir: string }).Dir;
     const built = join(draft, 'program');
     await run(['build', '-trimpath', '-o', built, `./${mainPackage}`], sources);
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    await rename(built, target);
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
+    return built;
+  });
 }
 
 /** Runs `go` and resolves with what it printed. Rejects with what it complained about. */

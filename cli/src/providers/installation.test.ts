@@ -63,6 +63,21 @@ describe('two installations of one thing at once', () => {
   });
 });
 
+it('a way that fails is followed by the next, and what that one installs is enough', async () => {
+  const { program, ways } = aProgram();
+  program.end();
+  const said: string[] = [];
+  const unreachable = {
+    kind: 'release' as const,
+    check: async () => ({ kind: 'release' as const, available: false, installable: true, detail: '' }),
+    install: () => Promise.reject(new Error('no network')),
+  };
+  const onProgress = (message: string) => said.push(message);
+  await installFirst('k6', [unreachable, ...ways], { cacheDir, onProgress });
+  expect(said).toEqual(['release: no network']);
+  expect(program.builds).toBe(1);
+});
+
 it('an installation whose process was killed holds nobody up', async () => {
   const { program, ways } = aProgram();
   program.end();

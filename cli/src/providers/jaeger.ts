@@ -4,6 +4,7 @@ import { dockerProvider } from './docker.ts';
 import { jaegerConfig } from './jaeger-config.ts';
 import { writePrivateFile } from './private-file.ts';
 import { type Program, programProviders } from './program-providers.ts';
+import { jaegerRelease } from './release/releases.ts';
 
 /** The module path has no `/v2`, so this tag's `cmd/jaeger` is how Jaeger 2 can be had from the module proxy. */
 const JAEGER_VERSION = 'v1.76.0';
@@ -14,6 +15,7 @@ const jaeger: Program = {
   urlVariable: 'SHOPCTL_JAEGER_URL',
   command: 'jaeger',
   readyPath: '/api/v3/services',
+  release: jaegerRelease,
   go: { modulePath: 'github.com/jaegertracing/jaeger', mainPackage: 'cmd/jaeger', version: JAEGER_VERSION },
   buildTime: 'several minutes; the built-in trace store serves until then',
   async plan({ ports, stateDir }, command) {

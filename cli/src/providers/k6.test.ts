@@ -52,6 +52,27 @@ describe('k6', () => {
     expect(await findTool('k6', { cacheDir, env: { PATH: '' } })).toBe(file);
   });
 
+  it('is had by a release before a build, each where it can be', async () => {
+    const { k6 } = await describeTools({ ...nowhere(), env: { PATH: process.env.PATH } });
+    expect(k6.map(({ kind }) => kind)).toEqual(['installed', 'cache', 'docker', 'release', 'go']);
+    expect(k6[3]).toMatchObject({ installable: true, detail: expect.stringContaining('k6-v2.2.0-') });
+  });
+
+  it('is not built when its release is forced and its host cannot be reached', async () => {
+    const env = { PATH: process.env.PATH, SHOPCTL_RELEASES_URL: 'http://127.0.0.1:1/' };
+    const context = { cacheDir: join(folder, 'forced'), env };
+    const error = {
+      exitCode: 3,
+      why: expect.stringMatching(/^ {2}release: k6 v2\.2\.0 was not downloaded .*ECONNREFUSED/),
+    };
+    await expect(installTool('k6', context, () => undefined, { forced: 'release' })).rejects.toMatchObject(error);
+  });
+
+  it('names its ways when a forced one does not exist', async () => {
+    const why = '  url: k6 has no such way; it has installed, cache, docker, release, go';
+    await expect(installTool('k6', nowhere(), () => undefined, { forced: 'url' })).rejects.toMatchObject({ why });
+  });
+
   it('cannot be had without k6 and Go: exit code 3, with each way and what would help', async () => {
     const error = { exitCode: 3, component: 'k6', why: expect.stringContaining('install Go from go.dev') };
     await expect(installTool('k6', nowhere(), () => undefined)).rejects.toMatchObject(error);

@@ -4,18 +4,21 @@ import { promisify } from 'node:util';
 import type { ComponentContext } from './component.ts';
 import { findOnPath, isExecutable } from './executables.ts';
 import { buildGoProgram } from './go-build.ts';
+import { k6ImageWay } from './k6-image.ts';
 import { available, installable, unavailable } from './provider-checks.ts';
+import { releaseWay } from './release/release-way.ts';
+import { k6Release } from './release/releases.ts';
 import type { ToolWay } from './tool.ts';
 
-/** Version that is built; an installed one may be another of the same major version. */
-const K6_VERSION = 'v2.2.0';
+/** Version that is downloaded or built; an installed one may be another of the same major version. */
+const K6_VERSION = k6Release.version;
 /** The first that runs TypeScript and has the options the scenarios are run with. */
 const LEAST_MAJOR = 2;
 const VERSION_LIMIT_MS = 3_000;
 
 /** Ways to have k6, in the order in which they are tried. */
 export function k6Ways(context: Pick<ComponentContext, 'cacheDir' | 'env'>): readonly ToolWay[] {
-  return [installedWay(context), cacheWay(context), goWay(context)];
+  return [installedWay(context), cacheWay(context), imageWay(context), downloadWay(context), goWay(context)];
 }
 
 function installedWay({ env }: Pick<ComponentContext, 'env'>): ToolWay {
@@ -43,9 +46,23 @@ function cacheWay(context: Pick<ComponentContext, 'cacheDir'>): ToolWay {
   return {
     kind: 'cache',
     check: async () =>
-      (await isExecutable(file)) ? available('cache', file) : unavailable('cache', 'not built on this machine yet'),
+      (await isExecutable(file))
+        ? available('cache', file)
+        : unavailable('cache', 'neither downloaded nor built on this machine yet'),
     file: async () => file,
   };
+}
+
+/** Once copied out of its image, k6 is found in the cache. */
+function imageWay(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolWay {
+  const file = cachedFile(context);
+  return { ...k6ImageWay(file, context), file: async () => file };
+}
+
+/** Once downloaded, k6 is found in the cache. */
+function downloadWay(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolWay {
+  const file = cachedFile(context);
+  return { ...releaseWay(k6Release, file, context), file: async () => file };
 }
 
 /** Once built, k6 is found in the cache: this way itself only ever installs. */

@@ -12,6 +12,8 @@ import { findOnPath, isExecutable } from './executables.ts';
 import { buildGoProgram, type GoProgram } from './go-build.ts';
 import { httpProbe } from './http-probe.ts';
 import { available, installable, nothing, unavailable } from './provider-checks.ts';
+import type { Release } from './release/release.ts';
+import { releaseWay } from './release/release-way.ts';
 
 /** A component that is one program with an HTTP API: Toxiproxy, Jaeger. */
 export interface Program {
@@ -24,6 +26,7 @@ export interface Program {
   readonly command: string;
   /** Of the API, answers 200 when it serves: "/version". */
   readonly readyPath: string;
+  readonly release: Release;
   readonly go: Pick<GoProgram, 'modulePath' | 'mainPackage' | 'version'>;
   /** Said with an installable way: "about half a minute". */
   readonly buildTime: string;
@@ -45,6 +48,7 @@ export function programProviders(program: Program, context: ComponentContext, do
     installedWay(program, context),
     cacheWay(program, context),
     docker,
+    downloadWay(program, context),
     goWay(program, context),
   ];
 }
@@ -95,8 +99,19 @@ function cacheWay(program: Program, context: ComponentContext): Provider {
   return {
     kind: 'cache',
     check: async () =>
-      (await isExecutable(file)) ? available('cache', file) : unavailable('cache', 'not built on this machine yet'),
+      (await isExecutable(file))
+        ? available('cache', file)
+        : unavailable('cache', 'neither downloaded nor built on this machine yet'),
     launch: () => launchProgram(program, context, 'cache', file),
+  };
+}
+
+/** Once downloaded, the program is found in the cache. */
+function downloadWay(program: Program, context: ComponentContext): Provider {
+  const file = cachedFile(program, context);
+  return {
+    ...releaseWay(program.release, file, context),
+    launch: () => launchProgram(program, context, 'release', file),
   };
 }
 

@@ -119,6 +119,7 @@ async function launchFound(
     },
     probe: amqpProbe(address),
     setUp: nothing, // Users, virtual host and permissions are definitions, applied before the port opens.
-    cleanUp: isDirect ? nothing : () => killEpmd(epmd),
+    // RabbitMQ keeps one running, which outlives it.
+    cleanUp: () => killEpmd(epmd),
   };
 }

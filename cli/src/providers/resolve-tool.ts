@@ -1,6 +1,6 @@
 import type { Availability, ComponentContext, OnProgress } from './component.ts';
 import { k6Ways } from './k6.ts';
-import { checkWay, installFirst } from './resolve.ts';
+import { checkWay, forcedAlone, type InstallOptions, installFirst } from './resolve.ts';
 import { type ToolName, type ToolWay, toolNames } from './tool.ts';
 
 type ToolContext = Pick<ComponentContext, 'cacheDir' | 'env'>;
@@ -16,13 +16,17 @@ export async function describeTools(context: ToolContext): Promise<Record<ToolNa
 }
 
 /** Makes a tool available when it is not. Throws ComponentUnavailableError (3) when none of its ways can. */
-export function installTool(
+export async function installTool(
   name: ToolName,
   context: ToolContext,
   onProgress: OnProgress,
-  signal?: AbortSignal,
+  { forced, signal }: InstallOptions = {},
 ): Promise<void> {
-  return installFirst(name, ways[name](context), { cacheDir: context.cacheDir, onProgress, ...(signal && { signal }) });
+  return installFirst(name, forcedAlone(name, ways[name](context), forced), {
+    cacheDir: context.cacheDir,
+    onProgress,
+    ...(signal && { signal }),
+  });
 }
 
 /** Path of the first that serves; undefined when it would have to be installed first. Installs nothing. */

@@ -51,7 +51,7 @@ it('describes every way of every component, quickly', async () => {
   const ways = await describeProviders(context);
   expect(performance.now() - startedAt).toBeLessThan(3_000);
   expect(ways.postgres.map(({ kind }) => kind)).toEqual(['url', 'installed', 'embedded', 'docker']);
-  expect(ways.jaeger.map(({ kind }) => kind)).toEqual(['url', 'installed', 'cache', 'docker', 'go']);
+  expect(ways.jaeger.map(({ kind }) => kind)).toEqual(['url', 'installed', 'cache', 'docker', 'release', 'go']);
   expect(
     Object.values(ways)
       .flat()

@@ -135,7 +135,15 @@ async function removeWithMounts(folder: string): Promise<void> {
 }
 
 function waysOf(name: ComponentName, context: ComponentContext, { forced }: ResolveOptions): readonly Provider[] {
-  const all = providers[name](context);
+  return forcedAlone(name, providers[name](context), forced);
+}
+
+/** All of the ways, or the forced one. Throws ComponentUnavailableError with those there are when it is none of them. */
+export function forcedAlone<Way extends Pick<Provider, 'kind'>>(
+  name: ComponentName | ToolName,
+  all: readonly Way[],
+  forced: ProviderKind | undefined,
+): readonly Way[] {
   if (forced === undefined) return all;
   const ways = all.filter(({ kind }) => kind === forced);
   if (ways.length > 0) return ways;

@@ -2,9 +2,10 @@ import type { ComponentContext, Provider } from './component.ts';
 import { dockerProvider } from './docker.ts';
 import { type Program, programProviders } from './program-providers.ts';
 import { nothing } from './provider-checks.ts';
+import { toxiproxyRelease } from './release/releases.ts';
 
-/** Version that is built; an installed one may be another. */
-const TOXIPROXY_VERSION = 'v2.12.0';
+/** Version that is downloaded or built; an installed one may be another. */
+const TOXIPROXY_VERSION = toxiproxyRelease.version;
 
 const toxiproxy: Program = {
   component: 'toxiproxy',
@@ -12,6 +13,7 @@ const toxiproxy: Program = {
   urlVariable: 'SHOPCTL_TOXIPROXY_URL',
   command: 'toxiproxy-server',
   readyPath: '/version',
+  release: toxiproxyRelease,
   go: { modulePath: 'github.com/Shopify/toxiproxy/v2', mainPackage: 'cmd/server', version: TOXIPROXY_VERSION },
   buildTime: 'about half a minute',
   async plan({ ports, stateDir }, command) {

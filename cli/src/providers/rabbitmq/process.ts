@@ -9,7 +9,7 @@ export interface BrokerPorts {
   readonly amqp: number;
   /** Erlang distribution: how `erl_call` and rabbitmqctl reach the broker. */
   readonly distribution: number;
-  /** Port mapper; only the stock script needs one. */
+  /** Port mapper: the stock script needs one, and RabbitMQ starts one a minute after any boot. */
   readonly epmd: number;
 }
 
@@ -55,8 +55,9 @@ end).`.replace(/\n\s*/g, ' ');
 
 /**
  * The Erlang machine itself, without RabbitMQ's start script: only the applications that are needed, their modules
- * preloaded in parallel, and no port mapper (epmd), which would outlive the broker. The node is distributed from the
- * start on a known port, so RabbitMQ finds that done and does not start another Erlang to launch epmd.
+ * preloaded in parallel, and no port mapper (epmd) to wait for. The node is distributed from the start on a known port, so
+ * RabbitMQ finds that done and does not start another Erlang to launch epmd; its `rabbit_epmd_monitor` does so a minute
+ * later, so there is one to be ended all the same.
  */
 export function directSpec({ layout, files, ports, node, logFile }: BrokerProcess): ProcessSpec {
   const args = [
@@ -82,9 +83,9 @@ export function directSpec({ layout, files, ports, node, logFile }: BrokerProces
   };
 }
 
-/** RabbitMQ's own script. Starts an epmd, which `killEpmd` ends. */
+/** RabbitMQ's own script. Starts an epmd at once. */
 export function scriptSpec(process: BrokerProcess): ProcessSpec {
-  const { layout, files, ports } = process;
+  const { layout, files } = process;
   return {
     command: join(layout.home, 'sbin/rabbitmq-server'),
     args: [],
@@ -92,8 +93,6 @@ export function scriptSpec(process: BrokerProcess): ProcessSpec {
       ...brokerEnvironment(process),
       // Makes the script become the Erlang machine instead of waiting for it: our signals then reach the broker itself.
       detached: 'true',
-      ERL_EPMD_PORT: String(ports.epmd),
-      ERL_EPMD_ADDRESS: '127.0.0.1',
       RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
     },
     cwd: files.base,
@@ -114,6 +113,9 @@ function brokerEnvironment({ layout, files, ports, node, logFile }: BrokerProces
     ERL_MAX_ETS_TABLES: '50000',
     ERL_MAX_PORTS: '65536',
     ERL_CRASH_DUMP_BYTES: '0',
+    // Without these a mapper would listen on the machine's usual port, on every interface.
+    ERL_EPMD_PORT: String(ports.epmd),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
     RABBITMQ_NODENAME: node,
     RABBITMQ_NODE_PORT: String(ports.amqp),
     RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
