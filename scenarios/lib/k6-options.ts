@@ -14,6 +14,11 @@ const CLOSED_LIMITS = ['p(95)<2000', 'p(99)<5000'];
 /** Share of answers that may be otherwise, and of orders that may be dropped (one in any case), in a judged phase. */
 const TOLERATED_SHARE = 0.01;
 
+/** Of so many iterations of a judged phase these may be dropped, or leave no record. */
+export function toleratedOf(iterations: number): number {
+  return Math.max(1, Math.floor(iterations * TOLERATED_SHARE));
+}
+
 /** What k6 is told about one phase; `constant-arrival-rate` is the open model. */
 export type K6Scenario =
   | {
@@ -66,7 +71,7 @@ function commonOf({ name, startS, durationS }: Phase): Common {
 
 function thresholdsOf({ name, demands, rate, durationS }: Phase, requests: number): Record<string, string[]> {
   if (demands === 'nothing') return {};
-  const limit = rate === undefined ? undefined : Math.max(1, Math.floor(rate * durationS * TOLERATED_SHARE));
+  const limit = rate === undefined ? undefined : toleratedOf(rate * durationS);
   // What was never started has none of the scenario's own tags, only its name.
   const dropped = limit === undefined ? {} : { [`dropped_iterations{scenario:${name}}`]: [`count<=${limit}`] };
   const answered = {

@@ -1,6 +1,6 @@
 /*
  * Goal: `shopctl load run` tells the truth about a load, and nothing it did outlives it, however it ends.
- * Method: a real platform with its proxies and real k6, which is built first when it is not here. Short runs, one of them
+ * Method: a real platform with its proxies and real k6, which is installed first when it is not here. Short runs, one of them
  * with the broker away; runs that are interrupted and killed; what is refused before anything happens.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -16,12 +16,13 @@ import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import * as chaos from './support/chaos.ts';
 import { place } from './support/client.ts';
 import { eventually } from './support/eventually.ts';
+import { k6CanBeHad } from './support/k6.ts';
 import { inParallel } from './support/parallel.ts';
 import { processesMarked } from './support/processes.ts';
 
 const { cacheDir } = openProject('e2e-load-run', cloneRoot(), process.env);
 const { k6: ways } = await describeTools({ cacheDir, env: process.env });
-const canBeHad = ways.some(({ available, installable }) => available || installable);
+const canBeHad = await k6CanBeHad(ways, process.env);
 if (!canBeHad) console.warn(`skipped: k6 cannot be had: ${ways.map(({ detail }) => detail).join('; ')}`);
 
 /** Building k6 takes minutes on a small machine. */
@@ -100,6 +101,10 @@ describe.runIf(canBeHad)('a load', () => {
     expect(result.usage?.processes.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['orders-1', 'postgres', 'k6']),
     );
+    const remembered = (result.usage?.processes ?? []).filter(({ memory }) => (memory?.lastBytes ?? 0) > 0);
+    expect(remembered.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['orders-1', 'supervisor', 'postgres', 'rabbitmq', 'toxiproxy']),
+    );
     const [row] = await platform.query<{ count: number }>(
       'orders',
       'SELECT count(*)::int AS count FROM orders WHERE starts_with(idempotency_key, $1)',
@@ -110,6 +115,43 @@ describe.runIf(canBeHad)('a load', () => {
     expect(await readFile(junit, 'utf8')).toContain(`<testsuites tests="${result.checks.length}"`);
     expect(await readFile(html, 'utf8')).toContain('</html>');
     expect(await runFolders()).toEqual([]);
+  });
+
+  // Traces of two: where answers are mixed, of one that was confirmed or declined.
+  const short = ['--duration', '5s', '--traces', '2'];
+
+  it('of mixed orders: each is answered as it must be, and none is counted twice', async () => {
+    const { code, result, stderr } = await run('mixed', ...short);
+    expect(problemsOf(result), stderr).toEqual([]);
+    expect(code).toBe(exitCodeFor(result));
+    const { outcomes } = result.orders;
+    for (const outcome of ['201 Confirmed', '200 Cancelled: payment declined', '200 Cancelled: out of stock'])
+      expect(outcomes[outcome], JSON.stringify(outcomes)).toBeGreaterThan(0);
+    expect(result.orders.errors).toEqual({});
+  });
+
+  it('for one product: users who wait take turns at its row, and the ledger balances', async () => {
+    const { code, result, stderr } = await run('hot-product', ...short);
+    expect(problemsOf(result), stderr).toEqual([]);
+    expect(code).toBe(exitCodeFor(result));
+    const { sent, outcomes } = result.orders;
+    expect(outcomes).toEqual({ '201 Confirmed': sent });
+    // More than one each: the next is sent once the first is answered.
+    expect(sent).toBeGreaterThan(result.settings.vus);
+    expect(result.phases).toMatchObject([{ offeredPerSecond: null, missing: 0 }]);
+  });
+
+  it('of orders that are repeated at once: one order for a key, whatever number of requests', async () => {
+    const { code, result, stderr } = await run('retry-storm', ...short);
+    expect(problemsOf(result), stderr).toEqual([]);
+    expect(code).toBe(exitCodeFor(result));
+    expect(result.checks).toContainEqual(expect.objectContaining({ name: 'one_order_per_key rate==1', outcome: 'ok' }));
+    const [row] = await platform.query<{ count: number }>(
+      'orders',
+      'SELECT count(*)::int AS count FROM orders WHERE starts_with(idempotency_key, $1)',
+      [`${result.runId}-`],
+    );
+    expect(result.orders.sent).toBe(4 * (row?.count ?? 0));
   });
 
   it('with the broker away in its middle: orders do not notice, the outbox does and is drained', async () => {

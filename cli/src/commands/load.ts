@@ -23,15 +23,17 @@ function parseDuration(text: string): number {
 }
 
 const RUN_HELP = `
-Orders are placed by k6 (found on PATH, or built once into the cache directory) and judged by the scenario's thresholds,
-the audit of all databases, and the traces of a few orders. Each order's Idempotency-Key begins with the run's id.
+Orders are placed by k6 (found on PATH, or downloaded or built once into the cache directory) and judged by the
+scenario's thresholds, the audit of all databases, and the traces of a few orders; a soak of 10m or more also by how
+memory grew. Each order's Idempotency-Key begins with the run's id.
 
 --chaos acts in the middle third: orders are judged before it, during it (each must be answered within 10 s), and from
 10 s after it. A fault is written TARGET:FAULT[,NAME=VALUE...] as "shopctl chaos faults" lists them. Of an experiment
 ("shopctl chaos list") only its faults are taken: its own orders and bounds would not hold beside another load.
 
-Exit codes: 0; 1 a threshold was crossed, the ledger does not balance or a trace has another shape; 2; 3 k6 cannot be
-had; 4 the platform is not ready; 5 evidence is missing; 6 a fault remains; 130.
+Exit codes: 0; 1 a threshold was crossed, orders left no record, memory grew, the ledger does not balance or a trace has
+another shape; 2; 3 k6 cannot be had; 4 the platform is not ready; 5 evidence is missing, such as fewer traces than
+--traces; 6 a fault remains; 130.
 
   shopctl load run smoke
   shopctl load run steady --rate 50 --duration 2m --chaos orders-broker:down
@@ -39,8 +41,8 @@ had; 4 the platform is not ready; 5 evidence is missing; 6 a fault remains; 130.
   shopctl load run ramp --rate 300 --html ramp.html`;
 
 /**
- * Side effects: orders on the running platform, which stay; k6 as a child process, and built into the cache directory when
- * it is not here; with `--chaos` faults, all taken back. Exit codes 0, 1, 2, 3, 4, 5, 6, 130.
+ * Side effects: orders on the running platform, which stay; k6 as a child process, and installed into the cache directory
+ * when it is not here; with `--chaos` faults, all taken back. Exit codes 0, 1, 2, 3, 4, 5, 6, 130.
  */
 export const register: Register = (program, deps) => {
   const load = program.command('load').description('load scenarios: find limits, and what breaks under load');

@@ -109,6 +109,8 @@ describe('the audit', () => {
 describe('sampled traces', () => {
   const trace = { traceId: 't', orderId: 'o', phase: 'whole', contract: 'confirmed', explanation: '31 spans' };
 
+  const asked = { wanted: 3, wasEnough: false };
+
   it('have a check each', () => {
     const found = judgeTraces(
       [
@@ -116,14 +118,29 @@ describe('sampled traces', () => {
         { ...trace, verdict: 'fail' },
         { ...trace, verdict: 'unknown' },
       ],
-      5,
+      asked,
     );
     expect(outcomes(found)).toEqual(['ok', 'failed', 'unknown']);
   });
 
-  it('that were wanted and not had are missing evidence; those not wanted are not missed', () => {
-    expect(outcomes(judgeTraces([], 5))).toEqual(['unknown']);
-    expect(judgeTraces([], 0)).toEqual([]);
+  it.each([0, 1, 2])('that were wanted are missing evidence when %d of 3 were had', (had) => {
+    const found = judgeTraces(Array(had).fill({ ...trace, verdict: 'pass' }), asked);
+    expect(found.at(-1)).toMatchObject({
+      name: 'sampled traces',
+      outcome: 'unknown',
+      evidence: expect.stringContaining(`${had} of 3:`),
+    });
+    expect(outcomes(found.slice(0, -1))).toEqual(Array(had).fill('ok'));
+  });
+
+  it('are not missed where they were not wanted', () => {
+    expect(judgeTraces([], { ...asked, wanted: 0 })).toEqual([]);
+  });
+
+  it('of a load that was ended because it was saturated may be fewer, and not none', () => {
+    const cut = { ...asked, wasEnough: true };
+    expect(outcomes(judgeTraces([{ ...trace, verdict: 'pass' }], cut))).toEqual(['ok']);
+    expect(outcomes(judgeTraces([], cut))).toEqual(['unknown']);
   });
 });
 

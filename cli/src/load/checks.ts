@@ -8,7 +8,7 @@ import type { SampledTrace } from './trace-sample.ts';
 
 /** One thing that a run was judged by. */
 export interface LoadCheck {
-  readonly kind: 'k6' | 'threshold' | 'knee' | 'fault' | 'outbox' | 'audit' | 'trace';
+  readonly kind: 'k6' | 'threshold' | 'knee' | 'fault' | 'outbox' | 'audit' | 'trace' | 'memory';
   readonly name: string;
   readonly outcome: 'ok' | 'failed' | 'unknown';
   /** What was seen, one line. */
@@ -95,23 +95,27 @@ export function judgeAudit(report: AuditReport | string): readonly LoadCheck[] {
     }));
 }
 
+/** What was asked of the sample of traces. */
+export interface TracesAsked {
+  readonly wanted: number;
+  /** The load was ended before its end because the system was saturated: the rest of the sample had no time to come. */
+  readonly wasEnough: boolean;
+}
+
 /** Traces that were asked for and not found to look at are missing evidence. */
-export function judgeTraces(traces: readonly SampledTrace[], wanted: number): readonly LoadCheck[] {
-  if (wanted > 0 && traces.length === 0)
-    return [
-      {
-        kind: 'trace',
-        name: 'sampled traces',
-        outcome: 'unknown',
-        evidence: 'no order was quick enough to be looked at',
-      },
-    ];
-  return traces.map(({ orderId, contract, verdict, explanation, traceId }) => ({
-    kind: 'trace',
-    name: `${contract} order ${orderId}`,
-    outcome: ({ pass: 'ok', fail: 'failed', unknown: 'unknown' } as const)[verdict],
-    evidence: `${explanation} (trace ${traceId})`,
-  }));
+export function judgeTraces(traces: readonly SampledTrace[], { wanted, wasEnough }: TracesAsked): readonly LoadCheck[] {
+  const least = wasEnough ? Math.min(1, wanted) : wanted;
+  const judged = traces.map(
+    ({ orderId, contract, verdict, explanation, traceId }): LoadCheck => ({
+      kind: 'trace',
+      name: `${contract} order ${orderId}`,
+      outcome: ({ pass: 'ok', fail: 'failed', unknown: 'unknown' } as const)[verdict],
+      evidence: `${explanation} (trace ${traceId})`,
+    }),
+  );
+  if (traces.length >= least) return judged;
+  const evidence = `${traces.length} of ${wanted}: no other order has a contract and was quick enough to be looked at`;
+  return [...judged, { kind: 'trace', name: 'sampled traces', outcome: 'unknown', evidence }];
 }
 
 export function judgeKeys(repeated: readonly string[]): LoadCheck {

@@ -13,7 +13,9 @@ import { busiestAtKnee } from './drive.ts';
 import { findKnee } from './knee.ts';
 import type { Finished, Plan } from './load-run.ts';
 import { type MeasuredPhase, measure, measurePhases } from './measured.ts';
+import { judgeMemory } from './memory.ts';
 import type { LoadResult } from './result.ts';
+import { judgeTold } from './told.ts';
 
 /** What a finished run came to. Pure. */
 export function conclude(plan: Plan, run: Finished): LoadResult {
@@ -21,7 +23,9 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
   const { records } = run;
   const measured = measurePhases(phases, records, scenario.requests);
   const knee = kneeOf(plan, measured, run);
-  const checks = checksOf(plan, run, knee);
+  const usage = usageOf(run);
+  const memory = scenario.name === 'soak' ? judgeMemory(usage) : { checks: [], notJudged: [] };
+  const checks = [...checksOf(plan, run, { knee, measured }), ...memory.checks];
   const verdict = verdictOf(checks, run.window.remains);
   const firstAt = records.reduce((least, { at }) => Math.min(least, at), Date.now());
   const lastAt = records.reduce((most, { at }) => Math.max(most, at), firstAt);
@@ -40,12 +44,13 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
       peak: run.observer.peak()?.pending ?? null,
       drainMs: typeof drained === 'string' ? null : (drained.tookMs ?? null),
     },
-    usage: usageOf(run),
+    usage,
     knee,
     faults: run.window.faults,
     traces: run.sampled,
     audit: typeof audited.report === 'string' ? null : audited.report,
     checks,
+    notJudged: memory.notJudged,
     remains: run.window.remains,
     gaps: run.observer.gaps(),
   };
@@ -62,18 +67,22 @@ function kneeOf({ scenario, phases }: Plan, measured: readonly MeasuredPhase[], 
 }
 
 function checksOf(
-  { tracesWanted }: Plan,
-  { exitCode, summary, cutAt, messages, records, window, drained, audited, sampled }: Finished,
-  knee: LoadResult['knee'],
+  { tracesWanted, phases }: Plan,
+  { exitCode, summary, cutAt, messages, others, records, window, drained, audited, sampled }: Finished,
+  { knee, measured }: { knee: LoadResult['knee']; measured: readonly MeasuredPhase[] },
 ): readonly LoadCheck[] {
+  const ofK6 = judgeK6({ exitCode, summary, wasEnough: cutAt !== undefined, messages, orders: records.length });
+  const hasRun = !ofK6.some(({ outcome }) => outcome === 'unknown');
+  const dropped = typeof summary === 'string' ? 0 : summary.dropped;
   return [
-    ...judgeK6({ exitCode, summary, wasEnough: cutAt !== undefined, messages, orders: records.length }),
+    ...ofK6,
+    ...judgeTold({ phases, measured, hasRun, dropped, said: [...others, ...messages.split('\n')] }),
     ...(knee === null ? [] : [judgeKnee(knee)]),
     ...window.checks,
     judgeDrain(drained),
     ...judgeAudit(audited.report),
     judgeKeys(audited.repeatedKeys),
-    ...judgeTraces(sampled, tracesWanted),
+    ...judgeTraces(sampled, { wanted: tracesWanted, wasEnough: cutAt !== undefined }),
   ];
 }
 

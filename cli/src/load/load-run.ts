@@ -68,6 +68,8 @@ export interface Loaded {
   readonly exitCode: number;
   readonly summary: K6Summary | string;
   readonly messages: string;
+  /** Lines on k6's console that are no record, the first few. */
+  readonly others: readonly string[];
   /** When the command ended k6 because it had seen enough, ms since 1970. */
   readonly cutAt: number | undefined;
   /** What was told of orders, without those that the end itself cut off. */
@@ -123,6 +125,8 @@ async function loadAndLook(plan: Plan, run: Run): Promise<LoadResult> {
     const peak = loaded.observer.peak()?.pending ?? 0;
     const drained = await drain(target, { peak, endedAt: loaded.endedAt, signal });
     progress.update('comparing traces');
+    // A load that was ended early left no time for the rest, and what was quick is long ago.
+    if (loaded.cutAt === undefined) traces.fillUp();
     const sampled = await traces.results();
     const audited = await auditLoad(
       async () => openTarget(await deps.connect(project)),
@@ -168,10 +172,11 @@ async function load(plan: Plan, run: Run, traces: TraceSampler): Promise<Loaded>
   });
   const stop = () => void k6.stop();
   signal.addEventListener('abort', stop, { once: true });
+  const reader = createRecordReader(files.console);
   const observer = startObserver({
     connection,
     databases: target.databases,
-    reader: createRecordReader(files.console),
+    reader,
     k6: k6.process,
     onLook: followLive(plan, run, traces),
   });
@@ -187,7 +192,8 @@ async function load(plan: Plan, run: Run, traces: TraceSampler): Promise<Loaded>
     await observer.stop();
     const summary = await readSummary(files.summary);
     const records = withoutCutOff(observer.records, cutAt);
-    return { observer, startedAt, endedAt, exitCode, summary, messages: await k6.messages(), cutAt, records, window };
+    const said = { messages: await k6.messages(), others: reader.others };
+    return { observer, startedAt, endedAt, exitCode, summary, ...said, cutAt, records, window };
   } finally {
     signal.removeEventListener('abort', stop);
     await k6.stop();

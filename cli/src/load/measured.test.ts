@@ -48,12 +48,21 @@ describe('a phase', () => {
     expect(measurePhases([phase], records(45, 10), 1)).toMatchObject([{ offeredPerSecond: 5, sent: 45, missing: 5 }]);
   });
 
-  it('counts every request of an iteration that sends several', () => {
-    expect(measurePhases([phase], records(200, 10), 4)).toMatchObject([{ offeredPerSecond: 20, missing: 0 }]);
+  it('counts every request of an iteration that sends several, which is missing when one of them is', () => {
+    const sent = [1, 2, 3, 4].flatMap(() => records(50, 10));
+    expect(measurePhases([phase], sent, 4)).toMatchObject([{ offeredPerSecond: 20, due: 50, missing: 0 }]);
+    expect(measurePhases([phase], sent.slice(3), 4)).toMatchObject([{ sent: 197, missing: 3 }]);
   });
 
   it('in which users wait for their answers offers no rate', () => {
     const closed = { ...phase, rate: undefined };
-    expect(measurePhases([closed], records(45, 10), 1)).toMatchObject([{ offeredPerSecond: null, missing: 0 }]);
+    expect(measurePhases([closed], records(45, 10), 1)).toMatchObject([
+      { offeredPerSecond: null, due: 45, missing: 0 },
+    ]);
+  });
+
+  it('in which users wait for their answers misses an iteration that a later one tells of', () => {
+    const told = records(45, 10).filter(({ index }) => index % 3 !== 0);
+    expect(measurePhases([{ ...phase, rate: undefined }], told, 1)).toMatchObject([{ due: 45, missing: 15 }]);
   });
 });

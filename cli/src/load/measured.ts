@@ -30,7 +30,9 @@ export interface MeasuredPhase extends Measured {
   readonly durationS: number;
   /** Orders a second that should be started; null when users wait for their answers. */
   readonly offeredPerSecond: number | null;
-  /** Iterations that were due and not started, or not ended in time to be told. */
+  /** Iterations that were due; where users wait for their answers those that are known to have begun. */
+  readonly due: number;
+  /** Of those, the ones that were not started, or did not tell of all their requests: they threw, or were cut off. */
   readonly missing: number;
 }
 
@@ -62,15 +64,27 @@ export function measurePhases(
   const byPhase = Map.groupBy(records, ({ phase }) => phase);
   return phases.map(({ name, durationS, rate }) => {
     const own = byPhase.get(name) ?? [];
-    const due = rate === undefined ? 0 : rate * durationS * requestsPerIteration;
+    const due = rate === undefined ? begunOf(own) : rate * durationS;
     return {
       name,
       durationS,
       offeredPerSecond: rate === undefined ? null : rate * requestsPerIteration,
-      missing: Math.max(0, due - own.length),
+      due,
+      missing: Math.max(0, due - countWhole(own, requestsPerIteration)),
       ...measure(own, durationS),
     };
   });
+}
+
+/** Iterations are numbered from 0 on; one that left no record is known by a later one. */
+function begunOf(records: readonly OrderRecord[]): number {
+  return records.reduce((most, { index }) => Math.max(most, index + 1), 0);
+}
+
+/** Iterations that told of all their requests. */
+function countWhole(records: readonly OrderRecord[], requests: number): number {
+  const told = Map.groupBy(records, ({ index }) => index).values();
+  return told.filter(({ length }) => length >= requests).reduce((sum) => sum + 1, 0);
 }
 
 function describeOutcome({ http, status, reason, code }: OrderRecord): string {

@@ -3,6 +3,7 @@ import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import { messageOf } from '../errors.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
 import { identifyProcess, type ProcessIdentity } from '../platform/process-identity.ts';
+import { ownResidentBytes } from '../platform/process-stats.ts';
 import { readProcessTable } from '../platform/process-table.ts';
 import type { PlatformState } from '../platform/state.ts';
 import type { ShopDatabases } from '../shop/databases.ts';
@@ -102,12 +103,12 @@ async function readUsage(
 async function watched({ instances, supervisor }: PlatformState, k6: ProcessIdentity): Promise<readonly Watched[]> {
   const own = await identifyProcess(process.pid);
   return [
-    ...instances.flatMap(({ name, kind, process: running, rssBytes }) =>
-      running === undefined ? [] : [{ name, process: running, rssBytes: kind === 'service' ? rssBytes : undefined }],
+    ...instances.flatMap(({ name, process: running, rssBytes }) =>
+      running === undefined ? [] : [{ name, process: running, rssBytes }],
     ),
     { name: 'k6', process: k6 },
     // Receives the telemetry; what it started has names of its own.
-    { name: 'supervisor', process: supervisor, isAlone: true },
+    { name: 'supervisor', process: supervisor, isAlone: true, rssBytes: await ownResidentBytes(supervisor.pid) },
     ...(own === undefined ? [] : [{ name: 'shopctl', process: own, isAlone: true }]),
   ];
 }

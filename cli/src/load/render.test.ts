@@ -7,7 +7,7 @@ import { records, timedOut } from './testing/records.ts';
 import { renderLoadJunit } from './write-reports.ts';
 
 const phase = { name: 'whole', startS: 0, durationS: 10, rate: 10, vus: 5, demands: 'expected' } as const;
-const sent = [...records(95, 10), ...records(5, 10, { ...timedOut, tookMs: 11_000 })];
+const sent = [...records(95, 10), ...records(100, 10, { ...timedOut, tookMs: 11_000 }).slice(95)];
 
 const result: LoadResult = {
   scenario: 'steady',
@@ -22,7 +22,18 @@ const result: LoadResult = {
   outbox: { peak: 12, drainMs: 340 },
   usage: {
     machine: { cores: 2, averagePercent: 60, peakPercent: 90, othersPercent: 2 },
-    processes: [{ name: 'orders-1', cpuMs: 900, averagePercent: 92, peakPercent: 99, cpuMsPerOrder: 9, memory: null }],
+    processes: [
+      { name: 'orders-1', cpuMs: 900, averagePercent: 92, peakPercent: 99, cpuMsPerOrder: 9, memory: null },
+      { name: 'k6', cpuMs: 1, averagePercent: 0.1, peakPercent: 1, cpuMsPerOrder: 0.01, memory: null },
+      {
+        name: 'toxiproxy',
+        cpuMs: 1,
+        averagePercent: 0.1,
+        peakPercent: 1,
+        cpuMsPerOrder: 0.01,
+        memory: { firstBytes: 2 ** 24, lastBytes: 2 ** 25, slopeBytesPerMinute: 2 ** 20, slopeMinutes: 2 },
+      },
+    ],
   },
   knee: null,
   faults: [],
@@ -38,6 +49,7 @@ const result: LoadResult = {
     { kind: 'audit', name: 'I1 every order has ended', outcome: 'ok', evidence: '100 orders' },
     { kind: 'trace', name: 'sampled traces', outcome: 'unknown', evidence: 'none <fit>' },
   ],
+  notJudged: ['how memory grew: it was not measured'],
   remains: [],
   gaps: ['the outbox: refused'],
 };
@@ -50,12 +62,18 @@ describe('the summary as text', () => {
     expect(text).toMatch(/whole {2}10 +100 +9\.5 +95\.00 % +50 ms +50 ms +11\.0 s +11\.0 s +0/);
     expect(text).toContain('errors: 5 timeout');
     expect(text).toContain('outbox: peak 12 events, drained in 340 ms');
-    expect(text).toMatch(/orders-1 {2}92\.0 % +99\.0 % +9\.00/);
+    expect(text).toMatch(/orders-1 +92\.0 % +99\.0 % +9\.00/);
+  });
+
+  it('has the memory of a process that hardly worked, and no process without either', () => {
+    expect(text).toMatch(/toxiproxy {2}0\.1 % +1\.0 % +0\.01 +16 MB -> 32 MB +1\.00 MB\/min/);
+    expect(text).not.toContain('k6 ');
   });
 
   it('has a line per check, what could not be read, and the verdict at the end', () => {
     expect(text).toContain('FAIL    threshold order_expected{phase:whole} rate>=0.99: 95 % (95 of 100)');
     expect(text).toContain('unknown trace     sampled traces: none <fit>');
+    expect(text).toContain('not judged: how memory grew: it was not measured');
     expect(text).toContain('could not be read for a while: the outbox: refused');
     expect(text.endsWith('fail: 1 of 3 checks held, 12.0 s')).toBe(true);
   });

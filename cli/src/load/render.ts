@@ -11,7 +11,7 @@ import type { LoadResult } from './result.ts';
 const SATURATED_PERCENT = 90;
 /** Above this what others did is part of what was measured, percent of a core. */
 const DISTURBED_PERCENT = 20;
-/** Processes shown as text; `--json` has all. */
+/** Processes shown as text, beside those whose memory is known; `--json` has all. */
 const SHOWN_PERCENT = 0.5;
 
 /** The summary of a run as text. */
@@ -25,6 +25,7 @@ export function renderLoad(result: LoadResult, style: Style): string {
     ...renderFaults(result),
     ...renderUsage(result, style),
     ...result.gaps.map((gap) => style.yellow(`could not be read for a while: ${gap}`)),
+    ...result.notJudged.map((what) => style.yellow(`not judged: ${what}`)),
     renderChecks(result.checks, style),
     ...result.remains.map((what) => style.red(`left: ${what}; run "shopctl chaos heal"`)),
     verdictLine(result, style),
@@ -103,7 +104,7 @@ function renderUsage({ usage }: LoadResult, style: Style): string[] {
   if (usage === null) return ['CPU was not measured'];
   const { machine, processes } = usage;
   const rows = processes
-    .filter(({ averagePercent }) => averagePercent >= SHOWN_PERCENT)
+    .filter(({ averagePercent, memory }) => averagePercent >= SHOWN_PERCENT || memory !== null)
     .map(({ name, averagePercent, peakPercent, cpuMsPerOrder, memory }) => [
       name,
       paint(averagePercent, style),

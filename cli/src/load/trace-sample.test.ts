@@ -46,6 +46,21 @@ describe('sampled traces', () => {
     expect(await sampler.results()).toEqual([]);
   });
 
+  it('that came too late are made up for by the newest that were passed over, as many as are missing', async () => {
+    const { sampler } = aSampler();
+    // Orders of the last third are all too slow.
+    for (const record of records(90, 9)) sampler.offer({ ...record, tookMs: record.index < 60 ? 50 : 900 });
+    sampler.fillUp();
+    expect((await sampler.results()).map(({ orderId }) => orderId)).toEqual(['order-15', 'order-45', 'order-59']);
+  });
+
+  it('are no more than were asked for', async () => {
+    const { sampler } = aSampler();
+    for (const record of records(90, 9)) sampler.offer(record);
+    sampler.fillUp();
+    expect(await sampler.results()).toHaveLength(3);
+  });
+
   it('are none of a fault or the time after it', async () => {
     const { sampler } = aSampler({ count: 4, durationMs: 0, phases: withFault });
     for (const { name } of withFault) sampler.offer(aRecord({ phase: name }));

@@ -44,6 +44,8 @@ export class TraceSampler {
   readonly #over = new AbortController();
   readonly #chosen: { readonly record: OrderRecord; readonly result: Promise<SampledTrace> }[] = [];
   readonly #eligible: ReadonlySet<string>;
+  /** The newest that fit and were not taken, the newest last. */
+  #spare: readonly OrderRecord[] = [];
   #firstAt: number | undefined;
 
   constructor(options: TraceSamplerOptions) {
@@ -57,7 +59,21 @@ export class TraceSampler {
     const { count, durationMs } = this.#options;
     this.#firstAt ??= record.at;
     const due = this.#firstAt + (durationMs * (this.#chosen.length + 0.5)) / count;
-    if (this.#chosen.length >= count || record.at < due || !this.#fits(record)) return;
+    if (this.#chosen.length >= count || !this.#fits(record)) return;
+    if (record.at >= due) this.#take(record);
+    else this.#spare = [...this.#spare, record].slice(-count);
+  }
+
+  /**
+   * The load is over: when orders at the end were too few or too slow, newest ones that were passed over stand in. Their
+   * traces are the likeliest that the store still has.
+   */
+  fillUp(): void {
+    const missing = this.#options.count - this.#chosen.length;
+    if (missing > 0) for (const record of this.#spare.slice(-missing)) this.#take(record);
+  }
+
+  #take(record: OrderRecord): void {
     this.#chosen.push({ record, result: this.#look(record, FIRST_LOOK_MS) });
   }
 

@@ -49,7 +49,7 @@ describe('the meter', () => {
           cpuMs: 1_000,
           averagePercent: 50,
           peakPercent: 90,
-          memory: { firstBytes: 100, lastBytes: 110, slopeBytesPerMinute: null },
+          memory: { firstBytes: 100, lastBytes: 110, slopeBytesPerMinute: null, slopeMinutes: 0.02 },
         },
       ],
       // 2 s of the machine, 1 s of them ours, in 2 s.
@@ -67,6 +67,22 @@ describe('the meter', () => {
     }
     const slopeOver = (minutes: number) => meter.report(0, minutes * 60_000)?.processes[0]?.memory?.slopeBytesPerMinute;
     expect([slopeOver(10), slopeOver(5), slopeOver(1)]).toEqual([10, 1_000, null]);
+  });
+
+  it('takes the memory of a process that was started anew for its own, not for growth', () => {
+    const meter = new UsageMeter();
+    const sizes = [500, 510, 520, 100, 101, 102, 103];
+    for (const [minute, rssBytes] of sizes.entries()) {
+      const startTime = minute < 3 ? 's' : 'later';
+      const table = new Map([[10, aProcess(1_000, { startTime })]]);
+      meter.add(minute * 60_000, table, [{ name: 'orders-1', process: { pid: 10, startTime }, rssBytes }], idle);
+    }
+    expect(meter.report()?.processes[0]?.memory).toEqual({
+      firstBytes: 100,
+      lastBytes: 103,
+      slopeBytesPerMinute: 1,
+      slopeMinutes: 1,
+    });
   });
 
   it('goes on counting when a process is started anew', () => {

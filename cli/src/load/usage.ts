@@ -8,7 +8,7 @@ export interface Watched {
   /** `orders-1`, `postgres`, `k6`. */
   readonly name: string;
   readonly process: ProcessIdentity;
-  /** Resident memory now, bytes; of services only: in a tree shared pages would count often. */
+  /** Resident memory now, bytes, with what is below it; pages that those share counted once. */
   readonly rssBytes?: number | undefined;
   /** Without what is below it, which has names of its own. */
   readonly isAlone?: boolean;
@@ -25,12 +25,14 @@ export interface Usage {
   readonly memory: Memory | null;
 }
 
-/** Resident memory over a time. */
+/** Resident memory over a time; of a process that was started anew since its last start. */
 export interface Memory {
   readonly firstBytes: number;
   readonly lastBytes: number;
   /** Least squares over the second half: the first is that of warm-up. Null when that is less than a minute. */
   readonly slopeBytesPerMinute: number | null;
+  /** How long that half is. */
+  readonly slopeMinutes: number;
 }
 
 /** Everything of this machine over the same time. */
@@ -52,7 +54,8 @@ interface Sample {
   readonly atMs: number;
   /** By name; only ever grows, also when a process is started anew. */
   readonly cpuMs: ReadonlyMap<string, number>;
-  readonly rssBytes: ReadonlyMap<string, number>;
+  /** By name. */
+  readonly resident: ReadonlyMap<string, { readonly bytes: number; readonly startTime: string }>;
   readonly machine: { readonly busyMs: number; readonly allMs: number };
 }
 
@@ -81,7 +84,11 @@ export class UsageMeter {
     this.#samples.push({
       atMs,
       cpuMs: new Map([...this.#processes].map(([name, { earlierMs, ownMs }]) => [name, earlierMs + ownMs])),
-      rssBytes: new Map(watched.flatMap(({ name, rssBytes }) => (rssBytes === undefined ? [] : [[name, rssBytes]]))),
+      resident: new Map(
+        watched.flatMap(({ name, rssBytes: bytes, process: { startTime } }) =>
+          bytes === undefined ? [] : [[name, { bytes, startTime }]],
+        ),
+      ),
       machine,
     });
   }
@@ -117,18 +124,20 @@ function usageOf(name: string, samples: readonly Sample[]): Usage {
 }
 
 function memoryOf(name: string, samples: readonly Sample[]): Memory | null {
-  const points = samples.flatMap(({ atMs, rssBytes }) => {
-    const bytes = rssBytes.get(name);
-    return bytes === undefined ? [] : [{ minute: atMs / 60_000, bytes }];
+  const all = samples.flatMap(({ atMs, resident }) => {
+    const found = resident.get(name);
+    return found === undefined ? [] : [{ ...found, minute: atMs / 60_000 }];
   });
+  const points = all.filter(({ startTime }) => startTime === all.at(-1)?.startTime);
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) return null;
   const late = points.slice(Math.floor(points.length / 2));
-  const isLongEnough = last.minute - (late[0]?.minute ?? last.minute) >= 1;
+  const slopeMinutes = last.minute - (late[0]?.minute ?? last.minute);
   return {
     firstBytes: first.bytes,
     lastBytes: last.bytes,
-    slopeBytesPerMinute: isLongEnough ? Math.round(slopeOf(late)) : null,
+    slopeBytesPerMinute: slopeMinutes >= 1 ? Math.round(slopeOf(late)) : null,
+    slopeMinutes: Math.round(slopeMinutes * 100) / 100,
   };
 }
 

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { type Phase, scenarios } from '../../../scenarios/lib/scenarios.ts';
+import { measurePhases } from './measured.ts';
+import { records } from './testing/records.ts';
+import { judgeTold, type Told } from './told.ts';
+
+const whole = scenarios.steady.phases({ rate: 20, durationS: 15, vus: 10, hasFault: false });
+
+/** 300 iterations were due, every n-th of them threw. */
+function throwing(every: number, changes: Partial<Told> = {}) {
+  const told = records(300, 15).filter(({ index }) => index % every !== 0);
+  return judgeTold({
+    phases: whole,
+    measured: measurePhases(whole, told, 1),
+    hasRun: true,
+    dropped: 0,
+    said: [],
+    ...changes,
+  });
+}
+
+describe('iterations', () => {
+  it('that all left records are ok, and so is one in a hundred that did not', () => {
+    expect(throwing(1_000)).toMatchObject([{ outcome: 'ok' }]);
+    expect(throwing(100)).toMatchObject([{ outcome: 'ok', evidence: '3 of 300 left none or not all, at most 3 may' }]);
+    expect(throwing(75)).toMatchObject([{ outcome: 'failed' }]);
+  });
+
+  it('that threw in a third of all cases fail, and tell what was said', () => {
+    expect(throwing(3, { said: ['', 'Error: no such thing', '\tat default', 'Error: no such thing'] })).toEqual([
+      {
+        kind: 'k6',
+        name: 'iterations of whole leave records',
+        outcome: 'failed',
+        evidence: '100 of 300 left none or not all, at most 3 may; Error: no such thing; at default',
+      },
+    ]);
+  });
+
+  it('that were dropped are told as such, without what k6 says of its thresholds', () => {
+    const said = ["thresholds on metrics 'dropped_iterations{scenario:whole}' have been crossed"];
+    expect(throwing(3, { dropped: 100, said })).toMatchObject([
+      { evidence: '100 of 300 left none or not all, at most 3 may; 100 were dropped in the whole run' },
+    ]);
+  });
+
+  it('tell no name of a customer', () => {
+    const [check] = throwing(3, {
+      said: ['GoError: {"customer":"Olena K","lines":[]}', '{\\"customer\\":\\"Ivan\\"}'],
+    });
+    expect(check?.evidence).toContain('GoError: {"customer …');
+    expect(check?.evidence).not.toMatch(/Olena|Ivan/);
+  });
+
+  it('say nothing of a scenario that k6 did not run to its end', () => {
+    expect(throwing(3, { hasRun: false })).toMatchObject([{ outcome: 'unknown' }]);
+  });
+
+  it('are looked at in every phase that is judged, and in no other', () => {
+    const phases: readonly Phase[] = scenarios.steady.phases({ rate: 10, durationS: 60, vus: 10, hasFault: true });
+    const sent = phases.flatMap(({ name, durationS }) =>
+      records(name === 'fault' ? 0 : durationS * 10, durationS, { phase: name }),
+    );
+    const found = judgeTold({ phases, measured: measurePhases(phases, sent, 1), hasRun: true, dropped: 0, said: [] });
+    expect(found.map(({ name, outcome }) => [name.split(' ')[2], outcome])).toEqual([
+      ['before', 'ok'],
+      ['fault', 'failed'],
+      ['after', 'ok'],
+    ]);
+  });
+});
