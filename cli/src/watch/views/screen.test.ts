@@ -81,7 +81,8 @@ describe('the overview', () => {
   it('shows the chart of a rising outbox, the band of the fault under it and what is left of its lease', () => {
     const text = textOf(aModel());
     expect(text).toContain('OUTBOX 216, rising 12.0/s');
-    expect(text).toMatch(/500│.*[▁▂▃▄▅▆▇█]|[▁▂▃▄▅▆▇█]/);
+    expect(text).toMatch(/^ +500│/m);
+    expect(text).toMatch(/^ +│ +[▁▂▃▄▅▆▇█]+ /m);
     expect(text).toMatch(/▒{8,}/);
     expect(text).toContain('▒ orders-broker down 0:42 left');
   });

@@ -1,8 +1,8 @@
 import { type Key as InkKey, render, useInput, useWindowSize } from 'ink';
 import { createElement as h, useEffect, useSyncExternalStore } from 'react';
 import type { Style } from '../../output/style.ts';
-import type { Key } from '../model/model.ts';
 import type { Store } from '../store.ts';
+import { keysOf } from './keys-of.ts';
 import { Screen } from './screen.ts';
 
 /**
@@ -79,28 +79,4 @@ function App({ store, style, onKeys, onRows }: AppProps) {
   useInput(onKeys);
   useEffect(() => onRows(rows), [onRows, rows]);
   return h(Screen, { model, columns, rows, style });
-}
-
-const named = [
-  ['upArrow', 'up'],
-  ['downArrow', 'down'],
-  ['leftArrow', 'left'],
-  ['rightArrow', 'right'],
-  ['pageUp', 'pageUp'],
-  ['pageDown', 'pageDown'],
-  ['home', 'home'],
-  ['end', 'end'],
-  ['return', 'enter'],
-  ['escape', 'escape'],
-  ['tab', 'tab'],
-  ['backspace', 'backspace'],
-  ['delete', 'backspace'],
-] as const satisfies readonly (readonly [keyof InkKey, Key])[];
-
-/** What was pressed; fast typing and pasted text come as one input of several characters. */
-function keysOf(input: string, key: InkKey): readonly Key[] {
-  const name = named.find(([flag]) => key[flag])?.[1];
-  if (name !== undefined) return [name];
-  if (key.ctrl || key.meta) return [];
-  return [...input].filter((character) => character >= ' ').map((character) => ({ character }));
 }
