@@ -2,12 +2,18 @@
 // ends. Method: the built command in a real terminal (tmux) on a real platform; keys are typed, the screen is read.
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { identifyProcess } from '../../cli/src/platform/process-identity.ts';
+import { ownCpuMs, readProcessTable } from '../../cli/src/platform/process-table.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { eventually } from './support/eventually.ts';
 import { noTmux, openTerminal, type Terminal } from './support/tmux.ts';
 
 if (noTmux !== undefined) console.warn(`the live view is not driven here: ${noTmux}`);
+
+/** Over which the cost of the live view is measured: 0.2 % are a step of the system's account. */
+const WINDOW_MS = 5_000;
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -38,8 +44,7 @@ async function open(columns = 80, rows = 24) {
     env: { ...env, SHOPCTL_HOME: dirname(stateDir) },
   });
   terminals.push(terminal);
-  await terminal.type('echo "modes $(stty -g | cksum)"; echo marker', 'Enter');
-  const before = (await terminal.shows(/^marker$/m)).match(/^modes (.+)$/m)?.[1];
+  const before = await readModes(terminal, 'before');
   // The cursor does not stand at the beginning of a line when the live view begins.
   const run = 'echo $$ >watch.pid; printf "begun "; exec "$0" watch --project "$1"';
   await terminal.type(`sh -c '${run}' ${root}/cli/bin/shopctl ${name}; echo ended $?`, 'Enter');
@@ -48,8 +53,18 @@ async function open(columns = 80, rows = 24) {
   return { terminal, pid, before };
 }
 
+/** The modes of a terminal as its shell tells them, in a line that begins with this word. */
+async function readModes(terminal: Terminal, word: string): Promise<string> {
+  await terminal.type(`echo "${word} $(stty -g | cksum)"`, 'Enter');
+  // Typed before the shell has written its prompt, the answer stands behind that prompt.
+  const line = new RegExp(`${word} (\\d+ \\d+)$`, 'm');
+  const [, modes] = line.exec(await terminal.shows(line)) ?? [];
+  if (modes === undefined) throw new Error('the screen shows no modes');
+  return modes;
+}
+
 /** The shell is back on its own screen, with its earlier lines, a cursor, and the modes it had. */
-async function expectGivenBack(terminal: Terminal, before: string | undefined) {
+async function expectGivenBack(terminal: Terminal, before: string) {
   await eventually(
     'the first screen and the cursor to be back',
     { withinMs: 10_000, seen: terminal.state },
@@ -58,9 +73,22 @@ async function expectGivenBack(terminal: Terminal, before: string | undefined) {
       return !alternate && cursor;
     },
   );
-  await terminal.shows(/^marker$/m);
-  await terminal.type('echo "now $(stty -g | cksum)"', 'Enter');
-  expect((await terminal.shows(/^now .+$/m)).match(/^now (.+)$/m)?.[1]).toBe(before);
+  expect(await terminal.shows(/before \d+ \d+$/m)).toContain(`before ${before}`);
+  expect(await readModes(terminal, 'now')).toBe(before);
+}
+
+/** CPU of a process in percent of one core, over that time: the system's account of it, whatever else the machine does. */
+async function cpuPercent(pid: number, windowMs: number): Promise<number> {
+  const watched = await identifyProcess(pid);
+  const look = async () => {
+    const cpuMs = watched && ownCpuMs(await readProcessTable(), watched);
+    if (cpuMs === undefined) throw new Error(`process ${pid} has ended`);
+    return { cpuMs, atMs: performance.now() };
+  };
+  const first = await look();
+  await delay(windowMs);
+  const last = await look();
+  return (100 * (last.cpuMs - first.cpuMs)) / (last.atMs - first.atMs);
 }
 
 describe.skipIf(noTmux !== undefined)('in a terminal', () => {
@@ -120,6 +148,26 @@ describe.skipIf(noTmux !== undefined)('in a terminal', () => {
     await terminal.type('q');
     await terminal.shows(/ended 0$/m);
     await expectGivenBack(terminal, before);
+  });
+
+  const isLinux = process.platform === 'linux';
+  if (!isLinux) console.warn('the cost of the live view is not measured here: CPU time is read from /proc, on Linux');
+
+  it.skipIf(!isLinux)('takes less than 5 % of one core once it runs', async () => {
+    const { terminal, pid } = await open();
+    await terminal.type('o');
+    await terminal.shows(/order \w{8} Confirmed in/);
+    // Fresh code and a busy machine make work dearer for a while, and nothing makes it cheaper: one window is enough.
+    const windows: number[] = [];
+    const seen = async () => windows.map((percent) => `${percent.toFixed(1)} %`).join(', ');
+    await eventually(`${WINDOW_MS} ms below 5 % of one core`, { withinMs: 40_000, seen }, async () => {
+      const percent = await cpuPercent(pid, WINDOW_MS);
+      windows.push(percent);
+      return percent > 0 && percent < 5;
+    });
+    console.info(`the live view took ${await seen()} of one core`);
+    await terminal.type('q');
+    await terminal.shows(/ended 0$/m);
   });
 
   const signal = (name: NodeJS.Signals) => (_: Terminal, pid: number) => void process.kill(pid, name);
