@@ -9,7 +9,7 @@ export interface BuildOptions extends CommonOptions {
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('build'))
     .description('build the container images of all services and of their migrations, or those named')
-    .argument('[service...]', 'gateway, orders, ..., migrations')
+    .argument('[image...]', 'gateway, orders, ..., migrations')
     .option('--tag <tag>', 'tag of the images (default: dev, the one that "up --runtime docker" runs)')
     .option('--force', 'build also what was built from the same sources, without layers of earlier builds')
     .action(async (services: string[], options: BuildOptions) => {

@@ -3,16 +3,59 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
-import { type ServiceName, services } from '../platform/services.ts';
-import { dockerfileOf, imageSubjects } from './images.ts';
+import { services } from '../platform/services.ts';
+import { dockerfileOf, type ImageSubject, imageSubjects } from './images.ts';
 import { digestOf, sourceFiles } from './sources.ts';
 
 const root = cloneRoot();
-const textOf = (name: ServiceName) => readFileSync(join(root, dockerfileOf(name)), 'utf8');
+const textOf = (subject: ImageSubject) => readFileSync(join(root, dockerfileOf(subject)), 'utf8');
+
+/** The instructions of a Dockerfile that begin with a word, whole where they are written on several lines. */
+function instructionsOf(subject: ImageSubject): (word: string) => readonly string[] {
+  const lines = textOf(subject).replaceAll('\\\n', ' ').split('\n');
+  return (word) => lines.filter((line) => line.toUpperCase().startsWith(`${word} `));
+}
+
+describe.each(imageSubjects.map((subject) => [dockerfileOf(subject), subject] as const))('%s', (_file, subject) => {
+  const instruction = instructionsOf(subject);
+
+  it('starts from the same image as the others, whose last stage holds no npm cache and no sources', () => {
+    expect(instruction('FROM')).toEqual(['FROM node:24-slim AS build', 'FROM node:24-slim']);
+    const last = textOf(subject).split('FROM node:24-slim\n')[1] ?? '';
+    expect(last).toContain('COPY --from=build /app /app');
+    expect(last).not.toMatch(/^(RUN|ADD) /m);
+  });
+
+  it('shares the layers before its packages with all others', () => {
+    const shared = (text: string) => text.slice(text.indexOf('FROM '), text.indexOf('RUN npm ci'));
+    expect(shared(textOf(subject))).toBe(shared(textOf('gateway')));
+    expect(shared(textOf(subject))).toContain('package-lock.json');
+  });
+
+  it('installs what the lock file says, without running a script of a package', () => {
+    const [install = '', ...more] = instruction('RUN').filter((line) => line.includes('npm'));
+    expect(install).toMatch(/^RUN npm ci --omit=dev --ignore-scripts /);
+    expect(more).toEqual([]);
+  });
+
+  it('runs as a numbered user that is not root, so that an orchestrator can tell', () => {
+    expect(instruction('USER')).toEqual(['USER 1000:1000']);
+  });
+
+  it('is started directly, so that signals reach the program', () => {
+    const [entry = '', ...more] = instruction('ENTRYPOINT');
+    const [program] = JSON.parse(entry.slice('ENTRYPOINT '.length)) as string[];
+    expect([program, more, instruction('CMD')]).toEqual(['node', [], []]);
+  });
+
+  it('sets no variable that holds a secret, and copies nothing but sources', () => {
+    expect([...instruction('ENV'), ...instruction('ARG')].join('\n')).not.toMatch(/URL|PASSWORD|SECRET|TOKEN|KEY/i);
+    expect([...instruction('COPY'), ...instruction('ADD')].join('\n')).not.toMatch(/\.shop|\.env|node_modules| \. /);
+  });
+});
 
 describe.each(services)('services/$name/Dockerfile', ({ name, door, semiSpaceMb }) => {
-  const lines = textOf(name).split('\n');
-  const instruction = (word: string) => lines.filter((line) => line.startsWith(`${word} `));
+  const instruction = instructionsOf(name);
 
   it('shares all layers up to its own sources with the others', () => {
     const shared = (text: string) => text.slice(text.indexOf('FROM '), text.indexOf('# of its own'));
@@ -27,18 +70,9 @@ describe.each(services)('services/$name/Dockerfile', ({ name, door, semiSpaceMb 
     expect(words.slice(-3)).toEqual(['--require', '/app/telemetry.cjs', '/app/service.mjs']);
   });
 
-  it('runs as a numbered user that is not root, so that an orchestrator can tell', () => {
-    expect(instruction('USER')).toEqual(['USER 1000:1000']);
-  });
-
   it('has a health check and says which ports it listens on', () => {
     expect(instruction('HEALTHCHECK')).toHaveLength(1);
     expect(instruction('EXPOSE')).toEqual([door === 'grpc' ? 'EXPOSE 8080 8081' : 'EXPOSE 8080']);
-  });
-
-  it('sets no variable that holds a secret, and copies nothing but sources', () => {
-    expect(instruction('ENV').join('\n')).not.toMatch(/URL|PASSWORD|SECRET|TOKEN/);
-    expect(instruction('COPY').join('\n')).not.toMatch(/\.shop|node_modules| \. /);
   });
 });
 
