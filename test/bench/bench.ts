@@ -13,9 +13,10 @@ export interface BenchOptions {
 
 /**
  * How the platform of a row is wired. `few` and `many` are `direct`, for tables that are filled beforehand; so is `traced`,
- * which has as little behind it as `untraced` when they are compared: code gets faster for minutes.
+ * for what is compared with `metered` (metrics alone) or `untraced` (neither), which must have as little behind it: code gets
+ * faster for minutes.
  */
-type ShopKind = 'direct' | 'traced' | 'untraced' | 'proxied' | 'few' | 'many';
+type ShopKind = 'direct' | 'traced' | 'metered' | 'untraced' | 'proxied' | 'few' | 'many';
 
 /** What the rows measure on, each opened when it is first asked for, warmed up, and closed at the end. */
 export interface Bench extends AsyncDisposable {
@@ -25,6 +26,8 @@ export interface Bench extends AsyncDisposable {
   databases(): Promise<Databases>;
   floor(): Promise<Floor>;
   chain(): Promise<Chain>;
+  /** Closes what is open; what is asked for afterwards is opened anew. */
+  closeAll(): Promise<void>;
 }
 
 const KINDS = {
@@ -32,12 +35,13 @@ const KINDS = {
   traced: { direct: true },
   few: { direct: true },
   many: { direct: true },
+  metered: { direct: true, env: { OTEL_TRACES_EXPORTER: 'none' } },
   untraced: { direct: true, env: { OTEL_SDK_DISABLED: 'true' } },
   proxied: { direct: false },
 } as const satisfies Record<ShopKind, object>;
 
 export function openBench(options: BenchOptions, say: (line: string) => void): Bench {
-  const stack = new AsyncDisposableStack();
+  let stack = new AsyncDisposableStack();
   const opened = new Map<string, Promise<AsyncDisposable>>();
   const warmUpMs = options.quick ? 1_000 : 15_000;
 
@@ -75,9 +79,13 @@ export function openBench(options: BenchOptions, say: (line: string) => void): B
     databases: () => once('the databases of the floor', () => openServer('bench-floor')),
     floor: () => once('the SQL floor', async () => warm(await openFloor(await bench.databases()))),
     chain: () => once('the empty chain', async () => warm(await openChain(await loadTool()))),
-    async [Symbol.asyncDispose]() {
-      await stack.disposeAsync();
+    async closeAll() {
+      const open = stack;
+      stack = new AsyncDisposableStack();
+      opened.clear();
+      await open.disposeAsync();
     },
+    [Symbol.asyncDispose]: () => bench.closeAll(),
   };
   return bench;
 }

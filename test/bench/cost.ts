@@ -1,15 +1,18 @@
 /**
- * What one confirmed order costs: CPU by program, rows, bytes, WAL, messages, spans. Starts a platform of its own, takes
- * samples around a number of orders and around some time without any, and prints the difference.
- * `npm run bench:cost -- [--orders N] [--at-once N] [--json] [--write]`; `--write` puts the tables into docs/scaling.md.
+ * `npm run bench:cost`: what one confirmed order costs: CPU by program, rows, bytes, WAL, messages, spans. Starts a platform
+ * of its own, takes samples around a number of orders and around some time without any, and prints the difference.
+ * `npm run bench:cost -- --help` names options and exit codes.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs, promisify } from 'node:util';
-import { connectPlatform } from '../../cli/src/platform/connection.ts';
+import { promisify } from 'node:util';
+import { parsePositive } from '../../cli/src/commands/option-values.ts';
+import { exitCodes } from '../../cli/src/exit-codes.ts';
+import type { Output } from '../../cli/src/output/output.ts';
+import { connectPlatform, type PlatformConnection } from '../../cli/src/platform/connection.ts';
 import { cloneRoot, openProject } from '../../cli/src/platform/project.ts';
 import { openShopDatabases } from '../../cli/src/shop/databases.ts';
 import { costOf } from './cost/cost.ts';
@@ -18,18 +21,23 @@ import { placeOrders } from './cost/place-orders.ts';
 import { renderCost, renderRelay, replaceCost } from './cost/render.ts';
 import { renderLoad } from './cost/render-load.ts';
 import { takeSample } from './cost/sample.ts';
+import { benchmark, runBenchmark } from './program.ts';
 
 const run = promisify(execFile);
-const { values } = parseArgs({
-  options: {
-    orders: { type: 'string', default: '2000' },
-    'at-once': { type: 'string', default: '8' },
-    json: { type: 'boolean', default: false },
-    write: { type: 'boolean', default: false },
-  },
-});
-const orders = wholeNumber('--orders', values.orders);
-const atOnce = wholeNumber('--at-once', values['at-once']);
+const command = benchmark(
+  'bench:cost',
+  'What one confirmed order costs: CPU by program, rows, bytes, WAL, messages, spans. Starts a platform of its own.',
+)
+  .option('--orders <n>', 'orders that are measured', parsePositive, 2_000)
+  .option('--at-once <n>', 'orders in flight', parsePositive, 8)
+  .option('--json', 'print the figures as JSON')
+  .option('--write', 'write the tables into docs/scaling.md');
+
+interface Options {
+  readonly orders: number;
+  readonly atOnce: number;
+  readonly write?: boolean;
+}
 
 /** Code is compiled, plans are cached, pools are full. */
 const WARM_UP_ORDERS = 500;
@@ -37,21 +45,13 @@ const WARM_UP_ORDERS = 500;
 const SETTLE_MS = 11_000;
 const IDLE_MS = 15_000;
 
-const root = cloneRoot();
-const home = await mkdtemp(join(tmpdir(), 'shop-cost-'));
-const env = { ...process.env, SHOPCTL_HOME: home, NO_COLOR: '1' };
-const project = openProject('cost', root, env);
-const shopctl = (...args: string[]) => run(join(root, 'cli/bin/shopctl'), [...args, '--project', 'cost'], { env });
-const say = (text: string) => process.stderr.write(`${text}\n`);
-
 /** What happened a moment ago is in the counters by now. */
 async function sample(...[platform, databases]: Parameters<typeof takeSample>) {
   await delay(SETTLE_MS);
   return takeSample(platform, databases);
 }
 
-async function measure() {
-  const platform = await connectPlatform(project, env);
+async function samplePlatform(platform: PlatformConnection, { orders, atOnce }: Options, say: (line: string) => void) {
   await using databases = openShopDatabases(platform.databaseUrls);
   say(`warming up with ${WARM_UP_ORDERS} orders`);
   await placeOrders(WARM_UP_ORDERS, atOnce, { platform, databases });
@@ -67,23 +67,27 @@ async function measure() {
   return { ...costOf({ orders, ordersPerSecond }, [first, second], [second, third]), relay };
 }
 
-try {
-  await shopctl('up', '--direct');
-  const cost = await measure();
-  const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${process.platform} ${release()}, Node ${process.version}`;
-  const text = `${renderCost(cost, machine)}\n${renderRelay(cost.relay)}\n\n${renderLoad(cost)}`;
-  if (values.write) {
-    const page = join(root, 'docs/scaling.md');
-    await writeFile(page, replaceCost(await readFile(page, 'utf8'), text));
+async function measure(options: Options, output: Output) {
+  const root = cloneRoot();
+  const home = await mkdtemp(join(tmpdir(), 'shop-cost-'));
+  const env = { ...process.env, SHOPCTL_HOME: home, NO_COLOR: '1' };
+  const shopctl = (...args: string[]) => run(join(root, 'cli/bin/shopctl'), [...args, '--project', 'cost'], { env });
+  try {
+    await shopctl('up', '--direct');
+    const platform = await connectPlatform(openProject('cost', root, env), env);
+    const cost = await samplePlatform(platform, options, output.note);
+    const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${process.platform} ${release()}, Node ${process.version}`;
+    const text = `${renderCost(cost, machine)}\n${renderRelay(cost.relay)}\n\n${renderLoad(cost)}`;
+    if (options.write) {
+      const page = join(root, 'docs/scaling.md');
+      await writeFile(page, replaceCost(await readFile(page, 'utf8'), text));
+    }
+    output.result({ machine, ...cost }, () => text);
+    return exitCodes.ok;
+  } finally {
+    await shopctl('down', '--volumes');
+    await rm(home, { recursive: true, force: true });
   }
-  console.log(values.json ? JSON.stringify({ machine, ...cost }, null, 2) : text);
-} finally {
-  await shopctl('down', '--volumes');
-  await rm(home, { recursive: true, force: true });
 }
 
-function wholeNumber(name: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new RangeError(`${name} takes a whole number from 1, got "${text}"`);
-  return value;
-}
+process.exitCode = await runBenchmark(command, measure);

@@ -19,7 +19,7 @@ export interface Group {
 
 export const groups: readonly Group[] = [
   { key: 'a', title: 'Orders, against the SQL floor and the empty chain', run: measureOrders },
-  { key: 'b', title: 'Tracing on and off', run: measureTracing },
+  { key: 'b', title: 'Tracing on and off, metrics on and off', run: measureTracing },
   { key: 'c', title: 'With proxies and wired directly', run: measureProxies },
   { key: 'd', title: 'Relay drain', run: measureRelay },
   { key: 'e', title: 'Recovery of interrupted sagas', run: measureRecovery },

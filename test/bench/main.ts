@@ -1,85 +1,90 @@
 /**
- * `npm run bench -- [--rows a,b] [--rounds 3] [--seconds 8] [--quick] [--json] [--write|--no-write]`: measures groups of rows side by
- * side and writes their tables into docs/performance.md (not with --quick, unless --write is given). Tables, or JSON, on
- * standard output. Side effects: platforms of its own (projects bench-*), processes, that file. Exit codes: 0 measured,
- * 1 a target was missed, 2 wrong usage.
+ * `npm run bench`: measures groups of rows side by side, prints each as soon as it is finished and writes it into
+ * docs/performance.md, and goes on with the others when one cannot be measured. Side effects: platforms of its own (projects
+ * bench-*), processes, that file. `npm run bench -- --help` names options and exit codes.
  */
 import { readFile, writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+import { InvalidArgumentError, Option } from 'commander';
+import { parsePositive } from '../../cli/src/commands/option-values.ts';
+import type { Output } from '../../cli/src/output/output.ts';
 import { openBench } from './bench.ts';
 import { type Group, groups } from './groups.ts';
-import { describeMachine, type Finished, missed, replaceSection, toMarkdown } from './report.ts';
+import { exitCodeOf, measureGroups } from './measure-groups.ts';
+import { benchmark, runBenchmark, usageError } from './program.ts';
+import { describeMachine, type Finished, replaceSection, toMarkdown } from './report.ts';
 
 const PAGE = new URL('../../docs/performance.md', import.meta.url);
+/** The longest shot, in s. */
+const MOST_SECONDS = 600;
 
-interface Arguments {
-  readonly wanted: readonly Group[];
-  readonly rounds: number;
+interface Options {
+  readonly rows: readonly Group[];
+  readonly rounds?: number;
   /** Length of a shot. */
-  readonly seconds: number;
-  readonly quick: boolean;
-  readonly json: boolean;
-  readonly write: boolean;
+  readonly seconds?: number;
+  readonly quick?: boolean;
+  readonly json?: boolean;
+  readonly write?: boolean;
 }
 
-/** Throws TypeError or RangeError for wrong usage. */
-function parseArguments(): Arguments {
-  const { values } = parseArgs({
-    allowNegative: true,
-    options: {
-      rows: { type: 'string' },
-      rounds: { type: 'string' },
-      seconds: { type: 'string' },
-      quick: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      write: { type: 'boolean' },
-    },
-  });
-  const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
-  if (!Number.isInteger(rounds) || rounds < 1) throw new RangeError('--rounds takes a whole number from 1');
-  const seconds = Number(values.seconds ?? (values.quick ? 1 : 8));
-  if (!(seconds > 0 && seconds <= 600)) throw new RangeError('--seconds takes a number above 0, at most 600');
-  const keys = values.rows?.split(',') ?? groups.map(({ key }) => key);
-  const wanted = keys.map((key) => {
+const command = benchmark(
+  'bench',
+  'Measures groups of rows side by side, and writes their tables into docs/performance.md.',
+)
+  .addOption(
+    new Option('--rows <keys>', `groups, separated by commas: ${known(', ')}`)
+      .argParser(parseRows)
+      .default(groups, 'all of them'),
+  )
+  .option('--rounds <n>', 'rounds (3; 1 with --quick)', parsePositive)
+  .option('--seconds <s>', `length of a shot, at most ${MOST_SECONDS} (8; 1 with --quick)`, parseShot)
+  .option('--quick', 'short shots and small tables: proves that everything runs; misses no target, writes nothing')
+  .option('--json', 'print the figures as JSON, at the end')
+  .option('--write', 'write the tables (the default)')
+  .option('--no-write', 'only print');
+
+function parseRows(text: string): readonly Group[] {
+  return text.split(',').map((key) => {
     const group = groups.find((one) => one.key === key);
-    if (group === undefined) throw new RangeError(`--rows: no group "${key}", known: ${known()}`);
+    if (group === undefined) throw new InvalidArgumentError(`no group "${key}"; known: ${known(', ')}`);
     return group;
   });
-  return { wanted, rounds, seconds, quick: values.quick, json: values.json, write: values.write ?? !values.quick };
 }
 
-function known(): string {
-  return groups.map(({ key, title }) => `${key} (${title})`).join(', ');
+function known(separator: string): string {
+  return groups.map(({ key, title }) => `${key} (${title})`).join(separator);
 }
 
-async function measure({ wanted, rounds, seconds, quick }: Arguments): Promise<readonly Finished[]> {
-  await using bench = openBench({ rounds, shotMs: seconds * 1000, quick }, (line) => process.stderr.write(`${line}\n`));
-  const finished: Finished[] = [];
-  for (const { key, title, run } of wanted) {
-    bench.say(`${key}: ${title}`);
-    finished.push({ key, title, ...(await run(bench)) });
-  }
-  return finished;
+function parseShot(text: string): number {
+  const seconds = Number(text);
+  if (seconds > 0 && seconds <= MOST_SECONDS) return seconds;
+  throw new InvalidArgumentError(`expected a number of seconds above 0, at most ${MOST_SECONDS}`);
 }
 
-async function main(given: Arguments): Promise<void> {
-  const run = { machine: describeMachine(), rounds: given.rounds, quick: given.quick };
-  const finished = await measure(given);
-  if (given.json) console.log(JSON.stringify({ ...run, groups: finished }, null, 2));
-  else console.log(finished.map((group) => toMarkdown(group, run)).join('\n\n'));
-  if (given.write) {
-    const page = await readFile(PAGE, 'utf8');
-    const written = finished.reduce((text, group) => replaceSection(text, group.key, toMarkdown(group, run)), page);
-    await writeFile(PAGE, written);
-  }
-  process.exitCode = missed(finished).length > 0 ? 1 : 0;
+async function keep(group: Finished, text: string): Promise<void> {
+  await writeFile(PAGE, replaceSection(await readFile(PAGE, 'utf8'), group.key, text));
 }
 
-let given: Arguments | undefined;
-try {
-  given = parseArguments();
-} catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`);
-  process.exitCode = 2;
+async function measure({ quick = false, ...options }: Options, output: Output) {
+  if (quick && options.write) throw usageError('--quick measures too little to be written: leave out --write', command);
+  const { rows, rounds = quick ? 1 : 3, seconds = quick ? 1 : 8, write = !quick } = options;
+  const run = { machine: describeMachine(), rounds, quick };
+  await using bench = openBench({ rounds, shotMs: seconds * 1000, quick }, output.note);
+  const outcome = await measureGroups(rows, bench, {
+    async finished(group) {
+      const text = toMarkdown(group, run);
+      if (output.mode === 'text') output.record(group, () => `${text}\n`);
+      if (write) await keep(group, text);
+    },
+    failed: ({ key, error }) => {
+      output.note(`${key}: failed`);
+      output.error(error);
+    },
+  });
+  const { finished, failed } = outcome;
+  if (output.mode === 'json') output.result({ ...run, groups: finished, failed }, () => '');
+  else if (failed.length > 0) output.warn(`failed: ${[...new Set(failed.map(({ key }) => key))].join(', ')}`);
+  return exitCodeOf(outcome, { quick });
 }
-if (given !== undefined) await main(given);
+
+process.exitCode = await runBenchmark(command, measure);

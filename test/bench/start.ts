@@ -9,6 +9,9 @@ import { findStockBroker } from './stock-broker.ts';
 
 const run = promisify(execFile);
 
+/** What `up` may take at most, of what RabbitMQ's own start script takes alone: with data there, and without. */
+export const UP_LIMITS = { warm: 0.8, cold: 1.3 } as const;
+
 /** Times in ms, from the command's start to its end, as its user waits. */
 export interface StartTimes {
   /** The broker that was started by its script. */

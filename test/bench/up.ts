@@ -1,52 +1,57 @@
 /**
- * How long `shopctl up` takes, against RabbitMQ's own start script alone on the same machine in the same minutes:
- * a: the script until the broker greets, b: `up` with data there, c: `up` without data. Each with services, databases
- * and broker stopped before. `npm run bench:up -- [--rounds N] [--json]`. Exit code 1 when b/a or c/a is above its limit.
+ * `npm run bench:up`: how long `shopctl up` takes, against RabbitMQ's own start script alone on the same machine in the same
+ * minutes: the script until the broker greets, `up` with data there, and `up` without data. Each with services, databases
+ * and broker stopped before. `npm run bench:up -- --help` names options and exit codes.
  */
-import { parseArgs } from 'node:util';
+import { parsePositive } from '../../cli/src/commands/option-values.ts';
+import { exitCodes } from '../../cli/src/exit-codes.ts';
+import type { Output } from '../../cli/src/output/output.ts';
+import { benchmark, runBenchmark } from './program.ts';
 import { describeMachine } from './report.ts';
 import type { Summary } from './rounds.ts';
-import { measureStarts } from './start.ts';
+import { measureStarts, UP_LIMITS } from './start.ts';
 
-/** What must hold: a warm start is no longer than the script alone, a cold one at most 1.3 times that. */
-const LIMITS = { warm: 1.0, cold: 1.3 } as const;
+const command = benchmark(
+  'bench:up',
+  `How long "shopctl up" takes, of what RabbitMQ's own start script takes alone: with data there (a target: at most ${UP_LIMITS.warm}) and without (${UP_LIMITS.cold}).`,
+)
+  .option('--rounds <n>', 'rounds', parsePositive, 5)
+  .option('--json', 'print the figures as JSON');
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, json: { type: 'boolean', default: false } },
-});
-const rounds = Number(values.rounds);
-if (!Number.isInteger(rounds) || rounds < 1) throw new RangeError('--rounds takes a whole number from 1');
+async function measure({ rounds }: { readonly rounds: number }, output: Output) {
+  const say = (line: string) => (output.mode === 'json' ? undefined : output.note(line));
+  const { broker, script, warm, cold } = await measureStarts({ rounds, say });
+  const ratios = { warm: warm.median / script.median, cold: cold.median / script.median };
+  const report = { machine: describeMachine(), broker, rounds, ms: { script, warm, cold }, ratios, limits: UP_LIMITS };
+  output.result(report, describe);
+  return ratios.warm <= UP_LIMITS.warm && ratios.cold <= UP_LIMITS.cold ? exitCodes.ok : exitCodes.failed;
+}
 
-const say = (line: string) => (values.json ? undefined : process.stderr.write(`${line}\n`));
-const { broker, script, warm, cold } = await measureStarts({ rounds, say });
-const report = {
-  machine: describeMachine(),
-  broker,
-  rounds,
-  ms: { script, warm, cold },
-  ratios: { warm: warm.median / script.median, cold: cold.median / script.median },
-  limits: LIMITS,
-};
-if (values.json) console.log(JSON.stringify(report, null, 2));
-else console.log(describe());
-process.exitCode = report.ratios.warm <= LIMITS.warm && report.ratios.cold <= LIMITS.cold ? 0 : 1;
+interface Report {
+  readonly machine: ReturnType<typeof describeMachine>;
+  readonly broker: string;
+  readonly rounds: number;
+  readonly ms: Readonly<Record<'script' | 'warm' | 'cold', Summary>>;
+  readonly ratios: Readonly<Record<'warm' | 'cold', number>>;
+}
 
-function describe(): string {
-  const { machine, ratios } = report;
+function describe({ machine, broker, rounds, ms, ratios }: Report): string {
   const row = (name: string, { median, min, max }: Summary, ratio: string) =>
     `| ${name.padEnd(34)} | ${seconds(median)} | ${seconds(min)}-${seconds(max)} | ${ratio} |`;
   return [
     `${machine.cpus}, ${machine.memoryGb} GB, ${machine.system}, Node ${machine.node}`,
-    `${report.broker}, ${rounds} rounds`,
+    `${broker}, ${rounds} rounds`,
     '',
     '| start                              | median s | range s | ratio |',
     '| ---------------------------------- | -------- | ------- | ----- |',
-    row("RabbitMQ's start script alone", script, '1'),
-    row('shopctl up, data there', warm, `${ratios.warm.toFixed(2)} (at most ${LIMITS.warm})`),
-    row('shopctl up, no data', cold, `${ratios.cold.toFixed(2)} (at most ${LIMITS.cold})`),
+    row("RabbitMQ's start script alone", ms.script, '1'),
+    row('shopctl up, data there', ms.warm, `${ratios.warm.toFixed(2)} (at most ${UP_LIMITS.warm})`),
+    row('shopctl up, no data', ms.cold, `${ratios.cold.toFixed(2)} (at most ${UP_LIMITS.cold})`),
   ].join('\n');
 }
 
 function seconds(ms: number): string {
   return (ms / 1000).toFixed(2);
 }
+
+process.exitCode = await runBenchmark(command, measure);

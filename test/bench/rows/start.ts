@@ -1,7 +1,7 @@
 import type { Bench } from '../bench.ts';
 import type { Summary } from '../rounds.ts';
 import type { Section } from '../section.ts';
-import { measureStarts } from '../start.ts';
+import { measureStarts, UP_LIMITS } from '../start.ts';
 
 /** (f) `up`, cold and warm, against the broker's own start. */
 export async function measureStart(bench: Bench): Promise<Section> {
@@ -19,7 +19,9 @@ export async function measureStart(bench: Bench): Promise<Section> {
       row('shopctl up, data there', warm),
       row('shopctl up, no data', cold),
     ],
-    targets: [{ what: '`up` with data, of the script alone', value: warm.median / script.median, atMost: 0.8 }],
+    targets: [
+      { what: '`up` with data, of the script alone', value: warm.median / script.median, atMost: UP_LIMITS.warm },
+    ],
     notes: [broker],
     measured: { script, warm, cold },
   };

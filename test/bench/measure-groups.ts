@@ -1,0 +1,61 @@
+import type { CliError } from '../../cli/src/errors.ts';
+import { type ExitCode, exitCodes } from '../../cli/src/exit-codes.ts';
+import type { Bench } from './bench.ts';
+import type { Group } from './groups.ts';
+import { notMeasured } from './program.ts';
+import { type Finished, missed } from './report.ts';
+
+/** A group that has no figures, or whose figures could not be kept. */
+export interface Failed {
+  readonly key: string;
+  readonly title: string;
+  readonly error: CliError;
+}
+
+export interface Outcome {
+  readonly finished: readonly Finished[];
+  readonly failed: readonly Failed[];
+}
+
+/** What happens to each group as soon as it is over, so that a later one that fails takes nothing away. */
+export interface Keeper {
+  finished(group: Finished): Promise<void>;
+  failed(group: Failed): void;
+}
+
+/**
+ * Measures one group after the other. After one that throws, everything that was open is closed and opened again: the next
+ * one must not be measured on what it may have left behind. Where that cannot be closed, nothing more is measured.
+ */
+export async function measureGroups(wanted: readonly Group[], bench: Bench, keeper: Keeper): Promise<Outcome> {
+  const finished: Finished[] = [];
+  const failed: Failed[] = [];
+  for (const { key, title, run } of wanted) {
+    const fail = (error: unknown) => {
+      const one = { key, title, error: notMeasured(error) };
+      failed.push(one);
+      keeper.failed(one);
+    };
+    bench.say(`${key}: ${title}`);
+    try {
+      const group = { key, title, ...(await run(bench)) };
+      finished.push(group);
+      await keeper.finished(group);
+    } catch (error) {
+      fail(error);
+      try {
+        await bench.closeAll();
+      } catch (left) {
+        fail(left);
+        break;
+      }
+    }
+  }
+  return { finished, failed };
+}
+
+/** 3 when something could not be measured, 1 when a target was missed; short shots measure too little to miss one. */
+export function exitCodeOf({ finished, failed }: Outcome, { quick }: { quick: boolean }): ExitCode {
+  if (failed.length > 0) return exitCodes.unavailable;
+  return !quick && missed(finished).length > 0 ? exitCodes.failed : exitCodes.ok;
+}
