@@ -10,7 +10,7 @@ const object = (properties: Schema, required: readonly string[] = [], more: Sche
 const text = { type: 'string' };
 const whole = { type: 'integer' };
 
-/** Title, direction, old, new: what SPEC allows between two versions. */
+/** Title, direction, old, new: what may change between two versions (docs/contracts.md, "What may change"). */
 const allowed: readonly [string, Direction, Schema, Schema][] = [
   ['nothing', 'request', object({ a: text }, ['a']), object({ a: text }, ['a'])],
   ['a new optional field of a request', 'request', object({ a: text }), object({ a: text, b: whole })],

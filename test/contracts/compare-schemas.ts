@@ -17,7 +17,7 @@ interface Pair {
 
 /**
  * What breaks a client between two versions of a schema, one sentence each; empty when nothing does. Throws on a keyword
- * it does not know, since silence would be a pass. Rules: docs/contracts.md, source SPEC "Versioning".
+ * it does not know, since silence would be a pass. Rules: docs/contracts.md, "What may change".
  */
 export function breaksOfSchema(old: Schema, next: Schema, direction: Direction, at = ''): readonly string[] {
   for (const schema of [old, next]) refuseUnknown(schema, at);

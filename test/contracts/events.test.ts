@@ -61,7 +61,7 @@ it('every event type of the last release is still there, and none breaks its rea
   expect(breaks).toEqual([]);
 });
 
-/** Events kept in an outbox or a log may be read up to a year later (source: SPEC, "Versioning" and "Events"). */
+/** An outbox keeps its rows for 365 days (docs/scaling.md), so an event may be read up to a year later. */
 describe('a tolerant reader', () => {
   const { id, data } = examples['order.confirmed'];
   it.each([

@@ -12,8 +12,9 @@ export function signedDurationMs(text: string): number | undefined {
   return ms !== undefined && text.startsWith('-') ? -ms : ms;
 }
 
-/** A duration in the same words, as short as it goes: `200ms`, `3s`, `1.5s`, `-3600s`. */
+/** A duration in the same words, as short as it goes: `200ms`, `3s`, `1.5s`, `-1h`. */
 export function writeDuration(ms: number): string {
   if (ms < 0) return `-${writeDuration(-ms)}`;
+  if (ms > 0 && ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
   return ms >= 1000 && ms % 100 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }

@@ -67,8 +67,12 @@ describe('durations', () => {
     expect(durationMs(text)).toBeUndefined();
   });
 
-  it.each([0, 200, 1500, 3000, 60_000])('%i ms is read as it was written', (ms) => {
+  it.each([0, 200, 1500, 3000, 60_000, 7_200_000])('%i ms is read as it was written', (ms) => {
     expect(durationMs(writeDuration(ms))).toBe(ms);
+  });
+
+  it('is written in hours where it has whole ones', () => {
+    expect([3_600_000, -7_200_000, 5_400_000].map(writeDuration)).toEqual(['1h', '-2h', '5400s']);
   });
 });
 

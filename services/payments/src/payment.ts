@@ -1,4 +1,4 @@
-/** Largest amount that is accepted, in kopiykas: 50,000 UAH. Source: SPEC, "Limits". */
+/** Largest amount that is accepted, in kopiykas: 50,000 UAH (docs/errors.md, `payment_declined`). */
 export const PAYMENT_LIMIT_KOPIYKAS = 5_000_000;
 
 /**

@@ -1,7 +1,7 @@
 import { describeLines, type OrderFact, type OrderFacts, type OutboxFact, type ShipmentFact } from '../facts.ts';
 import { type Clock, count, type Finding, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
 
-/** A shipment appears within 15 s (source: "Limits" in the specification). In ms. */
+/** A shipment appears within this, in ms. */
 export const SHIPMENT_LIMIT_MS = 15_000;
 
 /** I7: one shipment per Confirmed order, with its lines; none for any other order. */

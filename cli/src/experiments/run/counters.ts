@@ -1,4 +1,5 @@
 import type { MetricPoint } from '../../otlp/metric-store.ts';
+import { edges } from '../../platform/services.ts';
 import type { TelemetryBackend } from '../../trace/backend.ts';
 import type { RunClock } from './clock.ts';
 
@@ -33,8 +34,10 @@ export interface Reading {
 }
 
 /** Why a counter that nobody reports is not 0: the service that counts it has never reported anything. */
-export function silenceOf({ services }: Reading, metric: string, { edge = '' }: Attributes = {}): string | undefined {
-  const counts = edge.startsWith('gateway-') ? 'gateway' : metric.startsWith('shop.shipping.') ? 'shipping' : 'orders';
+export function silenceOf({ services }: Reading, metric: string, { edge }: Attributes = {}): string | undefined {
+  // What happens on an edge is counted by its caller.
+  const caller = edges.find(({ name }) => name === edge)?.from;
+  const counts = caller ?? (metric.startsWith('shop.shipping.') ? 'shipping' : 'orders');
   return services.has(counts) ? undefined : `${counts}, which counts ${metric}, has never reported metrics`;
 }
 

@@ -3,7 +3,7 @@ import { type Check, expectThat } from '../check.ts';
 import { decided, describeAnswer } from '../context.ts';
 import { until } from '../until.ts';
 
-/** Polls every 500 ms, at most 30 times (source: "Limits" in the specification). */
+/** Polls at most 30 times: a shipment appears within 15 s. */
 const POLL = { everyMs: 500, limitMs: 15_000 } as const;
 
 /** An order that can be paid is Confirmed with 201, and one row appears in "Shipments" within 15 s. */
