@@ -40,10 +40,13 @@ const KINDS = {
   proxied: { direct: false },
 } as const satisfies Record<ShopKind, object>;
 
+/** Warm code is what is measured: the first seconds of a process are several times slower, and it gets faster for a minute. */
+const WARM_UP_MS = { full: 60_000, quick: 1_000 } as const;
+
 export function openBench(options: BenchOptions, say: (line: string) => void): Bench {
   let stack = new AsyncDisposableStack();
   const opened = new Map<string, Promise<AsyncDisposable>>();
-  const warmUpMs = options.quick ? 1_000 : 15_000;
+  const warmUpMs = WARM_UP_MS[options.quick ? 'quick' : 'full'];
 
   /** Opens `name` once. */
   function once<T extends AsyncDisposable>(name: string, open: () => Promise<T>): Promise<T> {
@@ -63,7 +66,6 @@ export function openBench(options: BenchOptions, say: (line: string) => void): B
       async (): Promise<Worker> => startWorker(new URL('./subjects/load-worker.ts', import.meta.url)),
     );
 
-  /** Warm code is what is measured: the first seconds of a process are several times slower. */
   async function warm<T extends Floor>(subject: T): Promise<T> {
     await subject.shoot({ concurrency: 32, limit: { durationMs: warmUpMs } });
     return subject;

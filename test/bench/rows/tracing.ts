@@ -5,8 +5,6 @@ import { shots } from './orders.ts';
 
 /** Spans of one confirmed order (docs/traces.md). */
 const SPANS = 31;
-/** Load before a shot, beyond the bench's own warm-up: what traces gets faster for longer than what does not, in ms. */
-const WARM_UP_MS = 45_000;
 const SERVICES = ['gateway', 'orders', 'catalog', 'stock', 'payments', 'shipping'];
 
 /**
@@ -18,9 +16,7 @@ export async function measureTracing(bench: Bench): Promise<Section> {
     name,
     async run() {
       await bench.closeAll();
-      const shop = await bench.shop(kind);
-      if (!bench.options.quick) await shop.shoot({ concurrency: 32, limit: { durationMs: WARM_UP_MS } });
-      return shots(bench, name, shop, 32).run();
+      return shots(bench, name, await bench.shop(kind), 32).run();
     },
   });
   const measured = await alternate(
@@ -43,7 +39,7 @@ export async function measureTracing(bench: Bench): Promise<Section> {
     notes: [
       'No figure where the rounds of both overlap: more of them are needed then, or a quieter machine.',
       `With metrics, which stay on when tracing is off, a span comes to ${number(perSpan(on, neither, SERVICES))} µs.`,
-      `32 concurrent, each shot on a platform started for it${bench.options.quick ? '' : ', after a minute under load'}. Differences of the six services, divided by ${SPANS} spans; receiving them, metrics included, costs the supervisor ${number(perSpan(on, neither, ['supervisor']))} µs a span beside it.`,
+      `32 concurrent, each shot on a platform started for it. Differences of the six services, divided by ${SPANS} spans; receiving them, metrics included, costs the supervisor ${number(perSpan(on, neither, ['supervisor']))} µs a span beside it.`,
     ],
     measured,
   };
