@@ -7,10 +7,10 @@ import { shots } from './orders.ts';
 
 /** (h) What an order costs with rows in every table, and with ten times as many. */
 export async function measureGrowth(bench: Bench): Promise<Section> {
-  const rows = bench.options.quick ? 1_000 : 20_000;
+  const rows = bench.options.quick ? 2_000 : 50_000;
   const [few, many] = [await bench.shop('few'), await bench.shop('many')];
-  await fillConfirmed(await ownerUrls(few.platform), { from: 1, to: rows });
-  await fillConfirmed(await ownerUrls(many.platform), { from: 1, to: 10 * rows });
+  await fillConfirmed(await ownerUrls(few.platform), rows);
+  await fillConfirmed(await ownerUrls(many.platform), 10 * rows);
   const names = [`${number(rows)} orders there`, `${number(10 * rows)} orders there`] as const;
   const measured = await alternate([shots(bench, names[0], few, 32), shots(bench, names[1], many, 32)], {
     ...bench.options,

@@ -58,21 +58,30 @@ export interface Range {
   readonly to: number;
 }
 
-/** Runs `statements` as the owner of the schema, each with the values. Rejects with PostgreSQL's error. */
+/** Runs `statements` as the owner of the schema, each with the values; the last one's rows. Rejects with PostgreSQL's error. */
 async function runAsOwner(url: string, statements: readonly string[], values: readonly unknown[] = []) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    for (const text of statements) await client.query(text, [...values]);
+    let rows: unknown[] = [];
+    for (const text of statements) ({ rows } = await client.query(text, [...values]));
+    return rows;
   } finally {
     await client.end();
   }
 }
 
-/** Confirmed, charged, reserved and shipped orders in all tables, which balance; then statistics as autovacuum makes them. */
-export async function fillConfirmed(owners: DatabaseUrls, { from, to }: Range): Promise<void> {
+/**
+ * Adds confirmed, charged, reserved and shipped orders to all tables, which balance, until there are `total`; then statistics as
+ * autovacuum makes them. Throws a RangeError where there are more already. Once in a platform.
+ */
+export async function fillConfirmed(owners: DatabaseUrls, total: number): Promise<void> {
+  const [{ placed }] = (await runAsOwner(owners.orders, ['SELECT count(*)::int AS placed FROM orders'])) as [
+    { placed: number },
+  ];
+  if (placed > total) throw new RangeError(`${placed} orders are there already, more than ${total}`);
   for (const [name, statements] of Object.entries(CONFIRMED)) {
-    await runAsOwner(owners[name as DatabaseName], statements, [from, to]);
+    await runAsOwner(owners[name as DatabaseName], statements, [1, total - placed]);
     await runAsOwner(owners[name as DatabaseName], ['VACUUM ANALYZE']);
   }
 }
