@@ -13,6 +13,20 @@ export const COUNTERS = [
   'shop.shipping.messages',
 ] as const;
 
+/**
+ * Gauges of which a report says what their service last counted, not what there is when it is made: the longest between two
+ * counts, ms (half a second, and the count itself).
+ */
+const COUNTED_EVERY_MS: Readonly<Record<string, number>> = {
+  'shop.outbox.pending': 750,
+  'shop.compensations.waiting': 750,
+};
+
+/** From when on a report of this metric shows all that has happened until `time`, both in ms since 1970. */
+export function shownFrom(metric: string, time: number): number {
+  return time + (COUNTED_EVERY_MS[metric] ?? 0);
+}
+
 /** Every process of a service reports it, whatever it does; shows that reports come. */
 const ALWAYS_REPORTED = 'shop.telemetry.spans';
 

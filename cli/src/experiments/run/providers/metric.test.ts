@@ -1,12 +1,18 @@
 import { expect, it } from 'vitest';
+import type { MetricPoint } from '../../../otlp/metric-store.ts';
 import type { MetricProbe } from '../../format/schema.ts';
+import { createFakeClock } from '../testing/fake-clock.ts';
 import { aPoint, createFakeContext } from '../testing/fake-context.ts';
 import { lookAtMetric } from './metric.ts';
 
 const opened = aPoint('shop.breaker.transitions', 3, { type: 'counter', attributes: { edge: 'orders-payments' } });
 
-function look(provider: object, points = [opened]) {
-  const { context } = createFakeContext({ points: () => points });
+function look(
+  provider: object,
+  points: readonly MetricPoint[] | (() => readonly MetricPoint[]) = [opened],
+  clock = createFakeClock(),
+) {
+  const { context } = createFakeContext({ points: typeof points === 'function' ? points : () => points }, clock);
   const whole = { type: 'metric', name: 'shop.breaker.transitions', of: 'sum', ...provider };
   return lookAtMetric({ name: 'm', type: 'probe', provider: whole, tolerance: 0 } as unknown as MetricProbe, context);
 }
@@ -26,4 +32,14 @@ it.each([{}, { since: 'start' }])('a tag that no series has chooses none, which 
 it('a counter that nobody has incremented is 0 while its service reports', async () => {
   expect(await look({}, [])).toMatchObject({ outcome: 'held' });
   expect(await look({ name: 'shop.shipping.messages' }, [])).toMatchObject({ outcome: 'unknown' });
+});
+
+it('a gauge that is counted twice a second is read when a count from now on has been reported', async () => {
+  const clock = createFakeClock();
+  // Rows were written right after the last count, and are counted half a second later.
+  const pending = () => [aPoint('shop.outbox.pending', clock.now() < 500 ? 0 : 2)];
+  expect(await look({ name: 'shop.outbox.pending', of: 'max' }, pending, clock)).toMatchObject({
+    outcome: 'deviated',
+    observed: 'shop.outbox.pending 2',
+  });
 });

@@ -1,5 +1,5 @@
 import type { MetricProbe } from '../../format/schema.ts';
-import { COUNTERS, gained, matching, numberOf, readFresh, silenceOf, unknownTag } from '../counters.ts';
+import { COUNTERS, gained, matching, numberOf, readFresh, shownFrom, silenceOf, unknownTag } from '../counters.ts';
 import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin, round } from '../tolerance.ts';
@@ -23,8 +23,9 @@ async function current(
   { name, where = {} }: MetricProbe['provider'],
   { platform: { telemetry }, clock, signal }: RunContext,
 ): Promise<readonly number[] | string> {
-  // Only a report made from now on shows what has happened until now.
-  const reading = await readFresh(telemetry, [name], { since: clock.date().getTime(), clock, signal });
+  // Only such a report shows what has happened until now.
+  const since = shownFrom(name, clock.date().getTime());
+  const reading = await readFresh(telemetry, [name], { since, clock, signal });
   if (reading === undefined) return 'services do not report metrics';
   const tag = unknownTag(reading.points, where);
   if (tag !== undefined) return tag;
