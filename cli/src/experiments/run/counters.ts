@@ -22,11 +22,6 @@ const COUNTED_EVERY_MS: Readonly<Record<string, number>> = {
   'shop.compensations.waiting': 750,
 };
 
-/** From when on a report of this metric shows all that has happened until `time`, both in ms since 1970. */
-export function shownFrom(metric: string, time: number): number {
-  return time + (COUNTED_EVERY_MS[metric] ?? 0);
-}
-
 /** Every process of a service reports it, whatever it does; shows that reports come. */
 const ALWAYS_REPORTED = 'shop.telemetry.spans';
 
@@ -69,12 +64,16 @@ export async function readSeries(
   };
 }
 
-/** The same, once every living process has reported after `since` (ms since 1970); undefined when none does in time. */
+/**
+ * The same, once the reports of every living process show all that has happened until this call; undefined when they do
+ * not come in time.
+ */
 export async function readFresh(
   telemetry: Pick<TelemetryBackend, 'metrics'>,
   names: readonly string[],
-  { since, clock, signal }: { since: number; clock: RunClock; signal: AbortSignal },
+  { clock, signal }: { clock: RunClock; signal: AbortSignal },
 ): Promise<Reading | undefined> {
+  const since = clock.date().getTime() + Math.max(0, ...names.map((name) => COUNTED_EVERY_MS[name] ?? 0));
   const deadline = clock.now() + FRESH_LIMIT_MS;
   for (;;) {
     const reading = await readSeries(telemetry, names);

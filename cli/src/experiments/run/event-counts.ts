@@ -37,7 +37,7 @@ async function countByMetric({ metric, where }: EventCounter, context: RunContex
   const { marks, platform, clock, signal } = context;
   const start = marks.get('start')?.counters;
   if (start === undefined) return { count: undefined, evidence: 'the counters at the start of the run are not known' };
-  const reading = await readFresh(platform.telemetry, [metric], { since: clock.date().getTime(), clock, signal });
+  const reading = await readFresh(platform.telemetry, [metric], { clock, signal });
   if (reading === undefined) return { count: undefined, evidence: 'services do not report metrics' };
   const silence = silenceOf(reading, metric, where);
   if (silence !== undefined) return { count: undefined, evidence: silence };

@@ -8,11 +8,11 @@ import type { Mark, RunContext, RunPlatform } from './run-context.ts';
 /** Everything that later steps may compare with. Parts that cannot be read are undefined, never 0. */
 export async function takeMark(context: Omit<RunContext, 'marks'>): Promise<Mark> {
   const { platform, clock, signal, experiment } = context;
-  const names = [...COUNTERS, ...metricNames(experiment)];
+  const names = [...COUNTERS, ...comparedMetrics(experiment)];
   const time = clock.date().getTime();
   const [reading, restarts] = await Promise.all([
     // What was counted until now must be in the reports that are compared with.
-    readFresh(platform.telemetry, names, { since: time, clock, signal }).catch(() => undefined),
+    readFresh(platform.telemetry, names, { clock, signal }).catch(() => undefined),
     // A supervisor that does not answer in time must not cost the moment itself.
     readRestarts(platform).catch(() => undefined),
   ]);
@@ -42,10 +42,12 @@ function sinceOf({ provider }: Probe): string[] {
   return 'since' in provider && provider.since !== undefined ? [provider.since] : [];
 }
 
-function metricNames(experiment: ResolvedExperiment): string[] {
-  return stepsOf(experiment).flatMap((step) =>
-    step.type === 'probe' && step.provider.type === 'metric' ? step.provider.name : [],
-  );
+/** Metrics of which a probe asks what they gained. Gauges nobody compares would delay every mark. */
+function comparedMetrics(experiment: ResolvedExperiment): string[] {
+  return stepsOf(experiment).flatMap((step) => {
+    if (step.type !== 'probe' || step.provider.type !== 'metric') return [];
+    return step.provider.since === undefined ? [] : step.provider.name;
+  });
 }
 
 function stepsOf(experiment: ResolvedExperiment): readonly Step[] {

@@ -1,5 +1,6 @@
+import type { MetricPoint } from '../../../otlp/metric-store.ts';
 import type { MetricProbe } from '../../format/schema.ts';
-import { COUNTERS, gained, matching, numberOf, readFresh, shownFrom, silenceOf, unknownTag } from '../counters.ts';
+import { COUNTERS, gained, matching, numberOf, readFresh, silenceOf, unknownTag } from '../counters.ts';
 import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin, round } from '../tolerance.ts';
@@ -9,49 +10,38 @@ import { describeTolerance, isWithin, round } from '../tolerance.ts';
  * nobody reports is unknown, never 0.
  */
 export async function lookAtMetric({ provider, tolerance }: MetricProbe, context: RunContext): Promise<StepResult> {
-  const { name, where = {}, of, since } = provider;
+  const { name, of } = provider;
   const expected = `${name} ${describeTolerance(tolerance)}`;
-  const values = since === undefined ? await current(provider, context) : await difference(name, where, since, context);
+  const values = await valuesOf(provider, context);
   if (typeof values === 'string') return unknown(values, { expected });
   const wanted = of === 'each' ? values : [combine(values, of)];
   const isHeld = wanted.every((value) => isWithin(value, tolerance));
   return { outcome: isHeld ? 'held' : 'deviated', expected, observed: `${name} ${wanted.map(round).join(', ')}` };
 }
 
-/** Values, or why there are none. */
-async function current(
-  { name, where = {} }: MetricProbe['provider'],
-  { platform: { telemetry }, clock, signal }: RunContext,
-): Promise<readonly number[] | string> {
-  // Only such a report shows what has happened until now.
-  const since = shownFrom(name, clock.date().getTime());
-  const reading = await readFresh(telemetry, [name], { since, clock, signal });
-  if (reading === undefined) return 'services do not report metrics';
-  const tag = unknownTag(reading.points, where);
-  if (tag !== undefined) return tag;
-  const points = matching(reading.points, where).filter((point) => !point.stale || point.type === 'counter');
-  if (points.length > 0) return points.map(numberOf);
-  if (!(COUNTERS as readonly string[]).includes(name)) return `no process reports ${name}`;
-  return silenceOf(reading, name, where) ?? [0];
-}
-
-async function difference(
-  name: string,
-  where: Readonly<Record<string, string>>,
-  since: string,
+/** Values now, or what was gained since a mark; or why there are none. */
+async function valuesOf(
+  { name, where = {}, since }: MetricProbe['provider'],
   { platform: { telemetry }, marks, clock, signal }: RunContext,
 ): Promise<readonly number[] | string> {
-  const mark = marks.get(since);
-  if (mark?.counters === undefined) return `the counters at "${since}" are not known`;
-  const reading = await readFresh(telemetry, [name], { since: clock.date().getTime(), clock, signal });
+  const mark = since === undefined ? undefined : marks.get(since)?.counters;
+  if (since !== undefined && mark === undefined) return `the counters at "${since}" are not known`;
+  const reading = await readFresh(telemetry, [name], { clock, signal });
   if (reading === undefined) return 'services do not report metrics';
   const { points } = reading;
-  if (points.length === 0 && !(COUNTERS as readonly string[]).includes(name)) return `no process reports ${name}`;
   const tag = unknownTag(points, where);
   if (tag !== undefined) return tag;
-  const silence = points.length === 0 ? silenceOf(reading, name, where) : undefined;
-  if (silence !== undefined) return silence;
-  return [gained(points, mark.counters, where)];
+  const counted = mark === undefined ? matching(points, where).filter(isCurrent) : points;
+  if (counted.length === 0) {
+    if (!(COUNTERS as readonly string[]).includes(name)) return `no process reports ${name}`;
+    return silenceOf(reading, name, where) ?? [0];
+  }
+  return mark === undefined ? counted.map(numberOf) : [gained(points, mark, where)];
+}
+
+/** What an ended process counted stays true; its gauges say nothing any more. */
+function isCurrent({ stale, type }: MetricPoint): boolean {
+  return !stale || type === 'counter';
 }
 
 function combine(values: readonly number[], of: 'sum' | 'max' | 'min'): number {
