@@ -1,5 +1,6 @@
 import type { MetricPoint } from '../otlp/metric-store.ts';
 import type { TelemetryBackend } from './backend.ts';
+import type { TraceSpan } from './tree.ts';
 
 /** The metric in which each process says what became of its spans. */
 const SPAN_ACCOUNTING_METRIC = 'shop.telemetry.spans';
@@ -49,7 +50,13 @@ function accountOf(first: MetricPoint, points: readonly MetricPoint[]): ProcessA
 }
 
 /** Why a span of a service is not in its trace. */
-export type Absence = 'never created' | 'not exported yet' | 'lost with process' | 'dropped' | 'not known';
+export type Absence =
+  | 'never created'
+  | 'not ended yet'
+  | 'not exported yet'
+  | 'lost with process'
+  | 'dropped'
+  | 'not known';
 
 export interface AbsenceReason {
   readonly service: string;
@@ -58,12 +65,29 @@ export interface AbsenceReason {
   readonly evidence: string;
 }
 
+/** Whether a later report may say something else. */
+export function mayStillCome({ absence }: AbsenceReason): boolean {
+  return absence === 'not ended yet' || absence === 'not exported yet';
+}
+
+/** Says of each of these services why spans of it are missing from a trace that has spans. */
+export function absencesIn(
+  spans: readonly TraceSpan[],
+  services: readonly string[],
+  accounts: readonly ProcessAccount[],
+): AbsenceReason[] {
+  const starts = spans.map(({ startNanos }) => Number(startNanos / 1_000_000n));
+  const ends = spans.map(({ endNanos }) => Number(endNanos / 1_000_000n));
+  const activity = { firstActivityMs: Math.min(...starts), lastActivityMs: Math.max(...ends) };
+  return [...new Set(services)].map((service) => absenceOf(service, accounts, activity));
+}
+
 /**
- * Says why spans of `service` are missing from a trace whose last activity was at `lastActivityMs` (ms since 1970).
- * "never created" needs proof: all its processes live, with nothing outstanding and nothing dropped in reports made
- * later than that. `goneSinceMs` limits which gone processes can have had a part: those that reported after it.
+ * Says why spans of `service` are missing from a trace whose first and last activity was then (ms since 1970).
+ * "never created" needs proof: all its processes live, with nothing open, nothing outstanding and nothing dropped in
+ * reports made later than the last activity.
  */
-export function absenceOf(
+function absenceOf(
   service: string,
   accounts: readonly ProcessAccount[],
   { firstActivityMs, lastActivityMs }: { firstActivityMs: number; lastActivityMs: number },
@@ -82,7 +106,9 @@ export function absenceOf(
   if (busy !== undefined) return reason('not exported yet', `${name(busy)} has ${busy.outstanding} spans to send`);
   const late = live.find((account) => account.reportedAt <= lastActivityMs);
   if (late !== undefined) return reason('not exported yet', `${name(late)} has not reported since`);
+  const running = live.find((account) => account.open > 0);
+  if (running !== undefined) return reason('not ended yet', `${name(running)} has ${running.open} spans under way`);
   const dropping = live.find((account) => account.dropped > 0);
   if (dropping !== undefined) return reason('dropped', `${name(dropping)} has dropped ${dropping.dropped} spans`);
-  return reason('never created', `every process of ${service} has sent all its spans, and reported later`);
+  return reason('never created', `every process of ${service} has ended and sent all its spans, and reported later`);
 }

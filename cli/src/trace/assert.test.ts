@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
+import { serviceNames } from '../platform/services.ts';
 import type { ProcessAccount } from './accounting.ts';
 import { type AssertResult, assertTrace, type Clock } from './assert.ts';
 import { expectedTree, loadContract } from './contract.ts';
@@ -134,8 +135,22 @@ describe('assertTrace', () => {
     expect(result.explanation).toContain('too large');
   });
 
-  it('does not know why a trace is missing when nobody reports', async () => {
-    const result = await assertScene({ spans: () => [] });
+  it('does not know while the process has spans that have not ended', async () => {
+    const result = await assertScene({ spans: withoutShipping, accounts: () => [account({ open: 2 })] });
+    expect(result.verdict).toBe('unknown');
+    expect(result.explanation).toContain('not ended yet (shipping-1 (pid 7) has 2 spans under way)');
+  });
+
+  it('waits past its limit for the span that is still under way', async () => {
+    const accounts = (elapsed: number) => [account({ open: elapsed < 6_000 ? 1 : 0 })];
+    expect(await assertScene({ spans: withoutShipping, accounts })).toMatchObject({ verdict: 'fail', waitedMs: 6_000 });
+  });
+
+  it.each([
+    ['nobody reports', []],
+    ['every process has sent all it had', serviceNames.map((service) => account({ service }))],
+  ])('does not know why a whole trace is missing when %s: a store may have lost it', async (_, accounts) => {
+    const result = await assertScene({ spans: () => [], accounts: () => accounts });
     expect(result.verdict).toBe('unknown');
     expect(result.explanation).toContain('is not in the store');
   });

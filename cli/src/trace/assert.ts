@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AbsenceReason, absenceOf, type ProcessAccount } from './accounting.ts';
+import { type AbsenceReason, absencesIn, mayStillCome, type ProcessAccount } from './accounting.ts';
 import type { RecordedTrace, TraceBackend } from './backend.ts';
 import { type Comparison, compareTrace } from './compare.ts';
 import { type ContractCounts, countsOf, type ExpectedSpan } from './contract.ts';
@@ -103,19 +103,17 @@ async function explainAbsence(options: AssertOptions, first: Look, clock: Clock)
     const accounts = (await options.accounting?.()) ?? [];
     // Looked at after the accounts were read: what they call exported is in the backend by now.
     last = await look(options);
-    const absences = absencesOf(last, accounts, clock.now());
-    const isDecided = absences.every(({ absence }) => absence !== 'not exported yet');
+    const absences = absencesOf(last, accounts);
+    const isDecided = !absences.some(mayStillCome);
     if (isDecided || options.accounting === undefined || clock.now() >= deadline) return [last, absences];
     await clock.sleep(POLL_MS, options.signal);
   }
 }
 
-function absencesOf({ comparison, recorded }: Look, accounts: readonly ProcessAccount[], now: number): AbsenceReason[] {
-  const missing = comparison.faults.filter(({ kind }) => kind === 'missing').map(({ expected }) => expected?.service);
-  const starts = recorded.spans.map(({ startNanos }) => Number(startNanos / 1_000_000n));
-  const ends = recorded.spans.map(({ endNanos }) => Number(endNanos / 1_000_000n));
-  const activity = { firstActivityMs: Math.min(now, ...starts), lastActivityMs: Math.max(0, ...ends) };
-  return [...new Set(missing)].map((service) => absenceOf(String(service), accounts, activity));
+function absencesOf({ comparison, recorded }: Look, accounts: readonly ProcessAccount[]): AbsenceReason[] {
+  const missing = comparison.faults.filter(({ kind }) => kind === 'missing');
+  const services = missing.map(({ expected }) => String(expected?.service));
+  return absencesIn(recorded.spans, services, accounts);
 }
 
 function conclude(
@@ -139,14 +137,18 @@ function judge(
     const remark = lost.size > 0 ? `, ${lost.size} lost with their process as allowed` : '';
     return ['pass', `${spans.length} spans, as the contract wants${remark}`];
   }
+  // A store that was started anew, or has let go of the trace, looks like a trace that never was.
+  if (spans.length === 0) {
+    const why = incomplete ?? 'it was never recorded, is still to come, or was lost';
+    return ['unknown', `trace ${traceId} is not in the store: ${why}`];
+  }
   const present = faults.filter(({ kind }) => kind !== 'missing');
   // Orphans and what seems misplaced or too many may follow from a span that is not there yet.
   const certain = absences.every(({ absence }) => absence === 'never created') && incomplete === undefined;
   if (certain) return ['fail', summarise(faults.length, present.length, absences)];
   const reasons = absences.map(({ service, absence, evidence }) => `${service}: ${absence} (${evidence})`);
   if (incomplete !== undefined) reasons.unshift(incomplete);
-  const what = spans.length === 0 ? `trace ${traceId} is not in the store` : `${faults.length} differences`;
-  return ['unknown', `${what}; ${reasons.join('; ')}`];
+  return ['unknown', `${faults.length} differences; ${reasons.join('; ')}`];
 }
 
 function summarise(faults: number, present: number, absences: readonly AbsenceReason[]): string {

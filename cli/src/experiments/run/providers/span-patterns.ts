@@ -1,4 +1,5 @@
-import { absenceOf, readAccounts } from '../../../trace/accounting.ts';
+import { serviceNames } from '../../../platform/services.ts';
+import { type AbsenceReason, absencesIn, mayStillCome, readAccounts } from '../../../trace/accounting.ts';
 import type { RecordedTrace } from '../../../trace/backend.ts';
 import { durationMs, type TraceSpan } from '../../../trace/tree.ts';
 import type { SpanPattern, TraceProbe, TraceTolerance } from '../../format/schema.ts';
@@ -8,12 +9,15 @@ import { describeTolerance, isWithin } from '../tolerance.ts';
 
 const DEFAULT_WITHIN_MS = 10_000;
 const POLL_MS = 200;
-/** What has not been exported by then is not coming: two metric reports and their delay, ms. */
+/** A span that came late is seen within this, ms. */
 const QUIET_MS = 1_000;
+/** How long after the limit the bookkeeping may take to decide, ms: two metric reports and some delay. */
+const ACCOUNTING_GRACE_MS = 3_000;
 
 /**
  * Judges single spans of a trace. Waits until the rules hold and have held for a moment, because a span that must not be
- * there may come late. What is missing is a deviation only when bookkeeping proves that no span was lost or still to come.
+ * there may come late. What is not there, to the good or to the bad, counts only when bookkeeping proves that no span was
+ * lost or is still to come.
  */
 export async function judgeSpans(traceId: string, step: TraceProbe, context: RunContext): Promise<StepResult> {
   const { clock, signal, platform } = context;
@@ -22,12 +26,57 @@ export async function judgeSpans(traceId: string, step: TraceProbe, context: Run
   for (;;) {
     const recorded = await platform.telemetry.trace(traceId);
     const result = judge(recorded, traceId, step.tolerance);
-    if (result.outcome !== 'held') heldSince = undefined;
+    const isHeld = result.outcome === 'held';
+    if (!isHeld) heldSince = undefined;
     else heldSince ??= clock.now();
-    if (heldSince !== undefined && clock.now() - heldSince >= (step.for ?? QUIET_MS)) return result;
-    if (clock.now() >= deadline && heldSince === undefined) return await orUnknown(result, recorded, context);
+    const isLate = clock.now() >= deadline;
+    const isSettled = heldSince !== undefined && clock.now() - heldSince >= (step.for ?? QUIET_MS);
+    if (isSettled || (isLate && !isHeld)) {
+      const doubts = await doubtsAbout(recorded, isHeld ? silent(step.tolerance) : serviceNames, context);
+      if (doubts.length === 0) return result;
+      // The report that decides is waited for.
+      const isPast = clock.now() >= deadline + ACCOUNTING_GRACE_MS;
+      if (isPast || !doubts.some(({ mayPass }) => mayPass)) return inDoubt(result, doubts);
+    }
     await clock.sleep(POLL_MS, signal);
   }
+}
+
+/** Services whose spans a rule wants to be absent, or few enough to be absent: one that was lost would have met it, too. */
+function silent({ spans, services, has = [], 'has-not': hasNot = [] }: TraceTolerance): readonly string[] {
+  const ofNone = has.filter(({ count }) => count !== undefined && isWithin(0, count));
+  const patterns = [...hasNot, ...ofNone];
+  const bounds = [spans, services].filter((bound) => bound !== undefined);
+  if (bounds.some((bound) => isWithin(0, bound))) return serviceNames;
+  return patterns.flatMap(({ service }) => service ?? serviceNames);
+}
+
+interface Doubt {
+  readonly why: string;
+  /** It may be gone when looked at again. */
+  readonly mayPass: boolean;
+}
+
+/** Why spans of these services may exist beside those recorded. */
+async function doubtsAbout(
+  { spans, incomplete }: RecordedTrace,
+  services: readonly string[],
+  { platform }: RunContext,
+): Promise<Doubt[]> {
+  if (spans.length === 0) return [{ why: 'the trace is not in the store', mayPass: true }];
+  if (incomplete !== undefined) return [{ why: incomplete, mayPass: false }];
+  if (services.length === 0) return [];
+  const absences = absencesIn(spans, services, await readAccounts(platform.telemetry));
+  return absences.filter(({ absence }) => absence !== 'never created').map(doubtOf);
+}
+
+function doubtOf(reason: AbsenceReason): Doubt {
+  const { service, absence, evidence } = reason;
+  return { why: `${service}: ${absence} (${evidence})`, mayPass: mayStillCome(reason) };
+}
+
+function inDoubt({ observed, traceIds }: StepResult, doubts: readonly Doubt[]): StepResult {
+  return unknown(`${observed}; but spans may be missing: ${doubts.map(({ why }) => why).join('; ')}`, { traceIds });
 }
 
 function judge({ spans }: RecordedTrace, traceId: string, tolerance: TraceTolerance): StepResult {
@@ -59,26 +108,6 @@ function matches(span: TraceSpan, pattern: SpanPattern, all: readonly TraceSpan[
     (duration === undefined || isWithin(durationMs(span), duration)) &&
     (under === undefined || all.find(({ spanId }) => spanId === span.parentSpanId)?.name === under)
   );
-}
-
-/** A deviation that rests on a trace which may be incomplete is none. */
-async function orUnknown(
-  result: StepResult,
-  { spans, incomplete }: RecordedTrace,
-  context: RunContext,
-): Promise<StepResult> {
-  if (spans.length === 0) return unknown('the trace is not in the store', result);
-  if (incomplete !== undefined) return unknown(incomplete, result);
-  const accounts = await readAccounts(context.platform.telemetry);
-  const starts = spans.map(({ startNanos }) => Number(startNanos / 1_000_000n));
-  const ends = spans.map(({ endNanos }) => Number(endNanos / 1_000_000n));
-  const activity = { firstActivityMs: Math.min(...starts), lastActivityMs: Math.max(...ends) };
-  const lost = [...new Set(accounts.map(({ service }) => service))]
-    .map((service) => absenceOf(service, accounts, activity))
-    .filter(({ absence }) => absence !== 'never created');
-  if (lost.length === 0) return result;
-  const reasons = lost.map(({ service, absence, evidence }) => `${service}: ${absence} (${evidence})`);
-  return unknown(`${result.observed}; but spans may be missing: ${reasons.join('; ')}`, { traceIds: result.traceIds });
 }
 
 function describeSpan({ name, service, kind, error, under, duration }: SpanPattern): string {

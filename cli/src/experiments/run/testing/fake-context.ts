@@ -1,5 +1,6 @@
 import type { MetricPoint } from '../../../otlp/metric-store.ts';
 import type { PlatformEvent } from '../../../platform/events.ts';
+import type { RecordedTrace } from '../../../trace/backend.ts';
 import type { NewRecord } from '../../journal-records.ts';
 import type { RunClock } from '../clock.ts';
 import type { Mark, RunContext } from '../run-context.ts';
@@ -9,6 +10,8 @@ import { createFakeClock } from './fake-clock.ts';
 export interface FakeContext {
   /** What telemetry answers; an Error for one that cannot be read, undefined for one that never answers. */
   readonly points?: () => readonly MetricPoint[] | Error | undefined;
+  /** What the store has of every trace; nothing unless said otherwise. */
+  readonly trace?: () => Partial<RecordedTrace>;
   readonly start?: Partial<Mark>;
   readonly exits?: readonly Pick<PlatformEvent, 'subject' | 'message'>[];
   readonly events?: readonly PlatformEvent[];
@@ -47,6 +50,7 @@ export function createFakeContext(fake: FakeContext, clock: RunClock = createFak
     },
     platform: {
       telemetry: {
+        trace: async () => ({ spans: [], incomplete: undefined, ...fake.trace?.() }),
         async metrics(names: readonly string[]) {
           const points = (fake.points ?? (() => []))();
           if (points === undefined) return new Promise<never>(() => undefined);

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { cloneRoot } from '../../../platform/project.ts';
+import { serviceNames } from '../../../platform/services.ts';
+import { expectedTree, loadContract } from '../../../trace/contract.ts';
+import { spansOf } from '../../../trace/synthetic-trace.ts';
+import type { TraceProbe, TraceTolerance } from '../../format/schema.ts';
+import { createFakeClock } from '../testing/fake-clock.ts';
+import { aPoint, createFakeContext, type FakeContext } from '../testing/fake-context.ts';
+import { judgeSpans } from './span-patterns.ts';
+
+const confirmed = spansOf(expectedTree(await loadContract('confirmed', cloneRoot())));
+/** Nothing of payments: as of an order that was not charged. */
+const uncharged = confirmed.filter(({ service, name }) => service !== 'payments' && name !== 'charge payment');
+
+const noCharge = { 'has-not': [{ name: 'charge payment', service: 'orders' }] };
+
+/** What every process says became of its spans; those of one service otherwise. */
+function accounts(service?: string, more: Record<string, number> = {}, point: object = {}) {
+  return serviceNames.flatMap((name) => {
+    const counts = { started: 9, ended: 9, exported: 9, dropped: 0, ...(name === service && more) };
+    return Object.entries(counts).map(([state, count]) =>
+      aPoint('shop.telemetry.spans', count, {
+        type: 'counter',
+        service: name,
+        instance: `${name}-1`,
+        attributes: { state },
+        ...(name === service && point),
+      }),
+    );
+  });
+}
+
+function judged(tolerance: TraceTolerance, fake: FakeContext, clock = createFakeClock()) {
+  const { context } = createFakeContext({ points: () => accounts(), ...fake }, clock);
+  return judgeSpans('a'.repeat(32), { within: 5_000, tolerance } as unknown as TraceProbe, context);
+}
+
+describe('what must not be in a trace', () => {
+  it('is not in it when every process has sent all its spans', async () => {
+    expect(await judged(noCharge, { trace: () => ({ spans: uncharged }) })).toMatchObject({ outcome: 'held' });
+  });
+
+  it('deviates when it comes a moment later', async () => {
+    const clock = createFakeClock();
+    const trace = () => ({ spans: clock.now() < 600 ? uncharged : confirmed });
+    expect(await judged(noCharge, { trace }, clock)).toMatchObject({ outcome: 'deviated' });
+  });
+
+  it.each<[string, FakeContext]>([
+    ['the store does not have the trace', { trace: () => ({ spans: [] }) }],
+    ['the store could not keep all of it', { trace: () => ({ spans: uncharged, incomplete: 'too large' }) }],
+    ['spans were dropped', { points: () => accounts('orders', { exported: 8, dropped: 1 }) }],
+    ['spans are still to be sent', { points: () => accounts('orders', { exported: 8 }) }],
+    ['spans have not ended', { points: () => accounts('orders', { ended: 8, exported: 8 }) }],
+    ['the process is gone', { points: () => accounts('orders', {}, { stale: true }) }],
+  ])('is unknown when %s', async (_, fake) => {
+    expect(await judged(noCharge, { trace: () => ({ spans: uncharged }), ...fake })).toMatchObject({
+      outcome: 'unknown',
+    });
+    const counted = { has: [{ name: 'charge payment', service: 'orders', count: { lte: 1 } }] };
+    expect(await judged(counted, { trace: () => ({ spans: uncharged }), ...fake })).toMatchObject({
+      outcome: 'unknown',
+    });
+  });
+
+  it('is unknown when its service has never reported', async () => {
+    const payment = { 'has-not': [{ name: 'POST /payments', service: 'payments' }] };
+    const trace = () => ({ spans: uncharged });
+    expect(await judged(payment, { trace, points: () => [] })).toMatchObject({ outcome: 'unknown' });
+  });
+
+  it('is decided by the service it would be of', async () => {
+    const points = () => accounts('shipping', { exported: 8, dropped: 1 });
+    expect(await judged(noCharge, { trace: () => ({ spans: uncharged }), points })).toMatchObject({ outcome: 'held' });
+  });
+
+  it('waits for the report that decides', async () => {
+    const clock = createFakeClock();
+    const points = () => accounts('orders', { exported: clock.now() < 6_000 ? 8 : 9 });
+    expect(await judged(noCharge, { trace: () => ({ spans: uncharged }), points }, clock)).toMatchObject({
+      outcome: 'held',
+    });
+  });
+});
+
+describe('what must be in a trace', () => {
+  const charge = { has: [{ name: 'charge payment', service: 'orders', count: 1 }] };
+
+  it('is seen, whatever else was lost', async () => {
+    const points = () => accounts('orders', { exported: 8, dropped: 1 });
+    expect(await judged(charge, { trace: () => ({ spans: confirmed }), points })).toMatchObject({ outcome: 'held' });
+  });
+
+  it('deviates when it was never created, and is unknown when it may have been lost', async () => {
+    const trace = () => ({ spans: uncharged });
+    expect(await judged(charge, { trace })).toMatchObject({ outcome: 'deviated' });
+    const points = () => accounts('stock', { exported: 8, dropped: 1 });
+    expect(await judged(charge, { trace, points })).toMatchObject({ outcome: 'unknown' });
+    expect(await judged(charge, { trace, points: () => [] })).toMatchObject({ outcome: 'unknown' });
+  });
+});
