@@ -18,6 +18,7 @@ export interface EdgeRecord {
 
 /** How long the canary before a fault may take, ms. */
 const BEFORE_LIMIT_MS = 1_000;
+const BEFORE_LOOKS = 3;
 /** How long an edge may take to serve again once the fault is taken back, ms. */
 const BACK_LIMIT_MS = 3_000;
 
@@ -40,8 +41,18 @@ export async function recordEdge(name: string, world: World): Promise<EdgeRecord
     listen: edge.listen,
     upstream: edge.upstream,
     protocol,
-    before: await canary(edge.listen, protocol, { limitMs: BEFORE_LIMIT_MS }),
+    before: await quickestOf(BEFORE_LOOKS, () => canary(edge.listen, protocol, { limitMs: BEFORE_LIMIT_MS })),
   };
+}
+
+/** One look may meet a busy moment: what the edge takes by itself is the quickest of several. The first that fails stands. */
+async function quickestOf(looks: number, look: () => Promise<CanaryResult>): Promise<CanaryResult> {
+  let quickest = await look();
+  for (let next = 1; next < looks && quickest.ended === 'answered'; next++) {
+    const result = await look();
+    if (result.ended !== 'answered' || result.tookMs < quickest.tookMs) quickest = result;
+  }
+  return quickest;
 }
 
 function protocolOf(to: string): Protocol {

@@ -88,6 +88,17 @@ describe('a fault', () => {
     expect(leases.list()).toMatchObject([{ status: 'healed', end: { evidence: 'smooth' } }]);
   });
 
+  it('that was not seen is looked for again when it is asked about, once for all who ask', async () => {
+    const witness = vi.fn<AnyFault['witness']>(async () => ({ verdict: 'seen', evidence: 'a dent' }));
+    witness.mockResolvedValueOnce({ verdict: 'absent', evidence: 'smooth' });
+    const leases = leasesOf(aFault({ witness }));
+    expect(await leases.inject(request, stays)).toMatchObject({ witness: { verdict: 'absent' } });
+    const [one, other] = await Promise.all([leases.refresh(), leases.refresh()]);
+    expect([one, other]).toMatchObject([[{ witness: { verdict: 'seen' } }], [{ witness: { verdict: 'seen' } }]]);
+    await leases.refresh();
+    expect(witness).toHaveBeenCalledTimes(2);
+  });
+
   it('is refused while the same one looks at what it would change', async () => {
     const looked = Promise.withResolvers<object>();
     const leases = leasesOf(aFault({ prepare: () => looked.promise }));

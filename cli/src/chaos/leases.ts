@@ -43,6 +43,7 @@ interface Entry {
   /** Settles when the injection has, whatever became of it. */
   injected: Promise<unknown>;
   witness?: Witness;
+  looking?: Promise<Witness> | undefined;
   end?: Lease['end'];
   problem?: string | undefined;
   timer?: NodeJS.Timeout;
@@ -100,10 +101,11 @@ export class Leases {
     return this.list().filter(({ status }) => status !== 'healed');
   }
 
-  /** The same, with another look at those that wait for something to happen. */
+  /** The same, with another look at those that wait for something to happen, or have not been seen yet. */
   async refresh(): Promise<readonly Lease[]> {
     for (const entry of this.#entries.values()) {
-      if (entry.status === 'active' && entry.witness?.verdict === 'pending') entry.witness = await this.#witness(entry);
+      const verdict = entry.status === 'active' ? entry.witness?.verdict : undefined;
+      if (verdict === 'pending' || verdict === 'absent') entry.witness = await this.#witness(entry);
     }
     return this.list();
   }
@@ -240,8 +242,13 @@ export class Leases {
     return describe(entry);
   }
 
-  async #witness({ record, fault }: Entry): Promise<Witness> {
-    return fault.witness(record, record.undo, this.#world);
+  /** One look at a time, whoever asks: a look is made with connections of our own. */
+  #witness(entry: Entry): Promise<Witness> {
+    const { record, fault } = entry;
+    entry.looking ??= fault.witness(record, record.undo, this.#world).finally(() => {
+      entry.looking = undefined;
+    });
+    return entry.looking;
   }
 
   /** Two at one place would take each other back; a fault says where it is at several places of one target. */

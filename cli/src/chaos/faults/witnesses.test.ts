@@ -25,8 +25,12 @@ afterAll(() => {
 
 const world = {} as World;
 
-async function witnessWithoutFault(name: string, parameters: object, protocol: Protocol) {
-  const { port } = (protocol === 'http' ? http : grpc).address() as AddressInfo;
+function witnessWithoutFault(name: string, parameters: object, protocol: Protocol) {
+  return witnessOf(protocol === 'http' ? http : grpc, name, parameters, protocol);
+}
+
+async function witnessOf(server: NetServer, name: string, parameters: object, protocol: Protocol) {
+  const { port } = server.address() as AddressInfo;
   const listen = `127.0.0.1:${port}`;
   const before = await canary(listen, protocol, { limitMs: 1_000 });
   const edge = { listen, upstream: listen, proxy: 'edge', apiUrl: '', protocol, before };
@@ -38,6 +42,8 @@ it.each([
   ['latency', { latency: 500 }, 'http'],
   ['latency', { latency: 500, jitter: 100 }, 'grpc'],
   ['latency', { latency: 500, stream: 'upstream' }, 'http'],
+  ['latency', { latency: 200, jitter: 200 }, 'http'],
+  ['latency', { latency: 100, jitter: 300 }, 'grpc'],
   ['bandwidth', { rate: 1 }, 'http'],
   ['bandwidth', { rate: 10, stream: 'upstream' }, 'http'],
   ['slow_close', { delay: 500 }, 'http'],
@@ -56,6 +62,17 @@ it.each([
   ['down', {}, 'grpc'],
 ] as const)('%s %j over %s is absent where nothing was injected', async (name, parameters, protocol) => {
   expect((await witnessWithoutFault(name, parameters, protocol)).verdict).toBe('absent');
+});
+
+it('a delay no longer than what the edge takes by itself is not seen in it', async () => {
+  const slow = createServer((_, response) => setTimeout(() => response.end('x'), 100));
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  try {
+    expect((await witnessOf(slow, 'latency', { latency: 50 }, 'http')).verdict).toBe('absent');
+  } finally {
+    slow.close();
+    slow.closeAllConnections();
+  }
 });
 
 it('what a canary cannot show is not measurable rather than seen', async () => {

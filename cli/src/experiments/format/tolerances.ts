@@ -216,7 +216,7 @@ export const SqlTolerance = Type.Union([Scalar, Comparison, closed({ rows: Count
 /** `within` of a fault's own witness. */
 export const WitnessRule = defaulted(
   closed(
-    { within: duration('how long it may take until the fault is measurably in effect') },
+    { within: duration('how long to look for its effect, once it is injected') },
     { default: { within: '5s' }, description: 'the fault’s own proof that it is in effect' },
   ),
 );
