@@ -57,3 +57,8 @@ const MAX_TTL_MS = 24 * 3_600_000;
 export function ttlProblem(ttlMs: number): string | undefined {
   return Number.isFinite(ttlMs) && ttlMs >= 100 && ttlMs <= MAX_TTL_MS ? undefined : 'it must be between 100ms and 24h';
 }
+
+/** How long before `at` the fault began: it is told only once it was looked at, a kill once the process is back. ms. Pure. */
+export function msSinceBegin({ since }: Pick<Lease, 'since'>, at: Date): number {
+  return Math.max(0, at.getTime() - Date.parse(since));
+}

@@ -1,4 +1,5 @@
 import { faults as knownFaults } from '../../chaos/catalog.ts';
+import { msSinceBegin } from '../../chaos/lease.ts';
 import { writeParameters } from '../../chaos/parameters.ts';
 import type {
   Clocks,
@@ -145,7 +146,7 @@ function readFaults(records: readonly JournalRecord[]): FaultReport[] {
 }
 
 function readFault(
-  { step, lease, ms }: FaultRecord,
+  { step, lease, at, ms }: FaultRecord,
   ends: readonly FaultRecord[],
   witnesses: readonly WitnessRecord[],
 ): FaultReport {
@@ -158,7 +159,7 @@ function readFault(
     fault: lease.fault,
     target: lease.target,
     parameters: parametersText(lease),
-    injectedMs: ms,
+    injectedMs: Math.max(0, ms - msSinceBegin(lease, new Date(at))),
     healedMs: end?.state === 'healed' ? end.ms : undefined,
     healEvidence: end?.evidence ?? '',
     remains: end?.state === 'remains',

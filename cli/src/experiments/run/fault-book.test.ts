@@ -66,7 +66,7 @@ function aSupervisor({ clearLeaves = 'healed' as LeaseStatus, isGone = false } =
     sync: async () => undefined,
     close: async () => undefined,
   };
-  return { client, leases, add, records, state, book: new FaultBook(client, journal, clock) };
+  return { client, clock, leases, add, records, state, book: new FaultBook(client, journal, clock) };
 }
 
 describe('healing', () => {
@@ -128,6 +128,23 @@ describe('healing', () => {
     expect(leases.map(({ status }) => status)).toEqual(['healed', 'active']);
     expect(book.phase()).toBe('fault');
   });
+});
+
+it('a fault that happens once acts from when it was asked for, though it is told when it is made good', async () => {
+  const { book, client, clock, add } = aSupervisor();
+  client.inject = async function* () {
+    const { since } = add();
+    clock.advance(2_000);
+    expect(book.phase()).toBe('fault');
+    const lease = add({ since, status: 'healed', end: { why: 'it happens once', tookMs: 1_900, evidence: 'back' } });
+    yield { type: 'injected', lease };
+    yield { type: 'ended', lease };
+  };
+  clock.advance(1_000);
+  expect(book.phase()).toBe('before');
+  await book.inject('kill', REQUEST, never);
+  await expect.poll(() => book.phase()).toBe('after');
+  expect(book.firstInjectedAt).toBe(1_000);
 });
 
 it('a fault that was refused has not happened', async () => {

@@ -1,5 +1,5 @@
 import type { ChaosClient } from '../../chaos/chaos-client.ts';
-import { endsByItself, type InjectRequest, type Lease } from '../../chaos/lease.ts';
+import { endsByItself, type InjectRequest, type Lease, msSinceBegin } from '../../chaos/lease.ts';
 import { CliError, messageOf } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Journal } from '../journal.ts';
@@ -61,9 +61,9 @@ export class FaultBook {
     this.#clock = clock;
   }
 
-  /** Where an order placed now belongs. */
+  /** Where an order placed now belongs. A fault may act from when it is asked for: a kill is told once it is made good. */
   phase(): OrderPhase {
-    if (this.#injections.some(({ lease, isOver }) => lease !== undefined && !isOver)) return 'fault';
+    if (this.#injections.some(({ isOver }) => !isOver)) return 'fault';
     return this.firstInjectedAt === undefined ? 'before' : 'after';
   }
 
@@ -113,7 +113,7 @@ export class FaultBook {
     if (first.value.type === 'failed') throw new CliError(first.value.error);
     const { lease } = first.value;
     injection.lease = lease;
-    this.firstInjectedAt ??= this.#clock.now();
+    this.firstInjectedAt ??= this.#clock.now() - msSinceBegin(lease, this.#clock.date());
     this.#write(injection, 'injected', lease);
     void this.#follow(injection, answers);
     return lease;
