@@ -93,8 +93,8 @@ export const HealProvider = closed(
 
 export const ServiceProvider = closed(
   {
-    type: Type.Literal('service', { description: 'starts or stops a service, an instance or a component in order' }),
-    do: oneOf(['start', 'stop', 'restart'], 'what is done'),
+    type: Type.Literal('service', { description: 'restarts a service, an instance or a component in order' }),
+    do: oneOf(['restart'], 'what is done; to keep it away is a fault, `stop`'),
     target: Type.String({ minLength: 1, description: 'service, instance or component' }),
   },
   { description: 'service' },

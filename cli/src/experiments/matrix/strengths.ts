@@ -25,7 +25,7 @@ const STRENGTHS: Readonly<Record<string, Strength>> = {
   stop: { parameters: {} },
   pause: { parameters: {} },
   'slow-start': { parameters: { delay: '3s' } },
-  clock: { parameters: { offset: '-1h' } },
+  clock: { leftOut: 'its target is restarted in order: what it held ends before, by the right clock; E32 is about it' },
   terminate: { parameters: {} },
   'hold-connections': { parameters: { connections: 1_000 } },
   lock: { parameters: {} },

@@ -46,8 +46,8 @@ function countAll(conditions: readonly EventCondition[], count: (condition: Even
 }
 
 /** Whatever was measured with an interrupted Toxiproxy is no evidence, unless that was the fault. */
-function judgeProxy({ processEvents, faults, stopped, clock }: RunContext): Finding[] {
-  if ([...faults.targets().map(({ target }) => target), ...stopped].some(isProxy)) return [];
+function judgeProxy({ processEvents, faults, clock }: RunContext): Finding[] {
+  if (faults.targets().some(({ target }) => isProxy(target))) return [];
   const [first] = proxyInterruptions(processEvents.all(), clock.date().getTime());
   if (first === undefined) return [];
   const reason = `Toxiproxy was interrupted under the run, and the faults in it: ${first.type.replace('instance.', '')} at ${first.time}`;

@@ -74,12 +74,12 @@ async function countOther(condition: EventCondition, context: RunContext): Promi
 
 /** Of a target all; without one only those no fault was aimed at, and of the shop: see `judgeConditions` for Toxiproxy. */
 function countExits(target: string | undefined, context: RunContext): EventCount {
-  const { processEvents, faults, stopped } = context;
+  const { processEvents, faults } = context;
   const exits = processEvents.exits();
   if (target !== undefined) return countProcesses(exits, target, context);
   const gap = processEvents.gap();
   if (gap !== undefined) return { count: undefined, evidence: gap };
-  const aimedAt = [...faults.targets().map((fault) => fault.target), ...stopped];
+  const aimedAt = faults.targets().map(({ target: one }) => one);
   const others = exits.filter(({ subject }) => !isProxy(subject) && !aimedAt.some((one) => concerns(subject, one)));
   const names = others.map(({ subject, message }) => `${subject}: ${message}`);
   return { count: others.length, evidence: names.join('; ') || 'the supervisor saw none' };

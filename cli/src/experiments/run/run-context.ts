@@ -51,8 +51,6 @@ export interface RunContext {
   readonly faults: FaultBook;
   readonly processEvents: ProcessEvents;
 
-  /** What the run has stopped with `service` and not started again. */
-  readonly stopped: Set<string>;
   readonly marks: Map<string, Mark>;
   /** The platform as an audit reads it, with the instances there are now. Dispose it to close its connections. */
   freshAuditTarget(): Promise<AuditTarget>;

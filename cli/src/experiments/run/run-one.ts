@@ -23,7 +23,6 @@ import { OrderBook } from './order-book.ts';
 import { followProcesses } from './process-events.ts';
 import { judgePending } from './providers/fault.ts';
 import { joinLoad, judgeLoad } from './providers/load.ts';
-import { restoreServices } from './providers/service.ts';
 import type { Mark, RunContext, RunPlatform } from './run-context.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
 import { type Sampler, startSampler } from './sampler.ts';
@@ -181,7 +180,6 @@ async function openRun({ options, platform, journal, folder, run, endsAt }: Open
     loads: new LoadBook(),
     faults,
     processEvents,
-    stopped: new Set(),
     marks: new Map<string, Mark>(),
     freshAuditTarget: async () => openTarget(await connectPlatform(platform.project)),
     endsAt,
@@ -203,8 +201,7 @@ async function openRun({ options, platform, journal, folder, run, endsAt }: Open
     endLoads: async () => (await context.loads.end()).map(({ step, summary }) => ({ ...judgeLoad(summary), step })),
     judgePending: () => judgeAllPending(context),
     async healAll() {
-      const [{ remains }, problems] = [await faults.heal(), await restoreServices(context)];
-      return [...remains, ...problems];
+      return (await faults.heal()).remains;
     },
     judgeConditions: () => judgeConditions(experiment, context),
     async audit() {

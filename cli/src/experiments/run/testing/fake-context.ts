@@ -41,7 +41,6 @@ export function createFakeContext(fake: FakeContext, clock: RunClock = createFak
       targets: () => (fake.targets ?? []).map((target) => ({ target })),
       cutShort: () => fake.cutShort ?? [],
     },
-    stopped: new Set(),
     processEvents: {
       exits: () => fake.exits ?? [],
       starts: () => [],
