@@ -11,33 +11,38 @@ export interface History {
   readonly flipped: ReadonlySet<string>;
   /** Orders whose id is known although the answer was not a clear one. */
   readonly unclear: ReadonlySet<string>;
-  /** Requests without a clear answer and without an id: each may have made one order. */
+  /** Orders of unknown id that requests without a clear answer may have made: one each, and one for all of a key. */
   readonly unclearWithoutId: number;
   /** First and last time in the file, ms since 1970; undefined when it has none. */
   readonly window: { readonly from: number; readonly to: number } | undefined;
 }
 
 /**
- * Reads NDJSON, one request a line: `{orderId, status, time}`. `status` is what the client was told: `Confirmed`,
+ * Reads NDJSON, one request a line: `{orderId, status, time, key}`. `status` is what the client was told: `Confirmed`,
  * `Cancelled`, `rejected` (a problem that says nothing was recorded), anything else or nothing for no clear answer.
- * `time` (optional) is ISO or ms since 1970. Throws CliError (2) that names the first line it cannot read.
+ * `time` (optional) is ISO or ms since 1970, `key` (optional) the Idempotency-Key: its requests make one order. Throws CliError (2) that names the first line it cannot read.
  */
 export async function readHistory(file: string): Promise<History> {
   const acknowledged = new Map<string, 'Confirmed' | 'Cancelled'>();
   const flipped = new Set<string>();
   const unclear = new Set<string>();
-  let unclearWithoutId = 0;
+  let withoutKey = 0;
+  const unclearKeys = new Set<string>();
+  const knownKeys = new Set<string>();
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;
-  for await (const { orderId, status, time } of entriesOf(file)) {
+  for await (const { orderId, status, time, key } of entriesOf(file)) {
     if (time !== undefined) [from, to] = [Math.min(from, time), Math.max(to, time)];
     if (status === 'rejected') continue;
+    if (orderId !== undefined && key !== undefined) knownKeys.add(key);
     if (orderId !== undefined && (status === 'Confirmed' || status === 'Cancelled')) {
       if ((acknowledged.get(orderId) ?? status) !== status) flipped.add(orderId);
       acknowledged.set(orderId, status);
-    } else if (orderId === undefined) unclearWithoutId++;
-    else unclear.add(orderId);
+    } else if (orderId !== undefined) unclear.add(orderId);
+    else if (key !== undefined) unclearKeys.add(key);
+    else withoutKey++;
   }
+  const unclearWithoutId = withoutKey + unclearKeys.difference(knownKeys).size;
   const window = from <= to ? { from, to } : undefined;
   return { acknowledged, flipped, unclear, unclearWithoutId, window };
 }
@@ -46,6 +51,7 @@ interface Entry {
   readonly orderId: string | undefined;
   readonly status: string | undefined;
   readonly time: number | undefined;
+  readonly key: string | undefined;
 }
 
 async function* entriesOf(file: string): AsyncGenerator<Entry> {
@@ -67,14 +73,15 @@ async function* entriesOf(file: string): AsyncGenerator<Entry> {
 }
 
 function parseEntry(line: string): Entry {
-  const entry = JSON.parse(line) as { orderId?: unknown; status?: unknown; time?: unknown } | null;
+  const entry = JSON.parse(line) as Readonly<Record<string, unknown>> | null;
   if (typeof entry !== 'object' || entry === null) throw new Error('not a JSON object');
-  const { orderId, status, time } = entry;
+  const { orderId, status, time, key } = entry;
   const at = typeof time === 'number' ? time : typeof time === 'string' ? Date.parse(time) : undefined;
   if (Number.isNaN(at)) throw new Error('"time" is neither ISO nor a number');
   return {
     orderId: typeof orderId === 'string' ? orderId.toLowerCase() : undefined,
     status: typeof status === 'string' ? status : undefined,
     time: at,
+    key: typeof key === 'string' ? key : undefined,
   };
 }

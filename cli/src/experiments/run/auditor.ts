@@ -93,10 +93,11 @@ export function missingFrom({ invariants }: Pick<AuditReport, 'invariants'>, { e
 function historyText(orders: readonly BookedOrder[], earlier: readonly EarlierOrder[]): string {
   const lines = [
     ...earlier.map(({ id, status }) => ({ orderId: id, status: status ?? 'unclear' })),
-    ...orders.map(({ answer, invokedTime }) => ({
+    ...orders.map(({ answer, invokedTime, key }) => ({
       orderId: answer?.orderId,
       status: answer?.state === 'ok' ? answer.status : answer?.state === 'fail' ? 'rejected' : 'unclear',
       time: invokedTime,
+      key,
     })),
   ];
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
