@@ -235,7 +235,7 @@ export const Experiment = closed(
       }),
     ),
     budget: defaulted(
-      duration('the whole run; beyond it everything is healed and the verdict unknown', { default: '3m' }),
+      duration('the run up to its audit; beyond it everything is healed and the verdict unknown', { default: '3m' }),
     ),
     'steady-state-hypothesis': defaulted(Hypothesis),
     method: Type.Array(Step, { minItems: 1, description: 'steps, one after the other' }),

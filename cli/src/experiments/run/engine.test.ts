@@ -71,6 +71,22 @@ describe('verdict', () => {
     expect(run.reasons[0]).toBe('latency on orders-payments');
   });
 
+  it('is unknown when the budget is over before all was looked at', async () => {
+    const run = await runFake({ overAt: 'probe' });
+    expect(run).toMatchObject({ verdict: 'unknown', reasons: ['the budget was over during "probe"'] });
+    expect(run.calls).not.toContain('audit');
+  });
+
+  it('is what the audit says, also when the budget ends while it waits', async () => {
+    expect(await runFake({ overAt: 'audit' })).toMatchObject({ verdict: 'pass', reasons: [] });
+    const findings = [{ verdict: 'deviated', reason: 'I4' }] as const;
+    expect(await runFake({ overAt: 'audit', audit: findings })).toMatchObject({ verdict: 'deviated' });
+    expect(await runFake({ overAt: 'audit', audit: new Error('its own limit is over') })).toMatchObject({
+      verdict: 'unknown',
+      reasons: ['the audit: its own limit is over'],
+    });
+  });
+
   it('is interrupted, after everything was healed, and measures nothing further', async () => {
     const run = await runFake({ interruptAt: 'probe' });
     expect(run.verdict).toBe('interrupted');

@@ -88,6 +88,8 @@ class ExperimentRun {
   readonly #background = new Map<string, Background>();
   #where = 'its beginning';
   #steadyAt: number | undefined;
+  /** From then on the budget is of no concern: the audit has a limit of its own. */
+  #isAudited = false;
 
   constructor(experiment: ResolvedExperiment, ports: EnginePorts, signals: StopSignals) {
     this.#experiment = experiment;
@@ -108,7 +110,7 @@ class ExperimentRun {
         verdict: 'interrupted',
         reason: `interrupted during ${this.#where}; everything was taken back`,
       });
-    } else if (this.#signals.run.aborted) {
+    } else if (this.#signals.run.aborted && !this.#isAudited) {
       this.#findings.push({ verdict: 'unknown', reason: `the budget was over during ${this.#where}` });
     }
     return { ...judge(this.#findings), steadyAt: this.#steadyAt };
@@ -119,20 +121,21 @@ class ExperimentRun {
     await this.#phase('steady-after', async () => {
       const outcome = await this.#probes('steady-after', hypothesis);
       if (outcome === 'held') this.#steadyAt = this.#ports.clock.now();
-      await this.#guarded('conditions', () => this.#ports.judgeConditions());
+      await this.#guarded('conditions', this.#signals.run, () => this.#ports.judgeConditions());
       return outcome;
     });
     await this.#phase('audit', async () => {
-      await this.#guarded('the audit', () => this.#ports.audit());
+      this.#isAudited = true;
+      await this.#guarded('the audit', this.#signals.interrupted, () => this.#ports.audit());
       return undefined;
     });
   }
 
-  async #guarded(what: string, work: () => Promise<readonly Finding[]>): Promise<void> {
+  async #guarded(what: string, signal: AbortSignal, work: () => Promise<readonly Finding[]>): Promise<void> {
     try {
       this.#findings.push(...(await work()));
     } catch (error) {
-      this.#signals.run.throwIfAborted();
+      signal.throwIfAborted();
       this.#findings.push({ verdict: 'unknown', reason: `${what}: ${(error as Error).message}` });
     }
   }

@@ -16,12 +16,14 @@ export interface FakeRun {
   readonly result?: (step: string, look: number) => StepResult | Error;
   /** The run is interrupted when this step is carried out. */
   readonly interruptAt?: string;
+  /** The budget ends when this step is carried out, or during the audit. */
+  readonly overAt?: string;
   readonly pending?: readonly (StepResult & { readonly step: string })[];
   /** Loads that went on until the method was over. */
   readonly loads?: readonly (StepResult & { readonly step: string })[];
   readonly remains?: readonly string[];
   readonly conditions?: readonly Finding[];
-  readonly audit?: readonly Finding[];
+  readonly audit?: readonly Finding[] | Error;
 }
 
 export interface FakeOutcome extends RunResult {
@@ -56,6 +58,8 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
   const records: NewRecord[] = [];
   const calls: string[] = [];
   const interruption = new AbortController();
+  const budget = new AbortController();
+  const run = AbortSignal.any([interruption.signal, budget.signal]);
   const journal: Journal = {
     write: (record) => void records.push(record),
     sync: async () => undefined,
@@ -68,7 +72,8 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
     async execute(step: ExecutableStep) {
       calls.push(step.name);
       if (step.name === fake.interruptAt) interruption.abort(new Error('interrupted'));
-      interruption.signal.throwIfAborted();
+      if (step.name === fake.overAt) budget.abort(new Error('the budget is over'));
+      run.throwIfAborted();
       const look = (looks.get(step.name) ?? 0) + 1;
       looks.set(step.name, look);
       const result = fake.result?.(step.name, look) ?? HELD;
@@ -94,6 +99,8 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
     },
     async audit() {
       calls.push('audit');
+      if (fake.overAt === 'audit') budget.abort(new Error('the budget is over'));
+      if (fake.audit instanceof Error) throw fake.audit;
       return fake.audit ?? [];
     },
     tell: () => undefined,
@@ -104,6 +111,6 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
     method: fake.method ?? [aFault('fault'), aProbe('probe')],
     recovery: fake.recovery ?? [],
   } as unknown as ResolvedExperiment;
-  const signals = { interrupted: interruption.signal, run: interruption.signal };
+  const signals = { interrupted: interruption.signal, run };
   return { ...(await runExperiment(experiment, ports, signals)), records, calls };
 }
