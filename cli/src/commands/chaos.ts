@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { durationMs, signedDurationMs } from '../chaos/duration.ts';
+import { durationMs, signedDurationMs, writeDuration } from '../chaos/duration.ts';
 import { DEFAULT_TTL_MS } from '../chaos/lease.ts';
 import { type CommonOptions, type Register, withCommonOptions } from './deps.ts';
 import { parseCount, parsePlantNames, parsePositive } from './option-values.ts';
@@ -148,7 +148,11 @@ function addInject(chaos: Command, deps: Parameters<Register>[1]): void {
     .description('inject a fault; it ends by itself when its time is over')
     .argument('<target>', 'an edge, a service or instance, a component ("shopctl chaos faults" lists them)')
     .argument('<fault>', 'what is to happen there')
-    .option('--ttl <duration>', 'when it ends by itself (default: 60s)', parseDurationOption, DEFAULT_TTL_MS)
+    .addOption(
+      new Option('--ttl <duration>', 'when it ends by itself')
+        .argParser(parseDurationOption)
+        .default(DEFAULT_TTL_MS, writeDuration(DEFAULT_TTL_MS)),
+    )
     .option('--hold', 'stay until Ctrl-C; the fault ends with this command, however it ends')
     .option('--stream <direction>', 'toxics: downstream (answers, the default) or upstream (requests)')
     .option('--toxicity <share>', 'toxics: share of connections, above 0 and up to 1', parseNumber)

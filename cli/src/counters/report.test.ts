@@ -40,6 +40,12 @@ describe('createReport', () => {
     expect(createReport({ time: 0, points }).instruments).toMatchObject([{ value: 2 }]);
   });
 
+  it('adds gauges of what each instance has for itself', () => {
+    const gauge = { type: 'gauge', name: 'shop.sagas.driven', attributes: {} } as const;
+    const points = [sagas(7, gauge), sagas(5, { ...gauge, pid: 2 }), sagas(9, { ...gauge, pid: 3, stale: true })];
+    expect(createReport({ time: 0, points }).instruments).toMatchObject([{ value: 12 }]);
+  });
+
   it('tells rate, errors and duration per operation, of the interval', () => {
     const failed = { 'http.response.status_code': '500', 'error.type': '500' };
     const before = { time: 0, points: [requests([10, 0, 0])] };

@@ -129,10 +129,15 @@ function instrumentRow(group: readonly Change[], intervalMs: number | undefined)
   };
 }
 
-/** Every instance reports the same table, so their gauges are not added; the last word of a gone one is no news. */
+/** Gauges of what an instance has for itself. */
+const OWN_GAUGES: readonly string[] = ['shop.sagas.driven'];
+
+/** The others are of tables and edges that every instance sees alike, and not added; the last word of a gone one is no news. */
 function gaugeOf(group: readonly Change[]): number {
   const live = group.filter(({ point }) => !point.stale);
-  return Math.max(...(live.length > 0 ? live : group).map(({ point }) => totalOf(point)));
+  const values = (live.length > 0 ? live : group).map(({ point }) => totalOf(point));
+  const isOwn = OWN_GAUGES.includes((group[0] as Change).point.name);
+  return isOwn && live.length > 0 ? sum(values) : Math.max(...values);
 }
 
 function redRows(changes: readonly Change[], intervalMs: number | undefined): RedRow[] {

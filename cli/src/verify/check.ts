@@ -8,7 +8,7 @@ export interface Check {
   /** Stable, for `--json` and JUnit: `confirmed-trace`. */
   readonly id: string;
   readonly title: string;
-  /** Resolves with the evidence, one line. Throws CheckFailed or EvidenceMissing; anything else is a failure as well. */
+  /** Resolves with the evidence, one line. Throws CheckFailed or EvidenceMissing; whatever else is thrown is unknown. */
   run(context: VerifyContext): Promise<string>;
 }
 

@@ -31,3 +31,11 @@ it('an expectation of an invariant that the audit does not have is no pass', () 
     { verdict: 'unknown', reason: 'I10 is expected to be violated, and the audit has no I10' },
   ]);
 });
+
+it.each(['skipped', 'unknown'] as const)('an invariant that is %s holds only where that is accepted', (verdict) => {
+  const looked = { ...report, invariants: [{ ...published, verdict, inFlight: 0 }] };
+  const other = verdict === 'skipped' ? 'unknown' : 'skipped';
+  expect(judgeReport(looked, rules)).toMatchObject([{ outcome: 'unknown' }]);
+  expect(judgeReport(looked, { ...rules, accept: { I6: [other] } })).toMatchObject([{ outcome: 'unknown' }]);
+  expect(judgeReport(looked, { ...rules, accept: { I6: [verdict] } })).toMatchObject([{ outcome: 'held' }]);
+});

@@ -110,10 +110,10 @@ function hold(result: InvariantResult, { accept, expect }: AuditRules): AuditedI
     ];
     return { ...result, outcome, rule: 'expected to be violated' };
   }
-  const outcome: Outcome = ({ ok: 'held', skipped: 'held', unknown: 'unknown', violated: 'deviated' } as const)[
+  const outcome: Outcome = ({ ok: 'held', skipped: 'unknown', unknown: 'unknown', violated: 'deviated' } as const)[
     result.verdict
   ];
-  const isAccepted = outcome === 'unknown' && (accept[result.id] ?? []).includes('unknown');
+  const isAccepted = outcome === 'unknown' && (accept[result.id] ?? []).some((verdict) => verdict === result.verdict);
   return isAccepted ? { ...result, outcome: 'held', rule: 'accepted' } : { ...result, outcome };
 }
 
