@@ -6,6 +6,11 @@ export class TransientError extends Error {
   override readonly name: string = 'TransientError';
 }
 
+/** No answer came in the time that was given for it. */
+export class OutOfTimeError extends TransientError {
+  override readonly name = 'OutOfTimeError';
+}
+
 export class PermanentError extends Error {
   override readonly name: string = 'PermanentError';
 }

@@ -4,7 +4,7 @@ import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Deadline } from './deadline.ts';
 import { type EdgeLimits, edges } from './edges.ts';
-import { PermanentError, TransientError } from './failures.ts';
+import { OutOfTimeError, PermanentError, TransientError } from './failures.ts';
 import { createLogger } from './logger.ts';
 import { type Attempt, backoffMs, CallUnavailableError, createCallPolicy } from './resilience.ts';
 
@@ -131,6 +131,24 @@ describe("the caller's deadline", () => {
     expect(await settled).toMatchObject({ reason: 'timeout' });
   });
 
+  it('or the limit of the call leaves a later attempt what is left, which is what it is told', async () => {
+    const given: number[] = [];
+    const { call } = aPolicy({ attemptTimeoutMs: 1_000, backoffBaseMs: 1, backoffMaxMs: 1 });
+    const settled = call(
+      ({ timeoutMs }) => {
+        given.push(timeoutMs);
+        return new Promise(() => undefined);
+      },
+      { budgetMs: 1_400 },
+    ).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1_400);
+    expect(await settled).toMatchObject({ reason: 'timeout', sent: true });
+    expect(given[0]).toBe(1_000);
+    expect(given[1]).toBeGreaterThanOrEqual(399);
+    expect(given[1]).toBeLessThanOrEqual(400);
+    expect(given).toHaveLength(2);
+  });
+
   it('lets nothing be sent once it has passed', async () => {
     const attempt = vi.fn(failing);
     expect(await aPolicy().failure(attempt, { budgetMs: 0 })).toMatchObject({ reason: 'no_budget', sent: false });
@@ -160,6 +178,79 @@ describe('the circuit breaker', () => {
     const { policy, failure } = aPolicy();
     await failure(() => new Promise(() => undefined));
     await failure(() => new Promise(() => undefined));
+    expect(policy.state).toBe('open');
+  });
+
+  const hangs = () => new Promise<never>(() => undefined);
+
+  it.each([
+    ['hang', hangs],
+    [
+      'end with their signal',
+      ({ signal }: Attempt) =>
+        new Promise<never>((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new TransientError('aborted')));
+        }),
+    ],
+    ['were told that their time was over', () => Promise.reject(new OutOfTimeError('DEADLINE_EXCEEDED'))],
+  ])(
+    'does not count attempts that %s when the caller gave them less time than the edge has',
+    async (_title, attempt) => {
+      const { policy, failure } = aPolicy();
+      for (let index = 0; index < 20; index += 1) {
+        expect(await failure(attempt, { budgetMs: 2 })).toMatchObject({ reason: 'timeout', sent: true });
+      }
+      expect(policy.state).toBe('closed');
+    },
+  );
+
+  it('counts failures of the edge, however little time the caller gave', async () => {
+    const { policy, failure } = aPolicy();
+    for (let index = 0; index < limits.breakerFailures; index += 1) {
+      await failure(failing, { budgetMs: 2, idempotent: false });
+    }
+    expect(policy.state).toBe('open');
+  });
+
+  it('does not count a retry that the end of the call leaves no time for', async () => {
+    const pausing = { attempts: 2, backoffBaseMs: 10_000, backoffMaxMs: 10_000, breakerFailures: 2 };
+    const { policy, call } = aPolicy(pausing);
+    const random = vi.spyOn(Math, 'random').mockReturnValue(1);
+    const settled = call(failing).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(limits.callTimeoutMs + pausing.backoffMaxMs);
+    random.mockRestore();
+    expect(await settled).toMatchObject({ reason: 'timeout' });
+    expect(policy.state).toBe('closed');
+  });
+
+  it('is not tried by a retry that the end of the call leaves no time for', async () => {
+    const pausing = { attempts: 2, backoffBaseMs: 10_000, backoffMaxMs: 10_000 };
+    const { call } = aPolicy({ ...pausing, breakerFailures: 1, breakerHalfOpenAfterMs: 8_000 });
+    const random = vi.spyOn(Math, 'random').mockReturnValue(1);
+    const settled = call(failing).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(12_000);
+    random.mockRestore();
+    expect(await settled).toMatchObject({ reason: 'timeout' });
+    expect(await call(async () => 'ok')).toBe('ok');
+  });
+
+  it('judges the call let through by the time of the edge, not by that of its caller', async () => {
+    const { policy, failure, call } = aPolicy();
+    await failure(failing);
+    await failure(failing);
+    await vi.advanceTimersByTimeAsync(limits.breakerHalfOpenAfterMs);
+    const told: number[] = [];
+    const impatient = call(
+      ({ timeoutMs }) => {
+        told.push(timeoutMs);
+        return hangs();
+      },
+      { budgetMs: 2 },
+    ).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(2);
+    expect(await impatient).toMatchObject({ reason: 'timeout', sent: true });
+    expect([policy.state, told]).toEqual(['half-open', [limits.attemptTimeoutMs]]);
+    await vi.advanceTimersByTimeAsync(limits.attemptTimeoutMs);
     expect(policy.state).toBe('open');
   });
 
@@ -230,6 +321,29 @@ describe('the bulkhead', () => {
     await expect(call(() => answer.promise)).rejects.toMatchObject({ reason: 'bulkhead_full', sent: false });
     answer.resolve('ok');
     expect(await Promise.all(running)).toEqual(['ok', 'ok']);
+  });
+
+  it('gives a call that waited for its place the whole time of an attempt', async () => {
+    const { policy, call } = aPolicy({ bulkhead: 1, attempts: 1 });
+    const told: number[] = [];
+    const first = call(() => new Promise(() => undefined)).catch((error: unknown) => error);
+    const second = call(async ({ timeoutMs }) => void told.push(timeoutMs));
+    await vi.advanceTimersByTimeAsync(limits.attemptTimeoutMs);
+    expect(await first).toMatchObject({ reason: 'timeout' });
+    await second;
+    expect([told, policy.state]).toEqual([[limits.attemptTimeoutMs], 'closed']);
+  });
+
+  it('never sends what waited for longer than its call, and the breaker does not count it', async () => {
+    const { policy, call } = aPolicy({ bulkhead: 1, attempts: 1, breakerFailures: 2 });
+    const attempt = vi.fn(failing);
+    const first = call(() => new Promise(() => undefined)).catch((error: unknown) => error);
+    const second = call(attempt, { budgetMs: 100 }).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(limits.callTimeoutMs);
+    await first;
+    expect(await second).toMatchObject({ reason: 'timeout', sent: false });
+    expect(attempt).not.toHaveBeenCalled();
+    expect(policy.state).toBe('closed');
   });
 
   it('keeps the context of a call that waited, not that of the call which made room', async () => {

@@ -13,11 +13,10 @@ import {
   TaskCancelledError,
   TimeoutStrategy,
   timeout,
-  wrap,
 } from 'cockatiel';
 import type { Deadline } from './deadline.ts';
 import type { EdgeLimits } from './edges.ts';
-import { messageOf, TransientError } from './failures.ts';
+import { messageOf, OutOfTimeError, TransientError } from './failures.ts';
 import type { Logger } from './logger.ts';
 
 /** Why a call got no answer. `breaker_open`, `bulkhead_full` and `no_budget` mean that nothing was sent. */
@@ -48,12 +47,13 @@ export interface Attempt {
 
 export interface CallPolicy {
   /**
-   * Runs `attempt` under the edge's limits and the caller's deadline. An attempt that throws TransientError or runs out
-   * of time is retried when `idempotent`; anything else it throws is passed on, and counts neither as a failure of the
-   * breaker nor as a reason to retry. Throws CallUnavailableError when no attempt succeeded.
+   * Runs `attempt` under the edge's limits and the caller's deadline, where it has one. An attempt that throws
+   * TransientError or runs out of the edge's time is retried when `idempotent`; anything else it throws is passed on, and
+   * counts neither as a failure of the breaker nor as a reason to retry. Throws CallUnavailableError when no attempt
+   * succeeded.
    */
   execute<T>(
-    options: { deadline: Deadline; idempotent: boolean },
+    options: { deadline?: Deadline; idempotent: boolean },
     attempt: (attempt: Attempt) => Promise<T>,
   ): Promise<T>;
   readonly state: 'closed' | 'half-open' | 'open';
@@ -69,12 +69,14 @@ const STATES = {
 /** Values of the gauge `shop.breaker.state`. */
 const STATE_VALUES = { closed: 0, 'half-open': 1, open: 2 } as const;
 
-const isFailure = (error: unknown) => error instanceof TransientError || error instanceof TaskCancelledError;
+/** TaskCancelledError is none: it says that the caller's time is over, which is no fault of the edge. */
+const isFailure = (error: unknown) => error instanceof TransientError;
 
 /**
- * One policy per edge, shared by all its calls: total timeout > retry with jitter > breaker > attempt timeout > bulkhead.
- * The breaker's state, its changes and the retries are metrics (`shop.breaker.state`, `shop.breaker.transitions`,
- * `shop.call.retries`, tag `edge`).
+ * One policy per edge, shared by all its calls: total timeout > retry with jitter > breaker > bulkhead > attempt timeout.
+ * Waiting for a place costs the call's time and not the attempt's. The breaker counts what the edge did: an attempt that
+ * failed, and one without an answer whose caller had the edge's whole time to wait (decision 0023). Its state, its changes
+ * and the retries are metrics (`shop.breaker.state`, `shop.breaker.transitions`, `shop.call.retries`, tag `edge`).
  */
 export function createCallPolicy(edge: string, limits: EdgeLimits, logger: Logger): CallPolicy {
   const meter = metrics.getMeter('Shop.Resilience');
@@ -103,34 +105,60 @@ export function createCallPolicy(edge: string, limits: EdgeLimits, logger: Logge
     maxAttempts: limits.attempts - 1,
     backoff: fullJitter(limits.backoffBaseMs, limits.backoffMaxMs),
   });
-  again.onRetry(() => retries.add(1, { edge }));
-
-  function compose(totalMs: number) {
-    const attemptMs = Math.min(limits.attemptTimeoutMs, totalMs);
-    const inner = wrap(breaker, within(attemptMs), places);
-    const total = within(totalMs);
-    return { totalMs, attemptMs, once: wrap(total, inner), repeated: wrap(total, again, inner) };
-  }
-  // Most calls have the budget of the one before: only the breaker, the retries and the places know of earlier calls.
-  let composed = compose(limits.callTimeoutMs);
 
   return {
     get state() {
       return state();
     },
     async execute({ deadline, idempotent }, attempt) {
-      const totalMs = Math.min(limits.callTimeoutMs, deadline.remainingMs());
+      const totalMs = Math.min(limits.callTimeoutMs, deadline?.remainingMs() ?? Infinity);
       if (totalMs === 0) throw new CallUnavailableError(edge, 'no_budget', false);
-      if (composed.totalMs !== totalMs) composed = compose(totalMs);
-      const { attemptMs } = composed;
+      const endsAt = performance.now() + totalMs;
       let sent = 0;
+
+      async function send(timeoutMs: number, caller?: { readonly signal: AbortSignal; readonly hadEnough: boolean }) {
+        let own = undefined as AbortSignal | undefined;
+        try {
+          return await within(timeoutMs).execute(({ signal }) => {
+            own = signal;
+            sent += 1;
+            if (sent > 1) retries.add(1, { edge });
+            return attempt({ signal, timeoutMs, number: sent });
+          }, caller?.signal);
+        } catch (error) {
+          const isOver = own?.aborted || error instanceof OutOfTimeError;
+          if (!isOver) throw error;
+          if (caller?.hadEnough === false) throw new TaskCancelledError();
+          throw new OutOfTimeError(`no answer in ${timeoutMs} ms`, { cause: error });
+        }
+      }
+
       // A call that waits for a place is started by the one that leaves: bound, it keeps its own trace context.
-      const bound = context.bind(context.active(), (signal: AbortSignal) => {
-        sent += 1;
-        return attempt({ signal, timeoutMs: attemptMs, number: sent });
-      });
+      const bound = context.bind(context.active(), send);
+
+      function place(signal: AbortSignal) {
+        // The one that tries the edge has the edge's own time, so that its end is a verdict, whatever time its caller has.
+        // It waits for no place: what is sent after its caller has left would be taken for unsent.
+        if (breaker.state === CircuitState.HalfOpen) return send(limits.attemptTimeoutMs);
+        return places.execute(() => {
+          // Rounded up: the first attempt of a call begins a fraction of a millisecond after it.
+          const leftMs = Math.ceil(endsAt - performance.now());
+          if (leftMs <= 0) throw new TaskCancelledError();
+          const hadEnough = deadline === undefined || deadline.remainingMs() >= limits.attemptTimeoutMs;
+          return bound(Math.min(limits.attemptTimeoutMs, leftMs), { signal, hadEnough });
+        }, signal);
+      }
+
+      function once({ signal }: { readonly signal: AbortSignal }) {
+        // The call may have ended in the pause before a retry: nothing would be sent, so the breaker is not asked.
+        if (signal.aborted) throw new TaskCancelledError();
+        return breaker.execute(() => place(signal), signal);
+      }
+
       try {
-        return await (idempotent ? composed.repeated : composed.once).execute(({ signal }) => bound(signal));
+        return await within(totalMs).execute(({ signal }) =>
+          idempotent ? again.execute(once, signal) : once({ signal }),
+        );
       } catch (error) {
         throw unavailable(edge, error, sent > 0);
       }
@@ -146,7 +174,8 @@ function within(durationMs: number) {
 function unavailable(edge: string, error: unknown, sent: boolean): unknown {
   if (error instanceof BrokenCircuitError) return new CallUnavailableError(edge, 'breaker_open', sent);
   if (error instanceof BulkheadRejectedError) return new CallUnavailableError(edge, 'bulkhead_full', sent);
-  if (error instanceof TaskCancelledError) return new CallUnavailableError(edge, 'timeout', sent);
+  if (error instanceof TaskCancelledError || error instanceof OutOfTimeError)
+    return new CallUnavailableError(edge, 'timeout', sent);
   if (error instanceof TransientError) return new CallUnavailableError(edge, 'failure', sent, { cause: error });
   return error;
 }

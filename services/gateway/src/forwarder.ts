@@ -50,13 +50,10 @@ export function createForwarder(options: {
 
   async function ask(request: UpstreamRequest): Promise<BufferedAnswer> {
     const givenMs = budgetOf(request, budgetMs);
-    // A client that wants an answer sooner ends its own call only: were that a failure of the edge, a few such clients
-    // would open the breaker for all.
-    const impatience = givenMs < budgetMs ? AbortSignal.timeout(givenMs) : undefined;
     try {
       return await policy.execute(
-        { deadline: Deadline.after(budgetMs), idempotent: request.method === 'GET' },
-        ({ signal }) => sendWithin(request, signal, impatience),
+        { ...(givenMs < budgetMs && { deadline: Deadline.after(givenMs) }), idempotent: request.method === 'GET' },
+        ({ signal }) => replicas.send(request, signal),
       );
     } catch (error) {
       if (!(error instanceof CallUnavailableError)) throw error;
@@ -65,16 +62,6 @@ export function createForwarder(options: {
       const [code, detail] = isOpen ? LOST : PROBLEMS[error.reason];
       logger.warn({ code, reason: messageOf(error) }, 'orders gave no answer');
       throw new ProblemError(code, detail, { cause: error });
-    }
-  }
-
-  async function sendWithin(request: UpstreamRequest, signal: AbortSignal, impatience: AbortSignal | undefined) {
-    if (impatience === undefined) return replicas.send(request, signal);
-    try {
-      return await replicas.send(request, AbortSignal.any([signal, impatience]));
-    } catch (error) {
-      if (impatience.aborted) throw new ProblemError(...TIMEOUT, { cause: error });
-      throw error;
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Client, Metadata, ServiceError } from '@grpc/grpc-js';
 import type { Deadline } from '@shop/kit/deadline.ts';
-import { PermanentError, TransientError } from '@shop/kit/failures.ts';
+import { OutOfTimeError, PermanentError, TransientError } from '@shop/kit/failures.ts';
 import { grpc, loadProto } from '@shop/kit/grpc.ts';
 import type { Attempt, CallPolicy } from '@shop/kit/resilience.ts';
 import { createGrpcClientSpans } from '@shop/kit/spans/grpc-calls.ts';
@@ -30,7 +30,6 @@ const OUTCOMES: Readonly<Record<string, ReserveResult>> = {
 /** Status codes after which the same call may work, or may have worked (https://grpc.io/docs/guides/status-codes). */
 const TRANSIENT = new Set([
   grpc.status.UNAVAILABLE,
-  grpc.status.DEADLINE_EXCEEDED,
   grpc.status.CANCELLED,
   grpc.status.RESOURCE_EXHAUSTED,
   grpc.status.ABORTED,
@@ -102,6 +101,7 @@ export function createStock(addresses: readonly string[], policy: CallPolicy): S
 
 function typed(method: string, error: ServiceError): Error {
   const message = `stock: ${method} failed with ${grpc.status[error.code]}`;
+  if (error.code === grpc.status.DEADLINE_EXCEEDED) return new OutOfTimeError(message, { cause: error });
   const Type = TRANSIENT.has(error.code) ? TransientError : PermanentError;
   return new Type(message, { cause: error });
 }
