@@ -27,7 +27,8 @@ const defaults = {
  */
 export const edges = {
   'gateway-orders': { ...defaults, attemptTimeoutMs: 9_500, attempts: 1, callTimeoutMs: 9_500, bulkhead: 512 },
-  'orders-catalog': { ...defaults, attemptTimeoutMs: 1_000, attempts: 3, callTimeoutMs: 3_500, bulkhead: 64 },
+  // An order calls the catalog for each of its products, several at once: see PRODUCTS_AT_ONCE in orders.
+  'orders-catalog': { ...defaults, attemptTimeoutMs: 1_000, attempts: 3, callTimeoutMs: 3_500, bulkhead: 96 },
   'orders-stock': { ...defaults, attemptTimeoutMs: 1_000, attempts: 3, callTimeoutMs: 3_500, bulkhead: 64 },
   'orders-payments': { ...defaults, attemptTimeoutMs: 2_000, attempts: 2, callTimeoutMs: 4_500, bulkhead: 64 },
 } as const satisfies Record<string, EdgeLimits>;

@@ -1,12 +1,14 @@
 import { Deadline } from '@shop/kit/deadline.ts';
+import { edges } from '@shop/kit/edges.ts';
 import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
-import { CallUnavailableError } from '@shop/kit/resilience.ts';
+import { CallUnavailableError, createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Catalog } from './catalog-client.ts';
+import { type Catalog, createCatalog } from './catalog-client.ts';
 import type { Driver } from './driver.ts';
-import { createPlaceOrder } from './place-order.ts';
+import { createPlaceOrder, PRODUCTS_AT_ONCE } from './place-order.ts';
+import { ADMISSION } from './routes.ts';
 import type { DriveResult } from './saga/interpreter.ts';
 import type { Saga } from './saga/saga.ts';
 import { createJournal } from './testing/journal.ts';
@@ -93,6 +95,33 @@ async function problemOf(work: Promise<unknown>): Promise<ProblemError> {
   if (error instanceof ProblemError) return error;
   throw new Error(`expected a problem, got ${error}`);
 }
+
+describe('orders with many lines', () => {
+  const many = {
+    customer: 'Taras',
+    lines: Array.from({ length: 100 }, (_, index) => ({ productId: index + 1, quantity: 1 })),
+  };
+
+  it('admitted at once need no more calls to the catalog than its bulkhead holds, running and waiting', () => {
+    expect(ADMISSION.atOnce * PRODUCTS_AT_ONCE).toBeLessThanOrEqual(2 * edges['orders-catalog'].bulkhead);
+  });
+
+  it('do not refuse one another', async () => {
+    const policy = createCallPolicy('orders-catalog', edges['orders-catalog'], logger);
+    const client = {
+      send: async ({ path }: { path: string }) => {
+        await new Promise(setImmediate);
+        return { status: 200, body: { id: Number(path.split('/').at(-1)), price: 10_000, currency: 'UAH' } };
+      },
+      [Symbol.asyncDispose]: async () => undefined,
+    };
+    const shop = aShop({ catalog: createCatalog(client, policy) });
+    const placed = await Promise.allSettled(
+      Array.from({ length: ADMISSION.atOnce }, () => shop.place(undefined, many)),
+    );
+    expect(new Set(placed.map(({ status }) => status))).toEqual(new Set(['fulfilled']));
+  });
+});
 
 describe('placing an order', () => {
   it('starts a saga with the priced, merged lines and answers with its end', async () => {

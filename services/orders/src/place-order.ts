@@ -7,6 +7,7 @@ import type { Logger } from '@shop/kit/logger.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import { CallUnavailableError } from '@shop/kit/resilience.ts';
 import { currentTraceParent, failSpan, inSpan, untraced } from '@shop/kit/tracing.ts';
+import { mapAtOnce } from './at-once.ts';
 import type { Catalog } from './catalog-client.ts';
 import type { Driver } from './driver.ts';
 import type { OrderMetrics } from './metrics.ts';
@@ -22,6 +23,12 @@ import {
 import type { Ownership } from './ownership.ts';
 import { findOrderByKey, insertNewOrder, type OrderRecord } from './repository.ts';
 import { type OrderLine, type OrderStatus, SAGA_NAME, type Saga, statusOf } from './saga/saga.ts';
+
+/**
+ * Products that one order reads at once: an order may have 100 of them. 48 orders in work (`ADMISSION` in routes.ts) read
+ * 48 x 4 = 192, which is what the catalog's bulkhead holds, 96 running and 96 waiting: orders never refuse one another.
+ */
+export const PRODUCTS_AT_ONCE = 4;
 
 /** An order whose status is durable. */
 export interface DecidedOrder {
@@ -78,7 +85,9 @@ export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
 
   async function price(lines: readonly RequestedLine[], deadline: Deadline): Promise<readonly OrderLine[]> {
     try {
-      const products = await Promise.all(lines.map(({ productId }) => catalog.findProduct(productId, deadline)));
+      const products = await mapAtOnce(lines, PRODUCTS_AT_ONCE, ({ productId }) =>
+        catalog.findProduct(productId, deadline),
+      );
       await failpoint('S2');
       return priceLines(lines, products);
     } catch (error) {

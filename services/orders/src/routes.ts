@@ -16,7 +16,7 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Orders in work at once, and waiting: more at once only adds latency. */
-const ADMISSION = { atOnce: 48, waiting: 512 } as const;
+export const ADMISSION = { atOnce: 48, waiting: 512 } as const;
 
 const placing = {
   summary: 'Place an order; answers when it is confirmed or cancelled',
