@@ -48,7 +48,12 @@ class FakeChannel extends EventEmitter {
 
 async function aPublisher(options: { isMandatory?: boolean } = {}) {
   const channels: FakeChannel[] = [];
+  let refusals = 0;
   const createConfirmChannel = async () => {
+    if (refusals > 0) {
+      refusals -= 1;
+      throw new Error('channel closed by server: 403');
+    }
     const channel = new FakeChannel();
     channels.push(channel);
     return channel;
@@ -60,7 +65,10 @@ async function aPublisher(options: { isMandatory?: boolean } = {}) {
     ...options,
   });
   const connect = () => broker.options?.setUp({ createConfirmChannel } as never);
-  return { publisher, channels, connect };
+  const refuse = (count: number) => {
+    refusals = count;
+  };
+  return { publisher, channels, connect, refuse };
 }
 
 describe('the publisher', () => {
@@ -137,6 +145,40 @@ describe('the publisher', () => {
     await done;
     expect(channels.map(({ closed }) => closed)).toEqual([true, false]);
     expect(publisher.ready).toBe(true);
+  });
+
+  it('opens another channel when the broker has closed its own, after pauses that grow until a confirm', async () => {
+    const { publisher, channels, connect } = await aPublisher();
+    await connect();
+    for (const pauseMs of [1_000, 2_000, 4_000, 8_000, 10_000, 10_000]) {
+      channels.at(-1)?.emit('close');
+      await vi.advanceTimersByTimeAsync(pauseMs - 1);
+      expect(publisher.ready).toBe(false);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(publisher.ready).toBe(true);
+    }
+    const done = publisher.publish(row);
+    channels.at(-1)?.published[0]?.settle(null);
+    await done;
+    channels.at(-1)?.emit('close');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(publisher.ready).toBe(true);
+  });
+
+  it('tries again when a channel cannot be opened, and leaves that to the next connection once there is one', async () => {
+    const { publisher, channels, connect, refuse } = await aPublisher();
+    await connect();
+    refuse(2);
+    channels[0]?.emit('close');
+    await vi.advanceTimersByTimeAsync(1_000 + 2_000);
+    expect(publisher.ready).toBe(false);
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect([publisher.ready, channels.length]).toEqual([true, 2]);
+    channels[1]?.emit('close');
+    broker.options?.onLost?.();
+    await connect();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([publisher.ready, channels.length]).toEqual([true, 3]);
   });
 
   it('is not ready while the broker takes no publishes', async () => {

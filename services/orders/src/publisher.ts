@@ -1,6 +1,7 @@
 import { type Broker, openBroker } from '@shop/kit/broker.ts';
 import { messageOf, TransientError } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
+import { backoffMs } from '@shop/kit/resilience.ts';
 import { createPublishSpans, type PublishSpans } from '@shop/kit/spans/messages.ts';
 import { declareTopology, EVENTS_EXCHANGE } from '@shop/kit/topology.ts';
 import type { ChannelModel, ConfirmChannel, Message } from 'amqplib';
@@ -8,6 +9,9 @@ import type { OutboxRow } from './outbox.ts';
 
 /** How long the broker may take to confirm, in ms. */
 const CONFIRM_TIMEOUT_MS = 5_000;
+
+/** Pauses before a channel that the broker closed is opened again, in ms: doubled until a message was confirmed. */
+const REOPEN = { baseMs: 1_000, maxMs: 10_000 } as const;
 
 interface Return {
   readonly replyCode: number;
@@ -24,7 +28,8 @@ export interface Publisher extends AsyncDisposable {
 
 /**
  * A channel that left a confirm unanswered is not used again: what it still holds may be confirmed late, which the inbox
- * absorbs, and a broker that does not answer would only be sent every row again and again.
+ * absorbs, and a broker that does not answer would only be sent every row again and again. The broker closes a channel that
+ * published to an exchange that is gone (404) or not ours to write to (403), and the connection goes on: another is opened.
  */
 export async function openPublisher(options: {
   url: string;
@@ -37,6 +42,8 @@ export async function openPublisher(options: {
   const spans = createPublishSpans(options.url);
   let connection: ChannelModel | undefined;
   let channel: ConfirmChannel | undefined;
+  /** Channels that were opened again since a message was last confirmed. */
+  let reopened = 0;
   /** Why, by message id. Told by `basic.return` before the confirm arrives; such a message had no queue to go to. */
   const returned = new Map<string, Return>();
 
@@ -44,7 +51,9 @@ export async function openPublisher(options: {
     const opened = await model.createConfirmChannel();
     opened.on('error', (error) => logger.warn({ reason: messageOf(error) }, 'the publishing channel failed'));
     opened.on('close', () => {
-      if (channel === opened) channel = undefined;
+      if (channel !== opened) return;
+      channel = undefined;
+      openAgain(model);
     });
     opened.on('return', (message: Message) => {
       const { messageId } = message.properties;
@@ -54,6 +63,24 @@ export async function openPublisher(options: {
     if (connection === model) channel = opened;
   }
 
+  /** Tries until there is a channel; another connection brings its own. */
+  function openAgain(model: ChannelModel): void {
+    reopened += 1;
+    setTimeout(
+      () => {
+        if (connection === model && channel === undefined) openOrTryAgain(model);
+      },
+      backoffMs(reopened, REOPEN.baseMs, REOPEN.maxMs, () => 1),
+    ).unref();
+  }
+
+  function openOrTryAgain(model: ChannelModel): void {
+    openChannel(model).catch((error: unknown) => {
+      logger.warn({ reason: messageOf(error) }, 'no new channel');
+      openAgain(model);
+    });
+  }
+
   /** Leaves a silent channel and asks for another; until the broker answers that, nothing is published. */
   function replaceChannel(): void {
     const model = connection;
@@ -61,7 +88,7 @@ export async function openPublisher(options: {
     channel = undefined;
     if (model === undefined || silent === undefined) return;
     silent.close().catch(() => logger.debug('the silent channel was closed already'));
-    openChannel(model).catch((error: unknown) => logger.warn({ reason: messageOf(error) }, 'no new channel'));
+    openOrTryAgain(model);
   }
 
   const broker: Broker = await openBroker({
@@ -92,6 +119,7 @@ export async function openPublisher(options: {
         if (error instanceof ConfirmTimeoutError && channel === current) replaceChannel();
         throw error;
       }
+      reopened = 0;
       const reason = returned.get(row.id);
       if (reason === undefined) return;
       returned.delete(row.id);
