@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createHealth } from './health.ts';
 import { createHttpClient } from './http-client.ts';
 import { createLogger } from './logger.ts';
@@ -25,6 +25,53 @@ it('ends a connection after a number of requests, and loses none of them', { tim
     expect(status).toBe(200);
   }
   expect(connections).toBe(3);
+});
+
+describe('a server that closes', () => {
+  async function aServer() {
+    const logger = createLogger({ service: 'test', instance: 'test-1', level: 'silent' });
+    const server = createServer({ logger, health: createHealth({}) });
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    const asked = vi.fn();
+    server.get('/slow', async () => {
+      asked();
+      await answered;
+      return { status: 'done' };
+    });
+    await server.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = server.server.address() as AddressInfo;
+    return { server, port, asked, answer };
+  }
+
+  const LIMIT_MS = 2_000;
+
+  it('is closed once it has answered on a kept connection, and says there that it was the last answer', async () => {
+    const { server, port, asked, answer } = await aServer();
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /health/live HTTP/1.1\r\nHost: test\r\n\r\n');
+    await once(socket, 'data');
+    socket.write('GET /slow HTTP/1.1\r\nHost: test\r\n\r\n');
+    await expect.poll(() => asked.mock.calls.length).toBe(1);
+    const received = text(socket);
+    const closed = server.close().then(() => 'closed');
+    await expect.poll(() => server.server.listening).toBe(false);
+    answer();
+    expect(await Promise.race([closed, delay(LIMIT_MS, 'open', { ref: false })])).toBe('closed');
+    expect(await received).toMatch(/^HTTP\/1.1 200 .*connection: close.*"done"/is);
+  });
+
+  it('does not wait for a client of ours to let go of its connection', async () => {
+    const { server, port, asked, answer } = await aServer();
+    await using client = createHttpClient('test-server', [`http://127.0.0.1:${port}`]);
+    const attempt = { signal: new AbortController().signal, timeoutMs: 5_000, number: 1 };
+    const done = client.send({ method: 'GET', path: '/slow' }, attempt);
+    await expect.poll(() => asked.mock.calls.length).toBe(1);
+    const closed = server.close().then(() => 'closed');
+    await expect.poll(() => server.server.listening).toBe(false);
+    answer();
+    expect((await done).status).toBe(200);
+    expect(await Promise.race([closed, delay(LIMIT_MS, 'open', { ref: false })])).toBe('closed');
+  });
 });
 
 describe('a request that is not there in time', () => {

@@ -119,7 +119,7 @@ export function createServer(options: ServerOptions): HttpServer {
     sendProblem(reply, 'route_not_found', 'no route has this path and method'),
   );
   addHealthRoutes(server, options.health);
-  closeUnused(server, keepAliveTimeoutMs);
+  closeConnections(server, keepAliveTimeoutMs);
   return server as unknown as HttpServer;
 }
 
@@ -146,8 +146,10 @@ function openServer(
 /**
  * A connection that has not sent a byte is kept as long as one between two requests, and not when the server closes. Node
  * takes it for one whose request is under way: it would refuse it in the time of a request, and wait for it at the end.
+ * One with an answer under way then is told that it is the last: kept, it would hold the server until its client lets go.
+ * Node closes those between two requests, and Fastify ends those whose request comes later.
  */
-function closeUnused(server: FastifyInstance, afterMs: number): void {
+function closeConnections(server: FastifyInstance, afterMs: number): void {
   const open = new Set<Socket>();
   const closeIfUnused = (socket: Socket) => void (socket.bytesRead === 0 && socket.destroy());
   server.server.on('connection', (socket) => {
@@ -159,7 +161,11 @@ function closeUnused(server: FastifyInstance, afterMs: number): void {
     });
   });
   server.addHook('preClose', (done) => {
-    for (const socket of open) closeIfUnused(socket);
+    for (const socket of open) {
+      closeIfUnused(socket);
+      const answer = answering.get(socket);
+      if (answer?.headersSent === false) answer.setHeader('connection', 'close');
+    }
     done();
   });
 }
