@@ -23,6 +23,13 @@ const COMPENSATION_BACKOFF = { baseMs: 500, maxMs: 5_000 } as const;
 /** Pause between tries of a save that the database did not answer, in ms. */
 const SAVE_RETRY_MS = 200;
 
+/**
+ * For how long a save that decides an order is tried past the order's deadline, and the pause between those tries, in ms. Its
+ * answer may have been lost behind a commit, and nobody else would then know that the order was decided here: a Confirmed
+ * order is closed, so recovery never sees it, and it would never be counted.
+ */
+const DECISION = { limitMs: 300_000, retryMs: 2_000 } as const;
+
 /** Budget of one compensation, in ms: nobody waits for it. */
 const COMPENSATION_BUDGET_MS = Math.max(edges['orders-payments'].callTimeoutMs, edges['orders-stock'].callTimeoutMs);
 
@@ -64,13 +71,15 @@ export function createDriver(options: DriverOptions): Driver {
 
   /** Tries a save until the database answers, so that a short outage does not leave a half-driven saga behind. */
   async function saved(before: Saga, after: Saga, deadline: Deadline, save: () => Promise<boolean>): Promise<boolean> {
+    const isDecision = statusOf(before.state) === null && statusOf(after.state) !== null;
+    const limit = isDecision ? Deadline.after(deadline.remainingMs() + DECISION.limitMs) : deadline;
     for (;;) {
       try {
         return (await save()) || (await wasOurs(before, after));
       } catch (error) {
-        if (!(error instanceof DatabaseUnavailableError) || deadline.expired || options.stopping.aborted) throw error;
+        if (!(error instanceof DatabaseUnavailableError) || limit.expired || options.stopping.aborted) throw error;
         logger.warn({ order_id: after.orderId, reason: messageOf(error) }, 'the saga could not be saved yet');
-        await pause(SAVE_RETRY_MS, options.stopping);
+        await pause(deadline.expired ? DECISION.retryMs : SAVE_RETRY_MS, options.stopping);
       }
     }
   }
