@@ -342,6 +342,21 @@ describe('what is planted in a database is found by exactly one invariant, which
     expect(violationsOf(report)).toMatchObject([{ kind: 'stuck', orderId: ids.confirmed }]);
   });
 
+  it('a second version of an event that says another total', async () => {
+    const second = (amount: number) =>
+      `DELETE FROM outbox WHERE type = 'order.confirmed.v2'; INSERT INTO outbox (id, order_id, type, payload, "TraceParent", created_at, published_at)
+       SELECT gen_random_uuid(), order_id, 'order.confirmed.v2', jsonb_set(payload, '{data,total}', '{"amount":${amount},"currency":"UAH"}'), "TraceParent", created_at, published_at
+       FROM outbox WHERE order_id = '${ids.confirmed}'`;
+    await ledger.plant('orders', second(90_000));
+    expect((await ledger.audit()).verdict).toBe('ok');
+    await ledger.plant('orders', second(90_001));
+    const report = await ledger.audit();
+    expect(violatedOf(report)).toEqual(['I6']);
+    expect(violationsOf(report)).toMatchObject([
+      { kind: 'wrong', detail: 'total is 90000, its order.confirmed.v2 says 90001' },
+    ]);
+  });
+
   it('an order above the payment limit that was confirmed and charged', async () => {
     await ledger.plant(
       'orders',
@@ -352,7 +367,10 @@ describe('what is planted in a database is found by exactly one invariant, which
       'stock',
       `UPDATE reservations SET lines = '[{"productId":1,"quantity":2},{"productId":5,"quantity":1}]' WHERE order_id = '${ids.confirmed}'; UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 5`,
     );
-    await ledger.plant('shipping', `UPDATE "Shipments" SET "Lines" = '[]' WHERE "OrderId" = '${ids.confirmed}'`);
+    await ledger.plant(
+      'shipping',
+      `UPDATE "Shipments" SET "Lines" = '[{"productId":1,"quantity":2},{"productId":5,"quantity":1}]' WHERE "OrderId" = '${ids.confirmed}'`,
+    );
     const report = await ledger.audit();
     expect(violatedOf(report)).toEqual(['I4']);
     expect(violationsOf(report)).toMatchObject([{ kind: 'wrong', orderId: ids.confirmed }]);

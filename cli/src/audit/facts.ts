@@ -37,7 +37,7 @@ export interface OutboxFact {
   readonly messageId: string;
   readonly type: string;
   readonly traceId: string | undefined;
-  /** `data.orderId` and `data.total` of the event. */
+  /** `data.orderId` and `data.total` of the event, in version 2 `data.total.amount`. */
   readonly eventOrderId: string | undefined;
   readonly eventTotalKopiykas: number | undefined;
   readonly createdAt: number;

@@ -69,7 +69,8 @@ export const outboxRows: RowSource<OutboxFact> = {
   database: 'orders',
   name: 'audit_outbox',
   select: (scope) =>
-    `SELECT order_id::text, id::text, type, "TraceParent", payload #>> '{data,orderId}', payload #>> '{data,total}',
+    `SELECT order_id::text, id::text, type, "TraceParent", payload #>> '{data,orderId}',
+       coalesce(payload #>> '{data,total,amount}', payload #>> '{data,total}'),
        ${epochMs('created_at')}, ${epochMs('published_at')}
      FROM outbox ${where(scope, 'order_id', 'created_at')} ORDER BY order_id, seq`,
   parse: ([, id, type, traceParent, eventOrderId, eventTotal, createdAt, publishedAt]) => ({

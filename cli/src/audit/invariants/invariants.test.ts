@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { OrderFact, OrderFacts } from '../facts.ts';
+import type { OrderFact, OrderFacts, OutboxFact } from '../facts.ts';
 import type { InvariantResult } from '../invariant.ts';
 import { judgeOrders } from '../judge-orders.ts';
 import { inboxMatches } from './inbox.ts';
@@ -94,6 +94,20 @@ function cancelledFacts(from: Base, [reason, payment, reservation]: readonly [st
   };
 }
 
+/** The second version beside the first: another message about the same order, of which one is shipped. */
+function withSecondVersion(facts: OrderFacts): OrderFacts {
+  const second = facts.outbox.map((event) => ({
+    ...event,
+    messageId: `${event.messageId}-2`,
+    type: 'order.confirmed.v2',
+  }));
+  return {
+    ...facts,
+    outbox: [...facts.outbox, ...second],
+    inbox: [...facts.inbox, ...second.map(({ messageId, type }) => ({ messageId, type }))],
+  };
+}
+
 const cancellations = fc.constantFrom(
   ['payment declined', 'declined', 'released'] as const,
   ['payment unavailable', 'refunded', 'released'] as const,
@@ -103,12 +117,13 @@ const cancellations = fc.constantFrom(
   ['stock unavailable', '', 'released'] as const,
 );
 const confirmed = base.map(confirmedFacts);
+const inBothVersions = confirmed.map(withSecondVersion);
 const cancelled = fc.tuple(base, cancellations).map(([from, how]) => cancelledFacts(from, how));
 
 describe('a ledger that balances', () => {
   it('violates nothing, whatever orders it holds', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(confirmed, cancelled), { maxLength: 20 }), async (facts) => {
+      fc.asyncProperty(fc.array(fc.oneof(confirmed, inBothVersions, cancelled), { maxLength: 20 }), async (facts) => {
         expect(violated(await judge(facts))).toEqual([]);
       }),
     );
@@ -142,8 +157,30 @@ const changesOfConfirmed: readonly Change[] = [
   ],
   ['no shipment', (f) => ({ ...f, shipments: [] }), 'I7'],
   ['two shipments', (f) => ({ ...f, shipments: [...f.shipments, ...f.shipments] }), 'I7'],
+  ['a shipment without lines', (f) => ({ ...f, shipments: f.shipments.map((s) => ({ ...s, lines: [] })) }), 'I7'],
+  [
+    'a shipment of other lines',
+    (f) => ({
+      ...f,
+      shipments: f.shipments.map((s) => ({ ...s, lines: [...s.lines, { productId: 99, quantity: 1 }] })),
+    }),
+    'I7',
+  ],
   ['a message twice', (f) => ({ ...f, inbox: [...f.inbox, ...f.inbox] }), 'I8'],
   ['no message', (f) => ({ ...f, inbox: [] }), 'I8'],
+];
+
+const ofSecond = (change: (event: OutboxFact) => OutboxFact) => (f: OrderFacts) => ({
+  ...f,
+  outbox: f.outbox.map((event) => (event.type === 'order.confirmed.v2' ? change(event) : event)),
+});
+
+const changesOfSecondVersion: readonly Change[] = [
+  ['another order', ofSecond((e) => ({ ...e, eventOrderId: 'another' })), 'I6'],
+  ['another total', ofSecond((e) => ({ ...e, eventTotalKopiykas: (e.eventTotalKopiykas ?? 0) + 1 })), 'I6'],
+  ['another trace', ofSecond((e) => ({ ...e, traceId: 'f'.repeat(32) })), 'I6'],
+  ['never published', ofSecond((e) => ({ ...e, publishedAt: undefined })), 'I6'],
+  ['the first version missing', (f) => ({ ...f, outbox: f.outbox.slice(1), inbox: f.inbox.slice(1) }), 'I6'],
 ];
 
 const changesOfCancelled: readonly Change[] = [
@@ -171,6 +208,15 @@ describe('one change is found by exactly one invariant, which names the order', 
   it.each(changesOfConfirmed)('Confirmed, %s', async (_title, change, id) => {
     await fc.assert(
       fc.asyncProperty(confirmed, fc.array(cancelled, { maxLength: 3 }), (facts, others) =>
+        expectOne(change(facts), others, id),
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it.each(changesOfSecondVersion)('Confirmed in two versions, the second with %s', async (_title, change, id) => {
+    await fc.assert(
+      fc.asyncProperty(inBothVersions, fc.array(confirmed, { maxLength: 3 }), (facts, others) =>
         expectOne(change(facts), others, id),
       ),
       { numRuns: 30 },

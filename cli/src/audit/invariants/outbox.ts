@@ -8,7 +8,10 @@ export const PUBLISH_LIMIT_MS = 15_000;
 /** Published rows are deleted after a year (source: "Event contract" in the design). In ms. */
 const KEPT_MS = 365 * 24 * 3_600_000;
 
-/** I6: one `order.confirmed` per Confirmed order, in the request's trace, published; none for any other order. */
+/**
+ * I6: one `order.confirmed` per Confirmed order; it and the other versions that the order has say what the order says, in the
+ * request's trace, and are published. No event for any other order.
+ */
 export const outboxMatches: OrderInvariant = {
   id: 'I6',
   title: 'one event per confirmed order, published',
@@ -42,26 +45,30 @@ function judge({ order, orderId, outbox, clock }: Case): Finding {
   }
   const repeated = outbox.find(({ type }, index) => outbox.findIndex((other) => other.type === type) !== index);
   if (repeated !== undefined) return violated('duplicated', `${repeated.type} more than once`);
-  const event = outbox.find(({ type }) => type === ORDER_CONFIRMED);
-  if (event === undefined) {
+  if (!outbox.some(({ type }) => type === ORDER_CONFIRMED)) {
     const isPurged = clock.at - (order.decidedAt ?? order.createdAt) > KEPT_MS;
     return isPurged ? NOTHING : violated('lost', `no ${ORDER_CONFIRMED} in the outbox`);
   }
-  return judgeEvent({ order, orderId, event, clock });
+  const findings = outbox.map((event) => judgeEvent({ order, orderId, event, clock }));
+  return {
+    violations: findings.flatMap(({ violations }) => violations),
+    inFlight: findings.some(({ inFlight }) => inFlight),
+  };
 }
 
 function judgeEvent(options: { order: OrderFact; orderId: string; event: OutboxFact; clock: Clock }): Finding {
   const { order, orderId, event, clock } = options;
-  if (event.eventOrderId !== orderId) return violated('wrong', `its event is about order ${event.eventOrderId}`);
+  const { type } = event;
+  if (event.eventOrderId !== orderId) return violated('wrong', `its ${type} is about order ${event.eventOrderId}`);
   if (event.eventTotalKopiykas !== order.totalKopiykas) {
-    return violated('wrong', `total is ${order.totalKopiykas}, its event says ${event.eventTotalKopiykas}`);
+    return violated('wrong', `total is ${order.totalKopiykas}, its ${type} says ${event.eventTotalKopiykas}`);
   }
   if (event.traceId !== order.traceId) {
-    return violated('wrong', `trace is ${order.traceId ?? 'none'}, its event's is ${event.traceId ?? 'none'}`);
+    return violated('wrong', `trace is ${order.traceId ?? 'none'}, that of its ${type} is ${event.traceId ?? 'none'}`);
   }
   if (event.publishedAt !== undefined) return NOTHING;
   if (!isOverdue(clock, event.createdAt, PUBLISH_LIMIT_MS)) return { violations: [], inFlight: true };
-  return violated('stuck', `unpublished for ${Math.round((clock.at - event.createdAt) / 1000)} s`);
+  return violated('stuck', `${type} unpublished for ${Math.round((clock.at - event.createdAt) / 1000)} s`);
 }
 
 function describe({ status, state }: OrderFact): string {
