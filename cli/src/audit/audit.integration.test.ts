@@ -418,6 +418,25 @@ describe('queues', () => {
     expect(violationsOf(report)[0]).toMatchObject({ kind: 'stuck', detail: expect.stringContaining('2 messages') });
   });
 
+  it('messages that nobody takes are not excused by events that were published just now and received', async () => {
+    await ledger.plant('orders', 'UPDATE outbox SET published_at = now()');
+    await ledger.publish('queue', 2);
+    const report = await ledger.audit();
+    expect(violatedOf(report)).toEqual(['I9']);
+    expect(violationsOf(report)[0]?.detail).toContain('2 messages, 0 of them may be on their way');
+  });
+
+  it('messages that came after everything had settled are excused by younger orders only', async () => {
+    await ledger.plant('orders', 'UPDATE outbox SET published_at = now()');
+    await ledger.plant('shipping', 'DELETE FROM inbox');
+    const looks = [0, 2].map((ready) => [
+      { name: 'shipping.order-confirmed', ready, unacknowledged: 0, consumers: 1 },
+      { name: 'shipping.dead-letters', ready: 0, unacknowledged: 0, consumers: 0 },
+    ]);
+    const target = { ...ledger.target, queues: async () => looks.shift() ?? [] };
+    expect(violatedOf(await ledger.audit({ target }))).toContain('I9');
+  });
+
   it('a dead letter is found, unless it was injected on purpose', async () => {
     await ledger.publish('dead letters', 1);
     expect(violatedOf(await ledger.audit())).toEqual(['I9']);

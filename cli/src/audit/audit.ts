@@ -3,7 +3,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { type Ledger, openLedger } from './collect.ts';
 import type { OrderFacts } from './facts.ts';
 import { type History, readHistory } from './history.ts';
-import { type InvariantResult, type OrderInvariant, verdictOf } from './invariant.ts';
+import { type Clock, type InvariantResult, type OrderInvariant, verdictOf } from './invariant.ts';
 import { CLEAN_TITLE, judgeClean } from './invariants/clean.ts';
 import { acknowledgedIsDurable, ordersWereAskedFor } from './invariants/history.ts';
 import { inboxMatches } from './invariants/inbox.ts';
@@ -12,10 +12,11 @@ import { moneyMatches } from './invariants/money.ts';
 import { outboxMatches } from './invariants/outbox.ts';
 import { judgeQueues, QUEUES_TITLE } from './invariants/queues.ts';
 import { SESSIONS_TITLE } from './invariants/sessions.ts';
-import { SHIPMENT_LIMIT_MS, shipmentsMatch } from './invariants/shipments.ts';
+import { shipmentsMatch } from './invariants/shipments.ts';
 import { judgeInventory, stockMatches } from './invariants/stock.ts';
 import { terminal } from './invariants/terminal.ts';
 import { judgeOrders, unknownResult } from './judge-orders.ts';
+import { readOnTheirWay } from './read-events.ts';
 import { checkMetrics } from './read-metrics.ts';
 import { checkSessions } from './read-sessions.ts';
 import type { Scope } from './rows.ts';
@@ -68,7 +69,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const perOrder = await judgeLedger(ledger, { scope, history, clock, counter });
   if (scope.orderId !== undefined && counter.orders === 0) throw unknownOrder(scope.orderId, ledger);
   onProgress('comparing stock, queues, metrics and sessions');
-  const global = scope.orderId === undefined ? await judgeGlobally(options, ledger) : [];
+  const global = scope.orderId === undefined ? await judgeGlobally(options, ledger, clock) : [];
   const isEmpty = scope.sinceMs !== undefined && counter.orders === 0;
   const invariants = merge(isEmpty ? perOrder.map(ofNoOrder) : perOrder, global);
   return {
@@ -103,7 +104,7 @@ const SKIPPED = { verdict: 'skipped', violations: [], inFlight: 0 } as const;
 interface LedgerOptions {
   readonly scope: Scope;
   readonly history: History | undefined;
-  readonly clock: { readonly at: number; readonly settledAt: number | undefined };
+  readonly clock: Clock;
   readonly counter: { orders: number };
 }
 
@@ -143,12 +144,13 @@ async function* counted(facts: AsyncIterable<OrderFacts>, counter: { orders: num
 async function judgeGlobally(
   { target, deadLetters = 0, lostBefore, signal }: AuditOptions,
   ledger: Ledger,
+  clock: Clock,
 ): Promise<InvariantResult[]> {
   return Promise.all([
     orUnknown({ id: 'I5', title: stockMatches.title }, () => judgeProducts(ledger)),
     orUnknown({ id: 'I9', title: QUEUES_TITLE }, async () => {
-      const recentlyPublished = await countRecentlyPublished(target);
-      return judgeQueues(await target.queues(), { deadLetters, recentlyPublished });
+      const queues = await target.queues();
+      return judgeQueues(queues, { deadLetters, onTheirWay: await readOnTheirWay(target, clock) });
     }),
     orUnknown({ id: 'I11', title: METRICS_TITLE }, () => checkMetrics(target, { lostBefore, signal })),
     orUnknown({ id: 'I13', title: SESSIONS_TITLE }, () => checkSessions(target, signal)),
@@ -179,15 +181,6 @@ async function judgeProducts(ledger: Ledger): Promise<InvariantResult> {
   const violations = judgeInventory(inventory);
   const evidence = `${inventory.length} products add up`;
   return { id: 'I5', title: stockMatches.title, verdict: verdictOf(violations, []), evidence, violations, inFlight: 0 };
-}
-
-async function countRecentlyPublished(target: AuditTarget): Promise<number> {
-  const [row] = await target.databases.query<{ count: number }>(
-    'orders',
-    `SELECT count(*)::int AS count FROM outbox WHERE published_at > now() - $1::float8 * interval '1 millisecond'`,
-    [SHIPMENT_LIMIT_MS],
-  );
-  return row?.count ?? 0;
 }
 
 /** All invariants in the order of their numbers; the two halves of I5 become one. */

@@ -8,8 +8,8 @@ export const QUEUES_TITLE = 'queues are empty';
 export interface QueueExpectation {
   /** Poison that was injected on purpose. */
   readonly deadLetters: number;
-  /** Events published so recently that they may still be on their way. */
-  readonly recentlyPublished: number;
+  /** Events that may still be on their way. */
+  readonly onTheirWay: number;
 }
 
 /** I9: nothing waits in the queue, and the dead letters are exactly what was injected. Pure. */
@@ -18,12 +18,12 @@ export function judgeQueues(queues: readonly QueueDepth[], expected: QueueExpect
   const dead = queues.find(({ name }) => name === DEAD_LETTERS_QUEUE);
   const missing = [main ? [] : ORDER_CONFIRMED_QUEUE, dead ? [] : DEAD_LETTERS_QUEUE].flat();
   const waiting = depthOf(main);
-  const inFlight = Math.min(waiting, expected.recentlyPublished);
+  const inFlight = Math.min(waiting, expected.onTheirWay);
   const violations: Violation[] = [];
   if (waiting > inFlight) {
     violations.push({
       kind: 'stuck',
-      detail: `${ORDER_CONFIRMED_QUEUE}: ${count(waiting)} messages, ${count(inFlight)} of them recent`,
+      detail: `${ORDER_CONFIRMED_QUEUE}: ${count(waiting)} messages, ${count(inFlight)} of them may be on their way`,
     });
   }
   const deadLetters = depthOf(dead);
