@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 export const Product = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   name: Type.String(),
-  price: Type.Integer({ minimum: 0, description: 'Minor units (kopiykas)' }),
+  price: Type.Integer({ minimum: 1, description: 'Minor units (kopiykas)' }),
   currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' }),
 });
 export type Product = Static<typeof Product>;

@@ -16,9 +16,9 @@ export interface Catalog {
   findProduct(id: number, deadline: Deadline): Promise<Product | undefined>;
 }
 
-/** Unknown fields pass: the catalog may add some. */
+/** Unknown fields pass: the catalog may add some. What costs nothing does not: a total of 0 cannot be charged. */
 const ProductBody = Compile(
-  Type.Object({ id: Type.Integer(), price: Type.Integer({ minimum: 0 }), currency: Type.String() }),
+  Type.Object({ id: Type.Integer(), price: Type.Integer({ minimum: 1 }), currency: Type.String() }),
 );
 
 export function createCatalog(client: HttpClient, policy: CallPolicy): Catalog {
