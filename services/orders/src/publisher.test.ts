@@ -181,6 +181,15 @@ describe('the publisher', () => {
     expect([publisher.ready, channels.length]).toEqual([true, 3]);
   });
 
+  it('opens no channel once it is closed', async () => {
+    const { publisher, channels, connect } = await aPublisher();
+    await connect();
+    await publisher[Symbol.asyncDispose]();
+    channels[0]?.emit('close');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(channels).toHaveLength(1);
+  });
+
   it('is not ready while the broker takes no publishes', async () => {
     const { publisher, connect } = await aPublisher();
     await connect();

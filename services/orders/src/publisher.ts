@@ -132,6 +132,8 @@ export async function openPublisher(options: {
       throw new TransientError('the broker returned the message');
     },
     async [Symbol.asyncDispose]() {
+      // Its channel closes with it, and is not to be opened again.
+      connection = undefined;
       await broker[Symbol.asyncDispose]();
     },
   };
