@@ -90,8 +90,19 @@ export async function fillInterrupted(owners: DatabaseUrls, { from, to }: Range)
   await runAsOwner(owners.orders, [INTERRUPTED], [from, to]);
 }
 
-export async function fillBacklog(owners: DatabaseUrls, { from, to }: Range): Promise<void> {
-  await runAsOwner(owners.orders, [BACKLOG], [from, to]);
+/** Adds a backlog of events. `ready` is called when all rows are written and none can be seen yet; resolves with its result. */
+export async function fillBacklog<T>(owners: DatabaseUrls, { from, to }: Range, ready: () => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: owners.orders });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query(BACKLOG, [from, to]);
+    const result = await ready();
+    await client.query('COMMIT');
+    return result;
+  } finally {
+    await client.end();
+  }
 }
 
 /** Takes the backlog's events out again: they belong to no order. */

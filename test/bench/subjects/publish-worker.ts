@@ -1,7 +1,7 @@
 /** Bare publishing: persistent messages with confirms, as many in flight as the relay has, and nothing else. */
 import amqp, { type ConfirmChannel } from 'amqplib';
 import { EVENTS_EXCHANGE } from '../../../kit/src/topology.ts';
-import { closedLoop, type LoopResult } from '../measure/closed-loop.ts';
+import { closedLoop } from '../measure/closed-loop.ts';
 import { answerCalls } from '../measure/worker.ts';
 
 export interface Publishing {
@@ -14,12 +14,19 @@ export interface Publishing {
 }
 
 answerCalls({
-  async run({ url, routingKey, bytes, count, inFlight }: Publishing): Promise<LoopResult> {
+  /** Resolves with when each message was confirmed, in order, ms on a clock of the worker's own. Rejects when one was not. */
+  async run({ url, routingKey, bytes, count, inFlight }: Publishing): Promise<readonly number[]> {
     const connection = await amqp.connect(url);
     try {
       const channel = await connection.createConfirmChannel();
       const content = Buffer.alloc(bytes, 'x');
-      return await closedLoop(inFlight, { count }, () => publish(channel, routingKey, content));
+      const confirmedAt: number[] = [];
+      const { failed } = await closedLoop(inFlight, { count }, async () => {
+        await publish(channel, routingKey, content);
+        confirmedAt.push(performance.now());
+      });
+      if (failed > 0) throw new Error(`${failed} of ${count} messages were not confirmed`);
+      return confirmedAt;
     } finally {
       await connection.close();
     }
