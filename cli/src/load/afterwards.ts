@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import { type AuditReport, audit } from '../audit/audit.ts';
+import { count, type InvariantResult, verdictOf } from '../audit/invariant.ts';
 import type { ByStatus } from '../audit/invariants/metrics.ts';
 import type { AuditTarget } from '../audit/target.ts';
 import { messageOf } from '../errors.ts';
-import { historyLines, readForeignOrders, readOwnOrders, repeatedKeys, writeHistory } from './history.ts';
+import { historyLines, readOwnOrders, repeatedKeys, unaskedOf, writeHistory } from './history.ts';
 import { type Drain, readBacklog, untilDrained } from './outbox.ts';
 
 /** Enough for the broker to be found again and for a hundred events a second, and never so long that nobody waits. ms. */
@@ -30,7 +31,8 @@ export async function drain(
 export interface Audited {
   /** A text: why there is none. */
   readonly report: AuditReport | string;
-  readonly repeatedKeys: readonly string[];
+  /** A text: why they could not be looked at. */
+  readonly repeatedKeys: readonly string[] | string;
 }
 
 export interface AuditedRun {
@@ -50,19 +52,56 @@ export async function auditLoad(
   { runId, folder, records, lostBefore }: AuditedRun,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (text: string) => void },
 ): Promise<Audited> {
-  const firstAt = records.reduce((least, { at }) => Math.min(least, at), Date.now());
+  let repeated: readonly string[] | undefined;
   try {
     await using target = await open();
-    const [own, foreign] = await Promise.all([
-      readOwnOrders(target.databases, runId),
-      readForeignOrders(target.databases, runId, firstAt),
-    ]);
+    const readOwn = () => readOwnOrders(target.databases, runId);
+    const own = await readOwn();
+    repeated = repeatedKeys(own);
     const historyFile = join(folder, 'history.ndjson');
-    await writeHistory(historyFile, historyLines(records, own, foreign));
+    await writeHistory(historyFile, historyLines(records, own));
     const report = await audit({ target, settleMs: SETTLE_MS, historyFile, lostBefore, signal, onProgress });
-    return { report, repeatedKeys: repeatedKeys(own) };
+    return {
+      report: await ofRunAlone(report, async () => unaskedOf(records, await readOwn())),
+      repeatedKeys: repeated,
+    };
   } catch (error) {
     signal.throwIfAborted();
-    return { report: messageOf(error), repeatedKeys: [] };
+    const why = messageOf(error);
+    return { report: why, repeatedKeys: repeated ?? why };
+  }
+}
+
+/** The invariant that no order is there which nobody asked for. */
+const ASKED_FOR = 'I3';
+
+/**
+ * The audit knows what this run's clients were told, and takes orders of others for ones that nobody asked for. Which they are
+ * is looked up when its snapshot is taken: until then others may place more. `readUnasked` names the run's own.
+ */
+async function ofRunAlone(report: AuditReport, readUnasked: () => Promise<readonly string[]>): Promise<AuditReport> {
+  const found = report.invariants.find(({ id }) => id === ASKED_FOR);
+  if (found?.verdict !== 'violated') return report;
+  const judged = await judgeAskedFor(found, readUnasked);
+  const invariants = report.invariants.map((result) => (result === found ? judged : result));
+  const has = (verdict: InvariantResult['verdict']) => invariants.some((result) => result.verdict === verdict);
+  return { ...report, invariants, verdict: has('violated') ? 'violated' : has('unknown') ? 'unknown' : 'ok' };
+}
+
+async function judgeAskedFor(
+  found: InvariantResult,
+  readUnasked: () => Promise<readonly string[]>,
+): Promise<InvariantResult> {
+  try {
+    const unasked = new Set(await readUnasked());
+    const isOthers = ({ kind, orderId }: InvariantResult['violations'][number]) =>
+      kind === 'unexpected' && orderId !== undefined && !unasked.has(orderId);
+    const violations = found.violations.filter((violation) => !isOthers(violation));
+    const others = found.violations.length - violations.length;
+    const evidence = `${count(unasked.size)} orders of the run that nobody asked for, ${count(others)} of others left out`;
+    return { ...found, verdict: verdictOf(violations, []), evidence, violations };
+  } catch (error) {
+    // Nothing is certain about orders of which nobody can say whose they are.
+    return { ...found, verdict: 'unknown', evidence: `whose orders they are: ${messageOf(error)}`, violations: [] };
   }
 }

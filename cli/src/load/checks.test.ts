@@ -104,6 +104,10 @@ describe('the audit', () => {
     expect(judgeKeys([])).toMatchObject({ outcome: 'ok' });
     expect(judgeKeys(['k'])).toMatchObject({ outcome: 'failed', evidence: '1 keys have several: k' });
   });
+
+  it('does not know of two orders for a key where it could not look', () => {
+    expect(judgeKeys('no database')).toMatchObject({ outcome: 'unknown', evidence: 'no database' });
+  });
 });
 
 describe('sampled traces', () => {

@@ -118,16 +118,13 @@ export function judgeTraces(traces: readonly SampledTrace[], { wanted, wasEnough
   return [...judged, { kind: 'trace', name: 'sampled traces', outcome: 'unknown', evidence }];
 }
 
-export function judgeKeys(repeated: readonly string[]): LoadCheck {
-  return {
-    kind: 'audit',
-    name: 'one order per Idempotency-Key',
-    outcome: repeated.length === 0 ? 'ok' : 'failed',
-    evidence:
-      repeated.length === 0
-        ? 'no key has two orders'
-        : `${repeated.length} keys have several: ${repeated.slice(0, 3).join(', ')}`,
-  };
+/** A text: why they could not be looked at. */
+export function judgeKeys(repeated: readonly string[] | string): LoadCheck {
+  const check = { kind: 'audit', name: 'one order per Idempotency-Key' } as const;
+  if (typeof repeated === 'string') return { ...check, outcome: 'unknown', evidence: repeated };
+  if (repeated.length === 0) return { ...check, outcome: 'ok', evidence: 'no key has two orders' };
+  const evidence = `${repeated.length} keys have several: ${repeated.slice(0, 3).join(', ')}`;
+  return { ...check, outcome: 'failed', evidence };
 }
 
 export type LoadVerdict = 'pass' | 'fail' | 'unknown' | 'dirty';

@@ -8,36 +8,12 @@ export interface StoredOrder {
   readonly key: string;
 }
 
-/** An order that somebody else placed meanwhile. */
-export interface ForeignOrder {
-  readonly id: string;
-  readonly status: string | null;
-}
-
 /** Every order whose Idempotency-Key begins with the run's id. */
 export function readOwnOrders(databases: ShopDatabases, runId: string): Promise<readonly StoredOrder[]> {
   return databases.query<StoredOrder>(
     'orders',
     'SELECT id::text, idempotency_key AS key FROM orders WHERE starts_with(idempotency_key, $1)',
     [`${runId}-`],
-  );
-}
-
-/** How far the audit looks back from the first order, with some slack, s. */
-const LOOK_BACK_S = 60;
-
-/** Others' orders from just before the run on: the audit is not to hold them against it. */
-export function readForeignOrders(
-  databases: ShopDatabases,
-  runId: string,
-  sinceMs: number,
-): Promise<readonly ForeignOrder[]> {
-  return databases.query<ForeignOrder>(
-    'orders',
-    `SELECT id::text, status FROM orders
-     WHERE created_at > to_timestamp($2::float8 / 1000) - interval '${LOOK_BACK_S} s'
-       AND (idempotency_key IS NULL OR NOT starts_with(idempotency_key, $1))`,
-    [`${runId}-`, sinceMs],
   );
 }
 
@@ -52,11 +28,7 @@ interface Line {
  * is one that was cut off before anything could be told of it: its order is recovered, not unexpected. Where clients were
  * told that nothing was recorded, an order would be one that nobody asked for, and is left to the audit to find.
  */
-export function historyLines(
-  records: readonly OrderRecord[],
-  own: readonly StoredOrder[],
-  foreign: readonly ForeignOrder[],
-): readonly Line[] {
+export function historyLines(records: readonly OrderRecord[], own: readonly StoredOrder[]): readonly Line[] {
   const byKey = Map.groupBy(records, ({ key }) => key);
   const told = records.map(({ orderId, status, at }) => ({ orderId, status: status ?? 'rejected', time: at }));
   const unclear = own.filter(({ key }) => (byKey.get(key) ?? []).every((record) => !isDecided(record)));
@@ -64,11 +36,13 @@ export function historyLines(
     const sent = byKey.get(key);
     return sent === undefined || sent.some(mayHaveTakenEffect);
   });
-  return [
-    ...foreign.map(({ id, status }) => ({ orderId: id, status: status ?? 'unclear' })),
-    ...told,
-    ...recovered.map(({ id }) => ({ orderId: id, status: 'unclear' })),
-  ];
+  return [...told, ...recovered.map(({ id }) => ({ orderId: id, status: 'unclear' }))];
+}
+
+/** Orders of the run that nobody asked for, as far as its clients were told. */
+export function unaskedOf(records: readonly OrderRecord[], own: readonly StoredOrder[]): readonly string[] {
+  const askedFor = new Set(historyLines(records, own).map(({ orderId }) => orderId));
+  return own.map(({ id }) => id).filter((id) => !askedFor.has(id));
 }
 
 function isDecided({ orderId, status }: OrderRecord): boolean {
