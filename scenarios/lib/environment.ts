@@ -1,4 +1,4 @@
-import { type K6Options, k6Options } from './k6-options.ts';
+import { type K6Options, k6Options, type Thresholds } from './k6-options.ts';
 import { type ScenarioName, type Settings, scenarios } from './scenarios.ts';
 
 /**
@@ -11,8 +11,11 @@ export const runId = __ENV.SHOP_RUN ?? `load-${Date.now().toString(36)}`;
 export const seed = numberFrom('SHOP_SEED', 1);
 export const summaryFile = __ENV.SHOP_SUMMARY;
 
-/** What k6 is to do for this scenario. Throws when a setting is not a number. */
-export function optionsOf(name: ScenarioName): K6Options {
+/**
+ * What k6 is to do for this scenario; `alsoExpected` are thresholds of its own metrics, of phases whose answers must be as
+ * expected. Throws when a setting is not a number.
+ */
+export function optionsOf(name: ScenarioName, alsoExpected: Thresholds = {}): K6Options {
   const scenario = scenarios[name];
   const settings: Settings = {
     rate: numberFrom('SHOP_RATE', scenario.defaults.rate),
@@ -20,7 +23,7 @@ export function optionsOf(name: ScenarioName): K6Options {
     vus: numberFrom('SHOP_VUS', scenario.defaults.vus),
     hasFault: __ENV.SHOP_FAULT === '1',
   };
-  return k6Options(scenario.phases(settings), scenario.requests);
+  return k6Options(scenario.phases(settings), scenario.requests, alsoExpected);
 }
 
 function numberFrom(variable: string, byDefault: number): number {

@@ -37,6 +37,9 @@ interface Common {
   readonly tags: { readonly phase: string };
 }
 
+/** Conditions by metric. */
+export type Thresholds = Readonly<Record<string, string[]>>;
+
 export interface K6Options {
   readonly scenarios: Record<string, K6Scenario & Common>;
   readonly thresholds: Record<string, string[]>;
@@ -44,11 +47,24 @@ export interface K6Options {
   readonly summaryTrendStats: string[];
 }
 
-/** One k6 scenario per phase, so that thresholds can be its own: those of k6 are of the whole run otherwise. */
-export function k6Options(phases: readonly Phase[], requestsPerIteration: number): K6Options {
+/**
+ * One k6 scenario per phase, so that thresholds can be its own: those of k6 are of the whole run otherwise. `alsoExpected` are
+ * further thresholds of phases whose answers must be as expected: while a fault acts they may rightly not hold.
+ */
+export function k6Options(
+  phases: readonly Phase[],
+  requestsPerIteration: number,
+  alsoExpected: Thresholds = {},
+): K6Options {
   return {
     scenarios: Object.fromEntries(phases.map((phase) => [phase.name, { ...executorOf(phase), ...commonOf(phase) }])),
-    thresholds: Object.assign({}, ...phases.map((phase) => thresholdsOf(phase, requestsPerIteration))),
+    thresholds: Object.assign(
+      {},
+      ...phases.map((phase) => ({
+        ...thresholdsOf(phase, requestsPerIteration),
+        ...(phase.demands === 'expected' && ofPhase(phase, alsoExpected)),
+      })),
+    ),
     summaryTrendStats: ['med', 'p(95)', 'p(99)', 'max'],
   };
 }
@@ -67,6 +83,12 @@ function commonOf({ name, startS, durationS }: Phase): Common {
     gracefulStop: `${GRACEFUL_STOP_MS}ms`,
     tags: { phase: name },
   };
+}
+
+function ofPhase({ name }: Phase, thresholds: Thresholds): Thresholds {
+  return Object.fromEntries(
+    Object.entries(thresholds).map(([metric, conditions]) => [`${metric}{phase:${name}}`, conditions]),
+  );
 }
 
 function thresholdsOf({ name, demands, rate, durationS }: Phase, requests: number): Record<string, string[]> {

@@ -63,6 +63,14 @@ describe('with a fault', () => {
     expect(thresholds['order_duration{phase:fault}']).toEqual(['max<10000']);
     expect(Object.keys(thresholds).filter((name) => name.includes('recovery'))).toEqual([]);
   });
+
+  it('what else a scenario expects of its answers is not expected while the fault acts, nor right after it', () => {
+    const { thresholds } = k6Options(phases, 1, { order_read_back: ['rate==1'] });
+    expect(Object.keys(thresholds).filter((name) => name.startsWith('order_read_back'))).toEqual([
+      'order_read_back{phase:before}',
+      'order_read_back{phase:after}',
+    ]);
+  });
 });
 
 describe('a system that hangs', () => {
