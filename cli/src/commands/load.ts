@@ -33,7 +33,7 @@ memory grew. Each order's Idempotency-Key begins with the run's id.
 
 Exit codes: 0; 1 a threshold was crossed, orders left no record, memory grew, the ledger does not balance or a trace has
 another shape; 2; 3 k6 cannot be had; 4 the platform is not ready; 5 evidence is missing, such as fewer traces than
---traces; 6 a fault remains; 130.
+--traces, or a process of a soak that was started anew; 6 a fault remains; 130.
 
   shopctl load run smoke
   shopctl load run steady --rate 50 --duration 2m --chaos orders-broker:down

@@ -24,7 +24,8 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
   const measured = measurePhases(phases, records, scenario.requests);
   const knee = kneeOf(plan, measured, run);
   const usage = usageOf(run);
-  const memory = scenario.name === 'soak' ? judgeMemory(usage) : { checks: [], notJudged: [] };
+  const soak = { durationS: plan.settings.durationS, faults: plan.faults };
+  const memory = scenario.name === 'soak' ? judgeMemory(usage, soak) : { checks: [], notJudged: [] };
   const checks = [...checksOf(plan, run, { knee, measured }), ...memory.checks];
   const verdict = verdictOf(checks, run.window.remains);
   const firstAt = records.reduce((least, { at }) => Math.min(least, at), Date.now());

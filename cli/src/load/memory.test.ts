@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { judgeMemory } from './memory.ts';
+import { judgeMemory, type Soak } from './memory.ts';
 import { UsageMeter } from './usage.ts';
 
 const MB = 1024 ** 2;
 
 /** A process that has so many MB at a minute of the run. */
-type Curve = (minute: number) => number;
+type Curve = (minute: number) => number | undefined;
 
 /** What is measured of processes, a sample each ten seconds. */
 function soak(minutes: number, curves: Readonly<Record<string, Curve>>) {
@@ -13,11 +13,14 @@ function soak(minutes: number, curves: Readonly<Record<string, Curve>>) {
   for (let second = 0; second <= minutes * 60; second += 10) {
     const watched = Object.entries(curves).map(([name, megabytes], index) => ({
       name,
-      process: { pid: index + 1, startTime: 's' },
-      rssBytes: megabytes(second / 60) * MB,
+      process: { pid: index + 1, startTime: startTimeOf(name, second / 60) },
+      rssBytes: bytesOf(megabytes(second / 60)),
     }));
     const table = new Map(
-      watched.map(({ process }) => [process.pid, { startTime: 's', parent: 0, cpuTicks: 1, endedChildrenTicks: 0 }]),
+      watched.map(({ process: { pid, startTime } }) => [
+        pid,
+        { startTime, parent: 0, cpuTicks: 1, endedChildrenTicks: 0 },
+      ]),
     );
     meter.add(second * 1_000, table, watched, { busyMs: 0, allMs: 0 });
   }
@@ -26,7 +29,12 @@ function soak(minutes: number, curves: Readonly<Record<string, Curve>>) {
   return { ...report, processes: report.processes.map((usage) => ({ ...usage, cpuMsPerOrder: 0 })) };
 }
 
-const judged = (minutes: number, curves: Readonly<Record<string, Curve>>) => judgeMemory(soak(minutes, curves));
+const bytesOf = (megabytes: number | undefined) => (megabytes === undefined ? undefined : megabytes * MB);
+/** One of this name is started anew after so many minutes: `orders-1, anew 7`. */
+const startTimeOf = (name: string, minute: number) => (minute < Number(name.split(' anew ')[1] ?? 0) ? 'first' : 's');
+
+const judged = (minutes: number, curves: Readonly<Record<string, Curve>>, faults: Soak['faults'] = []) =>
+  judgeMemory(soak(minutes, curves), { durationS: minutes * 60, faults });
 const outcomes = (minutes: number, curves: Readonly<Record<string, Curve>>) =>
   judged(minutes, curves).checks.map(({ outcome }) => outcome);
 
@@ -84,7 +92,48 @@ describe('the memory of a soak', () => {
     expect(outcomes(20, { supervisor: leak(15) })).toEqual(['failed']);
   });
 
-  it('that was measured nowhere is not judged', () => {
-    expect(judgeMemory(null)).toEqual({ checks: [], notJudged: ['how memory grew: it was not measured'] });
+  it('that was measured nowhere is missing evidence, where it is to be judged', () => {
+    expect(judgeMemory(null, { durationS: 600, faults: [] })).toMatchObject({
+      checks: [{ name: 'the platform has levelled off', outcome: 'unknown' }],
+      notJudged: [],
+    });
+    expect(judgeMemory(null, { durationS: 599, faults: [] }).checks).toEqual([]);
+  });
+
+  it.each([
+    ['was started anew', 'orders-1 anew 7', () => 100, 'it was started anew in the run, times: 1'],
+    ['was started anew long ago', 'orders-1 anew 1', () => 100, 'it was started anew in the run, times: 1'],
+    ['is gone', 'orders-1', (minute: number) => (minute < 15 ? 100 : undefined), 'it was not seen in the last 5.2 min'],
+    ['could not be read', 'orders-1', () => undefined, 'its memory could not be read'],
+    [
+      'came late',
+      'orders-1',
+      (minute: number) => (minute < 12 ? undefined : 100),
+      'its second half was seen for 4.0 min: that takes 10 min, of which the first half is warm-up',
+    ],
+  ])('of a process that %s is missing evidence, which is said of it by name', (_, name, curve, evidence) => {
+    expect(judged(20, { [name]: curve, rabbitmq: () => 235 })).toMatchObject({
+      checks: [
+        { name: `${name} has levelled off`, outcome: 'unknown', evidence },
+        { name: 'rabbitmq has levelled off', outcome: 'ok' },
+      ],
+      notJudged: [],
+    });
+  });
+
+  it('of a process that a fault was aimed at is not judged, and that is said; others are not excused by it', () => {
+    const faults = [{ target: 'orders', fault: 'kill' }];
+    expect(judged(20, { 'orders-1 anew 7': () => 100, 'stock-1 anew 7': () => 100 }, faults)).toMatchObject({
+      checks: [{ name: 'stock-1 anew 7 has levelled off', outcome: 'unknown' }],
+      notJudged: [
+        'how the memory of orders-1 anew 7 grew: it was started anew in the run, times: 1, and kill was aimed at orders',
+      ],
+    });
+  });
+
+  it('of k6 and of the command itself is nobody’s business', () => {
+    expect(judged(10, { k6: () => undefined, shopctl: () => undefined, 'orders-1': levelsOff }).checks).toMatchObject([
+      { name: 'orders-1 has levelled off', outcome: 'ok' },
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import { formatBytes } from '../output/units.ts';
 import type { LoadCheck } from './checks.ts';
+import type { ChosenFault } from './faults.ts';
 import type { LoadResult } from './result.ts';
 import type { Usage } from './usage.ts';
 
@@ -12,6 +13,9 @@ const ALLOWED_GROWTH_BYTES = 32 * 1024 ** 2;
 /** In a shorter half the start has not levelled off, minutes. A sample a second may come late: a little less will do. */
 const LEAST_HALF_MINUTES = 5;
 const SLACK_MINUTES = 0.1;
+
+/** They load and look; what is judged is the platform. */
+const NOT_OF_THE_PLATFORM = ['k6', 'shopctl'];
 
 /**
  * Those that keep what they are sent up to a bound, and what they take once it is reached, bytes: until then growing is their
@@ -26,16 +30,56 @@ export interface JudgedMemory {
   readonly notJudged: readonly string[];
 }
 
-/** Whether each process of a soak has levelled off: the slope of its memory over the second half of the run. */
-export function judgeMemory(usage: LoadResult['usage']): JudgedMemory {
-  const measured = (usage?.processes ?? []).filter(({ memory }) => memory !== null);
-  if (measured.length === 0) return { checks: [], notJudged: ['how memory grew: it was not measured'] };
-  const long = measured.filter((process) => (process.memory?.slopeMinutes ?? 0) >= LEAST_HALF_MINUTES - SLACK_MINUTES);
-  const filling = long.filter(isFilling);
+export interface Soak {
+  readonly durationS: number;
+  readonly faults: readonly Pick<ChosenFault, 'target' | 'fault'>[];
+}
+
+/**
+ * Whether each process of a soak has levelled off: the slope of its memory over the second half of the run. One that was not
+ * there all the time, or could not be read, is missing evidence, unless a fault of the run was aimed at it.
+ */
+export function judgeMemory(usage: LoadResult['usage'], { durationS, faults }: Soak): JudgedMemory {
+  if (durationS < 2 * LEAST_HALF_MINUTES * 60) return { checks: [], notJudged: [`how memory grew: ${LEAST_LENGTH}`] };
+  const processes = (usage?.processes ?? []).filter(({ name }) => !NOT_OF_THE_PLATFORM.includes(name));
+  if (processes.length === 0)
+    return { checks: [unknown('the platform', 'its processes could not be looked at')], notJudged: [] };
+  const judged = processes.map((process) => judgeOne(process, faults));
   return {
-    checks: long.filter((process) => !filling.includes(process)).map(judge),
-    notJudged: [...whyShort(measured, long), ...filling.map(whyFilling)],
+    checks: judged.filter((one) => typeof one !== 'string'),
+    notJudged: judged.filter((one) => typeof one === 'string'),
   };
+}
+
+const LEAST_LENGTH = `that takes ${2 * LEAST_HALF_MINUTES} min, of which the first half is warm-up`;
+
+/** A text: why it is not to be judged. */
+function judgeOne(process: Usage, faults: Soak['faults']): LoadCheck | string {
+  const { name } = process;
+  const why = whyNotKnown(process);
+  if (why === undefined) return isFilling(process) ? whyFilling(process) : judge(process);
+  const aimed = faults.find(({ target }) => target === name || name.startsWith(`${target}-`));
+  return aimed === undefined
+    ? unknown(name, why)
+    : `how the memory of ${name} grew: ${why}, and ${aimed.fault} was aimed at ${aimed.target}`;
+}
+
+function unknown(name: string, evidence: string): LoadCheck {
+  return { kind: 'memory', name: nameOf(name), outcome: 'unknown', evidence };
+}
+
+function nameOf(process: string): string {
+  return `${process} has levelled off`;
+}
+
+/** Why nothing can be said of its second half; undefined when something can. */
+function whyNotKnown({ memory }: Usage): string | undefined {
+  if (memory === null) return 'its memory could not be read';
+  const { restarts, unseenMinutes, slopeMinutes } = memory;
+  if (restarts > 0) return `it was started anew in the run, times: ${restarts}`;
+  if (unseenMinutes > SLACK_MINUTES) return `it was not seen in the last ${unseenMinutes.toFixed(1)} min`;
+  if (slopeMinutes >= LEAST_HALF_MINUTES - SLACK_MINUTES) return undefined;
+  return `its second half was seen for ${slopeMinutes.toFixed(1)} min: ${LEAST_LENGTH}`;
 }
 
 function judge({ name, memory }: Usage): LoadCheck {
@@ -44,7 +88,7 @@ function judge({ name, memory }: Usage): LoadCheck {
   const perMinute = `${(grown / slopeMinutes / 1024 ** 2).toFixed(2)} MB a minute`;
   return {
     kind: 'memory',
-    name: `${name} has levelled off`,
+    name: nameOf(name),
     outcome: grown <= ALLOWED_GROWTH_BYTES ? 'ok' : 'failed',
     evidence: `${perMinute} over the last ${slopeMinutes.toFixed(1)} min, now ${formatBytes(lastBytes)}; at most ${formatBytes(ALLOWED_GROWTH_BYTES)} in that time`,
   };
@@ -62,11 +106,4 @@ function isFilling({ name, memory }: Usage): boolean {
 function whyFilling({ name, memory }: Usage): string {
   const now = formatBytes(memory?.lastBytes ?? 0);
   return `how the memory of ${name} grew: it fills up to ${formatBytes(FILLS_UP_TO[name] ?? 0)} and has ${now}`;
-}
-
-function whyShort(measured: readonly Usage[], long: readonly Usage[]): readonly string[] {
-  const short = measured.filter((process) => !long.includes(process));
-  if (short.length === 0) return [];
-  const whose = long.length === 0 ? '' : ` of ${short.map(({ name }) => name).join(', ')}, started anew meanwhile`;
-  return [`how memory grew${whose}: that takes ${2 * LEAST_HALF_MINUTES} min, of which the first half is warm-up`];
 }

@@ -103,9 +103,10 @@ async function readUsage(
 async function watched({ instances, supervisor }: PlatformState, k6: ProcessIdentity): Promise<readonly Watched[]> {
   const own = await identifyProcess(process.pid);
   return [
-    ...instances.flatMap(({ name, process: running, rssBytes }) =>
-      running === undefined ? [] : [{ name, process: running, rssBytes }],
-    ),
+    // What is not ours has no process here; a service without one is missed.
+    ...instances
+      .filter(({ kind, process: running }) => kind === 'service' || running !== undefined)
+      .map(({ name, process: running, rssBytes }) => ({ name, process: running, rssBytes })),
     { name: 'k6', process: k6 },
     // Receives the telemetry; what it started has names of its own.
     { name: 'supervisor', process: supervisor, isAlone: true, rssBytes: await ownResidentBytes(supervisor.pid) },

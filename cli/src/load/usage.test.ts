@@ -49,7 +49,12 @@ describe('the meter', () => {
           cpuMs: 1_000,
           averagePercent: 50,
           peakPercent: 90,
-          memory: { firstBytes: 100, lastBytes: 110, slopeBytesPerMinute: null, slopeMinutes: 0.02 },
+          memory: expect.objectContaining({
+            firstBytes: 100,
+            lastBytes: 110,
+            slopeBytesPerMinute: null,
+            slopeMinutes: 0.02,
+          }),
         },
       ],
       // 2 s of the machine, 1 s of them ours, in 2 s.
@@ -82,7 +87,23 @@ describe('the meter', () => {
       lastBytes: 103,
       slopeBytesPerMinute: 1,
       slopeMinutes: 1,
+      restarts: 1,
+      unseenMinutes: 0,
     });
+  });
+
+  it('names a process that is not there any more, with the time since then, and one that never could be looked at', () => {
+    const meter = new UsageMeter();
+    for (let minute = 0; minute <= 4; minute++) {
+      const watched = minute < 3 ? { ...orders, rssBytes: 100 } : { name: 'orders-1', process: undefined };
+      const hidden = { name: 'stock-1', process: undefined };
+      meter.add(minute * 60_000, new Map([[10, aProcess(1_000)]]), [watched, hidden], idle);
+    }
+    const memories = meter.report()?.processes.map(({ name, memory }) => [name, memory?.unseenMinutes]);
+    expect(memories).toEqual([
+      ['orders-1', 2],
+      ['stock-1', undefined],
+    ]);
   });
 
   it('goes on counting when a process is started anew', () => {

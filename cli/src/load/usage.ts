@@ -7,7 +7,8 @@ import { ownCpuMs, treeCpuMs } from '../platform/process-table.ts';
 export interface Watched {
   /** `orders-1`, `postgres`, `k6`. */
   readonly name: string;
-  readonly process: ProcessIdentity;
+  /** Undefined while it has none that can be looked at. */
+  readonly process: ProcessIdentity | undefined;
   /** Resident memory now, bytes, with what is below it; pages that those share counted once. */
   readonly rssBytes?: number | undefined;
   /** Without what is below it, which has names of its own. */
@@ -33,6 +34,10 @@ export interface Memory {
   readonly slopeBytesPerMinute: number | null;
   /** How long that half is. */
   readonly slopeMinutes: number;
+  /** How often the process was started anew in that time. */
+  readonly restarts: number;
+  /** From the last look that found it to the last look at all. */
+  readonly unseenMinutes: number;
 }
 
 /** Everything of this machine over the same time. */
@@ -62,6 +67,8 @@ interface Sample {
 /** Keeps what was used, second by second. */
 export class UsageMeter {
   readonly #samples: Sample[] = [];
+  /** Of all that should have been seen. */
+  readonly #names = new Set<string>();
   /** Of a name: what its earlier processes used, and what the present one had used at the last look. */
   readonly #processes = new Map<string, { startTime: string; earlierMs: number; ownMs: number }>();
 
@@ -69,6 +76,8 @@ export class UsageMeter {
   add(atMs: number, table: ProcessTable, watched: readonly Watched[], machine = machineTimes()): void {
     const isFirst = this.#samples.length === 0;
     for (const { name, process, isAlone = false } of watched) {
+      this.#names.add(name);
+      if (process === undefined) continue;
       const cpuMs = isAlone ? ownCpuMs(table, process) : treeCpuMs(table, process);
       if (cpuMs === undefined) continue;
       const known = this.#processes.get(name);
@@ -85,8 +94,8 @@ export class UsageMeter {
       atMs,
       cpuMs: new Map([...this.#processes].map(([name, { earlierMs, ownMs }]) => [name, earlierMs + ownMs])),
       resident: new Map(
-        watched.flatMap(({ name, rssBytes: bytes, process: { startTime } }) =>
-          bytes === undefined ? [] : [[name, { bytes, startTime }]],
+        watched.flatMap(({ name, rssBytes: bytes, process }) =>
+          bytes === undefined || process === undefined ? [] : [[name, { bytes, startTime: process.startTime }]],
         ),
       ),
       machine,
@@ -97,7 +106,7 @@ export class UsageMeter {
   report(fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY): UsageReport | undefined {
     const samples = this.#samples.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
     if (samples.length < 2) return undefined;
-    const processes = [...this.#processes.keys()].map((name) => usageOf(name, samples));
+    const processes = [...this.#names].map((name) => usageOf(name, samples));
     return { processes, machine: machineUsage(samples, processes) };
   }
 
@@ -129,6 +138,7 @@ function memoryOf(name: string, samples: readonly Sample[]): Memory | null {
     return found === undefined ? [] : [{ ...found, minute: atMs / 60_000 }];
   });
   const points = all.filter(({ startTime }) => startTime === all.at(-1)?.startTime);
+  const restarts = new Set(all.map(({ startTime }) => startTime)).size - 1;
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) return null;
   const late = points.slice(Math.floor(points.length / 2));
@@ -138,6 +148,8 @@ function memoryOf(name: string, samples: readonly Sample[]): Memory | null {
     lastBytes: last.bytes,
     slopeBytesPerMinute: slopeMinutes >= 1 ? Math.round(slopeOf(late)) : null,
     slopeMinutes: Math.round(slopeMinutes * 100) / 100,
+    restarts,
+    unseenMinutes: Math.round(((samples.at(-1)?.atMs ?? 0) / 60_000 - last.minute) * 100) / 100,
   };
 }
 
