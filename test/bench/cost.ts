@@ -4,7 +4,7 @@
  * `npm run bench:cost -- --help` names options and exit codes.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { cpus, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,6 +15,7 @@ import type { Output } from '../../cli/src/output/output.ts';
 import { connectPlatform, type PlatformConnection } from '../../cli/src/platform/connection.ts';
 import { cloneRoot, openProject } from '../../cli/src/platform/project.ts';
 import { openShopDatabases } from '../../cli/src/shop/databases.ts';
+import { startGuard } from '../support/guard.ts';
 import { costOf } from './cost/cost.ts';
 import { drainOutbox } from './cost/drain.ts';
 import { placeOrders } from './cost/place-orders.ts';
@@ -71,23 +72,19 @@ async function measure(options: Options, output: Output) {
   const root = cloneRoot();
   const home = await mkdtemp(join(tmpdir(), 'shop-cost-'));
   const env = { ...process.env, SHOPCTL_HOME: home, NO_COLOR: '1' };
-  const shopctl = (...args: string[]) => run(join(root, 'cli/bin/shopctl'), [...args, '--project', 'cost'], { env });
-  try {
-    await shopctl('up', '--direct');
-    const platform = await connectPlatform(openProject('cost', root, env), env);
-    const cost = await samplePlatform(platform, options, output.note);
-    const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${process.platform} ${release()}, Node ${process.version}`;
-    const text = `${renderCost(cost, machine)}\n${renderRelay(cost.relay)}\n\n${renderLoad(cost)}`;
-    if (options.write) {
-      const page = join(root, 'docs/scaling.md');
-      await writeFile(page, replaceCost(await readFile(page, 'utf8'), text));
-    }
-    output.result({ machine, ...cost }, () => text);
-    return exitCodes.ok;
-  } finally {
-    await shopctl('down', '--volumes');
-    await rm(home, { recursive: true, force: true });
+  const shopctl = join(root, 'cli/bin/shopctl');
+  await using _ = startGuard(home, [shopctl, 'down', '--volumes', '--project', 'cost'], env);
+  await run(shopctl, ['up', '--direct', '--project', 'cost'], { env });
+  const platform = await connectPlatform(openProject('cost', root, env), env);
+  const cost = await samplePlatform(platform, options, output.note);
+  const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, ${process.platform} ${release()}, Node ${process.version}`;
+  const text = `${renderCost(cost, machine)}\n${renderRelay(cost.relay)}\n\n${renderLoad(cost)}`;
+  if (options.write) {
+    const page = join(root, 'docs/scaling.md');
+    await writeFile(page, replaceCost(await readFile(page, 'utf8'), text));
   }
+  output.result({ machine, ...cost }, () => text);
+  return exitCodes.ok;
 }
 
 process.exitCode = await runBenchmark(command, measure);

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cloneRoot, openProject } from '../../cli/src/platform/project.ts';
+import { startGuard } from '../support/guard.ts';
 import { rotated, type Summary, summarize } from './rounds.ts';
 import { findStockBroker } from './stock-broker.ts';
 
@@ -24,13 +25,15 @@ export interface StartTimes {
 /**
  * Measures, in an order that rotates: RabbitMQ's own start script alone until the broker greets, `up` with data there, and
  * `up` without data. Each with services, databases and broker stopped before. Side effects: a project `bench` in a
- * temporary folder, removed at the end.
+ * temporary folder, removed at the end, also when this process is killed.
  */
 export async function measureStarts({ rounds, say }: { rounds: number; say(line: string): void }): Promise<StartTimes> {
   const root = cloneRoot();
   const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
   const env = { ...process.env, SHOPCTL_HOME: folder, NO_COLOR: '1' };
-  const shopctl = (...args: string[]) => run(join(root, 'cli/bin/shopctl'), [...args, '--project', 'bench'], { env });
+  const program = join(root, 'cli/bin/shopctl');
+  await using _ = startGuard(folder, [program, 'down', '--volumes', '--project', 'bench'], env);
+  const shopctl = (...args: string[]) => run(program, [...args, '--project', 'bench'], { env });
   const timeUp = async () => {
     const began = performance.now();
     await shopctl('up', '--no-build');
@@ -54,18 +57,13 @@ export async function measureStarts({ rounds, say }: { rounds: number; say(line:
     },
   };
 
-  try {
-    // One start of each that does not count: compile caches, page cache, the broker's first data directory.
-    await broker.measure();
-    await shopctl('up');
-    await shopctl('down');
-    for (let round = 0; round < rounds; round++) {
-      say(`round ${round + 1} of ${rounds}`);
-      for (const kind of rotated(['script', 'warm', 'cold'] as const, round)) await kinds[kind]();
-    }
-  } finally {
-    await shopctl('down', '--volumes');
-    await rm(folder, { recursive: true, force: true });
+  // One start of each that does not count: compile caches, page cache, the broker's first data directory.
+  await broker.measure();
+  await shopctl('up');
+  await shopctl('down');
+  for (let round = 0; round < rounds; round++) {
+    say(`round ${round + 1} of ${rounds}`);
+    for (const kind of rotated(['script', 'warm', 'cold'] as const, round)) await kinds[kind]();
   }
   return {
     broker: broker.detail,

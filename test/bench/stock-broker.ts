@@ -7,6 +7,7 @@ import { createPortBook } from '../../cli/src/platform/ports.ts';
 import type { ComponentContext, Launch } from '../../cli/src/providers/component.ts';
 import { resolveComponent } from '../../cli/src/providers/resolve.ts';
 import { createSecrets } from '../../cli/src/providers/secrets.ts';
+import { guardProcess } from '../support/guard.ts';
 
 const START_LIMIT_MS = 60_000;
 const PROBE_INTERVAL_MS = 10;
@@ -19,7 +20,10 @@ export interface StockBroker {
   measure(): Promise<number>;
 }
 
-/** Finds the broker `shopctl up` would use. Throws when there is none, or when it is not one we start ourselves. */
+/**
+ * Finds the broker `shopctl up` would use. `folder` is a guarded one. Throws when there is none, or when it is not one we start
+ * ourselves.
+ */
 export async function findStockBroker(folder: string, cacheDir: string): Promise<StockBroker> {
   const stateDir = join(folder, 'stock-broker');
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
@@ -40,10 +44,10 @@ export async function findStockBroker(folder: string, cacheDir: string): Promise
   const launch = await resolveComponent('rabbitmq', context);
   // Its version and how it starts; where it lies on this machine is nobody else's business.
   const detail = launch.detail.replace(/ from .* by /, ' by ');
-  return { detail, measure: () => measure(launch, context.logFile('rabbitmq')) };
+  return { detail, measure: () => measure(launch, folder, context.logFile('rabbitmq')) };
 }
 
-async function measure(launch: Launch, logFile: string): Promise<number> {
+async function measure(launch: Launch, folder: string, logFile: string): Promise<number> {
   if (launch.run.type !== 'process') throw new Error(`${launch.detail}: not a broker that is started by its script`);
   const { spec } = launch.run;
   await launch.prepare();
@@ -56,6 +60,7 @@ async function measure(launch: Launch, logFile: string): Promise<number> {
     stdio: ['ignore', log, log],
   });
   closeSync(log);
+  using _ = guardProcess(folder, 'stock-broker', child);
   const ended = once(child, 'exit');
   try {
     await untilGreeted(launch, logFile);

@@ -2,8 +2,8 @@
  * A whole platform for end-to-end tests, started and stopped through the built `shopctl` as its users do it: a project
  * and a state folder of its own, so that it disturbs no other. It is torn down also when the tests fail or are killed.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -12,6 +12,7 @@ import { connectPlatform, type DatabaseName, type PlatformConnection } from '../
 import { cloneRoot, openProject, type Project } from '../../cli/src/platform/project.ts';
 import type { InstanceState, PlatformState } from '../../cli/src/platform/state.ts';
 import { createBackend, type TelemetryBackend } from '../../cli/src/trace/backend.ts';
+import { startGuard } from './guard.ts';
 
 export interface PlatformOptions {
   /** Lower-case letters, digits and dashes; the test file's own. */
@@ -77,12 +78,6 @@ export interface TestPlatform {
 /** Longest `shopctl` run, in ms; `up` may have to build first. */
 const SHOPCTL_TIMEOUT_MS = 180_000;
 
-/**
- * Waits until standard input closes, which happens also when this process is killed, runs the program that follows, and
- * removes the folder when that succeeded.
- */
-const GUARD = 'home=$1; shift; cat >/dev/null; "$@" >"$home/down.log" 2>&1 && rm -rf "$home"';
-
 /** Starts a platform and resolves when it is ready. Throws with the output of `up` when it does not become ready. */
 export async function startPlatform(options: PlatformOptions): Promise<TestPlatform> {
   const home = await mkdtemp(join(tmpdir(), 'shop-e2e-'));
@@ -91,15 +86,8 @@ export async function startPlatform(options: PlatformOptions): Promise<TestPlatf
   const project = openProject(options.project, root, env);
   const command = join(root, 'cli/bin/shopctl');
   const shopctl = (...args: string[]) => run(command, [...args, '--project', project.name], env);
-  const guard = startGuard([home, command, 'down', '--volumes', '--project', project.name], env);
-
-  async function stop(): Promise<void> {
-    const code = await endGuard(guard);
-    if (code === 0) return;
-    const output = await readFile(join(home, 'down.log'), 'utf8');
-    await rm(home, { recursive: true, force: true });
-    throw new Error(`shopctl down ended with ${code}: ${output}`);
-  }
+  const guard = startGuard(home, [command, 'down', '--volumes', '--project', project.name], env);
+  const stop = () => guard[Symbol.asyncDispose]();
 
   const replicas = Object.entries(options.replicas ?? {}).flatMap(([name, count]) => [
     '--replicas',
@@ -202,21 +190,5 @@ function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): 
       if (error !== null && typeof error.code !== 'number') reject(error);
       else resolve({ code: Number(error?.code ?? 0), stdout, stderr });
     });
-  });
-}
-
-function startGuard(command: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
-  // A session of its own: Ctrl-C reaches the tests first, whose end closes the pipe.
-  return spawn('/bin/sh', ['-c', GUARD, 'guard', ...command], {
-    env,
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-}
-
-function endGuard(guard: ChildProcess): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    guard.once('error', reject).once('close', resolve);
-    guard.stdin?.end();
   });
 }

@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { BuiltImage } from '../../../cli/src/images/build-image.ts';
 import { cloneRoot } from '../../../cli/src/platform/project.ts';
 import type { PlatformState } from '../../../cli/src/platform/state.ts';
+import { startGuard } from '../../support/guard.ts';
 import { rotated, type Summary, summarize } from '../rounds.ts';
 
 const run = promisify(execFile);
+const PROGRAM = join(cloneRoot(), 'cli/bin/shopctl');
 export const runtimes = ['process', 'docker'] as const;
 export type Runtime = (typeof runtimes)[number];
 
@@ -49,18 +51,15 @@ export async function measureDocker({
 }): Promise<DockerFigures> {
   const images = await measureImages();
   const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
-  const shopctl = shopctlAt({ ...process.env, SHOPCTL_HOME: folder, SHOPCTL_PROJECT: 'bench', NO_COLOR: '1' });
+  const env = { ...process.env, SHOPCTL_HOME: folder, SHOPCTL_PROJECT: 'bench', NO_COLOR: '1' };
+  await using _ = startGuard(folder, [PROGRAM, 'down', '--volumes'], env);
+  const shopctl = shopctlAt(env);
   const starts: Record<Runtime, Start[]> = { process: [], docker: [] };
-  try {
-    // One start of each that does not count: data directories, compile caches, page cache.
-    for (const runtime of runtimes) await start(shopctl, runtime);
-    for (let round = 0; round < rounds; round++) {
-      say(`round ${round + 1} of ${rounds}`);
-      for (const runtime of rotated(runtimes, round)) starts[runtime].push(await start(shopctl, runtime));
-    }
-  } finally {
-    await shopctl('down', '--volumes');
-    await rm(folder, { recursive: true, force: true });
+  // One start of each that does not count: data directories, compile caches, page cache.
+  for (const runtime of runtimes) await start(shopctl, runtime);
+  for (let round = 0; round < rounds; round++) {
+    say(`round ${round + 1} of ${rounds}`);
+    for (const runtime of rotated(runtimes, round)) starts[runtime].push(await start(shopctl, runtime));
   }
   const components = [...new Set(Object.values(starts).flatMap((all) => all.flatMap((one) => one.components)))];
   return { images, components, runtimes: { process: figuresOf(starts.process), docker: figuresOf(starts.docker) } };
@@ -100,5 +99,5 @@ function figuresOf(starts: readonly Start[]): RuntimeFigures {
 }
 
 function shopctlAt(env: NodeJS.ProcessEnv): Shopctl {
-  return async (...args) => (await run(join(cloneRoot(), 'cli/bin/shopctl'), args, { env, maxBuffer: 1 << 24 })).stdout;
+  return async (...args) => (await run(PROGRAM, args, { env, maxBuffer: 1 << 24 })).stdout;
 }

@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPortBook } from '../../../cli/src/platform/ports.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
+import { guardProcess, startGuard } from '../../support/guard.ts';
 
 const START_LIMIT_MS = 60_000;
-const STOP_LIMIT_MS = 10_000;
 
-/** Restate's server with its default durability, on loopback, with data of its own. */
+/** Restate's server with its default durability, on loopback, with data of its own. It ends with this process, however that ends. */
 export interface RestateServer extends AsyncDisposable {
   readonly pid: number;
   readonly ingress: string;
@@ -20,12 +19,14 @@ export interface RestateServer extends AsyncDisposable {
 
 export async function openRestateServer(program: string): Promise<RestateServer> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-restate-'));
+  const guard = startGuard(folder);
   const book = createPortBook({});
   const [ingress, admin, fabric, endpointPort] = await Promise.all(
     ['ingress', 'admin', 'fabric', 'endpoint'].map((name) => book.reserve(name)),
   );
   const at = (port: number | undefined) => `127.0.0.1:${port}`;
   const child = spawn(program, ['--no-logo', '--listen-mode', 'tcp'], {
+    detached: true,
     stdio: 'ignore',
     env: {
       PATH: process.env.PATH,
@@ -38,14 +39,8 @@ export async function openRestateServer(program: string): Promise<RestateServer>
       DO_NOT_TRACK: '1',
     },
   });
-  const ended = once(child, 'exit');
-  const close = async () => {
-    child.kill('SIGTERM');
-    const limit = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
-    await ended;
-    clearTimeout(limit);
-    await rm(folder, { recursive: true, force: true });
-  };
+  guardProcess(folder, 'restate-server', child);
+  const close = () => guard[Symbol.asyncDispose]();
   try {
     await eventually("Restate's server to be ready", { withinMs: START_LIMIT_MS }, async () => {
       const answers = await Promise.all([

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { eventually } from '../e2e/support/eventually.ts';
+import { startGuard } from './guard.ts';
+
+let folder: string;
+let told: string;
+beforeEach(() => {
+  [folder, told] = [mkdtempSync(join(tmpdir(), 'guard-')), mkdtempSync(join(tmpdir(), 'guard-told-'))];
+});
+afterEach(() => {
+  for (const one of [folder, told]) rmSync(one, { recursive: true, force: true });
+});
+
+/** Starts a process in a group of its own, guards it and a program, says its number, and then waits to be killed. */
+const OWNER = `
+  import { spawn } from 'node:child_process';
+  import { guardProcess, startGuard } from '${new URL('guard.ts', import.meta.url).pathname}';
+  const [folder, told] = process.argv.slice(1);
+  startGuard(folder, ['touch', told + '/taken-back']);
+  const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+  guardProcess(folder, 'sleeper', child);
+  console.log(child.pid);
+  setInterval(() => {}, 1_000);`;
+
+it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+  'takes back what was started when its owner ends by %s',
+  async (signal) => {
+    const owner = spawn(process.execPath, ['--input-type=module', '-e', OWNER, folder, told], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = await once(owner.stdout, 'data');
+    expect(isAlive(Number(line))).toBe(true);
+    owner.kill(signal);
+    await eventually('the folder to be gone', { withinMs: 20_000 }, async () => !existsSync(folder));
+    expect(isAlive(Number(line))).toBe(false);
+    expect(existsSync(join(told, 'taken-back'))).toBe(true);
+  },
+);
+
+it('tells what the program said when it failed, and removes the folder all the same', async () => {
+  const guard = startGuard(folder, ['sh', '-c', 'echo refused; exit 3']);
+  writeFileSync(join(folder, 'file'), '');
+  await expect(guard[Symbol.asyncDispose]()).rejects.toThrow('ended with 3: refused');
+  expect(existsSync(folder)).toBe(false);
+});
+
+/** A process that has ended and that nobody has waited for is not alive. */
+function isAlive(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
