@@ -10,9 +10,9 @@ import {
   verdictOf,
 } from './checks.ts';
 import { busiestAtKnee } from './drive.ts';
-import { findKnee } from './knee.ts';
+import { findKnee, firstSaturated } from './knee.ts';
 import type { Finished, Plan } from './load-run.ts';
-import { type MeasuredPhase, measure, measurePhases } from './measured.ts';
+import { type MeasuredPhase, measure, measurePhases, startOf, throughputOf } from './measured.ts';
 import { judgeMemory } from './memory.ts';
 import type { LoadResult } from './result.ts';
 import { judgeTold } from './told.ts';
@@ -28,8 +28,6 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
   const memory = scenario.name === 'soak' ? judgeMemory(usage, soak) : { checks: [], notJudged: [] };
   const checks = [...checksOf(plan, run, { knee, measured }), ...memory.checks];
   const verdict = verdictOf(checks, run.window.remains);
-  const firstAt = records.reduce((least, { at }) => Math.min(least, at), Date.now());
-  const lastAt = records.reduce((most, { at }) => Math.max(most, at), firstAt);
   const { audited, drained } = run;
   return {
     scenario: scenario.name,
@@ -37,9 +35,9 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
     verdict,
     exitCode: exitCodeOf(verdict),
     settings: settingsOf(plan),
-    startedAt: new Date(firstAt).toISOString(),
+    startedAt: new Date(startOf(records)).toISOString(),
     tookMs: Math.round(run.tookMs),
-    orders: measure(records, (lastAt - firstAt) / 1000),
+    orders: measure(records, lengthS(plan, run)),
     phases: measured,
     outbox: {
       peak: run.observer.peak()?.pending ?? null,
@@ -57,14 +55,30 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
   };
 }
 
+/**
+ * For how long orders were sent, s: what was planned, or until k6 ended when that was earlier. Not from the first order to the
+ * last, between which there is a gap less than orders.
+ */
+function lengthS(
+  { phases }: Pick<Plan, 'phases'>,
+  { startedAt, endedAt }: Pick<Finished, 'startedAt' | 'endedAt'>,
+): number {
+  const planned = Math.max(...phases.map(({ startS, durationS }) => startS + durationS));
+  return startedAt === undefined ? planned : Math.min(planned, (endedAt - startedAt) / 1000);
+}
+
 function settingsOf({ settings: { rate, durationS, vus }, scenario, seed }: Plan): LoadResult['settings'] {
   return { rate: scenario.defaults.rate > 0 ? rate : null, durationS, vus, seed };
 }
 
-function kneeOf({ scenario, phases }: Plan, measured: readonly MeasuredPhase[], { observer, startedAt = 0 }: Finished) {
+function kneeOf(
+  { scenario, phases }: Plan,
+  measured: readonly MeasuredPhase[],
+  { observer, records, startedAt = 0 }: Finished,
+) {
   if (scenario.name !== 'ramp') return null;
-  const knee = findKnee(measured);
-  return { ...knee, busiest: busiestAtKnee(knee, phases, observer, startedAt) };
+  const knee = findKnee(measured, throughputOf(phases, records));
+  return { ...knee, busiest: busiestAtKnee(phases[firstSaturated(measured)], observer, startedAt) };
 }
 
 function checksOf(
@@ -91,9 +105,9 @@ function checksOf(
 function usageOf({ observer, records, startedAt, endedAt }: Finished): LoadResult['usage'] {
   const report = observer.usage.report(startedAt, endedAt) ?? observer.usage.report();
   if (report === undefined) return null;
-  const orders = Math.max(1, records.length);
+  const requests = Math.max(1, records.length);
   const processes = report.processes
-    .map((usage) => ({ ...usage, cpuMsPerOrder: Math.round((100 * usage.cpuMs) / orders) / 100 }))
+    .map((usage) => ({ ...usage, cpuMsPerRequest: Math.round((100 * usage.cpuMs) / requests) / 100 }))
     .toSorted((a, b) => b.cpuMs - a.cpuMs);
   return { machine: report.machine, processes };
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase, Scenario } from '../../../scenarios/lib/scenarios.ts';
 import type { RunningK6 } from './k6-process.ts';
-import { type Knee, whySaturated } from './knee.ts';
+import { whySaturated } from './knee.ts';
 import { measurePhases } from './measured.ts';
 import type { Observer } from './observe.ts';
 
@@ -65,14 +65,12 @@ function countSaturated(phases: readonly Phase[], records: Observer['records'], 
   return measurePhases(over, records, requests).filter((step) => whySaturated(step) !== undefined).length;
 }
 
-/** Those that used most of a core at the first step that did not hold, or over the whole ramp. */
+/** Those that used most of a core at the first step that did not hold, or over the whole ramp when there is none. */
 export function busiestAtKnee(
-  knee: Knee,
-  phases: readonly Phase[],
+  step: Phase | undefined,
   { usage }: Pick<Observer, 'usage'>,
   startedAt: number,
 ): readonly string[] {
-  const step = phases.find(({ rate }) => rate === knee.saturatedAtPerSecond);
   const [from, to] = step ? [step.startS, step.startS + step.durationS] : [0, Number.POSITIVE_INFINITY];
   const report = usage.report(startedAt + from * 1000, startedAt + to * 1000) ?? usage.report();
   if (report === undefined) return [];

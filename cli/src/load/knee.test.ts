@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
 import { findKnee } from './knee.ts';
-import { measurePhases } from './measured.ts';
+import { measurePhases, throughputOf } from './measured.ts';
 import { records, timedOut } from './testing/records.ts';
 
 const SECONDS = 10;
@@ -27,12 +27,13 @@ function kneeOf(steps: readonly Step[]) {
   );
   const sent = steps.flatMap(({ confirmed, tookMs = 50, lost = 0 }, index) => {
     const phase = `step-${index + 1}`;
-    return [
+    const own = [
       ...records(confirmed * SECONDS, SECONDS, { phase, tookMs }),
       ...records(lost * SECONDS, SECONDS, { phase, ...timedOut }),
     ];
+    return own.map((record) => ({ ...record, at: record.at + index * SECONDS * 1000 }));
   });
-  return findKnee(measurePhases(phases, sent, 1));
+  return findKnee(measurePhases(phases, sent, 1), throughputOf(phases, sent));
 }
 
 describe('the knee', () => {
@@ -48,8 +49,16 @@ describe('the knee', () => {
       p95Ms: 90,
       saturatedAtPerSecond: 60,
       because: '52 of 60 orders a second were confirmed',
-      highestPerSecond: 52,
+      highestPerSecond: expect.closeTo(52, 0),
     });
+  });
+
+  it('tells the most that was confirmed within a step, not what became of it later', () => {
+    const steps = [
+      { offered: 20, confirmed: 20 },
+      { offered: 100, confirmed: 100, tookMs: 5_000 },
+    ];
+    expect(kneeOf(steps).highestPerSecond).toBeCloseTo(50, 0);
   });
 
   it('is where answers become slow, also when all of them still come', () => {
@@ -66,7 +75,7 @@ describe('the knee', () => {
       { offered: 40, confirmed: 20, lost: 20 },
       { offered: 60, confirmed: 60 },
     ];
-    expect(kneeOf(steps)).toMatchObject({ sustainedPerSecond: 20, saturatedAtPerSecond: 40, highestPerSecond: 60 });
+    expect(kneeOf(steps)).toMatchObject({ sustainedPerSecond: 20, saturatedAtPerSecond: 40 });
   });
 
   it('lies above a ramp whose steps all held', () => {

@@ -10,7 +10,7 @@ export interface Knee {
   readonly saturatedAtPerSecond: number | null;
   /** Why it did not hold. */
   readonly because: string | null;
-  /** The most orders a second that were confirmed in any step: what the system does when more is asked of it. */
+  /** The most orders a second that were confirmed within the time of any step: what the system does when more is asked of it. */
   readonly highestPerSecond: number;
 }
 
@@ -21,20 +21,25 @@ const P95_LIMIT_MS = 1_000;
 
 /**
  * The last step before the first one that did not hold. Steps after it say nothing: they begin with the queues that it
- * left. A ramp that was ended early has steps that nothing was sent in; they are left out.
+ * left. A ramp that was ended early has steps that nothing was sent in; they are left out. `throughput`: orders confirmed a
+ * second in the time of each step.
  */
-export function findKnee(steps: readonly MeasuredPhase[]): Knee {
-  const measured = steps.filter(({ sent }) => sent > 0);
-  const saturated = measured.findIndex((step) => whySaturated(step) !== undefined);
-  const held = saturated === -1 ? measured.at(-1) : measured[saturated - 1];
-  const first = measured[saturated];
+export function findKnee(steps: readonly MeasuredPhase[], throughput: readonly number[]): Knee {
+  const saturated = firstSaturated(steps);
+  const first = steps[saturated];
+  const held = steps.slice(0, first === undefined ? undefined : saturated).findLast(({ sent }) => sent > 0);
   return {
     sustainedPerSecond: held?.offeredPerSecond ?? null,
     p95Ms: held?.latencyMs.p95 ?? null,
     saturatedAtPerSecond: first?.offeredPerSecond ?? null,
     because: (first && whySaturated(first)) ?? null,
-    highestPerSecond: Math.max(0, ...measured.map(({ expected, durationS }) => round(expected / durationS))),
+    highestPerSecond: round(Math.max(0, ...throughput)),
   };
+}
+
+/** Index of the first step that did not hold; -1 when all did. Not to be found by its rate, which steps may share. */
+export function firstSaturated(steps: readonly MeasuredPhase[]): number {
+  return steps.findIndex((step) => step.sent > 0 && whySaturated(step) !== undefined);
 }
 
 /** Undefined for a step that held. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { measure, measurePhases } from './measured.ts';
+import { measure, measurePhases, throughputOf } from './measured.ts';
 import { aRecord, records, timedOut } from './testing/records.ts';
 
 describe('measure', () => {
@@ -64,5 +64,16 @@ describe('a phase', () => {
   it('in which users wait for their answers misses an iteration that a later one tells of', () => {
     const told = records(45, 10).filter(({ index }) => index % 3 !== 0);
     expect(measurePhases([{ ...phase, rate: undefined }], told, 1)).toMatchObject([{ due: 45, missing: 15 }]);
+  });
+});
+
+describe('the throughput of a phase', () => {
+  it('is what was answered in its time, also to those who asked before it', () => {
+    const phase = { name: 'first', startS: 0, durationS: 10, rate: 5, vus: 10, demands: 'expected' } as const;
+    const phases = [phase, { ...phase, name: 'second', startS: 10 }];
+    const late = records(50, 10, { phase: 'first', tookMs: 4_000 });
+    expect(throughputOf(phases, late)).toEqual([3, 2]);
+    expect(throughputOf(phases, [...late, aRecord({ ...timedOut, phase: 'first' })])).toEqual([3, 2]);
+    expect(throughputOf(phases, [])).toEqual([0, 0]);
   });
 });

@@ -76,6 +76,24 @@ export function measurePhases(
   });
 }
 
+/**
+ * Answers a second as a healthy system gives them, in the time of each phase, whichever phase they were asked for in: what the
+ * system did in that time, and not what became of those who asked then. Phases begin with the first record.
+ */
+export function throughputOf(phases: readonly Phase[], records: readonly OrderRecord[]): readonly number[] {
+  const beganAt = startOf(records);
+  const answeredAt = records.filter(({ expected }) => expected).map(({ at, tookMs }) => at + tookMs - beganAt);
+  return phases.map(({ startS, durationS }) => {
+    const within = answeredAt.filter((ms) => ms >= startS * 1000 && ms < (startS + durationS) * 1000);
+    return within.length / durationS;
+  });
+}
+
+/** When the first was sent, ms since 1970; now without any. */
+export function startOf(records: readonly OrderRecord[]): number {
+  return records.reduce((least, { at }) => Math.min(least, at), Date.now());
+}
+
 /** Iterations are numbered from 0 on; one that left no record is known by a later one. */
 function begunOf(records: readonly OrderRecord[]): number {
   return records.reduce((most, { index }) => Math.max(most, index + 1), 0);

@@ -26,7 +26,7 @@ function soak(minutes: number, curves: Readonly<Record<string, Curve>>) {
   }
   const report = meter.report();
   if (report === undefined) throw new Error('nothing was measured');
-  return { ...report, processes: report.processes.map((usage) => ({ ...usage, cpuMsPerOrder: 0 })) };
+  return { ...report, processes: report.processes.map((usage) => ({ ...usage, cpuMsPerRequest: 0 })) };
 }
 
 const bytesOf = (megabytes: number | undefined) => (megabytes === undefined ? undefined : megabytes * MB);

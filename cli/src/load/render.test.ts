@@ -23,14 +23,14 @@ const result: LoadResult = {
   usage: {
     machine: { cores: 2, averagePercent: 60, peakPercent: 90, othersPercent: 2 },
     processes: [
-      { name: 'orders-1', cpuMs: 900, averagePercent: 92, peakPercent: 99, cpuMsPerOrder: 9, memory: null },
-      { name: 'k6', cpuMs: 1, averagePercent: 0.1, peakPercent: 1, cpuMsPerOrder: 0.01, memory: null },
+      { name: 'orders-1', cpuMs: 900, averagePercent: 92, peakPercent: 99, cpuMsPerRequest: 9, memory: null },
+      { name: 'k6', cpuMs: 1, averagePercent: 0.1, peakPercent: 1, cpuMsPerRequest: 0.01, memory: null },
       {
         name: 'toxiproxy',
         cpuMs: 1,
         averagePercent: 0.1,
         peakPercent: 1,
-        cpuMsPerOrder: 0.01,
+        cpuMsPerRequest: 0.01,
         memory: {
           firstBytes: 2 ** 24,
           lastBytes: 2 ** 25,

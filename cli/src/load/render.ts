@@ -105,11 +105,11 @@ function renderUsage({ usage }: LoadResult, style: Style): string[] {
   const { machine, processes } = usage;
   const rows = processes
     .filter(({ averagePercent, memory }) => averagePercent >= SHOWN_PERCENT || memory !== null)
-    .map(({ name, averagePercent, peakPercent, cpuMsPerOrder, memory }) => [
+    .map(({ name, averagePercent, peakPercent, cpuMsPerRequest, memory }) => [
       name,
       paint(averagePercent, style),
       paint(peakPercent, style),
-      cpuMsPerOrder.toFixed(2),
+      cpuMsPerRequest.toFixed(2),
       memory === null ? '-' : `${formatBytes(memory.firstBytes)} -> ${formatBytes(memory.lastBytes)}`,
       memory?.slopeBytesPerMinute == null ? '-' : `${(memory.slopeBytesPerMinute / 1024 ** 2).toFixed(2)} MB/min`,
     ]);

@@ -34,7 +34,7 @@ export interface LoadResult {
   };
   readonly usage: {
     readonly machine: MachineUsage;
-    readonly processes: readonly (Usage & { readonly cpuMsPerOrder: number })[];
+    readonly processes: readonly (Usage & { readonly cpuMsPerRequest: number })[];
   } | null;
   /** Of a ramp. */
   readonly knee: (Knee & { readonly busiest: readonly string[] }) | null;
