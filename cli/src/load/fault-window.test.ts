@@ -63,8 +63,20 @@ describe('the window of a fault', () => {
   it('is unknown when others ended the fault before its time', async () => {
     const end = { why: 'asked for', tookMs: 1, evidence: 'connects' };
     const cleared = aBook({ refresh: async () => ({ ...lease, status: 'healed' as const, end }) });
-    const { checks } = await runFaultWindow({ faults, ...cleared, phase }, past);
+    const { checks, faults: told } = await runFaultWindow({ faults, ...cleared, phase }, past);
     expect(checks).toMatchObject([{ outcome: 'unknown', evidence: 'others ended it before its time: asked for' }]);
+    expect(told).toMatchObject([{ from: lease.since, to: null }]);
+  });
+
+  it('of a fault that happens once is over when it has happened, not at the end of its phase', async () => {
+    const once = { ...lease, status: 'healed', end: { why: 'it happens once', tookMs: 1, evidence: 'ready' } } as const;
+    const { book } = aBook({ inject: async () => once, refresh: async () => once });
+    const began = Date.now();
+    const waits = { ...phase, durationS: 3.5 };
+    const startedAt = performance.now() - 1_000;
+    const { faults: told } = await runFaultWindow({ faults, book, phase: waits }, { ...past, startedAt });
+    expect(Date.now() - began).toBeGreaterThan(400);
+    expect(Date.parse(String(told[0]?.to)) - began).toBeLessThan(400);
   });
 
   it('tells what could not be taken back', async () => {

@@ -11,7 +11,7 @@ export interface RunFault {
   readonly target: string;
   readonly fault: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** ISO times; null when it never was in effect, or is not gone. */
+  /** ISO times; null when it never was in effect, is not gone, or nobody knows when others ended it. */
   readonly from: string | null;
   readonly to: string | null;
   readonly evidence: string;
@@ -22,6 +22,14 @@ export interface FaultWindow {
   readonly checks: readonly LoadCheck[];
   /** What could not be taken back. */
   readonly remains: readonly string[];
+}
+
+interface Injected {
+  readonly chosen: ChosenFault;
+  /** As it was then; a text: why it could not be injected. */
+  readonly lease: Lease | string;
+  /** ISO time. */
+  readonly injectedAt: string;
 }
 
 /** Orders that were sent at the end of the phase before are answered without the fault, ms. */
@@ -41,25 +49,28 @@ export async function runFaultWindow(
 ): Promise<FaultWindow> {
   const beginsAt = startedAt + phase.startS * 1000 + LATER_MS;
   const endsAt = startedAt + (phase.startS + phase.durationS) * 1000 - EARLIER_MS;
-  const injected: { readonly chosen: ChosenFault; readonly lease: Lease | string }[] = [];
+  const injected: Injected[] = [];
   let remains: readonly string[] = [];
   try {
     await waitUntil(beginsAt, signal);
-    for (const chosen of faults) injected.push({ chosen, lease: await inject(chosen, endsAt, book, signal) });
+    for (const chosen of faults) {
+      const lease = await inject(chosen, endsAt, book, signal);
+      injected.push({ chosen, lease, injectedAt: new Date().toISOString() });
+    }
     await waitUntil(endsAt, signal);
   } finally {
     remains = (await book.heal()).remains;
   }
   const healedAt = new Date().toISOString();
   const ended = await Promise.all(
-    injected.map(async ({ chosen, lease }) => ({
-      chosen,
-      lease: typeof lease === 'string' ? lease : ((await book.refresh(lease.id)) ?? lease),
+    injected.map(async (one) => ({
+      ...one,
+      last: typeof one.lease === 'string' ? one.lease : ((await book.refresh(one.lease.id)) ?? one.lease),
     })),
   );
   return {
-    faults: ended.map(({ chosen, lease }) => describeFault(chosen, lease, healedAt)),
-    checks: ended.map(({ chosen, lease }) => judgeFault(chosen, lease)),
+    faults: ended.map(({ last, ...one }) => describeFault(one, last, healedAt)),
+    checks: ended.map(({ chosen, last }) => judgeFault(chosen, last)),
     remains,
   };
 }
@@ -83,15 +94,21 @@ function waitUntil(atMs: number, signal: AbortSignal): Promise<void> {
   return delay(Math.max(0, atMs - performance.now()), undefined, { signal });
 }
 
-function describeFault({ target, fault, parameters }: ChosenFault, lease: Lease | string, healedAt: string): RunFault {
+function describeFault(
+  { chosen: { target, fault, parameters }, lease: first, injectedAt }: Injected,
+  last: Lease | string,
+  healedAt: string,
+): RunFault {
   const about = { target, fault, parameters };
-  if (typeof lease === 'string') return { ...about, from: null, to: null, evidence: lease };
-  const { since, status, witness } = lease;
+  if (typeof first === 'string' || typeof last === 'string')
+    return { ...about, from: null, to: null, evidence: String(last) };
+  // One that happens once is over as soon as it is injected.
+  const endedAt = first.status === 'healed' ? injectedAt : endedByOthers(last) === undefined ? healedAt : null;
   return {
     ...about,
-    from: since,
-    to: status === 'healed' ? healedAt : null,
-    evidence: witness?.evidence ?? 'it was never looked at',
+    from: last.since,
+    to: last.status === 'healed' ? endedAt : null,
+    evidence: last.witness?.evidence ?? 'it was never looked at',
   };
 }
 
