@@ -26,6 +26,7 @@ import { filesOf, type RunningK6, startK6 } from './k6-process.ts';
 import { type K6Summary, readSummary } from './k6-summary.ts';
 import { describeLive, LiveCount } from './live.ts';
 import { type Observer, startObserver } from './observe.ts';
+import { onAbort } from './on-abort.ts';
 import type { Drain } from './outbox.ts';
 import { createRecordReader } from './records.ts';
 import type { LoadResult } from './result.ts';
@@ -127,7 +128,7 @@ async function loadAndLook(plan: Plan, run: Run): Promise<LoadResult> {
     progress.update('comparing traces');
     // A load that was ended early left no time for the rest, and what was quick is long ago.
     if (loaded.cutAt === undefined) traces.fillUp();
-    const sampled = await traces.results();
+    const sampled = await traces.results(signal);
     const audited = await auditLoad(
       async () => openTarget(await deps.connect(project)),
       { runId: plan.runId, folder, records: loaded.records, lostBefore },
@@ -170,8 +171,8 @@ async function load(plan: Plan, run: Run, traces: TraceSampler): Promise<Loaded>
     gatewayUrl: connection.gatewayUrl,
     htmlFile: plan.htmlFile,
   });
-  const stop = () => void k6.stop();
-  signal.addEventListener('abort', stop, { once: true });
+  // Also when the interruption came while it was started.
+  using _ = onAbort(signal, () => void k6.stop());
   const reader = createRecordReader(files.console);
   const observer = startObserver({
     connection,
@@ -195,7 +196,6 @@ async function load(plan: Plan, run: Run, traces: TraceSampler): Promise<Loaded>
     const said = { messages: await k6.messages(), others: reader.others };
     return { observer, startedAt, endedAt, exitCode, summary, ...said, cutAt, records, window };
   } finally {
-    signal.removeEventListener('abort', stop);
     await k6.stop();
     await observer.stop();
   }

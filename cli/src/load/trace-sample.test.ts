@@ -10,6 +10,8 @@ const confirmed = spansOf(expectedTree(await loadContract('confirmed', root)));
 const whole = [{ name: 'whole', startS: 0, durationS: 10, rate: 10, vus: 5, demands: 'expected' }] as const;
 const withFault = ['before', 'fault', 'recovery', 'after'].map((name) => ({ ...whole[0], name }));
 
+const uninterrupted = new AbortController().signal;
+
 /** A store that has this trace for every id. */
 function aSampler(changes: Partial<ConstructorParameters<typeof TraceSampler>[0]> = {}) {
   const asked: string[] = [];
@@ -29,7 +31,7 @@ describe('sampled traces', () => {
   it('are taken evenly over the load, and compared with the contract', async () => {
     const { sampler } = aSampler();
     for (const record of records(90, 9)) sampler.offer(record);
-    const found = await sampler.results();
+    const found = await sampler.results(uninterrupted);
     expect(found.map(({ orderId, verdict }) => `${orderId} ${verdict}`)).toEqual([
       'order-15 pass',
       'order-45 pass',
@@ -43,7 +45,7 @@ describe('sampled traces', () => {
     sampler.offer(aRecord({ isFirst: false }));
     sampler.offer(aRecord({ orderId: undefined, status: undefined }));
     sampler.offer(aRecord({ status: 'Cancelled', reason: 'out of stock' }));
-    expect(await sampler.results()).toEqual([]);
+    expect(await sampler.results(uninterrupted)).toEqual([]);
   });
 
   it('that came too late are made up for by the newest that were passed over, as many as are missing', async () => {
@@ -51,26 +53,30 @@ describe('sampled traces', () => {
     // Orders of the last third are all too slow.
     for (const record of records(90, 9)) sampler.offer({ ...record, tookMs: record.index < 60 ? 50 : 900 });
     sampler.fillUp();
-    expect((await sampler.results()).map(({ orderId }) => orderId)).toEqual(['order-15', 'order-45', 'order-59']);
+    expect((await sampler.results(uninterrupted)).map(({ orderId }) => orderId)).toEqual([
+      'order-15',
+      'order-45',
+      'order-59',
+    ]);
   });
 
   it('are no more than were asked for', async () => {
     const { sampler } = aSampler();
     for (const record of records(90, 9)) sampler.offer(record);
     sampler.fillUp();
-    expect(await sampler.results()).toHaveLength(3);
+    expect(await sampler.results(uninterrupted)).toHaveLength(3);
   });
 
   it('are none of a fault or the time after it', async () => {
     const { sampler } = aSampler({ count: 4, durationMs: 0, phases: withFault });
     for (const { name } of withFault) sampler.offer(aRecord({ phase: name }));
-    expect((await sampler.results()).map(({ phase }) => phase)).toEqual(['before', 'after']);
+    expect((await sampler.results(uninterrupted)).map(({ phase }) => phase)).toEqual(['before', 'after']);
   });
 
   it('are those that the sagas are in, where requests are repeated', async () => {
     const { sampler, asked } = aSampler({ count: 1, durationMs: 0, traceOf: async (orderId) => `trace of ${orderId}` });
     sampler.offer(aRecord({ orderId: 'x' }));
-    expect(await sampler.results()).toMatchObject([{ traceId: 'trace of x', verdict: 'pass' }]);
+    expect(await sampler.results(uninterrupted)).toMatchObject([{ traceId: 'trace of x', verdict: 'pass' }]);
     expect(new Set(asked)).toEqual(new Set(['trace of x']));
   });
 
@@ -89,7 +95,7 @@ describe('sampled traces', () => {
     };
     const { sampler } = aSampler({ count: 1, durationMs: 0, telemetry });
     sampler.offer(aRecord());
-    expect(await sampler.results()).toMatchObject([{ verdict: 'fail' }]);
+    expect(await sampler.results(uninterrupted)).toMatchObject([{ verdict: 'fail' }]);
   });
 
   it('that cannot be read are unknown', async () => {
@@ -97,6 +103,22 @@ describe('sampled traces', () => {
     const telemetry = { trace: refused, metrics: refused, logs: refused };
     const { sampler } = aSampler({ count: 1, durationMs: 0, telemetry });
     sampler.offer(aRecord());
-    expect(await sampler.results()).toMatchObject([{ verdict: 'unknown', explanation: 'refused' }]);
+    expect(await sampler.results(uninterrupted)).toMatchObject([{ verdict: 'unknown', explanation: 'refused' }]);
+  });
+
+  it('are not waited for when the command is interrupted', async () => {
+    const telemetry = {
+      trace: async () => ({ spans: [], incomplete: undefined }),
+      metrics: async () => [],
+      logs: async () => [],
+    };
+    const { sampler } = aSampler({ count: 1, durationMs: 0, telemetry });
+    sampler.offer(aRecord());
+    const interrupted = new AbortController();
+    const results = sampler.results(interrupted.signal);
+    const began = performance.now();
+    interrupted.abort();
+    await expect(results).rejects.toMatchObject({ name: 'AbortError' });
+    expect(performance.now() - began).toBeLessThan(2_000);
   });
 });

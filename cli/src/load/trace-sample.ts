@@ -5,6 +5,7 @@ import { readAccounts } from '../trace/accounting.ts';
 import { assertTrace, type Verdict } from '../trace/assert.ts';
 import type { TelemetryBackend } from '../trace/backend.ts';
 import { expectedTree, loadContract } from '../trace/contract.ts';
+import { onAbort } from './on-abort.ts';
 
 /** One order's trace, compared with its contract. */
 export interface SampledTrace {
@@ -83,15 +84,18 @@ export class TraceSampler {
     return hasContract && isKnown && isFirst && tookMs <= QUICK_MS && this.#eligible.has(phase);
   }
 
-  /** Resolves with every verdict, after the load and its outbox are done. Never rejects for a trace. */
-  async results(): Promise<readonly SampledTrace[]> {
-    return Promise.all(
+  /** Resolves with every verdict, after the load and its outbox are done. Rejects only when `signal` aborts, and then at once. */
+  async results(signal: AbortSignal): Promise<readonly SampledTrace[]> {
+    using _ = onAbort(signal, () => this.stop());
+    const all = await Promise.all(
       this.#chosen.map(async ({ record, result }) => {
         const first = await result;
         // A relay that was behind is through by now; a trace that was already wrong stays so.
         return first.verdict === 'pass' || this.#over.signal.aborted ? first : this.#look(record, LAST_LOOK_MS);
       }),
     );
+    signal.throwIfAborted();
+    return all;
   }
 
   /** Looks no further. */
