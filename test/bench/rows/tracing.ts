@@ -39,7 +39,7 @@ export async function measureTracing(bench: Bench): Promise<Section> {
     notes: [
       'No figure where the rounds of both overlap: more of them are needed then, or a quieter machine.',
       `With metrics, which stay on when tracing is off, a span comes to ${number(perSpan(on, neither, SERVICES))} µs.`,
-      `32 concurrent, each shot on a platform started for it. Differences of the six services, divided by ${SPANS} spans; receiving them, metrics included, costs the supervisor ${number(perSpan(on, neither, ['supervisor']))} µs a span beside it.`,
+      `32 concurrent, each shot on a platform started for it, after a ${bench.options.quick ? 'second' : 'minute'} under load. Differences of the six services, divided by ${SPANS} spans; receiving them, metrics included, costs the supervisor ${number(perSpan(on, neither, ['supervisor']))} µs a span beside it.`,
     ],
     measured,
   };
