@@ -9,7 +9,7 @@ export interface Settings {
   readonly rate: number;
   /** Of the whole scenario, s. */
   readonly durationS: number;
-  /** The most orders in flight at once; what cannot be started is dropped, and counts. */
+  /** The most users of a phase at once; what no user is free for is dropped, and counts. */
   readonly vus: number;
   /** Phases before, during and after a fault in the middle third. */
   readonly hasFault: boolean;
@@ -160,12 +160,13 @@ function closedPhases(settings: Settings): readonly Phase[] {
   return steadyPhases(settings).map((phase) => ({ ...phase, rate: undefined }));
 }
 
+/** Steps of whole seconds: where the duration is no multiple of them, some are a second longer. */
 function rampPhases({ rate, durationS, vus }: Settings): readonly Phase[] {
-  const stepS = Math.max(1, Math.floor(durationS / RAMP_STEPS));
+  const startOf = (index: number) => Math.floor((index * durationS) / RAMP_STEPS);
   return Array.from({ length: RAMP_STEPS }, (_, index) => ({
     name: `step-${index + 1}`,
-    startS: index * stepS,
-    durationS: stepS,
+    startS: startOf(index),
+    durationS: startOf(index + 1) - startOf(index),
     rate: Math.max(1, Math.round((rate * (index + 1)) / RAMP_STEPS)),
     vus,
     demands: index === 0 ? ('expected' as const) : ('nothing' as const),
