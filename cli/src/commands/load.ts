@@ -31,8 +31,11 @@ memory grew. Each order's Idempotency-Key begins with the run's id.
 10 s after it. A fault is written TARGET:FAULT[,NAME=VALUE...] as "shopctl chaos faults" lists them. Of an experiment
 ("shopctl chaos list") only its faults are taken: its own orders and bounds would not hold beside another load.
 
+An order takes one user until its answer is there, in retry-storm three requests at once. Users of a part that is over may
+wait for answers beside those of the next one for up to 10 s.
+
 Exit codes: 0; 1 a threshold was crossed, orders left no record, memory grew, the ledger does not balance or a trace has
-another shape; 2; 3 k6 cannot be had; 4 the platform is not ready; 5 evidence is missing, such as fewer traces than
+another shape, or another run goes on there; 2; 3 k6 cannot be had; 4 the platform is not ready; 5 evidence is missing, such as fewer traces than
 --traces, or a process of a soak that was started anew; 6 a fault remains; 130.
 
   shopctl load run smoke
@@ -60,7 +63,7 @@ export const register: Register = (program, deps) => {
     .argument('<scenario>', 'a name of "shopctl load list"')
     .option('--rate <orders>', 'orders started a second (ramp, spike: at the top)', parseCount)
     .option('--duration <time>', 'of the whole load, like 30s or 10m', parseDuration)
-    .option('--vus <count>', 'orders in flight at once, at the most', parseCount)
+    .option('--vus <count>', 'users at once, at the most (each part of a load has its own)', parseCount)
     .option('--seed <number>', 'what is ordered follows from it (default: 1)', parseCount)
     .option('--chaos <fault>', 'a fault or experiment in the middle third; may be repeated', collect)
     .option('--traces <count>', 'orders whose traces are compared', parseCount, 5)
