@@ -31,12 +31,12 @@ memory grew. Each order's Idempotency-Key begins with the run's id.
 10 s after it. A fault is written TARGET:FAULT[,NAME=VALUE...] as "shopctl chaos faults" lists them. Of an experiment
 ("shopctl chaos list") only its faults are taken: its own orders and bounds would not hold beside another load.
 
-An order takes one user until its answer is there, in retry-storm three requests at once. Users of a part that is over may
-wait for answers beside those of the next one for up to 10 s.
+A user sends an order and waits for its answer; in retry-storm three requests at once, then one. Those of a part that is
+over may wait beside the users of the next one for up to 10 s.
 
-Exit codes: 0; 1 a threshold was crossed, orders left no record, memory grew, the ledger does not balance or a trace has
-another shape, or another run goes on there; 2; 3 k6 cannot be had; 4 the platform is not ready; 5 evidence is missing, such as fewer traces than
---traces, or a process of a soak that was started anew; 6 a fault remains; 130.
+Exit codes: 0; 1 a threshold was crossed, orders left no record, memory grew, the ledger does not balance, a trace has
+another shape, or another run goes on there; 2; 3 k6 cannot be had; 4 the platform is not ready; 5 evidence is missing,
+such as fewer traces than --traces, or a process of a soak that was started anew; 6 a fault remains; 130.
 
   shopctl load run smoke
   shopctl load run steady --rate 50 --duration 2m --chaos orders-broker:down
