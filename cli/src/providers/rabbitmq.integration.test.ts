@@ -61,6 +61,11 @@ it('tells exactly what waits, what is being worked on and who consumes', async (
   await expect.poll(orderConfirmed).toEqual({ name: ORDER_CONFIRMED_QUEUE, ready: 5, unacknowledged: 0, consumers: 0 });
 });
 
+it('answers all who ask at once', async () => {
+  const asked = Array.from({ length: 20 }, (_, index) => evaluateOnBroker(launch, `${index} * 2.`));
+  expect(await Promise.all(asked)).toEqual(asked.map((_, index) => `${index * 2}`));
+});
+
 it(
   'keeps confirmed messages when it is killed, and starts again on the same data',
   async () => {

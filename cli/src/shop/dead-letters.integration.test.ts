@@ -4,7 +4,7 @@ import { DEAD_LETTERS_QUEUE, declareTopology, EVENTS_EXCHANGE, ORDER_CONFIRMED_Q
 import amqp, { type ChannelModel, type ConfirmChannel, type GetMessage } from 'amqplib';
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { createBroker, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
-import { type MovedLetter, openDeadLetters } from './dead-letters.ts';
+import { type DeadLetters, type MovedLetter, openDeadLetters } from './dead-letters.ts';
 
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-1111111111111111-01';
 
@@ -50,14 +50,19 @@ async function kill(messageId: string): Promise<void> {
   });
 }
 
+/** What a connection is told of a queue may be a moment old. */
+function untilCount(letters: DeadLetters, count: number): Promise<void> {
+  return vi.waitFor(async () => expect(await letters.count()).toBe(count), { timeout: 10_000, interval: 20 });
+}
+
 it('moves a dead letter back as it was, without its history, and takes it off the dead letters', async () => {
   await kill('one');
   const moved: MovedLetter[] = [];
   {
     await using letters = await openDeadLetters(url);
-    expect(await letters.count()).toBe(1);
+    await untilCount(letters, 1);
     expect(await letters.moveBack(1, (letter) => moved.push(letter))).toBe(1);
-    expect(await letters.count()).toBe(0);
+    await untilCount(letters, 0);
   }
   expect(moved).toEqual([
     { messageId: 'one', type: 'order.confirmed', queue: ORDER_CONFIRMED_QUEUE, reason: 'rejected' },
@@ -73,9 +78,9 @@ it('moves no more than it was asked for', async () => {
   await kill('one');
   await kill('two');
   await using letters = await openDeadLetters(url);
-  await vi.waitFor(async () => expect(await letters.count()).toBe(2), { timeout: 10_000 });
+  await untilCount(letters, 2);
   expect(await letters.moveBack(1, () => undefined)).toBe(1);
-  expect(await letters.count()).toBe(1);
+  await untilCount(letters, 1);
 }, 30_000);
 
 it('leaves a letter where it is when its queue is gone', async () => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import type { Launch } from '../component.ts';
 import { execInContainer } from '../docker.ts';
@@ -28,7 +29,9 @@ async function callBroker(
     PATH: '/usr/bin:/bin',
     ...(epmdPort !== undefined && { ERL_EPMD_PORT: String(epmdPort) }),
   };
-  const child = spawn(String(erlCall), [...target, '-e'], { env, timeout: CALL_TIMEOUT_MS });
+  // Its own name, which is "c17" for all of them, is refused while another one is connected; -r draws by the second.
+  const name = `shopctl_${randomBytes(8).toString('hex')}`;
+  const child = spawn(String(erlCall), ['-h', name, ...target, '-e'], { env, timeout: CALL_TIMEOUT_MS });
   child.stdin.on('error', () => undefined); // Reported by the exit code and stderr below.
   child.stdin.end(`${erlang}\n`); // An expression is complete at the end of its line.
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
