@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import pg from 'pg';
 import { databaseLimits } from './edges.ts';
 import { ReplyDroppedError } from './failpoints.ts';
@@ -86,6 +87,16 @@ export interface DatabaseOptions {
 }
 
 /**
+ * Statements that are asked for in one turn of the event loop travel together: one write to the socket instead of one for
+ * each, and one wake of the server. The driver corks the socket for each of its statements (decision 0014).
+ */
+class StatementSocket extends Socket {
+  override uncork(): void {
+    process.nextTick(() => super.uncork());
+  }
+}
+
+/**
  * Opens the pool without waiting for the server, so that a service starts while its database does.
  * Every statement takes a connection by hand and gives it back: `pool.query` runs a queued caller's query in the
  * context of the one that releases, which hangs SQL spans on other requests' traces (decision 0003). A connection
@@ -107,6 +118,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
     // Statements of one transaction that come together are sent together: the relay's marks are one round trip.
     pipeline: true,
+    stream: () => new StatementSocket(),
   });
   const spans = createQuerySpans(options.url);
   pool.on('error', (error) => options.logger.warn({ err: error }, 'an idle database connection was lost'));

@@ -1,4 +1,5 @@
-/** Bare publishing: persistent messages with confirms, as many in flight as the relay has, and nothing else. */
+/** Bare publishing: the relay's messages with confirms, as many in flight as the relay has, and nothing else. */
+import { randomUUID } from 'node:crypto';
 import amqp, { type ConfirmChannel } from 'amqplib';
 import { EVENTS_EXCHANGE } from '../../../kit/src/topology.ts';
 import { closedLoop } from '../measure/closed-loop.ts';
@@ -19,7 +20,7 @@ answerCalls({
     const connection = await amqp.connect(url);
     try {
       const channel = await connection.createConfirmChannel();
-      const content = Buffer.alloc(bytes, 'x');
+      const content = 'x'.repeat(bytes);
       const confirmedAt: number[] = [];
       const { failed } = await closedLoop(inFlight, { count }, async () => {
         await publish(channel, routingKey, content);
@@ -33,10 +34,22 @@ answerCalls({
   },
 });
 
-function publish(channel: ConfirmChannel, routingKey: string, content: Buffer): Promise<void> {
+/** With the properties that the relay's messages have (`services/orders/src/publisher.ts`): the broker keeps them, too. */
+function publish(channel: ConfirmChannel, routingKey: string, content: string): Promise<void> {
   return new Promise((resolve, reject) =>
-    channel.publish(EVENTS_EXCHANGE, routingKey, content, { persistent: true }, (error) =>
-      error ? reject(error) : resolve(),
+    channel.publish(
+      EVENTS_EXCHANGE,
+      routingKey,
+      Buffer.from(content),
+      {
+        headers: {},
+        persistent: true,
+        messageId: randomUUID(),
+        type: routingKey,
+        contentType: 'application/cloudevents+json',
+        timestamp: Math.floor(Date.now() / 1_000),
+      },
+      (error) => (error ? reject(error) : resolve()),
     ),
   );
 }
