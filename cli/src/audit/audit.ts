@@ -213,7 +213,7 @@ function numberOf({ id }: InvariantResult): number {
   return Number(id.slice(1));
 }
 
-function worstOf(invariants: readonly InvariantResult[]): AuditReport['verdict'] {
+export function worstOf(invariants: readonly InvariantResult[]): AuditReport['verdict'] {
   if (invariants.some(({ verdict }) => verdict === 'violated')) return 'violated';
   return invariants.some(({ verdict }) => verdict === 'unknown') ? 'unknown' : 'ok';
 }

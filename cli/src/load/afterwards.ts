@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
-import { type AuditReport, audit } from '../audit/audit.ts';
+import { type AuditReport, audit, worstOf } from '../audit/audit.ts';
 import { count, type InvariantResult, verdictOf } from '../audit/invariant.ts';
 import type { ByStatus } from '../audit/invariants/metrics.ts';
 import type { AuditTarget } from '../audit/target.ts';
@@ -84,8 +84,7 @@ async function ofRunAlone(report: AuditReport, readUnasked: () => Promise<readon
   if (found?.verdict !== 'violated') return report;
   const judged = await judgeAskedFor(found, readUnasked);
   const invariants = report.invariants.map((result) => (result === found ? judged : result));
-  const has = (verdict: InvariantResult['verdict']) => invariants.some((result) => result.verdict === verdict);
-  return { ...report, invariants, verdict: has('violated') ? 'violated' : has('unknown') ? 'unknown' : 'ok' };
+  return { ...report, invariants, verdict: worstOf(invariants) };
 }
 
 async function judgeAskedFor(

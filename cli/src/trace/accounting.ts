@@ -5,6 +5,9 @@ import type { TraceSpan } from './tree.ts';
 /** The metric in which each process says what became of its spans. */
 const SPAN_ACCOUNTING_METRIC = 'shop.telemetry.spans';
 
+/** How long after a limit the bookkeeping may take to decide, ms: two metric reports and some delay. */
+export const ACCOUNTING_GRACE_MS = 3_000;
+
 /** The span bookkeeping of one process at its last report. */
 export interface ProcessAccount {
   readonly service: string;

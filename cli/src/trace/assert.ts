@@ -1,5 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AbsenceReason, absencesIn, mayStillCome, type ProcessAccount } from './accounting.ts';
+import {
+  type AbsenceReason,
+  ACCOUNTING_GRACE_MS,
+  absencesIn,
+  mayStillCome,
+  type ProcessAccount,
+} from './accounting.ts';
 import type { RecordedTrace, TraceBackend } from './backend.ts';
 import { type Comparison, compareTrace } from './compare.ts';
 import { type ContractCounts, countsOf, type ExpectedSpan } from './contract.ts';
@@ -43,8 +49,6 @@ export interface AssertResult {
 }
 
 const POLL_MS = 100;
-/** How long after the limit the bookkeeping may take to decide: two metric reports and some delay. */
-const ACCOUNTING_GRACE_MS = 3_000;
 
 const systemClock: Clock = {
   now: Date.now,

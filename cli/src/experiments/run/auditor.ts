@@ -5,8 +5,9 @@ import type { InvariantResult } from '../../audit/invariant.ts';
 import type { ByStatus } from '../../audit/invariants/metrics.ts';
 import { readLostCounts } from '../../audit/read-metrics.ts';
 import type { AuditRules } from '../format/schema.ts';
-import type { AuditedInvariant, Outcome } from '../journal-records.ts';
+import type { AuditedInvariant } from '../journal-records.ts';
 import type { BookedOrder } from './order-book.ts';
+import { WHERE_IT_HOLDS, WHERE_IT_IS_VIOLATED } from './outcome.ts';
 import type { RunContext } from './run-context.ts';
 import type { Finding } from './verdict.ts';
 
@@ -104,16 +105,11 @@ function historyText(orders: readonly BookedOrder[], earlier: readonly EarlierOr
 }
 
 function hold(result: InvariantResult, { accept, expect }: AuditRules): AuditedInvariant {
-  if (expect[result.id] !== undefined) {
-    const outcome = ({ violated: 'held', ok: 'deviated', unknown: 'unknown', skipped: 'unknown' } as const)[
-      result.verdict
-    ];
-    return { ...result, outcome, rule: 'expected to be violated' };
-  }
-  const outcome: Outcome = ({ ok: 'held', skipped: 'unknown', unknown: 'unknown', violated: 'deviated' } as const)[
-    result.verdict
-  ];
-  const isAccepted = outcome === 'unknown' && (accept[result.id] ?? []).some((verdict) => verdict === result.verdict);
+  const { id, verdict } = result;
+  if (expect[id] !== undefined)
+    return { ...result, outcome: WHERE_IT_IS_VIOLATED[verdict], rule: 'expected to be violated' };
+  const outcome = WHERE_IT_HOLDS[verdict];
+  const isAccepted = outcome === 'unknown' && (accept[id] ?? []).some((accepted) => accepted === verdict);
   return isAccepted ? { ...result, outcome: 'held', rule: 'accepted' } : { ...result, outcome };
 }
 

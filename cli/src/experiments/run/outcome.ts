@@ -1,3 +1,4 @@
+import type { Verdict } from '../../audit/invariant.ts';
 import type { Outcome } from '../journal-records.ts';
 
 /** What came of one look, or of one action. */
@@ -22,3 +23,17 @@ export function worst(outcomes: readonly Outcome[]): Outcome {
 export function unknown(observed: string, rest: Omit<StepResult, 'outcome' | 'observed'> = {}): StepResult {
   return { outcome: 'unknown', observed, ...rest };
 }
+
+/** What an invariant's verdict comes to where it is to hold. One that was skipped was not looked at. */
+export const WHERE_IT_HOLDS: Readonly<Record<Verdict, Outcome>> = {
+  ok: 'held',
+  violated: 'deviated',
+  unknown: 'unknown',
+  skipped: 'unknown',
+};
+/** The same where it is to be violated. */
+export const WHERE_IT_IS_VIOLATED: Readonly<Record<Verdict, Outcome>> = {
+  ...WHERE_IT_HOLDS,
+  ok: 'deviated',
+  violated: 'held',
+};

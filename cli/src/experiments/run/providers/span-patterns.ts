@@ -1,5 +1,11 @@
 import { serviceNames } from '../../../platform/services.ts';
-import { type AbsenceReason, absencesIn, mayStillCome, readAccounts } from '../../../trace/accounting.ts';
+import {
+  type AbsenceReason,
+  ACCOUNTING_GRACE_MS,
+  absencesIn,
+  mayStillCome,
+  readAccounts,
+} from '../../../trace/accounting.ts';
 import type { RecordedTrace } from '../../../trace/backend.ts';
 import { durationMs, type TraceSpan } from '../../../trace/tree.ts';
 import type { SpanPattern, TraceProbe, TraceTolerance } from '../../format/schema.ts';
@@ -11,8 +17,6 @@ const DEFAULT_WITHIN_MS = 10_000;
 const POLL_MS = 200;
 /** A span that came late is seen within this, ms. */
 const QUIET_MS = 1_000;
-/** How long after the limit the bookkeeping may take to decide, ms: two metric reports and some delay. */
-const ACCOUNTING_GRACE_MS = 3_000;
 
 /**
  * Judges single spans of a trace. Waits until the rules hold and have held for a moment, because a span that must not be
