@@ -4,7 +4,7 @@ import type { Logger } from '@shop/kit/logger.ts';
 import { backoffMs } from '@shop/kit/resilience.ts';
 import { createPublishSpans, type PublishSpans } from '@shop/kit/spans/messages.ts';
 import { declareTopology, EVENTS_EXCHANGE } from '@shop/kit/topology.ts';
-import type { ChannelModel, ConfirmChannel, Message } from 'amqplib';
+import type { ChannelModel, ConfirmChannel, Message, Options } from 'amqplib';
 import type { OutboxRow } from './outbox.ts';
 
 /** How long the broker may take to confirm, in ms. */
@@ -172,19 +172,27 @@ function confirmed(
         EVENTS_EXCHANGE,
         row.type,
         Buffer.from(row.payload),
-        {
-          headers,
-          mandatory,
-          persistent: true,
-          messageId: row.id,
-          type: row.type,
-          contentType: 'application/cloudevents+json',
-          timestamp: Math.floor(Date.now() / 1_000),
-        },
+        propertiesOf(row, { headers, mandatory }),
         settle,
       );
     } catch (error) {
       settle(error);
     }
   });
+}
+
+/** What the broker is told of an event's message; it keeps all but `mandatory`. */
+export function propertiesOf(
+  { id, type }: Pick<OutboxRow, 'id' | 'type'>,
+  { headers, mandatory }: { readonly headers: Record<string, string>; readonly mandatory: boolean },
+): Options.Publish {
+  return {
+    headers,
+    mandatory,
+    persistent: true,
+    messageId: id,
+    type,
+    contentType: 'application/cloudevents+json',
+    timestamp: Math.floor(Date.now() / 1_000),
+  };
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import amqp, { type ConfirmChannel } from 'amqplib';
 import { EVENTS_EXCHANGE } from '../../../kit/src/topology.ts';
+import { propertiesOf } from '../../../services/orders/src/publisher.ts';
 import { closedLoop } from '../measure/closed-loop.ts';
 import { answerCalls } from '../measure/worker.ts';
 
@@ -34,21 +35,14 @@ answerCalls({
   },
 });
 
-/** With the properties that the relay's messages have (`services/orders/src/publisher.ts`): the broker keeps them, too. */
+/** With the properties that the relay's messages have: the broker keeps them, too. */
 function publish(channel: ConfirmChannel, routingKey: string, content: string): Promise<void> {
   return new Promise((resolve, reject) =>
     channel.publish(
       EVENTS_EXCHANGE,
       routingKey,
       Buffer.from(content),
-      {
-        headers: {},
-        persistent: true,
-        messageId: randomUUID(),
-        type: routingKey,
-        contentType: 'application/cloudevents+json',
-        timestamp: Math.floor(Date.now() / 1_000),
-      },
+      propertiesOf({ id: randomUUID(), type: routingKey }, { headers: {}, mandatory: false }),
       (error) => (error ? reject(error) : resolve()),
     ),
   );
