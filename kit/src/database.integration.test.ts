@@ -76,3 +76,73 @@ it('statements of a transaction that come together are sent together, and take e
   expect(await countOf('none')).toBe(0);
   await expect(database.ping()).resolves.toBeUndefined();
 });
+
+it('what is sent behind a statement that fails fails with it, and runs afterwards', async () => {
+  const fail = sql('SELECT: division', 'SELECT 1 / $1::int AS quotient');
+  const unseen = sql('SELECT: unseen', 'SELECT $1::text AS answer');
+  const other = sql('SELECT: other', 'SELECT 2 AS two');
+  await using single = openDatabase({ url, poolSize: 1, applicationName: 'kit-test', logger });
+  let outcomes: unknown[] = [];
+  const work = single.transaction(async (transaction) => {
+    const asked = [
+      transaction.query(unseen, ['before']),
+      transaction.query(fail, [0]),
+      transaction.query(other, []),
+      transaction.query(unseen, ['behind']),
+    ];
+    outcomes = (await Promise.allSettled(asked)).map((outcome) =>
+      outcome.status === 'fulfilled' ? outcome.value.rows : outcome.reason.code,
+    );
+  });
+  await expect(work).rejects.toThrow('rolled back');
+  expect(outcomes).toEqual([[{ answer: 'before' }], '22012', '22012', '22012']);
+  expect((await single.query(unseen, ['again'])).rows).toEqual([{ answer: 'again' }]);
+  expect((await single.query(other, [])).rows).toEqual([{ two: 2 }]);
+});
+
+it('a value that cannot be sent keeps what was to be sent with it from the server', async () => {
+  const insert = sql(
+    'INSERT saga_owners: unsent',
+    `INSERT INTO saga_owners (id, instance, lease_until) VALUES ($1, $2, now())`,
+  );
+  const circular: { self?: unknown } = {};
+  circular.self = circular;
+  const id = randomUUID();
+  const work = database.transaction((transaction) =>
+    Promise.all([transaction.query(insert, [id, 'unsent']), transaction.query(insert, [circular, 'unsent'])]),
+  );
+  await expect(work).rejects.toBeInstanceOf(DatabaseUnavailableError);
+  const find = sql('SELECT saga_owners: unsent', 'SELECT instance FROM saga_owners WHERE id = $1');
+  expect((await database.query(find, [id])).count).toBe(0);
+});
+
+it('a server that does not answer in time fails all that was sent, and the connection is not used again', async () => {
+  await using single = openDatabase({ url, poolSize: 1, applicationName: 'kit-test', logger, statementTimeoutMs: 300 });
+  const outcomes: unknown[] = [];
+  let pid: number | undefined;
+  const work = single.transaction(async (transaction) => {
+    pid = (await transaction.query<{ pid: number }>(ownPid, [])).rows[0]?.pid;
+    await transaction.query(sql('SET: no limit', 'SET LOCAL statement_timeout = 0'), []);
+    const asked = [transaction.query(sql('SELECT: sleep', 'SELECT pg_sleep(60)'), []), transaction.query(ownPid, [])];
+    outcomes.push(...(await Promise.allSettled(asked)));
+  });
+  await expect(work).rejects.toMatchObject({ sent: true });
+  const failed = { status: 'rejected', reason: expect.any(DatabaseUnavailableError) };
+  expect(outcomes).toEqual([failed, failed]);
+  expect((await single.query<{ pid: number }>(ownPid, [])).rows[0]?.pid).not.toBe(pid);
+});
+
+it('statements are answered in the order in which they are asked for, also those asked for meanwhile', async () => {
+  const echo = sql('SELECT: echo', 'SELECT $1::int AS number');
+  const numbers = await database.transaction(async (transaction) => {
+    const answered: number[] = [];
+    const ask = async (number: number) => {
+      const { rows } = await transaction.query<{ number: number }>(echo, [number]);
+      answered.push(rows[0]?.number as number);
+      if (number < 40) await ask(number + 20);
+    };
+    await Promise.all(Array.from({ length: 20 }, (_, number) => ask(number)));
+    return answered;
+  });
+  expect(numbers).toEqual(Array.from({ length: 60 }, (_, number) => number));
+});

@@ -1,10 +1,10 @@
-import { Socket } from 'node:net';
 import pg from 'pg';
 import { databaseLimits } from './edges.ts';
 import { ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError, messageOf } from './failures.ts';
 import type { Logger } from './logger.ts';
 import { createQuerySpans } from './spans/queries.ts';
+import { StatementPipeline } from './statement-pipeline.ts';
 import { untraced } from './tracing.ts';
 
 /** PostgreSQL cuts longer identifiers, which would make two statements one. */
@@ -37,13 +37,16 @@ export interface Queryable {
 }
 
 export interface Database extends Queryable, AsyncDisposable {
-  /** BEGIN, `work`, COMMIT; ROLLBACK when `work` rejects. */
+  /** BEGIN, `work`, COMMIT; ROLLBACK when `work` rejects. Rejects also when `work` resolves although a statement failed. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
   /** Resolves when the database answers and the pool is full; untraced. Rejects with DatabaseUnavailableError. */
   ping(): Promise<void>;
 }
 
 const ping = sql('SELECT: ping', 'SELECT 1');
+const begin = sql('BEGIN', 'BEGIN');
+const commit = sql('COMMIT', 'COMMIT');
+const rollback = sql('ROLLBACK', 'ROLLBACK');
 
 /** SQLSTATE classes that pass by themselves: connection, resources, operator intervention, transaction rollback, system. */
 const TRANSIENT_CLASSES = new Set(['08', '40', '53', '57', '58', '55']);
@@ -87,16 +90,6 @@ export interface DatabaseOptions {
 }
 
 /**
- * Statements that are asked for in one turn of the event loop travel together: one write to the socket instead of one for
- * each, and one wake of the server. The driver corks the socket for each of its statements (decision 0014).
- */
-class StatementSocket extends Socket {
-  override uncork(): void {
-    process.nextTick(() => super.uncork());
-  }
-}
-
-/**
  * Opens the pool without waiting for the server, so that a service starts while its database does.
  * Every statement takes a connection by hand and gives it back: `pool.query` runs a queued caller's query in the
  * context of the one that releases, which hangs SQL spans on other requests' traces (decision 0003). A connection
@@ -116,9 +109,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     idle_in_transaction_session_timeout: 10_000,
     idleTimeoutMillis: 0,
     keepAlive: true,
-    // Statements of one transaction that come together are sent together: the relay's marks are one round trip.
-    pipeline: true,
-    stream: () => new StatementSocket(),
   });
   const spans = createQuerySpans(options.url);
   pool.on('error', (error) => options.logger.warn({ err: error }, 'an idle database connection was lost'));
@@ -127,16 +117,19 @@ export function openDatabase(options: DatabaseOptions): Database {
     const client = await pool.connect().catch((error: unknown) => {
       throw classify(error, false);
     });
+    const pipeline = new StatementPipeline(client);
     const connection: Connection = {
       broken: false,
-      async execute<Row extends object>(query: pg.QueryConfig) {
-        const traced = spans.start(query);
+      async execute<Row extends object>(statement: Statement, values: readonly unknown[] = []) {
+        const traced = spans.start(statement);
         try {
-          const result = await client.query<Row>(query);
+          const result = await pipeline.run<Row>({ ...statement, values: values as unknown[] });
           traced?.end();
-          return { rows: result.rows, count: result.rowCount ?? 0 };
+          return { rows: result.rows, count: result.rowCount ?? 0, command: result.command };
         } catch (error) {
           traced?.fail(error);
+          // Leads back to who asked for it, not to the socket.
+          if (error instanceof Error) Error.captureStackTrace(error);
           connection.broken ||= isBroken(error);
           throw classify(error, true);
         }
@@ -179,18 +172,20 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   const database: Database = {
     query: <Row extends object>(statement: Statement, values: readonly unknown[]) =>
-      withConnection((connection) => connection.execute<Row>(prepared(statement, values))),
+      withConnection((connection) => connection.execute<Row>(statement, values)),
     transaction: (work) =>
       withConnection(async (connection) => {
         try {
-          await connection.execute({ text: 'BEGIN' });
-          const result = await work({ query: (statement, values) => connection.execute(prepared(statement, values)) });
-          await connection.execute({ text: 'COMMIT' });
+          await connection.execute(begin);
+          const result = await work({ query: connection.execute });
+          const { command } = await connection.execute(commit);
+          // PostgreSQL's answer to COMMIT when a statement failed and `work` went on all the same.
+          if (command === 'ROLLBACK') throw new Error('the transaction was rolled back: a statement of it had failed');
           await committed(connection);
           return result;
         } catch (error) {
           // When ROLLBACK fails too, the connection is marked broken and destroyed, which rolls back as well.
-          if (!connection.broken) await connection.execute({ text: 'ROLLBACK' }).catch(() => undefined);
+          if (!connection.broken) await connection.execute(rollback).catch(() => undefined);
           throw error;
         }
       }),
@@ -209,9 +204,10 @@ export function openDatabase(options: DatabaseOptions): Database {
 /** One connection while it is taken from the pool. */
 interface Connection {
   broken: boolean;
-  execute<Row extends object>(query: pg.QueryConfig): Promise<Result<Row>>;
+  execute<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Answer<Row>>;
 }
 
-function prepared(statement: Statement, values: readonly unknown[]): pg.QueryConfig {
-  return { name: statement.name, text: statement.text, values: values as unknown[] };
+interface Answer<Row> extends Result<Row> {
+  /** PostgreSQL's command tag, without numbers. */
+  readonly command: string;
 }
