@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../test/support/infrastructure.ts';
-import { type Database, openDatabase, sql } from './database.ts';
+import { type Database, openDatabase, type Queryable, sql } from './database.ts';
 import { ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError } from './failures.ts';
 import { createLogger } from './logger.ts';
@@ -94,7 +94,7 @@ it('what is sent behind a statement that fails fails with it, and runs afterward
       outcome.status === 'fulfilled' ? outcome.value.rows : outcome.reason.code,
     );
   });
-  await expect(work).rejects.toThrow('rolled back');
+  await expect(work).rejects.toMatchObject({ code: '22012' });
   expect(outcomes).toEqual([[{ answer: 'before' }], '22012', '22012', '22012']);
   expect((await single.query(unseen, ['again'])).rows).toEqual([{ answer: 'again' }]);
   expect((await single.query(other, [])).rows).toEqual([{ two: 2 }]);
@@ -145,4 +145,50 @@ it('statements are answered in the order in which they are asked for, also those
     return answered;
   });
   expect(numbers).toEqual(Array.from({ length: 60 }, (_, number) => number));
+});
+
+it('a statement that is asked for when its transaction has ended is not run', async () => {
+  const insert = sql(
+    'INSERT saga_owners: late',
+    `INSERT INTO saga_owners (id, instance, lease_until) VALUES ($1, 'late', now())`,
+  );
+  const count = sql(
+    'SELECT saga_owners: late',
+    `SELECT count(*)::int AS count FROM saga_owners WHERE instance = 'late'`,
+  );
+  const refused = new TypeError('refused by the caller');
+  let late: Promise<unknown> = Promise.resolve();
+  let kept: Queryable = database;
+  const work = database.transaction(async (transaction) => {
+    kept = transaction;
+    const first = transaction.query(ownPid, []);
+    // In work when the transaction fails, and goes on after it.
+    late = first.then(() => transaction.query(insert, [randomUUID()])).catch((error: unknown) => error);
+    await first;
+    throw refused;
+  });
+  await expect(work).rejects.toBe(refused);
+  await late;
+  await expect(kept.query(insert, [randomUUID()])).rejects.toThrow('had ended');
+  expect((await database.query<{ count: number }>(count, [])).rows[0]?.count).toBe(0);
+});
+
+it('what is sent with a BEGIN that fails is not run', async () => {
+  await using single = openDatabase({ url, poolSize: 1, applicationName: 'kit-test', logger });
+  // The server refuses to prepare a second statement of that name.
+  await single.query(sql('PREPARE: taken', 'PREPARE "BEGIN" AS SELECT 1'), []);
+  const insert = sql(
+    'INSERT saga_owners: no BEGIN',
+    `INSERT INTO saga_owners (id, instance, lease_until) VALUES ($1, 'none', now())`,
+  );
+  const work = single.transaction(async (transaction) => {
+    await transaction.query(insert, [randomUUID()]).catch(() => undefined);
+    await transaction.query(insert, [randomUUID()]);
+  });
+  await expect(work).rejects.toMatchObject({ code: '42P05' });
+  const count = sql(
+    'SELECT saga_owners: none',
+    `SELECT count(*)::int AS count FROM saga_owners WHERE instance = 'none'`,
+  );
+  expect((await single.query<{ count: number }>(count, [])).rows[0]?.count).toBe(0);
 });

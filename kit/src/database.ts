@@ -37,7 +37,7 @@ export interface Queryable {
 }
 
 export interface Database extends Queryable, AsyncDisposable {
-  /** BEGIN, `work`, COMMIT; ROLLBACK when `work` rejects. Rejects also when `work` resolves although a statement failed. */
+  /** BEGIN, `work`, COMMIT; ROLLBACK when `work` rejects. Rejects also when `work` resolves although one of its statements failed. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
   /** Resolves when the database answers and the pool is full; untraced. Rejects with DatabaseUnavailableError. */
   ping(): Promise<void>;
@@ -117,24 +117,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     const client = await pool.connect().catch((error: unknown) => {
       throw classify(error, false);
     });
-    const pipeline = new StatementPipeline(client);
-    const connection: Connection = {
-      broken: false,
-      async execute<Row extends object>(statement: Statement, values: readonly unknown[] = []) {
-        const traced = spans.start(statement);
-        try {
-          const result = await pipeline.run<Row>({ ...statement, values: values as unknown[] });
-          traced?.end();
-          return { rows: result.rows, count: result.rowCount ?? 0, command: result.command };
-        } catch (error) {
-          traced?.fail(error);
-          // Leads back to who asked for it, not to the socket.
-          if (error instanceof Error) Error.captureStackTrace(error);
-          connection.broken ||= isBroken(error);
-          throw classify(error, true);
-        }
-      },
-    };
+    const connection: Connection = { client, broken: false };
     // The pool listens to idle connections only; without a listener the loss of this one would end the process.
     const onLost = (error: Error) => {
       connection.broken = true;
@@ -148,6 +131,37 @@ export function openDatabase(options: DatabaseOptions): Database {
       if (!connection.broken) client.off('error', onLost);
       client.release(connection.broken);
     }
+  }
+
+  /** What is asked of a connection for one statement, or for one transaction. */
+  function statementsOn(connection: Connection): Statements {
+    const pipeline = new StatementPipeline(connection.client);
+    return {
+      async query<Row extends object>(statement: Statement, values: readonly unknown[]) {
+        const traced = spans.start(statement);
+        try {
+          const result = await pipeline.run<Row>({ ...statement, values: values as unknown[] });
+          traced?.end();
+          return { rows: result.rows, count: result.rowCount ?? 0 };
+        } catch (error) {
+          traced?.fail(error);
+          // Leads back to who asked for it, not to the socket.
+          if (error instanceof Error) Error.captureStackTrace(error);
+          connection.broken ||= isBroken(error);
+          throw classify(error, true);
+        }
+      },
+      close: () => pipeline.close(new Error('the transaction had ended when the statement was to be sent')),
+    };
+  }
+
+  /** A connection that does not answer ROLLBACK is destroyed, which rolls back as well. */
+  async function rollBack(connection: Connection): Promise<void> {
+    await statementsOn(connection)
+      .query(rollback, [])
+      .catch(() => {
+        connection.broken = true;
+      });
   }
 
   /** An answer that is lost is lost with its connection, which is not used again. */
@@ -172,21 +186,22 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   const database: Database = {
     query: <Row extends object>(statement: Statement, values: readonly unknown[]) =>
-      withConnection((connection) => connection.execute<Row>(statement, values)),
+      withConnection((connection) => statementsOn(connection).query<Row>(statement, values)),
     transaction: (work) =>
       withConnection(async (connection) => {
+        const statements = statementsOn(connection);
         try {
-          await connection.execute(begin);
-          const result = await work({ query: connection.execute });
-          const { command } = await connection.execute(commit);
-          // PostgreSQL's answer to COMMIT when a statement failed and `work` went on all the same.
-          if (command === 'ROLLBACK') throw new Error('the transaction was rolled back: a statement of it had failed');
+          // BEGIN travels with the first statement of `work`. Where it fails, nothing behind it is run.
+          const [, result] = await Promise.all([statements.query(begin, []), work(statements)]);
+          await statements.query(commit, []);
           await committed(connection);
           return result;
         } catch (error) {
-          // When ROLLBACK fails too, the connection is marked broken and destroyed, which rolls back as well.
-          if (!connection.broken) await connection.execute(rollback).catch(() => undefined);
+          statements.close();
+          if (!connection.broken) await rollBack(connection);
           throw error;
+        } finally {
+          statements.close();
         }
       }),
     async ping() {
@@ -203,11 +218,11 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 /** One connection while it is taken from the pool. */
 interface Connection {
+  readonly client: pg.PoolClient;
   broken: boolean;
-  execute<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Answer<Row>>;
 }
 
-interface Answer<Row> extends Result<Row> {
-  /** PostgreSQL's command tag, without numbers. */
-  readonly command: string;
+interface Statements extends Queryable {
+  /** Nothing is sent any more. */
+  close(): void;
 }

@@ -2,17 +2,20 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 
 /**
- * Sends the statements of one connection in the order in which they are asked for. Those that come in one turn of the
- * event loop, or while others are being answered, travel together: one write, one Sync, so the server's answers come in
- * blocks and not one by one ("Pipelining" in PostgreSQL's Frontend/Backend Protocol; decision 0014). The server runs
- * nothing behind one that fails up to the Sync: those fail with it.
+ * Sends the statements of one piece of work on a connection in the order in which they are asked for. Those that come in one
+ * turn of the event loop, or while others are being answered, travel together: one write, one Sync, so the server's answers
+ * come in blocks and not one by one ("Pipelining" in PostgreSQL's Frontend/Backend Protocol; decision 0014).
+ *
+ * After one that failed nothing is run any more: the server runs nothing behind it up to the Sync, and this sends nothing
+ * after that. All of it fails with the error of the first, as if it were the transaction's, which it is.
  *
  * The driver's own pipeline mode has a Sync for each statement, which is a write of the server and a wake of ours each.
  */
 export class StatementPipeline {
   readonly #client: pg.ClientBase;
   #waiting: Asked[] = [];
-  #busy = false;
+  #isBusy = false;
+  #failure: unknown;
 
   constructor(client: pg.ClientBase) {
     this.#client = client;
@@ -25,25 +28,35 @@ export class StatementPipeline {
   run<Row extends pg.QueryResultRow>(
     statement: pg.QueryConfig & { readonly name: string },
   ): Promise<pg.QueryResult<Row>> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       const query = new pg.Query<Row>(statement, (error, result) => {
         asked.isSettled = true;
         if (error) reject(error);
         else resolve(result);
       });
-      const asked: Asked = { query: query as unknown as DriverQuery, isSettled: false };
+      const asked: Asked = { query: query as unknown as DriverQuery, isSettled: false, reject };
       this.#waiting.push(asked);
-      if (this.#busy) return;
-      this.#busy = true;
+      if (this.#isBusy) return;
+      this.#isBusy = true;
       process.nextTick(() => this.#send());
     });
   }
 
-  #send(): void {
-    const statements = this.#waiting;
+  /** What is not sent yet, or asked for later, is rejected with `reason`. */
+  close(reason: unknown): void {
+    this.#failure ??= reason;
+    for (const { reject } of this.#waiting) reject(this.#failure);
     this.#waiting = [];
-    this.#busy = statements.length > 0;
-    if (this.#busy) this.#client.query(new StatementGroup(statements, () => this.#send()));
+  }
+
+  #send(): void {
+    const group = this.#waiting;
+    this.#waiting = [];
+    this.#isBusy = group.length > 0;
+    if (!this.#isBusy) return;
+    const next = () => this.#send();
+    this.#client.query(new StatementGroup(group, { answered: next, failed: (error) => this.close(error) }));
   }
 }
 
@@ -70,19 +83,20 @@ interface DriverQuery {
 interface Asked {
   readonly query: DriverQuery;
   isSettled: boolean;
+  reject(reason: unknown): void;
 }
 
 /** Several queries that are one to the driver's client. Each of them ends with its own answer. */
 class StatementGroup implements DriverQuery {
   readonly #asked: readonly Asked[];
-  readonly #ended: () => void;
+  readonly #on: { answered(): void; failed(error: unknown): void };
   #answered = 0;
   /** The driver puts a function here that ends its timer. */
   callback: (error?: unknown) => void = () => {};
 
-  constructor(asked: readonly Asked[], ended: () => void) {
+  constructor(asked: readonly Asked[], on: { answered(): void; failed(error: unknown): void }) {
     this.#asked = asked;
-    this.#ended = ended;
+    this.#on = on;
   }
 
   get #current(): DriverQuery | undefined {
@@ -133,7 +147,7 @@ class StatementGroup implements DriverQuery {
 
   handleReadyForQuery(): void {
     this.callback();
-    this.#ended();
+    this.#on.answered();
   }
 
   handleError(error: unknown, connection: DriverConnection): void {
@@ -145,6 +159,6 @@ class StatementGroup implements DriverQuery {
       query.handleError(error, connection);
     }
     this.callback(error);
-    this.#ended();
+    this.#on.failed(error);
   }
 }

@@ -7,7 +7,7 @@ import { createPortBook } from '../../cli/src/platform/ports.ts';
 import type { ComponentContext, Launch } from '../../cli/src/providers/component.ts';
 import { resolveComponent } from '../../cli/src/providers/resolve.ts';
 import { createSecrets } from '../../cli/src/providers/secrets.ts';
-import { guardProcess } from '../support/guard.ts';
+import { guardMark, guardProcess } from '../support/guard.ts';
 
 const START_LIMIT_MS = 60_000;
 const PROBE_INTERVAL_MS = 10;
@@ -55,7 +55,8 @@ async function measure(launch: Launch, folder: string, logFile: string): Promise
   const began = performance.now();
   const child = spawn(spec.command, [...spec.args], {
     cwd: spec.cwd,
-    env: { ...spec.env },
+    // The script starts a port mapper, which leaves its group.
+    env: { ...spec.env, ...guardMark(folder) },
     detached: true,
     stdio: ['ignore', log, log],
   });

@@ -16,15 +16,24 @@ afterEach(() => {
   for (const one of [folder, told]) rmSync(one, { recursive: true, force: true });
 });
 
-/** Starts a process in a group of its own, guards it and a program, says its number, and then waits to be killed. */
+/**
+ * Starts a process in a group of its own, which starts a daemon in another one, guards it and a program, says the numbers of
+ * both, and then waits to be killed.
+ */
 const OWNER = `
   import { spawn } from 'node:child_process';
-  import { guardProcess, startGuard } from '${new URL('guard.ts', import.meta.url).pathname}';
+  import { once } from 'node:events';
+  import { guardMark, guardProcess, startGuard } from '${new URL('guard.ts', import.meta.url).pathname}';
   const [folder, told] = process.argv.slice(1);
   startGuard(folder, ['touch', told + '/taken-back']);
-  const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+  const child = spawn('sh', ['-c', 'setsid sleep 600 >&2 & echo $!; exec sleep 600'], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, ...guardMark(folder) },
+  });
   guardProcess(folder, 'sleeper', child);
-  console.log(child.pid);
+  const [daemon] = await once(child.stdout, 'data');
+  console.log(child.pid, Number(daemon));
   setInterval(() => {}, 1_000);`;
 
 it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
@@ -34,10 +43,11 @@ it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [line] = await once(owner.stdout, 'data');
-    expect(isAlive(Number(line))).toBe(true);
+    const started = String(line).split(' ').map(Number);
+    expect(started.map(isAlive)).toEqual([true, true]);
     owner.kill(signal);
     await eventually('the folder to be gone', { withinMs: 20_000 }, async () => !existsSync(folder));
-    expect(isAlive(Number(line))).toBe(false);
+    expect(started.map(isAlive)).toEqual([false, false]);
     expect(existsSync(join(told, 'taken-back'))).toBe(true);
   },
 );

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 /**
  * Waits until standard input closes, which happens also when this process is killed; ends the groups of processes whose
- * leaders are in NAME.pid files of the folder, runs the program that follows, and removes the folder when that succeeded.
+ * leaders are in NAME.pid files of the folder, then on Linux what left them and carries the folder's mark; runs the program that follows, and removes the folder when that succeeded.
  */
 const GUARD = `
 folder=$1; shift
@@ -18,6 +18,9 @@ for file in "$folder"/*.pid; do
   tries=0
   while kill -0 "-$group" && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
   kill -KILL "-$group"
+done 2>/dev/null
+for environ in $(grep -lzFx "SHOPCTL_GUARD=$folder" /proc/[0-9]*/environ 2>/dev/null); do
+  kill -KILL "$(basename "$(dirname "$environ")")"
 done 2>/dev/null
 "$@" >"$folder/guard.log" 2>&1 && rm -rf "$folder"`;
 
@@ -47,6 +50,11 @@ export function startGuard(
       throw new Error(`${command.join(' ')} ended with ${code}: ${output}`);
     },
   };
+}
+
+/** To be in the environment of what may start daemons, which leave its group: the guard of `folder` ends them as well. */
+export function guardMark(folder: string): { readonly SHOPCTL_GUARD: string } {
+  return { SHOPCTL_GUARD: folder };
 }
 
 /**
