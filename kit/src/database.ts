@@ -4,7 +4,7 @@ import { ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError, messageOf } from './failures.ts';
 import type { Logger } from './logger.ts';
 import { createQuerySpans } from './spans/queries.ts';
-import { StatementPipeline } from './statement-pipeline.ts';
+import { runAlone, StatementPipeline } from './statement-pipeline.ts';
 import { untraced } from './tracing.ts';
 
 /** PostgreSQL cuts longer identifiers, which would make two statements one. */
@@ -133,35 +133,33 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  /** What is asked of a connection for one statement, or for one transaction. */
-  function statementsOn(connection: Connection): Statements {
-    const pipeline = new StatementPipeline(connection.client);
-    return {
-      async query<Row extends object>(statement: Statement, values: readonly unknown[]) {
-        const traced = spans.start(statement);
-        try {
-          const result = await pipeline.run<Row>({ ...statement, values: values as unknown[] });
-          traced?.end();
-          return { rows: result.rows, count: result.rowCount ?? 0 };
-        } catch (error) {
-          traced?.fail(error);
-          // Leads back to who asked for it, not to the socket.
-          if (error instanceof Error) Error.captureStackTrace(error);
-          connection.broken ||= isBroken(error);
-          throw classify(error, true);
-        }
-      },
-      close: () => pipeline.close(new Error('the transaction had ended when the statement was to be sent')),
-    };
+  /** Runs one statement in a span of its own, by the connection's pipeline where it is one of a transaction. */
+  async function run<Row extends object>(
+    connection: Connection,
+    statement: Statement,
+    values: readonly unknown[],
+    pipeline?: StatementPipeline,
+  ): Promise<Result<Row>> {
+    const traced = spans.start(statement);
+    try {
+      const sent = pipeline?.run<Row>(statement, values) ?? runAlone<Row>(connection.client, statement, values);
+      const result = await sent;
+      traced?.end();
+      return { rows: result.rows, count: result.rowCount ?? 0 };
+    } catch (error) {
+      traced?.fail(error);
+      // Leads back to who asked for it, not to the socket.
+      if (error instanceof Error) Error.captureStackTrace(error);
+      connection.broken ||= isBroken(error);
+      throw classify(error, true);
+    }
   }
 
   /** A connection that does not answer ROLLBACK is destroyed, which rolls back as well. */
   async function rollBack(connection: Connection): Promise<void> {
-    await statementsOn(connection)
-      .query(rollback, [])
-      .catch(() => {
-        connection.broken = true;
-      });
+    await run(connection, rollback, []).catch(() => {
+      connection.broken = true;
+    });
   }
 
   /** An answer that is lost is lost with its connection, which is not used again. */
@@ -186,22 +184,23 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   const database: Database = {
     query: <Row extends object>(statement: Statement, values: readonly unknown[]) =>
-      withConnection((connection) => statementsOn(connection).query<Row>(statement, values)),
+      withConnection((connection) => run<Row>(connection, statement, values)),
     transaction: (work) =>
       withConnection(async (connection) => {
-        const statements = statementsOn(connection);
+        const pipeline = new StatementPipeline(connection.client);
+        const query: Queryable['query'] = (statement, values) => run(connection, statement, values, pipeline);
         try {
           // BEGIN travels with the first statement of `work`. Where it fails, nothing behind it is run.
-          const [, result] = await Promise.all([statements.query(begin, []), work(statements)]);
-          await statements.query(commit, []);
+          const [, result] = await Promise.all([query(begin, []), work({ query })]);
+          await query(commit, []);
           await committed(connection);
           return result;
         } catch (error) {
-          statements.close();
+          pipeline.close();
           if (!connection.broken) await rollBack(connection);
           throw error;
         } finally {
-          statements.close();
+          pipeline.close();
         }
       }),
     async ping() {
@@ -220,9 +219,4 @@ export function openDatabase(options: DatabaseOptions): Database {
 interface Connection {
   readonly client: pg.PoolClient;
   broken: boolean;
-}
-
-interface Statements extends Queryable {
-  /** Nothing is sent any more. */
-  close(): void;
 }

@@ -1,41 +1,66 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 
+/** It must have a name: a simple query (text alone) has a Sync of its own. */
+interface Prepared {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Rejects with `pg.DatabaseError` when the server refuses, with `Error` when the connection is lost or out of time. */
+export function runAlone<Row extends pg.QueryResultRow>(
+  client: pg.ClientBase,
+  statement: Prepared,
+  values: readonly unknown[],
+): Promise<pg.QueryResult<Row>> {
+  return new Promise((resolve, reject) => {
+    client.query(queryOf<Row>(statement, values, (error, result) => (error ? reject(error) : resolve(result))));
+  });
+}
+
+/** The driver clones what it is told in one object, which costs as much as half of all else it does for a statement. */
+function queryOf<Row extends pg.QueryResultRow>(
+  { name, text }: Prepared,
+  values: readonly unknown[],
+  settle: (error: Error | undefined, result: pg.ResultBuilder<Row>) => void,
+): DriverQuery {
+  const query = new pg.Query<Row>(text, values as unknown[], settle) as unknown as DriverQuery;
+  query.name = name;
+  return query;
+}
+
 /**
- * Sends the statements of one piece of work on a connection in the order in which they are asked for. Those that come in one
- * turn of the event loop, or while others are being answered, travel together: one write, one Sync, so the server's answers
- * come in blocks and not one by one ("Pipelining" in PostgreSQL's Frontend/Backend Protocol; decision 0014).
+ * Sends the statements of one transaction in the order in which they are asked for. Those that come in one turn of the event
+ * loop, or while others are being answered, travel together: one write, one Sync, so the server's answers come in blocks and not
+ * one by one ("Pipelining" in PostgreSQL's Frontend/Backend Protocol; decision 0014).
  *
  * After one that failed nothing is run any more: the server runs nothing behind it up to the Sync, and this sends nothing
- * after that. All of it fails with the error of the first, as if it were the transaction's, which it is.
+ * after that. All of it fails with the error of the first.
  *
  * The driver's own pipeline mode has a Sync for each statement, which is a write of the server and a wake of ours each.
  */
 export class StatementPipeline {
   readonly #client: pg.ClientBase;
-  #waiting: Asked[] = [];
+  readonly #waiting: Asked[] = [];
   #isBusy = false;
-  #failure: unknown;
+  /** Makes the reason why nothing is sent any more. */
+  #refusal: (() => unknown) | undefined;
 
   constructor(client: pg.ClientBase) {
     this.#client = client;
   }
 
-  /**
-   * The statement must be a prepared one: a simple query (text alone) has a Sync of its own.
-   * Rejects with `pg.DatabaseError` when the server refuses, with `Error` when the connection is lost or out of time.
-   */
-  run<Row extends pg.QueryResultRow>(
-    statement: pg.QueryConfig & { readonly name: string },
-  ): Promise<pg.QueryResult<Row>> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+  /** Resolves and rejects as `runAlone` does, and rejects with the error of an earlier statement that failed. */
+  run<Row extends pg.QueryResultRow>(statement: Prepared, values: readonly unknown[]): Promise<pg.QueryResult<Row>> {
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal());
     return new Promise((resolve, reject) => {
-      const query = new pg.Query<Row>(statement, (error, result) => {
+      const query = queryOf<Row>(statement, values, (error, result) => {
         asked.isSettled = true;
         if (error) reject(error);
         else resolve(result);
+        if (asked.isAlone) this.#ended(error);
       });
-      const asked: Asked = { query: query as unknown as DriverQuery, isSettled: false, reject };
+      const asked = new Asked(query, reject);
       this.#waiting.push(asked);
       if (this.#isBusy) return;
       this.#isBusy = true;
@@ -43,22 +68,37 @@ export class StatementPipeline {
     });
   }
 
-  /** What is not sent yet, or asked for later, is rejected with `reason`. */
-  close(reason: unknown): void {
-    this.#failure ??= reason;
-    for (const { reject } of this.#waiting) reject(this.#failure);
-    this.#waiting = [];
+  /** The work has ended: what is not sent yet, or asked for later, is rejected. */
+  close(): void {
+    this.#refuse(ended);
+  }
+
+  #refuse(reason: () => unknown): void {
+    this.#refusal ??= reason;
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#refusal());
   }
 
   #send(): void {
-    const group = this.#waiting;
-    this.#waiting = [];
-    this.#isBusy = group.length > 0;
-    if (!this.#isBusy) return;
-    const next = () => this.#send();
-    this.#client.query(new StatementGroup(group, { answered: next, failed: (error) => this.close(error) }));
+    this.#isBusy = this.#waiting.length > 0;
+    if (this.#waiting.length > 1) {
+      const group = new StatementGroup(this.#waiting.splice(0), (error) => this.#ended(error));
+      this.#client.query(group);
+      return;
+    }
+    const alone = this.#waiting.pop();
+    if (alone === undefined) return;
+    alone.isAlone = true;
+    this.#client.query(alone.query);
+  }
+
+  /** What was sent is answered, up to the end or to the first failure. */
+  #ended(failure: unknown): void {
+    if (failure) this.#refuse(() => failure);
+    else this.#send();
   }
 }
+
+const ended = () => new Error('the transaction had ended when the statement was to be sent');
 
 /** The part of the driver's connection that a query uses. */
 interface DriverConnection {
@@ -69,7 +109,7 @@ interface DriverConnection {
 
 /** What the driver's client calls on the query that is being answered; `@types/pg` has `submit` only. */
 interface DriverQuery {
-  readonly name: string;
+  name: string;
   readonly text: string;
   /** Returns what is wrong with the query itself. */
   submit(connection: DriverConnection): Error | null;
@@ -80,23 +120,31 @@ interface DriverQuery {
   handleError(error: unknown, connection: DriverConnection): void;
 }
 
-interface Asked {
+/** A statement that was asked for. A class, because V8 would allocate literals of that lifetime among the old objects. */
+class Asked {
   readonly query: DriverQuery;
-  isSettled: boolean;
-  reject(reason: unknown): void;
+  readonly reject: (reason: unknown) => void;
+  isSettled = false;
+  /** Sent by itself, with a Sync of its own. */
+  isAlone = false;
+
+  constructor(query: DriverQuery, reject: (reason: unknown) => void) {
+    this.query = query;
+    this.reject = reject;
+  }
 }
 
 /** Several queries that are one to the driver's client. Each of them ends with its own answer. */
 class StatementGroup implements DriverQuery {
   readonly #asked: readonly Asked[];
-  readonly #on: { answered(): void; failed(error: unknown): void };
+  readonly #ended: (failure?: unknown) => void;
   #answered = 0;
   /** The driver puts a function here that ends its timer. */
   callback: (error?: unknown) => void = () => {};
 
-  constructor(asked: readonly Asked[], on: { answered(): void; failed(error: unknown): void }) {
+  constructor(asked: readonly Asked[], ended: (failure?: unknown) => void) {
     this.#asked = asked;
-    this.#on = on;
+    this.#ended = ended;
   }
 
   get #current(): DriverQuery | undefined {
@@ -113,12 +161,15 @@ class StatementGroup implements DriverQuery {
   }
 
   submit(connection: DriverConnection): null {
-    const withoutSync: DriverConnection = Object.create(connection, { sync: { value: () => {} } });
+    const { sync } = connection;
     connection.stream.cork();
+    // For this turn only. An object that inherits from the connection would do, too, and costs more than all else here.
+    connection.sync = () => {};
     for (const { query } of this.#asked) {
-      const wrong = query.submit(withoutSync);
+      const wrong = query.submit(connection);
       if (wrong) query.handleError(wrong, connection);
     }
+    connection.sync = sync;
     if (this.#asked.some(({ isSettled }) => isSettled)) {
       // One could not be written (a value that has no text form): what is written of it must not reach the server.
       connection.stream.destroy(
@@ -147,7 +198,7 @@ class StatementGroup implements DriverQuery {
 
   handleReadyForQuery(): void {
     this.callback();
-    this.#on.answered();
+    this.#ended();
   }
 
   handleError(error: unknown, connection: DriverConnection): void {
@@ -159,6 +210,6 @@ class StatementGroup implements DriverQuery {
       query.handleError(error, connection);
     }
     this.callback(error);
-    this.#on.failed(error);
+    this.#ended(error);
   }
 }
