@@ -54,8 +54,8 @@ export function childListFile(project: Project, mark: string): string {
 export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   const { project } = options;
   await mkdir(project.logDir, { recursive: true, mode: 0o700 });
-  const lock = await takeProjectLock(join(project.stateDir, 'supervisor.lock'));
-  if (!lock) {
+  // Never given back but by the end of this process: whoever waits until the project is free finds nothing of it alive.
+  if (!(await takeProjectLock(join(project.stateDir, 'supervisor.lock')))) {
     console.error('supervisor: another one has this project already');
     return;
   }
@@ -174,7 +174,6 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     server.close();
     server.closeIdleConnections();
     await ports.release();
-    await lock.release();
   }
 }
 
