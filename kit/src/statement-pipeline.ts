@@ -163,7 +163,7 @@ class StatementGroup implements DriverQuery {
   submit(connection: DriverConnection): null {
     const { sync } = connection;
     connection.stream.cork();
-    // For this turn only. An object that inherits from the connection would do, too, and costs more than all else here.
+    // Each query writes a Sync behind itself; for this turn they do not.
     connection.sync = () => {};
     for (const { query } of this.#asked) {
       const wrong = query.submit(connection);

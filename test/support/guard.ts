@@ -6,7 +6,8 @@ import { join } from 'node:path';
 
 /**
  * Waits until standard input closes, which happens also when this process is killed; ends the groups of processes whose
- * leaders are in NAME.pid files of the folder, then on Linux what left them and carries the folder's mark; runs the program that follows, and removes the folder when that succeeded.
+ * leaders are in NAME.pid files of the folder, then on Linux what left them and carries the folder's mark; runs the program
+ * that follows, and removes the folder when that succeeded.
  */
 const GUARD = `
 folder=$1; shift
