@@ -60,6 +60,22 @@ const newOrder = `INSERT INTO orders (id, customer, lines, total_kopiykas, curre
 const plants = [
   ['a saga that is open for a minute', 'orders', `${newOrder} now() - interval '1 minute')`, 'I1', 'stuck', ids.nobody],
   [
+    'a Confirmed order with a reason',
+    'orders',
+    `UPDATE orders SET reason = 'out of stock' WHERE id = '${ids.confirmed}'`,
+    'I1',
+    'wrong',
+    ids.confirmed,
+  ],
+  [
+    'a Cancelled order without a reason',
+    'orders',
+    `UPDATE orders SET reason = NULL WHERE id = '${ids.refunded}'`,
+    'I1',
+    'wrong',
+    ids.refunded,
+  ],
+  [
     'a Confirmed order without a payment',
     'payments',
     `DELETE FROM payments WHERE order_id = '${ids.confirmed}'`,

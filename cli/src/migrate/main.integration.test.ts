@@ -22,7 +22,10 @@ it(
     await owner.query('DROP SCHEMA migrations CASCADE; DROP TABLE payments');
     await owner.end();
 
-    expect(await migrate(ownerUrl)).toMatchObject({ msg: 'migrations applied', applied: ['0001_payments'] });
+    expect(await migrate(ownerUrl)).toMatchObject({
+      msg: 'migrations applied',
+      applied: ['0001_payments', '0002_rules_judged_by_the_audit'],
+    });
     expect(await migrate(ownerUrl)).toMatchObject({ msg: 'nothing to apply' });
 
     const service = new pg.Client(url);

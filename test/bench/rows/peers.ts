@@ -59,7 +59,7 @@ export async function measurePeers(bench: Bench): Promise<Section> {
     })),
     notes: [
       `${versions.join(', ')}. Each in one process that holds steps and load, without tracing and logging.`,
-      "Steps are functions with the services' SQL. Ours writes its saga row, leases and outbox beside that, with recovery and relay running, and its time ends when all is shipped; the peers' own records take that place.",
+      "Steps are functions with the services' SQL. Ours writes its saga row, leases and outbox beside that, with recovery and relay running; its time is that of the orders, or from the first shipped to the last where that is longer. The peers' own records take that place.",
     ],
     measured,
   };

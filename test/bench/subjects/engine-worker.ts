@@ -27,23 +27,30 @@ const logger = createLogger({ service: 'bench', instance: 'engine', level: 'fata
 const DRAIN_LIMIT_MS = 60_000;
 
 const failpoint = () => Promise.resolve();
-let engine: { readonly placeOrder: PlaceOrder; readonly orders: Database } | undefined;
+/** When each order was shipped, ms of `performance.now()`. */
+type ShippedAt = number[];
+let engine: { readonly placeOrder: PlaceOrder; readonly orders: Database; readonly shippedAt: ShippedAt } | undefined;
 
 answerCalls({
   async open(urls: DatabaseUrls): Promise<void> {
     const open = (url: string, poolSize: number) => openDatabase({ url, poolSize, applicationName: 'engine', logger });
     engine = assemble(openDatabases(urls, open));
   },
-  /** Ends when all that was placed is shipped too. */
+  /**
+   * Ends when all that was placed is shipped too. Its time is that of the loop, or from the first order shipped to the last
+   * where that is longer: the peers ship inside of an order, the relay up to a poll later, at the beginning as at the end.
+   */
   async run({ concurrency, limit }: { concurrency: number; limit: LoopLimit }): Promise<LoopResult> {
     if (engine === undefined) throw new Error('call open first');
-    const { placeOrder, orders } = engine;
-    const began = performance.now();
+    const { placeOrder, orders, shippedAt } = engine;
+    shippedAt.length = 0;
     const result = await closedLoop(concurrency, limit, () => place(placeOrder));
     await eventually('all events to be shipped', { withinMs: DRAIN_LIMIT_MS }, async () => {
       return (await countPending(orders)) === 0;
     });
-    return { ...result, elapsedMs: performance.now() - began };
+    const [first, last] = [shippedAt[0], shippedAt.at(-1)];
+    if (first === undefined || last === undefined) throw new Error('nothing was shipped');
+    return { ...result, elapsedMs: Math.max(result.elapsedMs, last - first) };
   },
 });
 
@@ -90,11 +97,15 @@ function assemble({ orders, ...others }: ShopDatabases) {
   };
   const placeOrder = createPlaceOrder({ database: orders, ownership, catalog, driver, metrics, logger, failpoint });
   startRecovery({ database: orders, owner: ownership.id, driver, metrics, gauges, logger });
+  const shippedAt: ShippedAt = [];
   const publisher: Publisher = {
     ready: true,
-    publish: ({ payload }) => downstream.ship(JSON.parse(payload) as object),
+    async publish({ payload }) {
+      await downstream.ship(JSON.parse(payload) as object);
+      shippedAt.push(performance.now());
+    },
     [Symbol.asyncDispose]: async () => undefined,
   };
   startRelay({ database: orders, publisher, logger, failpoint, gauges });
-  return { placeOrder, orders };
+  return { placeOrder, orders, shippedAt };
 }

@@ -132,7 +132,14 @@ describe('a ledger that balances', () => {
 
 type Change = readonly [string, (facts: OrderFacts) => OrderFacts, string];
 
+const changeOrder = (change: Partial<OrderFact>) => (f: OrderFacts) => ({
+  ...f,
+  order: { ...(f.order as OrderFact), ...change },
+});
+
 const changesOfConfirmed: readonly Change[] = [
+  ['a reason', changeOrder({ reason: 'out of stock' }), 'I1'],
+  ['marked as open', changeOrder({ open: true }), 'I1'],
   ['no payment', (f) => ({ ...f, payments: [] }), 'I4'],
   ['two payments', (f) => ({ ...f, payments: [...f.payments, ...f.payments] }), 'I4'],
   [
@@ -184,6 +191,17 @@ const changesOfSecondVersion: readonly Change[] = [
 ];
 
 const changesOfCancelled: readonly Change[] = [
+  ['no status', changeOrder({ status: null, reason: null }), 'I1'],
+  ['no reason', changeOrder({ reason: null }), 'I1'],
+  ['marked as open', changeOrder({ open: true }), 'I1'],
+  ['compensating, but marked as ended', changeOrder({ state: 'Compensating' }), 'I1'],
+  ['a state that there is not', changeOrder({ state: 'Canceled' }), 'I1'],
+  [
+    'another state of its payment',
+    (f) => ({ ...f, payments: [{ state: 'Refunded', amountKopiykas: 1, currency: 'UAH' }] }),
+    'I4',
+  ],
+  ['another state of its reservation', (f) => ({ ...f, reservations: [{ state: 'Released', lines: [] }] }), 'I5'],
   ['charged', (f) => ({ ...f, payments: [{ state: 'accepted', amountKopiykas: 1, currency: 'UAH' }] }), 'I4'],
   ['an open charge', (f) => ({ ...f, payments: [{ state: 'attempted', amountKopiykas: 1, currency: 'UAH' }] }), 'I4'],
   [

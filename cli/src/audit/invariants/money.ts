@@ -6,6 +6,9 @@ import { count, type Finding, NOTHING, type OrderInvariant, violated } from '../
 /** Sums are of one currency: payments knows no other. */
 const money = (kopiykas: number) => formatMoney(kopiykas, 'UAH');
 
+/** States of the payment of an order that was not paid in the end. */
+const ENDS_WITHOUT_MONEY: ReadonlySet<string> = new Set(['declined', 'refunded', 'voided']);
+
 /** I4: a Confirmed order was charged once, its exact total; every other one was charged nothing in the end. */
 export const moneyMatches: OrderInvariant = {
   id: 'I4',
@@ -62,6 +65,8 @@ function judgeConfirmed(order: OrderFact, payment: PaymentFact | undefined, char
 function judgeCancelled(order: OrderFact, payment: PaymentFact | undefined): Finding {
   if (payment?.state === 'accepted') return violated('unexpected', `Cancelled, but charged and not refunded`);
   if (payment?.state === 'attempted') return violated('unexpected', 'Cancelled, but its charge was left open');
+  if (payment !== undefined && !ENDS_WITHOUT_MONEY.has(payment.state))
+    return violated('wrong', `its payment is "${payment.state}", which is no state of a payment`);
   if (order.reason === 'payment declined' && payment?.state !== 'declined') {
     return violated('wrong', `cancelled as "payment declined", but its payment is ${payment?.state ?? 'missing'}`);
   }

@@ -1,6 +1,8 @@
 import { describeLines, type InventoryFact, type Line, type OrderFact, type ReservationFact } from '../facts.ts';
 import { count, type Finding, NOTHING, type OrderInvariant, type Violation, violated } from '../invariant.ts';
 
+const STATES: ReadonlySet<string> = new Set(['reserved', 'insufficient', 'released']);
+
 /** I5, per order: a Confirmed order holds exactly its units, every other one holds none in the end. */
 export const stockMatches: OrderInvariant = {
   id: 'I5',
@@ -46,6 +48,8 @@ function judgeOrder(
   held: readonly ReservationFact[],
 ): Finding {
   if (reservations.length > 1) return violated('duplicated', `${reservations.length} reservations`);
+  const stray = reservations.find(({ state }) => !STATES.has(state));
+  if (stray !== undefined) return violated('wrong', `its reservation is "${stray.state}", which is no state of one`);
   if (order.status === 'Confirmed') {
     const [reservation] = held;
     if (reservation === undefined) {

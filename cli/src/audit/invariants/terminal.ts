@@ -1,9 +1,10 @@
+import type { OrderFact } from '../facts.ts';
 import { count, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
 
 /** How long a saga may take, its compensations and recovery included, in ms (source: I1 of the fault catalogue). */
 const SAGA_LIMIT_MS = 30_000;
 
-/** I1: every order ends as Confirmed or Cancelled, and no saga stays open. */
+/** I1: every order ends as Confirmed or Cancelled, no saga stays open, and what a row says of its saga agrees. */
 export const terminal: OrderInvariant = {
   id: 'I1',
   title: 'every order has ended',
@@ -14,16 +15,15 @@ export const terminal: OrderInvariant = {
       add({ order }) {
         if (order === undefined) return NOTHING;
         tally.orders++;
+        if (order.open) tally.open++;
+        else if (order.status !== null) tally[order.status]++;
+        const contradiction = contradictionIn(order);
+        if (contradiction !== undefined) return violated('wrong', contradiction);
         if (order.open) {
-          tally.open++;
           const since = order.decidedAt ?? order.createdAt;
           if (!isOverdue(clock, since, SAGA_LIMIT_MS)) return { violations: [], inFlight: true };
           return violated('stuck', `saga is ${order.state} for ${Math.round((clock.at - since) / 1000)} s`);
         }
-        if (order.status === null || order.state !== order.status) {
-          return violated('wrong', `saga ended as ${order.state}, but the status is ${order.status ?? 'not set'}`);
-        }
-        tally[order.status]++;
         return NOTHING;
       },
       evidence: () =>
@@ -31,3 +31,13 @@ export const terminal: OrderInvariant = {
     };
   },
 };
+
+/** The schema has no rule over several columns (decision 0024): that they agree is looked at here, whatever the time. */
+function contradictionIn({ status, reason, state, open }: OrderFact): string | undefined {
+  const isEnd = state === 'Confirmed' || state === 'Cancelled';
+  const expected = isEnd ? state : state === 'Compensating' ? 'Cancelled' : null;
+  if (status !== expected) return `saga is ${state}, but the status is ${status ?? 'not set'}`;
+  if (open === isEnd) return `saga is ${state}, but marked as ${open ? 'open' : 'ended'}`;
+  if (status === 'Cancelled') return reason === null ? 'Cancelled without a reason' : undefined;
+  return reason === null ? undefined : `saga is ${state}, but has the reason "${reason}"`;
+}
