@@ -193,14 +193,13 @@ export function openDatabase(options: DatabaseOptions): Database {
           // BEGIN travels with the first statement of `work`. Where it fails, nothing behind it is run.
           const [, result] = await Promise.all([query(begin, []), work({ query })]);
           await query(commit, []);
+          pipeline.close();
           await committed(connection);
           return result;
         } catch (error) {
           pipeline.close();
           if (!connection.broken) await rollBack(connection);
           throw error;
-        } finally {
-          pipeline.close();
         }
       }),
     async ping() {

@@ -7,6 +7,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { InvalidArgumentError, Option } from 'commander';
 import { parsePositive } from '../../cli/src/commands/option-values.ts';
 import type { Output } from '../../cli/src/output/output.ts';
+import {
+  findEmbeddedPackage,
+  findInstalledPostgres,
+  openEmbeddedPostgres,
+} from '../../cli/src/providers/postgres/binaries.ts';
 import { openBench } from './bench.ts';
 import { type Group, groups } from './groups.ts';
 import { exitCodeOf, measureGroups } from './measure-groups.ts';
@@ -61,6 +66,14 @@ function parseShot(text: string): number {
   throw new InvalidArgumentError(`expected a number of seconds above 0, at most ${MOST_SECONDS}`);
 }
 
+/** Of the server that the platforms of the bench have: settings of the user's are not for them. */
+async function postgresVersion(): Promise<string> {
+  const installed = await findInstalledPostgres(process.env);
+  if (installed !== undefined) return installed.version;
+  const root = findEmbeddedPackage();
+  return root === undefined ? 'unknown' : (await openEmbeddedPostgres(root)).version;
+}
+
 async function keep(group: Finished, text: string): Promise<void> {
   await writeFile(PAGE, replaceSection(await readFile(PAGE, 'utf8'), group.key, text));
 }
@@ -68,7 +81,7 @@ async function keep(group: Finished, text: string): Promise<void> {
 async function measure({ quick = false, ...options }: Options, output: Output) {
   if (quick && options.write) throw usageError('--quick measures too little to be written: leave out --write', command);
   const { rows, rounds = quick ? 1 : 3, seconds = quick ? 1 : 8, write = !quick } = options;
-  const run = { machine: describeMachine(), rounds, quick };
+  const run = { machine: describeMachine(), postgres: await postgresVersion(), rounds, quick };
   await using bench = openBench({ rounds, shotMs: seconds * 1000, quick }, output.note);
   const outcome = await measureGroups(rows, bench, {
     async finished(group) {

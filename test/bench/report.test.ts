@@ -19,9 +19,9 @@ const finished: Finished = {
 const machine = { cpus: '2 x CPU', memoryGb: 24, system: 'linux 6', node: 'v24', load1: 0.25 };
 
 it('writes a table with its machine, targets and notes', () => {
-  expect(toMarkdown(finished, { machine, rounds: 3, quick: false })).toBe(`### Orders
+  expect(toMarkdown(finished, { machine, postgres: '15.20', rounds: 3, quick: false })).toBe(`### Orders
 
-2 x CPU, 24 GB, linux 6, Node v24, load before 0.3, 3 round(s)
+2 x CPU, 24 GB, linux 6, Node v24, PostgreSQL 15.20, load before 0.3, 3 round(s)
 
 | case | orders/s |
 | --- | --- |

@@ -28,6 +28,8 @@ export function describeMachine(): Machine {
 
 export interface Run {
   readonly machine: Machine;
+  /** Version of the server that `up` takes by itself. */
+  readonly postgres: string;
   readonly rounds: number;
   readonly quick: boolean;
 }
@@ -35,10 +37,10 @@ export interface Run {
 /** A group as Markdown: its table, its targets, its notes, and where and how it was measured. */
 export function toMarkdown(
   { title, headers, rows, targets, notes }: Finished,
-  { machine, rounds, quick }: Run,
+  { machine, postgres, rounds, quick }: Run,
 ): string {
   const { cpus, memoryGb, system, node, load1 } = machine;
-  const place = `${cpus}, ${memoryGb} GB, ${system}, Node ${node}, load before ${load1.toFixed(1)}, ${rounds} round(s)`;
+  const place = `${cpus}, ${memoryGb} GB, ${system}, Node ${node}, PostgreSQL ${postgres}, load before ${load1.toFixed(1)}, ${rounds} round(s)`;
   const bullets = [...targets.map(describeTarget), ...notes].map((line) => `- ${line}`);
   return [
     `### ${title}`,

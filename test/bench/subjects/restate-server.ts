@@ -30,6 +30,8 @@ export async function openRestateServer(program: string): Promise<RestateServer>
     stdio: 'ignore',
     env: {
       PATH: process.env.PATH,
+      // It leaves a folder for each of its tasks there.
+      TMPDIR: folder,
       RESTATE_BASE_DIR: folder,
       RESTATE_BIND_ADDRESS: at(fabric),
       RESTATE_INGRESS__BIND_ADDRESS: at(ingress),
