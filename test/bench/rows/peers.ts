@@ -3,6 +3,7 @@ import type { Bench } from '../bench.ts';
 import { alternate } from '../measure/cases.ts';
 import { startWorker } from '../measure/worker.ts';
 import { CASE_HEADERS, caseRow, found, type Section } from '../section.ts';
+import { ENGINE_POOLS } from '../subjects/databases.ts';
 import type { DbosOptions } from '../subjects/dbos-worker.ts';
 import { type Floor, workerFloor } from '../subjects/floor.ts';
 import { installPeers } from '../subjects/peer-packages.ts';
@@ -58,7 +59,7 @@ export async function measurePeers(bench: Bench): Promise<Section> {
       atLeast: 3,
     })),
     notes: [
-      `${versions.join(', ')}. Each in one process that holds steps and load, without tracing and logging.`,
+      `${versions.join(', ')}. Each in one process that holds steps and load, without tracing and logging, with ${ENGINE_POOLS.steps} connections to each database of a step and ${ENGINE_POOLS.orders} to that of its own records.`,
       "Steps are functions with the services' SQL. Ours writes its saga row, leases and outbox beside that, with recovery and relay running; its time is that of the orders, or from the first shipped to the last where that is longer. The peers' own records take that place.",
     ],
     measured,

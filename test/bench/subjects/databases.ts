@@ -5,18 +5,25 @@ import type { Database } from '../../../kit/src/database.ts';
 /** URLs of the services' own roles; they hold passwords. */
 export type DatabaseUrls = Readonly<Record<DatabaseName, string>>;
 
-/** The services' defaults (docs/architecture.md, DATABASE_POOL_SIZE). */
-const POOL_SIZE = 4;
-const ORDERS_POOL_SIZE = 8;
+/** Connections of each pool. */
+export interface PoolSizes {
+  /** Of what the engine writes about itself. */
+  readonly orders: number;
+  /** Of each database that a step works on. */
+  readonly steps: number;
+}
 
-/** All five, each with a pool as large as its service's. */
+/** The services' defaults (docs/architecture.md, DATABASE_POOL_SIZE). */
+const SERVICE_POOLS: PoolSizes = { orders: 8, steps: 4 };
+/** One process that runs engine and steps has more in work at once than a service; every engine has as many. */
+export const ENGINE_POOLS: PoolSizes = { orders: 16, steps: 8 };
+
+/** All five databases. */
 export function openDatabases(
   urls: DatabaseUrls,
   open: (url: string, poolSize: number) => Database,
+  sizes: PoolSizes = SERVICE_POOLS,
 ): Record<DatabaseName, Database> {
-  const opened = databaseNames.map((name) => [
-    name,
-    open(urls[name], name === 'orders' ? ORDERS_POOL_SIZE : POOL_SIZE),
-  ]);
+  const opened = databaseNames.map((name) => [name, open(urls[name], name === 'orders' ? sizes.orders : sizes.steps)]);
   return Object.fromEntries(opened) as Record<DatabaseName, Database>;
 }
