@@ -1,10 +1,11 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { handleUnaryCall, ServiceDefinition } from '@grpc/grpc-js';
 import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
 import { grpc, loadProto } from '@shop/kit/grpc.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { createStock } from './stock-client.ts';
 
 const ORDER_ID = '0198c9a0-0000-7000-8000-000000000001';
@@ -12,28 +13,34 @@ const logger = createLogger({ service: 'orders', instance: 'orders-test', level:
 const opened: (() => unknown)[] = [];
 afterEach(() => void opened.splice(0).map((close) => close()));
 
-/** A stock service that takes calls and never answers, and how many ms it was given for each. */
-async function aSilentStock() {
-  const givenMs: number[] = [];
+/** Binds a server for `inventory` and returns its port. */
+async function serve(inventory: Record<'Reserve' | 'Release', handleUnaryCall<unknown, unknown>>) {
   const server = new grpc.Server();
-  const service = loadProto('stock.proto')['stock.Inventory'] as ServiceDefinition;
-  server.addService(service, {
-    Reserve: ((call) => void givenMs.push(Number(call.getDeadline()) - Date.now())) satisfies handleUnaryCall<
-      unknown,
-      unknown
-    >,
-    Release: () => undefined,
-  });
+  server.addService(loadProto('stock.proto')['stock.Inventory'] as ServiceDefinition, inventory);
   const port = await new Promise<number>((resolve, reject) =>
     server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),
     ),
   );
   opened.push(() => server.forceShutdown());
+  return port;
+}
+
+function stockAt(port: number) {
   const policy = createCallPolicy('orders-stock', edges['orders-stock'], logger);
   const stock = createStock([`127.0.0.1:${port}`], policy);
   opened.push(() => stock[Symbol.asyncDispose]());
-  return { stock, policy, givenMs };
+  return { stock, policy };
+}
+
+/** A stock service that takes calls and never answers, and how many ms it was given for each. */
+async function aSilentStock() {
+  const givenMs: number[] = [];
+  const port = await serve({
+    Reserve: (call) => void givenMs.push(Number(call.getDeadline()) - Date.now()),
+    Release: () => undefined,
+  });
+  return { ...stockAt(port), givenMs };
 }
 
 it('ends with its caller, and the breaker stays closed for all others', async () => {
@@ -43,4 +50,39 @@ it('ends with its caller, and the breaker stays closed for all others', async ()
   }
   expect(policy.state).toBe('closed');
   expect(Math.max(...givenMs)).toBeLessThanOrEqual(40);
+});
+
+/** A network to `port`: `cut` makes the connections that it has carry nothing any more, without an end; new ones work. */
+async function aNetwork(port: number) {
+  const connections: Socket[] = [];
+  const server = createServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    for (const socket of [near, far]) socket.on('error', () => socket.destroy());
+    near.pipe(far).pipe(near);
+    connections.push(near, far);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  opened.push(() => {
+    server.close();
+    for (const socket of connections) socket.destroy();
+  });
+  const cut = () => {
+    for (const socket of connections) socket.unpipe().resume();
+  };
+  return { port: (server.address() as AddressInfo).port, cut };
+}
+
+it('leaves a connection that carries nothing any more', { timeout: 15_000 }, async () => {
+  const network = await aNetwork(
+    await serve({
+      Reserve: (_call, callback) => callback(null, { outcome: 'RESERVE_OUTCOME_RESERVED' }),
+      Release: (_call, callback) => callback(null, {}),
+    }),
+  );
+  const { stock } = stockAt(network.port);
+  const reserve = () => stock.reserve(ORDER_ID, [], Deadline.after(9_000));
+  expect(await reserve()).toBe('reserved');
+  network.cut();
+  // The connection is pinged after 3 s, and given up a second later.
+  await vi.waitFor(async () => expect(await reserve()).toBe('reserved'), { timeout: 12_000, interval: 100 });
 });
