@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import amqp, { type ChannelModel, type RecoveringChannelModel } from 'amqplib';
 import { messageOf } from './failures.ts';
 import type { Logger } from './logger.ts';
@@ -14,14 +16,20 @@ export interface BrokerOptions {
   readonly logger: Logger;
   /** Name shown by the broker's tools. */
   readonly connectionName: string;
-  /** Makes channels, topology and consumers anew; called after each connection. */
+  /** Makes channels, topology and consumers anew; called after each connection, which is dropped when it rejects. */
   setUp(connection: ChannelModel): Promise<void>;
+  /** How long `setUp` may take, in ms; 10 s unless given. */
+  readonly setUpTimeoutMs?: number;
   /** The connection is gone; channels made by `setUp` are dead. */
   onLost?(): void;
 }
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const HEARTBEAT_S = 10;
+/** The first declaration of a quorum queue takes a second on a busy broker; no request of AMQP has a limit of its own. */
+const SET_UP_TIMEOUT_MS = 10_000;
+/** How long the broker may take to confirm the end of a connection, in ms. */
+const CLOSE_TIMEOUT_MS = 1_000;
 /**
  * Pauses between connection attempts, in ms: constant while a broker that starts with the service is expected (its boot
  * takes seconds, a refused attempt costs a millisecond), then longer.
@@ -37,6 +45,7 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   const { logger } = options;
   let connected = false;
   let blocked: string | undefined;
+  let latest: ChannelModel | undefined;
 
   const connection: RecoveringChannelModel = await amqp.connect(withHeartbeat(options.url), {
     timeout: CONNECT_TIMEOUT_MS,
@@ -45,7 +54,8 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       calculateDelay: retryPauseMs,
       waitForConnect: false,
       async setup(model: ChannelModel) {
-        await options.setUp(model);
+        latest = model;
+        await setUpOrDrop(model, options);
         connected = true;
         blocked = undefined;
       },
@@ -90,11 +100,50 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
     },
     async [Symbol.asyncDispose]() {
       connected = false;
-      await connection
+      const closed = connection
         .close()
         .catch((error: unknown) => logger.debug({ reason: messageOf(error) }, 'closing the broker'));
+      if (latest === undefined) return;
+      const isLate = delay(CLOSE_TIMEOUT_MS, 'late', { ref: false });
+      if ((await Promise.race([closed, isLate])) === 'late') socketOf(latest).destroy();
     },
   };
+}
+
+/**
+ * The library listens to a connection once it is set up, and not before: its loss during the set-up would be an `error`
+ * event without a listener, which ends the process. Nor does a close that the library begins end when the connection is
+ * lost under it, so a connection whose set-up failed is dropped here.
+ */
+async function setUpOrDrop(model: ChannelModel, options: BrokerOptions): Promise<void> {
+  const { logger, setUpTimeoutMs = SET_UP_TIMEOUT_MS } = options;
+  model.on('error', (error) => logger.debug({ reason: messageOf(error) }, 'the broker connection failed'));
+  let isClosed = false;
+  const closed = new Promise<void>((resolve) => {
+    model.once('close', () => {
+      isClosed = true;
+      resolve();
+    });
+  });
+  const late = new Error(`the broker did not finish the set-up within ${setUpTimeoutMs} ms`);
+  const timer = setTimeout(() => socketOf(model).destroy(late), setUpTimeoutMs);
+  try {
+    await options.setUp(model);
+    if (isClosed) throw new Error('the connection was lost during its set-up');
+  } catch (error) {
+    const isLate = socketOf(model).errored === late;
+    if (!isClosed) socketOf(model).destroy(new Error('the set-up failed'));
+    await closed;
+    options.onLost?.();
+    throw isLate ? late : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Not in the library's types, and the only way to end a connection without the broker's help. */
+function socketOf(model: ChannelModel): Socket {
+  return (model.connection as unknown as { readonly stream: Socket }).stream;
 }
 
 /** Pause before connection attempt `attempt` (1 is the first retry); later ones are spread, so that instances do not come together. */
