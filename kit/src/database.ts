@@ -39,7 +39,11 @@ export interface Queryable {
 export interface Database extends Queryable, AsyncDisposable {
   /** BEGIN, `work`, COMMIT; ROLLBACK when `work` rejects. Rejects also when `work` resolves although one of its statements failed. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
-  /** Resolves when the database answers and the pool is full; untraced. Rejects with DatabaseUnavailableError. */
+  /**
+   * Resolves when the database responds; the first call also waits until the pool has been filled. Untraced. A pool whose
+   * connections are all at work is not asked for one, as long as the database responds on them: to be busy is not to be
+   * away. Rejects with DatabaseUnavailableError.
+   */
   ping(): Promise<void>;
 }
 
@@ -133,6 +137,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  /** When a statement last took effect, on the monotonic clock. */
+  let respondedAt = Number.NEGATIVE_INFINITY;
+
   /** Runs one statement in a span of its own, by the connection's pipeline where it is one of a transaction. */
   async function run<Row extends object>(
     connection: Connection,
@@ -144,6 +151,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     try {
       const sent = pipeline?.run<Row>(statement, values) ?? runAlone<Row>(connection.client, statement, values);
       const result = await sent;
+      respondedAt = performance.now();
       traced?.end();
       return { rows: result.rows, count: result.rowCount ?? 0 };
     } catch (error) {
@@ -173,13 +181,28 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  let filled: Promise<unknown> | undefined;
-  /** Opens every connection of the pool, so that the first burst of requests does not wait for them. */
+  /**
+   * Opens the connections that the pool lacks, so that a burst of requests does not wait for them. Each is given back as
+   * soon as it is there, and none is taken from a pool that has all of them. One that cannot be opened is left to the
+   * next call.
+   */
   async function fill(): Promise<void> {
-    const opened = await Promise.allSettled(Array.from({ length: options.poolSize }, () => pool.connect()));
-    for (const result of opened) if (result.status === 'fulfilled') result.value.release();
-    // Those that failed are opened when they are needed; a database that is away again is the next ping's to tell.
-    if (opened.some(({ status }) => status === 'rejected')) filled = undefined;
+    const missing = options.poolSize - pool.totalCount;
+    if (missing <= 0) return;
+    // The pool opens one only for a caller that finds none idle.
+    const taken = Array.from({ length: pool.idleCount + missing }, () => withConnection(async () => undefined));
+    const failed = (await Promise.allSettled(taken)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') {
+      options.logger.debug({ reason: messageOf(failed.reason) }, 'the pool has not all of its connections');
+    }
+  }
+  let filling: Promise<void> | undefined;
+  let wasFilled = false;
+
+  /** All connections are at work, and one of them got a response in the time that a statement may take. */
+  function isBusy(): boolean {
+    const isTaken = pool.idleCount <= pool.waitingCount && pool.totalCount >= options.poolSize;
+    return isTaken && performance.now() - respondedAt < statementTimeoutMs;
   }
 
   const database: Database = {
@@ -203,9 +226,13 @@ export function openDatabase(options: DatabaseOptions): Database {
         }
       }),
     async ping() {
+      if (isBusy()) return;
       await untraced(() => database.query(ping, []));
-      filled ??= untraced(fill);
-      await filled;
+      filling ??= untraced(fill).finally(() => {
+        wasFilled = true;
+        filling = undefined;
+      });
+      if (!wasFilled) await filling;
     },
     async [Symbol.asyncDispose]() {
       await pool.end();
