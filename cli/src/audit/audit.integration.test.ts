@@ -206,7 +206,7 @@ const plants = [
   [
     'less than nothing on hand',
     'stock',
-    `ALTER TABLE inventory DROP CONSTRAINT inventory_on_hand_check; UPDATE inventory SET on_hand = -1 WHERE product_id = 9`,
+    `UPDATE inventory SET on_hand = -1 WHERE product_id = 9`,
     'I5',
     'wrong',
     undefined,

@@ -1,10 +1,15 @@
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 
 const run = promisify(execFile);
+const names = readdirSync(new URL('../../../migrations/payments', import.meta.url)).map((file) =>
+  basename(file, '.sql'),
+);
 const program = new URL('main.ts', import.meta.url).pathname;
 
 /** Its last log line. Rejects when it ends with another code than 0. */
@@ -24,7 +29,7 @@ it(
 
     expect(await migrate(ownerUrl)).toMatchObject({
       msg: 'migrations applied',
-      applied: ['0001_payments', '0002_rules_judged_by_the_audit'],
+      applied: names,
     });
     expect(await migrate(ownerUrl)).toMatchObject({ msg: 'nothing to apply' });
 

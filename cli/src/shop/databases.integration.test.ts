@@ -56,7 +56,7 @@ const rows: Partial<Record<DatabaseName, string>> = {
                         last_error, next_attempt_at, trace_parent, created_at, decided_at) VALUES
       ('${CONFIRMED}', 'Marker Customer', ${LINES}, 45000, 'UAH', 'Confirmed', NULL, 'Confirmed', false, '${OWNER}', '[]', 0,
        NULL, NULL, '00-${TRACE_ID}-1111111111111111-01', now() - interval '2 minutes', now() - interval '2 minutes'),
-      ('${DECLINED}', 'Marker Customer', ${LINES}, 6200000, 'UAH', 'Cancelled', 'payment declined', 'Cancelled', false,
+      ('${DECLINED}', 'Marker Customer', '[{"productId":12,"quantity":1,"priceKopiykas":6200000}]', 6200000, 'UAH', 'Cancelled', 'payment declined', 'Cancelled', false,
        '${OWNER}', '[]', 0, NULL, NULL, NULL, now() - interval '1 minute', now() - interval '1 minute'),
       ('${STUCK}', 'Marker Customer', ${LINES}, 45000, 'UAH', 'Cancelled', 'payment unavailable', 'Compensating', true,
        gen_random_uuid(), '["refund payment","release stock"]', 5, 'orders-payments: timeout', now() + interval '5 s', NULL,

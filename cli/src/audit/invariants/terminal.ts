@@ -32,7 +32,7 @@ export const terminal: OrderInvariant = {
   },
 };
 
-/** The schema has no rule over several columns (decision 0024): that they agree is looked at here, whatever the time. */
+/** The database refuses such a row (decision 0028): a row that is there all the same was made past its constraints. */
 function contradictionIn({ status, reason, state, open }: OrderFact): string | undefined {
   const isEnd = state === 'Confirmed' || state === 'Cancelled';
   const expected = isEnd ? state : state === 'Compensating' ? 'Cancelled' : null;

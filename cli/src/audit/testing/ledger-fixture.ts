@@ -58,11 +58,12 @@ export function messageOf(orderId: string): string {
 }
 
 const payment = (id: string, amount: number, state: string) =>
-  `INSERT INTO payments (order_id, charge_key, amount_kopiykas, currency, state, created_at)
-   VALUES ('${id}', '${id}:charge', ${amount}, 'UAH', '${state}', ${HOUR_AGO});`;
+  `INSERT INTO payments (order_id, charge_key, refund_key, amount_kopiykas, currency, state, created_at)
+   VALUES ('${id}', '${id}:charge', ${state === 'refunded' ? `'${id}:refund'` : 'NULL'}, ${amount}, 'UAH', '${state}', ${HOUR_AGO});`;
 const reservation = (id: string, lines: string, state: string) =>
-  `INSERT INTO reservations (order_id, reserve_key, state, lines, insufficient_product_ids, created_at, released_at)
-   VALUES ('${id}', '${id}:reserve', '${state}', '${lines}', ${state === 'insufficient' ? `'{10}'` : `'{}'`}, ${HOUR_AGO}, ${state === 'released' ? HOUR_AGO : 'NULL'});`;
+  `INSERT INTO reservations (order_id, reserve_key, release_key, state, lines, insufficient_product_ids, created_at, released_at)
+   VALUES ('${id}', '${id}:reserve', ${state === 'released' ? `'${id}:release', '${state}'` : `NULL, '${state}'`}, '${lines}',
+     ${state === 'insufficient' ? `'{10}'` : `'{}'`}, ${HOUR_AGO}, ${state === 'released' ? HOUR_AGO : 'NULL'});`;
 const shipped = (id: string, lines: string) =>
   `INSERT INTO inbox (message_id, type, order_id, received_at) VALUES ('${messageOf(id)}', 'order.confirmed', '${id}', ${HOUR_AGO});
    INSERT INTO "Shipments" ("OrderId", "Lines", "CreatedAt") VALUES ('${id}', '${lines}', ${HOUR_AGO});`;
@@ -90,7 +91,7 @@ const balanced: Readonly<Record<Name, string>> = {
     reservation(ids.confirmed, taken(1, 2), 'reserved'),
     reservation(ids.alsoConfirmed, taken(5, 1), 'reserved'),
     reservation(ids.declined, taken(12, 1), 'released'),
-    reservation(ids.outOfStock, '[]', 'insufficient'),
+    reservation(ids.outOfStock, taken(10, 99), 'insufficient'),
     reservation(ids.refunded, taken(2, 3), 'released'),
   ].join('\n'),
   shipping: [
@@ -131,6 +132,7 @@ export async function openLedgerFixture(): Promise<LedgerFixture> {
   const owners = Object.fromEntries(
     NAMES.map((name) => [name, new pg.Pool({ connectionString: databases[name].ownerUrl, max: 1 })]),
   ) as Record<Name, pg.Pool>;
+  await Promise.all(NAMES.map((name) => admitImpossibleRows(owners[name], balanced[name])));
   const { operatorUrl } = await createBroker();
   const connection: ChannelModel = await amqp.connect(operatorUrl);
   const channel = await connection.createConfirmChannel();
@@ -175,6 +177,16 @@ export async function openLedgerFixture(): Promise<LedgerFixture> {
       await connection.close();
     },
   };
+}
+
+/** The databases refuse most of what tests plant: they take the balanced ledger with their CHECKs, and lose those after it. */
+async function admitImpossibleRows(owner: pg.Pool, ledger: string): Promise<void> {
+  await owner.query(ledger);
+  await owner.query(`DO $$ DECLARE one record; BEGIN
+    FOR one IN SELECT conrelid::regclass AS place, conname FROM pg_constraint
+      WHERE contype = 'c' AND connamespace = 'public'::regnamespace
+    LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', one.place, one.conname); END LOOP;
+  END $$`);
 }
 
 /** Nobody consumes in these tests, so that all messages are ready. */
