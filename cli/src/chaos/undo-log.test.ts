@@ -1,7 +1,7 @@
-import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { appendFile, mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createUndoLog, type FaultRecord, openFaults } from './undo-log.ts';
 
 let folder: string;
@@ -24,6 +24,18 @@ const record = (id: string): FaultRecord => ({
 });
 const healed = (id: string) => ({ id, time: '2026-01-01T00:00:01.000Z', why: 'asked for', evidence: 'gone' });
 
+/** Nothing more can be appended to any file meanwhile. */
+async function fullDisk() {
+  const handle = await open(file, 'r');
+  await handle.close();
+  return {
+    async during(work: () => Promise<unknown>): Promise<void> {
+      const append = vi.spyOn(Object.getPrototypeOf(handle), 'appendFile').mockRejectedValue(new Error('ENOSPC'));
+      await work().finally(() => append.mockRestore());
+    },
+  };
+}
+
 it('gives back what was written, the oldest first, to whoever reads the file later', async () => {
   const log = createUndoLog(file);
   await log.begin(record('a'));
@@ -39,6 +51,25 @@ it('forgets what was healed, and is empty when nothing is left', async () => {
   await log.healed(healed('b'));
   expect(await openFaults(file)).toEqual([record('a')]);
   await log.healed(healed('a'));
+  expect(await readFile(file, 'utf8')).toBe('');
+});
+
+it('writes with the next record what a full disk has refused', async () => {
+  const log = createUndoLog(file);
+  for (const id of ['a', 'b', 'c']) await log.begin(record(id));
+  await (await fullDisk()).during(() => expect(log.healed(healed('a'))).rejects.toThrow('ENOSPC'));
+  expect((await openFaults(file)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+  await log.healed(healed('b'));
+  expect((await openFaults(file)).map(({ id }) => id)).toEqual(['c']);
+});
+
+it('is emptied on a full disk when nothing is left', async () => {
+  const log = createUndoLog(file);
+  for (const id of ['a', 'b']) await log.begin(record(id));
+  await (await fullDisk()).during(async () => {
+    await expect(log.healed(healed('a'))).rejects.toThrow('ENOSPC');
+    await log.healed(healed('b'));
+  });
   expect(await readFile(file, 'utf8')).toBe('');
 });
 

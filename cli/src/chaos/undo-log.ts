@@ -35,7 +35,10 @@ type Entry = FaultRecord | HealedRecord;
 export interface UndoLog {
   /** Resolves when the record is on disk. */
   begin(record: FaultRecord): Promise<void>;
-  /** Resolves when it is on disk; the file is emptied when nothing is left in it to be undone. */
+  /**
+   * Resolves when it is on disk; the file is emptied when nothing is left in it to be undone, which needs no space on a
+   * full disk. One that could not be written is written with the next.
+   */
   healed(record: Omit<HealedRecord, 'type'>): Promise<void>;
   /** Faults that have not been taken back, the oldest first. */
   open(): Promise<readonly FaultRecord[]>;
@@ -48,6 +51,7 @@ export function undoFile({ stateDir }: Project): string {
 /** The log in a file (0600); one process writes it at a time, whoever holds the project's lock. */
 export function createUndoLog(file: string): UndoLog {
   let writing: Promise<unknown> = Promise.resolve();
+  const unwritten = new Map<string, HealedRecord>();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = writing.then(work);
     // The next writer goes on; this failure is told to its own caller.
@@ -55,11 +59,14 @@ export function createUndoLog(file: string): UndoLog {
     return result;
   };
   return {
-    begin: (record) => inTurn(() => append(file, record)),
+    begin: (record) => inTurn(() => append(file, [record])),
     healed: (record) =>
       inTurn(async () => {
-        await append(file, { type: 'healed', ...record });
-        if ((await openFaults(file)).length === 0) await truncate(file, 0);
+        unwritten.set(record.id, { type: 'healed', ...record });
+        const isLast = (await openFaults(file)).every(({ id }) => unwritten.has(id));
+        if (isLast) await empty(file);
+        else await append(file, [...unwritten.values()]);
+        unwritten.clear();
       }),
     open: () => inTurn(() => openFaults(file)),
   };
@@ -96,18 +103,29 @@ function parseEntry(line: string, place: string): Entry {
   }
 }
 
-async function append(file: string, entry: Entry): Promise<void> {
+async function append(file: string, entries: readonly Entry[]): Promise<void> {
   const isNew = !existsSync(file);
   if (!isNew) await dropTornLine(file);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const handle = await open(file, 'a', 0o600);
   try {
-    await handle.appendFile(`${JSON.stringify(entry)}\n`);
+    await handle.appendFile(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
     await handle.sync();
   } finally {
     await handle.close();
   }
   if (isNew) await syncFolder(dirname(file));
+}
+
+async function empty(file: string): Promise<void> {
+  if (!existsSync(file)) return;
+  const handle = await open(file, 'r+');
+  try {
+    await handle.truncate(0);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** What a kill has cut off must not swallow the line that comes next. */
