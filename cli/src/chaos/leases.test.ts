@@ -11,6 +11,7 @@ let story: string[];
 let open: FaultRecord[];
 let isStuck: boolean;
 let refusal: Error | undefined;
+let isDiskFull: boolean;
 
 const log: UndoLog = {
   async begin(record) {
@@ -18,6 +19,7 @@ const log: UndoLog = {
     story.push('written');
   },
   async healed({ id, why }) {
+    if (isDiskFull) throw new Error('ENOSPC');
     open = open.filter((record) => record.id !== id);
     story.push(`recorded: ${why}`);
   },
@@ -71,6 +73,7 @@ beforeEach(() => {
   open = [];
   isStuck = false;
   refusal = undefined;
+  isDiskFull = false;
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -179,6 +182,43 @@ describe('a fault', () => {
     expect(open).toEqual([]);
   });
 
+  it('that was seen to be gone is healed although the disk takes no record of it', async () => {
+    const leases = leasesOf();
+    await leases.inject(request, stays);
+    isDiskFull = true;
+    const evidence = 'smooth; this could not be written to the undo log: ENOSPC';
+    expect(await leases.clear('all', 'asked for')).toMatchObject({ healed: [{ end: { evidence } }], remains: [] });
+  });
+
+  it('that a restarted proxy is given again is taken back only once it has arrived', async () => {
+    const arrival = Promise.withResolvers<void>();
+    let times = 0;
+    const inject = async () => {
+      times += 1;
+      if (times === 2) await arrival.promise;
+      story.push(`injected ${times}`);
+    };
+    const leases = leasesOf(aFault({ kind: 'toxic', inject }));
+    await leases.inject(request, stays);
+    const again = leases.reapply();
+    await vi.advanceTimersByTimeAsync(request.ttlMs);
+    arrival.resolve();
+    await again;
+    await vi.advanceTimersByTimeAsync(0);
+    expect(story).toEqual(['written', 'injected 1', 'injected 2', 'undo of orders', 'recorded: its time is over']);
+  });
+
+  it('that is ending is not given again to a restarted proxy', async () => {
+    const undone = Promise.withResolvers<void>();
+    const leases = leasesOf(aFault({ kind: 'toxic', undo: () => undone.promise }));
+    await leases.inject(request, stays);
+    const clearing = leases.clear('all', 'asked for');
+    await leases.reapply();
+    undone.resolve();
+    await clearing;
+    expect(story).toEqual(['written', 'injected', 'recorded: asked for']);
+  });
+
   it('whose undo hangs remains after the limit', async () => {
     const leases = leasesOf(aFault({ undo: () => new Promise(() => undefined), undoLimitMs: 3_000 }));
     await leases.inject(request, stays);
@@ -230,6 +270,14 @@ describe('several faults', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect((await after.clear('all', 'healed')).healed).toHaveLength(1);
     expect(open).toEqual([]);
+  });
+
+  it('end with the platform on a full disk', async () => {
+    const leases = leasesOf(aFault({ endsWithPlatform: true }));
+    for (const target of ['a', 'b']) await leases.inject({ ...request, target }, stays);
+    isDiskFull = true;
+    await leases.endWithPlatform();
+    expect(leases.unfinished()).toEqual([]);
   });
 
   it('end with the platform: what its processes take along is only recorded', async () => {

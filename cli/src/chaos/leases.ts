@@ -191,13 +191,20 @@ export class Leases {
 
   /** Injects again what a Toxiproxy that started anew has forgotten. */
   async reapply(): Promise<void> {
-    for (const { record, fault, status } of this.#entries.values()) {
-      if (status !== 'active' || (fault.kind !== 'toxic' && fault.kind !== 'proxy')) continue;
-      await fault.inject(record, record.undo, this.#world).catch((error: unknown) => {
-        // A toxic that is there still is refused (409), which is what was wanted.
-        this.#events.add('chaos.reapplied', record.target, `${fault.name} was not injected again: ${messageOf(error)}`);
-      });
+    for (const entry of this.#entries.values()) {
+      if (entry.fault.kind !== 'toxic' && entry.fault.kind !== 'proxy') continue;
+      // Its end waits for this: what is still on its way when it is removed would arrive afterwards and stay.
+      entry.injected = entry.injected.then(() => this.#injectAgain(entry));
+      await entry.injected;
     }
+  }
+
+  async #injectAgain({ record, fault, status }: Entry): Promise<void> {
+    if (status !== 'active' && status !== 'injecting') return;
+    await fault.inject(record, record.undo, this.#world).catch((error: unknown) => {
+      // A toxic that is there still is refused (409), which is what was wanted.
+      this.#events.add('chaos.reapplied', record.target, `${fault.name} was not injected again: ${messageOf(error)}`);
+    });
   }
 
   /** Takes back what could not be while what holds it was away. */
@@ -284,29 +291,42 @@ export class Leases {
     entry.status = 'ending';
     this.#tell(entry, 'chaos.ending', why);
     await entry.injected;
+    let evidence: string;
     try {
       const undone = (async (): Promise<string> => {
         await fault.undo(record.undo, this.#world);
         return fault.verify(record.undo, this.#world);
       })();
-      const evidence = await within(undone, fault.undoLimitMs ?? UNDO_LIMIT_MS, `the undo of ${fault.name}`);
-      await this.#settle(entry, why, evidence, began);
+      evidence = await within(undone, fault.undoLimitMs ?? UNDO_LIMIT_MS, `the undo of ${fault.name}`);
     } catch (error) {
       entry.status = 'remains';
       entry.problem = messageOf(error);
       this.#tell(entry, 'chaos.remains', entry.problem);
+      return;
     }
+    await this.#settle(entry, why, evidence, began);
   }
 
+  /** Never rejects: what was seen to be gone is gone, whether that can be written down or not. */
   async #settle(entry: Entry, why: string, evidence: string, began: number): Promise<void> {
     clearTimeout(entry.timer);
-    await this.#log.healed({ id: entry.record.id, time: new Date().toISOString(), why, evidence });
+    const unwritten = await this.#record({ id: entry.record.id, time: new Date().toISOString(), why, evidence });
     entry.status = 'healed';
     entry.problem = undefined;
-    entry.end = { why, tookMs: Math.round(performance.now() - began), evidence };
-    this.#tell(entry, 'chaos.healed', `${why}: ${evidence}`);
+    entry.end = { why, tookMs: Math.round(performance.now() - began), evidence: `${evidence}${unwritten}` };
+    this.#tell(entry, 'chaos.healed', `${why}: ${entry.end.evidence}`);
     const ended = [...this.#entries].filter(([, { status }]) => status === 'healed').map(([id]) => id);
     for (const id of ended.slice(0, -KEPT_ENDED)) this.#entries.delete(id);
+  }
+
+  /** Resolves with what to add to the evidence when the disk does not take it (full, read-only): the next start asks again. */
+  async #record(healed: Parameters<UndoLog['healed']>[0]): Promise<string> {
+    try {
+      await this.#log.healed(healed);
+      return '';
+    } catch (error) {
+      return `; this could not be written to the undo log: ${messageOf(error)}`;
+    }
   }
 
   #tell({ record, fault }: Entry, type: string, message: string): void {

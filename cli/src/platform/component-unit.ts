@@ -7,7 +7,9 @@ import type { Running, Unit } from './unit.ts';
 export interface ChildRegistry {
   /** SHOPCTL_MARK of every child: finds what forked away (epmd) even after kill -9. */
   readonly mark: string;
+  /** Throws when it cannot be written down (a full disk): the child must not live on then. */
   started(identity: ProcessIdentity, stopSignal: NodeJS.Signals): void;
+  /** Never throws. */
   ended(identity: ProcessIdentity): void;
 }
 

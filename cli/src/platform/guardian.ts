@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../errors.ts';
 import type { ChildRegistry } from './component-unit.ts';
 import { guardianScript } from './guardian-script.ts';
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
@@ -73,7 +74,12 @@ export async function startGuardian({ listFile, mark, containers, onReplaced }: 
       },
       ended({ pid }) {
         children.delete(pid);
-        writeList();
+        try {
+          writeList();
+        } catch (error) {
+          // A full disk: a line too many does no harm, for no other process has its pid and start time.
+          console.error(`guardian: the list of children is out of date: ${messageOf(error)}`);
+        }
       },
     },
     identity: () => current.identity,

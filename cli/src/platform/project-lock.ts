@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
 
 /** Held by the one supervisor of a project. */
@@ -19,7 +19,7 @@ export async function takeProjectLock(file: string): Promise<ProjectLock | undef
   await writeFile(draft, JSON.stringify(own), { mode: 0o600 });
   try {
     for (;;) {
-      if (await linkIfFree(draft, file)) return { release: () => unlink(file) };
+      if (await linkIfFree(draft, file)) return { release: () => rm(file, { force: true }) };
       const holder = await readHolder(file);
       if (holder && (await isAlive(holder))) return undefined;
       await removeStale(file, holder);

@@ -48,8 +48,9 @@ export function childListFile(project: Project, mark: string): string {
 }
 
 /**
- * Supervises one project until `down`, a signal, or nothing is left to do. Resolves when everything has stopped. Ends
- * at once when another supervisor has the project.
+ * Supervises one project until `down`, a signal, or nothing is left to do. Resolves when everything has stopped; rejects
+ * when something could not be stopped, and then the guardian ends it once this process has gone. Ends immediately when
+ * another supervisor has the project.
  */
 export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   const { project } = options;
@@ -127,7 +128,8 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     onChange: () => save(),
   });
   const stopAll = async (timeoutMs?: number) => {
-    await extension?.end();
+    // What could not be taken back stays on record; it does not keep the processes from ending.
+    await extension?.end().catch(reportProblem('ending the faults'));
     await platform.down(timeoutMs);
   };
   const finished = Promise.withResolvers<void>();
@@ -164,13 +166,14 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   save();
   try {
     await finished.promise;
+    // Only now: when stopping has failed, the guardian ends what is left as soon as this process is gone.
+    await guardian.dismiss();
+    await unlink(childListFile(project, mark));
   } finally {
     clearInterval(rotation);
     idle.end();
-    await planner.close();
-    await guardian.dismiss();
+    await planner.close().catch(reportProblem('closing the telemetry receiver'));
     await save.flush();
-    await unlink(childListFile(project, mark));
     server.close();
     server.closeIdleConnections();
     await ports.release();

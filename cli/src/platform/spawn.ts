@@ -19,7 +19,7 @@ export interface SpawnOptions {
   readonly stopSignal: NodeJS.Signals;
   /** How long the signal may take before SIGKILL, ms. */
   readonly stopTimeoutMs: number;
-  /** Told as soon as the process exists, and when it has ended: the guardian must know it. */
+  /** Told as soon as the process exists, and when it has ended: the guardian must know it. A throw ends the process. */
   readonly onStart: (identity: ProcessIdentity, stopSignal: NodeJS.Signals) => void;
   readonly onEnd: (identity: ProcessIdentity) => void;
 }
@@ -48,7 +48,13 @@ export async function spawnProcess(options: SpawnOptions): Promise<Running> {
   const pid = child.pid as number;
   // Too short a life to be seen in /proc still gives a Running, whose end tells the exit code.
   const identity = (await identifyProcess(pid)) ?? { pid, startTime: 'ended' };
-  options.onStart(identity, options.stopSignal);
+  try {
+    options.onStart(identity, options.stopSignal);
+  } catch (error) {
+    // Unknown to the guardian it could outlive us.
+    signalGroup(pid, 'SIGKILL');
+    throw error;
+  }
   const endedAndCleaned = ended.then((how) => {
     // What it forked within its group must not outlive it.
     signalGroup(pid, 'SIGKILL');

@@ -1,6 +1,6 @@
 // Goal: whatever is killed, nothing is left running, and what should run runs again.
 // Method: the real supervisor, guardian and control API around children that are small scripts.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -37,10 +37,10 @@ function unlessGone(error: unknown): void {
 
 const twoServices = { base: {}, top: { dependsOn: ['base'] } };
 
-async function start(services: Record<string, unknown>): Promise<void> {
+async function start(services: Record<string, unknown>, env: NodeJS.ProcessEnv = {}): Promise<void> {
   await startSupervisor({
     project,
-    env: { ...process.env, SHOPCTL_HOME: home, SHOPCTL_FAKE: JSON.stringify(services) },
+    env: { ...process.env, SHOPCTL_HOME: home, SHOPCTL_FAKE: JSON.stringify(services), ...env },
     command: [process.execPath, join(import.meta.dirname, 'testing/fake-supervisor.ts'), 'fake'],
   });
 }
@@ -197,6 +197,45 @@ describe('supervisor', { timeout: 30_000 }, () => {
     await start(twoServices);
     expect(await gone(children)).toBe(true);
     expect(await up()).toMatchObject({ type: 'done', started: ['base', 'top'] });
+  });
+
+  it('leaves what it cannot stop to its guardian when it is told to end', async () => {
+    await start({ deaf: { cannotStop: true } });
+    await up();
+    const { supervisor, instances } = await state();
+    process.kill(supervisor.pid, 'SIGTERM');
+    await until('supervisor is gone', () => gone([supervisor]));
+    await until('the child is gone', () => gone(instances.map(({ process }) => process as ProcessIdentity)));
+  });
+
+  it('goes down although its faults cannot be ended', async () => {
+    await start(twoServices, { SHOPCTL_FAKE_FAULTS: 'stuck' });
+    await up();
+    const { instances } = await state();
+    await createControlClient(project.socketPath).down({});
+    await waitUntilGone(project, 5000);
+    expect(await gone(instances.map(({ process }) => process as ProcessIdentity))).toBe(true);
+  });
+
+  it('goes down when its children can no longer be written down', async () => {
+    await start(twoServices);
+    await up();
+    const { instances, mark } = await state();
+    // A folder in the place of the list's draft: every write fails, as on a full disk.
+    await mkdir(`${childListFile(project, mark)}.tmp`);
+    await createControlClient(project.socketPath).down({});
+    await waitUntilGone(project, 5000);
+    expect(await gone(instances.map(({ process }) => process as ProcessIdentity))).toBe(true);
+    await rm(`${childListFile(project, mark)}.tmp`, { recursive: true });
+  });
+
+  it('lets no child live that it cannot write down', async () => {
+    await start(twoServices);
+    const { mark } = await state();
+    await mkdir(`${childListFile(project, mark)}.tmp`);
+    expect(await up()).toMatchObject({ type: 'failed', error: { why: expect.stringContaining('EISDIR') } });
+    expect(await findLeftovers('', mark)).toEqual([]);
+    await rm(`${childListFile(project, mark)}.tmp`, { recursive: true });
   });
 
   it('lets only one of two supervisors have a project', async () => {

@@ -1,4 +1,5 @@
 // Entry of a supervisor whose services are small scripts: SHOPCTL_FAKE names them with their environment as JSON.
+// SHOPCTL_FAKE_FAULTS=stuck: its faults cannot be ended.
 import { join } from 'node:path';
 import { probeHealth } from '../health-probe.ts';
 import { defaultLimits } from '../instance.ts';
@@ -10,6 +11,8 @@ import type { Unit } from '../unit.ts';
 interface FakeService {
   readonly dependsOn?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Stopping it fails, and it goes on. */
+  readonly cannotStop?: boolean;
 }
 
 const [projectName = 'fake'] = process.argv.slice(2);
@@ -20,10 +23,17 @@ await runSupervisor({
   project,
   limits: { ...defaultLimits, firstBackoffMs: 20, maxFailedStarts: 3, readyProbeMs: 50 },
   idleExitMs: 2000,
+  ...(process.env.SHOPCTL_FAKE_FAULTS === 'stuck' && {
+    openExtension: async () => ({
+      handle: async () => false,
+      activeFaults: () => [],
+      end: () => Promise.reject(new Error('no space left on device')),
+    }),
+  }),
   async createPlanner({ ports, registry }) {
     const names = Object.keys(services);
     const unitOf = async (name: string): Promise<Unit> => {
-      const { dependsOn = [], env = {} } = services[name] as FakeService;
+      const { dependsOn = [], env = {}, cannotStop = false } = services[name] as FakeService;
       const main = await ports.reserve(name);
       let pid: number | undefined;
       const logFile = join(project.logDir, `${name}.log`);
@@ -36,8 +46,8 @@ await runSupervisor({
         ports: { main },
         logFile,
         fingerprint: 'same',
-        start: () =>
-          spawnProcess({
+        async start() {
+          const running = await spawnProcess({
             command: process.execPath,
             args: [join(import.meta.dirname, 'fake-service.mjs')],
             env: { PORT: String(main), SHOPCTL_MARK: registry.mark, ...env },
@@ -51,7 +61,9 @@ await runSupervisor({
               registry.started(identity, stopSignal);
             },
             onEnd: registry.ended,
-          }),
+          });
+          return cannotStop ? { ...running, stop: () => Promise.reject(new Error('it does not listen')) } : running;
+        },
         probe: (signal) => probeHealth(main, pid, signal),
       };
     };
