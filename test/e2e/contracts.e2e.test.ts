@@ -4,7 +4,7 @@
  * Method: a real platform; the flag goes on and off with the command, and each order's rows and trace are looked at.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readAccounts } from '../../cli/src/trace/accounting.ts';
+import { createAccountReader } from '../../cli/src/trace/accounting.ts';
 import { assertTrace } from '../../cli/src/trace/assert.ts';
 import { countsOf, expectedTree, loadContract } from '../../cli/src/trace/contract.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
@@ -47,7 +47,7 @@ async function expectTrace(answer: Answer): Promise<void> {
     backend: platform.telemetry,
     traceId: answer.traceId as string,
     expected,
-    accounting: () => readAccounts(platform.telemetry),
+    accounting: createAccountReader(platform.telemetry),
     timeoutMs: 15_000,
     settleMs: 1_000,
   });

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readAccounts } from '../../cli/src/trace/accounting.ts';
+import { createAccountReader } from '../../cli/src/trace/accounting.ts';
 import { assertTrace } from '../../cli/src/trace/assert.ts';
 import { countsOf, type ExpectedSpan, expectedTree, loadContract } from '../../cli/src/trace/contract.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
@@ -42,7 +42,7 @@ const placeAll = (count: number, linesOf: (index: number) => readonly Line[]) =>
 
 /** What is wrong with the traces of these answers, one text each; empty when all meet their contract. */
 async function findTraceFaults(answers: readonly Answer[], expected: ExpectedSpan): Promise<readonly string[]> {
-  const accounting = () => readAccounts(platform.telemetry);
+  const accounting = createAccountReader(platform.telemetry);
   const found = await inParallel(WATCHED, answers, async ({ traceId }) => {
     const options = { backend: platform.telemetry, traceId: traceId as string, expected, accounting };
     const result = await assertTrace({ ...options, timeoutMs: WHOLE_MS, settleMs: SETTLE_MS });

@@ -5,7 +5,7 @@ import { quantile } from './histogram.ts';
 import { renderReport } from './render.ts';
 import { createReport } from './report.ts';
 
-const base = { unit: '', description: '', startTime: 0, time: 0, receivedAt: 0, stale: false, pid: 1 };
+const base = { unit: '', description: '', startTime: 0, time: 0, changedAt: 0, receivedAt: 0, stale: false, pid: 1 };
 
 function sagas(value: number, changes: Partial<MetricPoint> = {}): MetricPoint {
   const attributes = { status: 'Confirmed' };

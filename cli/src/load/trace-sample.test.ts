@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { MetricPoint } from '../otlp/metric-store.ts';
 import { cloneRoot } from '../platform/project.ts';
+import { serviceNames } from '../platform/services.ts';
 import { expectedTree, loadContract } from '../trace/contract.ts';
 import { spansOf } from '../trace/synthetic-trace.ts';
 import { aRecord, records } from './testing/records.ts';
@@ -9,6 +11,15 @@ const root = cloneRoot();
 const confirmed = spansOf(expectedTree(await loadContract('confirmed', root)));
 const whole = [{ name: 'whole', startS: 0, durationS: 10, rate: 10, vus: 5, demands: 'expected' }] as const;
 const withFault = ['before', 'fault', 'recovery', 'after'].map((name) => ({ ...whole[0], name }));
+
+/** Every service reports, and has lost nothing. */
+const accounts = serviceNames.map(
+  (service) =>
+    ({
+      ...{ name: 'shop.telemetry.spans', type: 'counter', service, instance: `${service}-1`, pid: 1, stale: false },
+      ...{ attributes: { state: 'started' }, value: 1, time: Date.now(), receivedAt: Date.now(), startTime: 0 },
+    }) as unknown as MetricPoint,
+);
 
 const uninterrupted = new AbortController().signal;
 
@@ -20,7 +31,7 @@ function aSampler(changes: Partial<ConstructorParameters<typeof TraceSampler>[0]
       asked.push(traceId);
       return { spans: confirmed, incomplete: undefined };
     },
-    metrics: async () => [],
+    metrics: async () => accounts,
     logs: async () => [],
   };
   const sampler = new TraceSampler({ count: 3, durationMs: 9_000, phases: whole, root, telemetry, ...changes });
@@ -90,7 +101,7 @@ describe('sampled traces', () => {
     };
     const telemetry = {
       trace: async () => ({ spans: [...confirmed, surplus], incomplete: undefined }),
-      metrics: async () => [],
+      metrics: async () => accounts,
       logs: async () => [],
     };
     const { sampler } = aSampler({ count: 1, durationMs: 0, telemetry });
@@ -109,7 +120,7 @@ describe('sampled traces', () => {
   it('are not waited for when the command is interrupted', async () => {
     const telemetry = {
       trace: async () => ({ spans: [], incomplete: undefined }),
-      metrics: async () => [],
+      metrics: async () => accounts,
       logs: async () => [],
     };
     const { sampler } = aSampler({ count: 1, durationMs: 0, telemetry });

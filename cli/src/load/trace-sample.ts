@@ -1,7 +1,7 @@
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
 import { messageOf } from '../errors.ts';
-import { readAccounts } from '../trace/accounting.ts';
+import { createAccountReader } from '../trace/accounting.ts';
 import { assertTrace, type Verdict } from '../trace/assert.ts';
 import type { TelemetryBackend } from '../trace/backend.ts';
 import { expectedTree, loadContract } from '../trace/contract.ts';
@@ -126,7 +126,8 @@ export class TraceSampler {
       expected: expectedTree(contract, parameters),
       timeoutMs,
       settleMs: SETTLE_MS,
-      accounting: () => readAccounts(telemetry),
+      accounting: createAccountReader(telemetry),
+      underLoad: true,
       signal: this.#over.signal,
     });
   }

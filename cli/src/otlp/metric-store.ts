@@ -37,6 +37,11 @@ interface NumberSeries extends PointBase {
   readonly value: number;
 }
 
+/** The time of the first report with the value, or the count, that it has now; ms since 1970, by its process. */
+interface Changed {
+  readonly changedAt: number;
+}
+
 interface HistogramSeries extends PointBase {
   readonly type: 'histogram';
   readonly count: number;
@@ -52,6 +57,7 @@ export type Series = NumberSeries | HistogramSeries;
 
 /** The latest point of a series, with its process. */
 export type MetricPoint = Series &
+  Changed &
   Source & {
     /** ms since 1970. */
     readonly receivedAt: number;
@@ -71,7 +77,7 @@ export interface MetricStats {
 
 interface Instance {
   readonly source: Source;
-  readonly series: Map<string, Series>;
+  readonly series: Map<string, Series & Changed>;
   receivedAt: number;
 }
 
@@ -112,14 +118,16 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
 
   function put(instance: Instance, series: Series): void {
     const key = `${series.scope} ${series.name} ${JSON.stringify(series.attributes)}`;
-    if (!instance.series.has(key)) {
+    const before = instance.series.get(key);
+    if (before === undefined) {
       if (stats.series >= limits.maxSeries) {
         stats.refusedSeries++;
         return;
       }
       stats.series++;
     }
-    instance.series.set(key, series);
+    const isSame = before !== undefined && numberOf(before) === numberOf(series);
+    instance.series.set(key, { ...series, changedAt: isSame ? before.changedAt : series.time });
   }
 
   function forgetOldest(): void {
@@ -163,6 +171,10 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
     },
     stats: () => ({ ...stats, instances: instances.size }),
   };
+}
+
+function numberOf(series: Series): number {
+  return series.type === 'histogram' ? series.count : series.value;
 }
 
 function isDelta({ sum, histogram }: OtlpMetric): boolean {

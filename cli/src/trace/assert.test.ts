@@ -10,6 +10,7 @@ const expected = expectedTree(await loadContract('confirmed', cloneRoot()));
 const START = 1_000_000;
 
 interface Scene {
+  readonly underLoad?: boolean;
   /** Which spans the backend has, by the time since the start in ms. */
   readonly spans: (elapsedMs: number) => readonly MutableSpan[];
   readonly accounts?: (elapsedMs: number) => readonly ProcessAccount[];
@@ -17,7 +18,7 @@ interface Scene {
 }
 
 /** Runs the assertion on a clock that moves only when it sleeps. */
-async function assertScene({ spans, accounts, incomplete }: Scene): Promise<AssertResult> {
+async function assertScene({ spans, accounts, incomplete, underLoad = false }: Scene): Promise<AssertResult> {
   let elapsed = 0;
   const clock: Clock = {
     now: () => START + elapsed,
@@ -31,6 +32,7 @@ async function assertScene({ spans, accounts, incomplete }: Scene): Promise<Asse
     expected,
     timeoutMs: 5_000,
     settleMs: 1_000,
+    underLoad,
     ...(accounts && { accounting: async () => accounts(elapsed) }),
     clock,
   });
@@ -50,6 +52,10 @@ function account(changes: Partial<ProcessAccount>): ProcessAccount {
     service: 'shipping',
     instance: 'shipping-1',
     pid: 7,
+    skewMs: 0,
+    startedAt: 0,
+    droppedAt: START + 10_000,
+    settledAt: undefined,
     open: 0,
     outstanding: 0,
     dropped: 0,
@@ -69,6 +75,51 @@ describe('assertTrace', () => {
     const result = await assertScene({ spans: (elapsed) => (elapsed < 900 ? all() : [...all(), late]) });
     expect(result.verdict).toBe('fail');
     expect(result.comparison.faults.map(({ kind }) => kind)).toEqual(['extra']);
+  });
+
+  const quiet = () => serviceNames.map((service) => account({ service, instance: `${service}-1` }));
+
+  it.each([
+    ['is gone', { gone: true }],
+    ['has dropped spans', { dropped: 1 }],
+    ['has spans to send', { outstanding: 1 }],
+    ['has spans under way', { open: 1 }],
+    ['has not reported since', { reportedAt: 0 }],
+  ])('does not know whether a whole trace has a span too many when a process %s', async (_, changes) => {
+    const accounts = () => [...quiet(), account({ instance: 'shipping-2', ...changes })];
+    const result = await assertScene({ spans: all, accounts });
+    expect(result.verdict).toBe('unknown');
+    expect(result.explanation).toContain('there may be more: shipping');
+  });
+
+  it('passes a whole trace once every process has sent all its spans', async () => {
+    const accounts = (elapsed: number) => quiet().map((one) => ({ ...one, outstanding: elapsed < 2_000 ? 1 : 0 }));
+    expect(await assertScene({ spans: all, accounts })).toMatchObject({ verdict: 'pass', waitedMs: 2_000 });
+  });
+
+  it('passes a whole trace under load that stayed so for the settle window, unless spans were lost', async () => {
+    const busy = () => quiet().map((one) => ({ ...one, outstanding: 3, open: 1 }));
+    expect(await assertScene({ spans: all, accounts: busy, underLoad: true })).toMatchObject({
+      verdict: 'pass',
+      waitedMs: 1_000,
+    });
+    const lost = () => [...busy(), account({ gone: true })];
+    expect(await assertScene({ spans: all, accounts: lost, underLoad: true })).toMatchObject({ verdict: 'unknown' });
+  });
+
+  it('fails a whole trace with a span that was still to be sent', async () => {
+    const late = { ...all()[0], spanId: 'f'.repeat(16), parentSpanId: all()[0]?.spanId } as MutableSpan;
+    const result = await assertScene({
+      spans: (elapsed) => (elapsed < 2_000 ? all() : [...all(), late]),
+      accounts: (elapsed) => quiet().map((one) => ({ ...one, outstanding: elapsed < 2_000 ? 1 : 0 })),
+    });
+    expect(result.verdict).toBe('fail');
+  });
+
+  it('does not know when the store had no room for what may be too many', async () => {
+    expect(await assertScene({ spans: all, accounts: quiet, incomplete: 'too large' })).toMatchObject({
+      verdict: 'unknown',
+    });
   });
 
   it('fails a missing span that was never created', async () => {
@@ -98,7 +149,7 @@ describe('assertTrace', () => {
   it('passes a trace that is completed while it waits for the report', async () => {
     const result = await assertScene({
       spans: (elapsed) => (elapsed < 6_000 ? withoutShipping() : all()),
-      accounts: (elapsed) => [account({ outstanding: elapsed < 6_000 ? 5 : 0 })],
+      accounts: (elapsed) => [...quiet(), account({ outstanding: elapsed < 6_000 ? 5 : 0 })],
     });
     expect(result.verdict).toBe('pass');
   });
@@ -123,6 +174,34 @@ describe('assertTrace', () => {
     const earlier = account({ gone: true, instance: 'shipping-1', pid: 6, reportedAt: START - 60_000 });
     const result = await assertScene({ spans, accounts: () => [earlier, account({})] });
     expect(result.absences).toMatchObject([{ absence: 'never created' }]);
+  });
+
+  it('does not blame a process whose successor had started before the trace began', async () => {
+    const spans = () =>
+      withoutShipping().map((span) => ({ ...span, startNanos: 990_000_000_000n, endNanos: 991_000_000_000n }));
+    const killed = account({ gone: true, pid: 6, reportedAt: 989_000 });
+    const successor = account({ startedAt: 989_500 });
+    expect((await assertScene({ spans, accounts: () => [killed, successor] })).absences).toMatchObject([
+      { absence: 'never created' },
+    ]);
+    const tooLate = account({ startedAt: 990_500 });
+    expect((await assertScene({ spans, accounts: () => [killed, tooLate] })).absences).toMatchObject([
+      { absence: 'lost with process' },
+    ]);
+  });
+
+  it('does not hold spans against a process that it dropped before the trace began', async () => {
+    const spans = () => withoutShipping().map((span) => ({ ...span, startNanos: 990_000_000_000n }));
+    const result = await assertScene({ spans, accounts: () => [account({ dropped: 3, droppedAt: 980_000 })] });
+    expect(result.absences).toMatchObject([{ absence: 'never created' }]);
+  });
+
+  it('reads times by the clock of the receiver: a service an hour ahead has reported later all the same', async () => {
+    const hour = 3_600_000;
+    const ahead = (span: MutableSpan) => ({ ...span, endNanos: BigInt(START + hour) * 1_000_000n });
+    const spans = () => all().map((span) => (span.service === 'orders' ? ahead(span) : span));
+    const accounts = () => quiet().map((one) => (one.service === 'orders' ? { ...one, pid: 1, skewMs: -hour } : one));
+    expect(await assertScene({ spans, accounts })).toMatchObject({ verdict: 'pass' });
   });
 
   it('does not know when the store had no room for all of the trace', async () => {

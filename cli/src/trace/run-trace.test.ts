@@ -6,6 +6,7 @@ import { startOtlpReceiver } from '../otlp/receiver.ts';
 import { createOutput } from '../output/output.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
 import { cloneRoot, openProject } from '../platform/project.ts';
+import { serviceNames } from '../platform/services.ts';
 import { expectedTree, loadContract } from './contract.ts';
 import { runTraceAssert, runTraceShow } from './run-trace.ts';
 import { type MutableSpan, spansOf } from './synthetic-trace.ts';
@@ -18,10 +19,11 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** A built-in store that holds these spans, and command dependencies that are connected to it. */
-async function aPlatformWith(spans: readonly MutableSpan[]) {
+/** A built-in store that holds these spans, of which these services report, and command dependencies that are connected to it. */
+async function aPlatformWith(spans: readonly MutableSpan[], services: readonly string[] = serviceNames) {
   const receiver = await startOtlpReceiver({ host: '127.0.0.1', port: 0 });
   receiver.traces.add({ resourceSpans: spans.map(toOtlp) }, Date.now());
+  receiver.metrics.add({ resourceMetrics: services.map(toAccount) }, Date.now());
   const written: string[] = [];
   const stdout = { write: (text: string) => written.push(text) };
   const output = createOutput({ stdout, stderr: { write: () => true }, env: {} });
@@ -56,6 +58,20 @@ function toOtlp(span: MutableSpan) {
   };
 }
 
+/** A report in which the service has sent all its spans. */
+function toAccount(service: string) {
+  const dataPoints = Object.entries({ started: 9, ended: 9, exported: 9, dropped: 0 }).map(([state, count]) => ({
+    attributes: otlpAttributes({ state }),
+    timeUnixNano: String(BigInt(Date.now()) * 1_000_000n),
+    asInt: count,
+  }));
+  const sum = { dataPoints, isMonotonic: true, aggregationTemporality: 2 };
+  return {
+    resource: { attributes: otlpAttributes({ 'service.name': service }) },
+    scopeMetrics: [{ metrics: [{ name: 'shop.telemetry.spans', sum }] }],
+  };
+}
+
 const options = { contract: 'confirmed', timeout: 0.2, settle: 0.05 };
 
 describe('trace assert', () => {
@@ -80,7 +96,7 @@ describe('trace assert', () => {
   });
 
   it('exits 5 when a span is missing and nobody says why, and tells it as JSON too', async () => {
-    const { receiver, deps, output, text } = await aPlatformWith(spansOf(confirmed).slice(0, 30));
+    const { receiver, deps, output, text } = await aPlatformWith(spansOf(confirmed).slice(0, 30), []);
     await using _ = receiver;
     output.use('json');
     await runTraceAssert(TRACE, options, deps);

@@ -2,7 +2,7 @@ import type { CommandDeps, CommonOptions } from '../commands/deps.ts';
 import type { TraceAssertOptions } from '../commands/trace.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { readAccounts } from './accounting.ts';
+import { createAccountReader } from './accounting.ts';
 import { type AssertResult, assertTrace, type Verdict } from './assert.ts';
 import { createBackend } from './backend.ts';
 import { type ExpectedSpan, expectedTree, loadContract } from './contract.ts';
@@ -56,7 +56,7 @@ export async function runTraceAssert(traceId: string, options: TraceAssertOption
     expected,
     timeoutMs: options.timeout * 1000,
     settleMs: options.settle * 1000,
-    accounting: () => readAccounts(backend),
+    accounting: createAccountReader(backend),
     signal: deps.signal,
   });
   deps.output.result(assertionDocument(contract.name, traceId, expected, result), () =>

@@ -1,4 +1,4 @@
-import { readAccounts } from '../../trace/accounting.ts';
+import { createAccountReader } from '../../trace/accounting.ts';
 import { assertTrace } from '../../trace/assert.ts';
 import { expectedTree, loadContract } from '../../trace/contract.ts';
 import { diffLines, renderDiff } from '../../trace/diff.ts';
@@ -31,7 +31,7 @@ function traceCheck({ contract: name, title, traceId: find }: TraceCheck): Check
         expected,
         timeoutMs: LIMIT_MS,
         settleMs: SETTLE_MS,
-        accounting: () => readAccounts(backend),
+        accounting: createAccountReader(backend),
         signal,
       });
       const { counts, spans, verdict, explanation, comparison } = result;

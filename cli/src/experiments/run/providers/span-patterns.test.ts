@@ -86,16 +86,46 @@ describe('what must not be in a trace', () => {
 describe('what must be in a trace', () => {
   const charge = { has: [{ name: 'charge payment', service: 'orders', count: 1 }] };
 
-  it('is seen, whatever else was lost', async () => {
+  const whole = { trace: () => ({ spans: confirmed }) };
+
+  it('is seen, whatever else was lost, where more would be as good', async () => {
     const points = () => accounts('orders', { exported: 8, dropped: 1 });
-    expect(await judged(charge, { trace: () => ({ spans: confirmed }), points })).toMatchObject({ outcome: 'held' });
+    const some = { has: [{ name: 'charge payment', service: 'orders' }] };
+    expect(await judged(some, { ...whole, points })).toMatchObject({ outcome: 'held' });
+  });
+
+  it.each<[string, TraceTolerance]>([
+    ['exactly one', charge],
+    ['one or two', { has: [{ name: 'charge payment', service: 'orders', count: { range: [1, 2] } }] }],
+    ['exactly 31', { spans: 31 }],
+    ['other than two', { has: [{ name: 'charge payment', count: { ne: 2 } }] }],
+  ])('is %s only when no span can have been lost', async (_, tolerance) => {
+    expect(await judged(tolerance, whole)).toMatchObject({ outcome: 'held' });
+    const dropped = () => accounts('orders', { exported: 8, dropped: 1 });
+    expect(await judged(tolerance, { ...whole, points: dropped })).toMatchObject({ outcome: 'unknown' });
+    const gone = () => accounts('orders', {}, { stale: true });
+    expect(await judged(tolerance, { ...whole, points: gone })).toMatchObject({ outcome: 'unknown' });
+  });
+
+  it('is all six services, whatever was lost: there are no more', async () => {
+    const points = () => accounts('orders', { exported: 8, dropped: 1 });
+    expect(await judged({ services: 6 }, { ...whole, points })).toMatchObject({ outcome: 'held' });
+  });
+
+  it('deviates when there are too many, whatever was lost', async () => {
+    const points = () => accounts('orders', { exported: 8, dropped: 1 });
+    const none = { has: [{ name: 'charge payment', count: { lte: 0 } }] };
+    expect(await judged(none, { ...whole, points })).toMatchObject({ outcome: 'deviated' });
   });
 
   it('deviates when it was never created, and is unknown when it may have been lost', async () => {
     const trace = () => ({ spans: uncharged });
     expect(await judged(charge, { trace })).toMatchObject({ outcome: 'deviated' });
-    const points = () => accounts('stock', { exported: 8, dropped: 1 });
-    expect(await judged(charge, { trace, points })).toMatchObject({ outcome: 'unknown' });
-    expect(await judged(charge, { trace, points: () => [] })).toMatchObject({ outcome: 'unknown' });
+    const ofOrders = () => accounts('orders', { exported: 8, dropped: 1 });
+    expect(await judged(charge, { trace, points: ofOrders })).toMatchObject({ outcome: 'unknown' });
+    const ofOthers = () => accounts('stock', { exported: 8, dropped: 1 });
+    expect(await judged(charge, { trace, points: ofOthers })).toMatchObject({ outcome: 'deviated' });
+    const anybody = { has: [{ name: 'charge payment', count: 1 }] };
+    expect(await judged(anybody, { trace, points: () => [] })).toMatchObject({ outcome: 'unknown' });
   });
 });

@@ -3,12 +3,13 @@ import {
   type AbsenceReason,
   ACCOUNTING_GRACE_MS,
   absencesIn,
+  createAccountReader,
   mayStillCome,
-  readAccounts,
+  type ProcessAccount,
 } from '../../../trace/accounting.ts';
 import type { RecordedTrace } from '../../../trace/backend.ts';
 import { durationMs, type TraceSpan } from '../../../trace/tree.ts';
-import type { SpanPattern, TraceProbe, TraceTolerance } from '../../format/schema.ts';
+import type { CountTolerance, SpanPattern, TraceProbe, TraceTolerance } from '../../format/schema.ts';
 import { type StepResult, unknown, worst } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin } from '../tolerance.ts';
@@ -18,25 +19,32 @@ const POLL_MS = 200;
 /** A span that came late is seen within this, ms. */
 const QUIET_MS = 1_000;
 
+/** Spans that a trace can have beside those recorded: a store keeps 2,000 of one. */
+const MOST_LOST = 2_000;
+
 /**
  * Judges single spans of a trace. Waits until the rules hold and have held for a moment, because a span that must not be
- * there may come late. What is not there, to the good or to the bad, counts only when bookkeeping proves that no span was
- * lost or is still to come.
+ * there may come late. A count that further spans could bring in or out of its bound is taken at its word only when
+ * bookkeeping proves that none was lost or is still to come.
  */
 export async function judgeSpans(traceId: string, step: TraceProbe, context: RunContext): Promise<StepResult> {
   const { clock, signal, platform } = context;
   const deadline = clock.now() + (step.within ?? DEFAULT_WITHIN_MS);
+  const readAccounts = createAccountReader(platform.telemetry);
   let heldSince: number | undefined;
   for (;;) {
+    // Before the trace: what they call exported is in it.
+    const accounts = await readAccounts();
     const recorded = await platform.telemetry.trace(traceId);
-    const result = judge(recorded, traceId, step.tolerance);
-    const isHeld = result.outcome === 'held';
+    const rules = rulesOf(recorded.spans, step.tolerance);
+    const isHeld = rules.every(isMet);
     if (!isHeld) heldSince = undefined;
     else heldSince ??= clock.now();
     const isLate = clock.now() >= deadline;
     const isSettled = heldSince !== undefined && clock.now() - heldSince >= (step.for ?? QUIET_MS);
     if (isSettled || (isLate && !isHeld)) {
-      const doubts = await doubtsAbout(recorded, isHeld ? silent(step.tolerance) : serviceNames, context);
+      const doubts = doubtsAbout(recorded, openServices(rules), accounts);
+      const result = resultOf(rules, recorded.spans.length, traceId);
       if (doubts.length === 0) return result;
       // The report that decides is waited for.
       const isPast = clock.now() >= deadline + ACCOUNTING_GRACE_MS;
@@ -46,13 +54,57 @@ export async function judgeSpans(traceId: string, step: TraceProbe, context: Run
   }
 }
 
-/** Services whose spans a rule wants to be absent, or few enough to be absent: one that was lost would have met it, too. */
-function silent({ spans, services, has = [], 'has-not': hasNot = [] }: TraceTolerance): readonly string[] {
-  const ofNone = has.filter(({ count }) => count !== undefined && isWithin(0, count));
-  const patterns = [...hasNot, ...ofNone];
-  const bounds = [spans, services].filter((bound) => bound !== undefined);
-  if (bounds.some((bound) => isWithin(0, bound))) return serviceNames;
-  return patterns.flatMap(({ service }) => service ?? serviceNames);
+/** A count of spans and its bound. */
+interface Rule {
+  readonly what: string;
+  readonly count: number;
+  readonly bound: CountTolerance;
+  /** Whose spans could be added to the count. */
+  readonly services: readonly string[];
+  /** How many at most. */
+  readonly most: number;
+}
+
+function rulesOf(all: readonly TraceSpan[], tolerance: TraceTolerance): readonly Rule[] {
+  const seen = new Set(all.map(({ service }) => service)).size;
+  const ofAll = { services: serviceNames, most: MOST_LOST };
+  const patterns = [
+    ...(tolerance.has ?? []).map(({ count = { gte: 1 }, ...pattern }) => ({ pattern, bound: count })),
+    ...(tolerance['has-not'] ?? []).map((pattern) => ({ pattern, bound: 0 })),
+  ];
+  const { spans, services } = tolerance;
+  return [
+    ...(spans === undefined ? [] : [{ what: 'spans', count: all.length, bound: spans, ...ofAll }]),
+    ...(services === undefined
+      ? []
+      : [{ what: 'services', count: seen, bound: services, services: serviceNames, most: serviceNames.length - seen }]),
+    ...patterns.map(({ pattern, bound }) => ({
+      what: describeSpan(pattern),
+      count: all.filter((span) => matches(span, pattern, all)).length,
+      bound,
+      ...ofAll,
+      // A parent that was lost may be anybody's.
+      ...(pattern.service !== undefined && pattern.under === undefined && { services: [pattern.service] }),
+    })),
+  ];
+}
+
+function isMet({ count, bound }: Rule): boolean {
+  return isWithin(count, bound);
+}
+
+/** Whether further spans could make it otherwise. */
+function isOpen(rule: Rule): boolean {
+  return Array.from({ length: rule.most }, (_, more) => rule.count + more + 1).some(
+    (count) => isWithin(count, rule.bound) !== isMet(rule),
+  );
+}
+
+/** Services whose further spans could change the verdict; none when a rule is broken for good. */
+function openServices(rules: readonly Rule[]): readonly string[] {
+  const open = rules.filter(isOpen);
+  if (rules.some((rule) => !isMet(rule) && !open.includes(rule))) return [];
+  return open.flatMap(({ services }) => services);
 }
 
 interface Doubt {
@@ -62,15 +114,15 @@ interface Doubt {
 }
 
 /** Why spans of these services may exist beside those recorded. */
-async function doubtsAbout(
+function doubtsAbout(
   { spans, incomplete }: RecordedTrace,
   services: readonly string[],
-  { platform }: RunContext,
-): Promise<Doubt[]> {
+  accounts: readonly ProcessAccount[],
+): Doubt[] {
   if (spans.length === 0) return [{ why: 'the trace is not in the store', mayPass: true }];
-  if (incomplete !== undefined) return [{ why: incomplete, mayPass: false }];
   if (services.length === 0) return [];
-  const absences = absencesIn(spans, services, await readAccounts(platform.telemetry));
+  if (incomplete !== undefined) return [{ why: incomplete, mayPass: false }];
+  const absences = absencesIn(spans, services, accounts);
   return absences.filter(({ absence }) => absence !== 'never created').map(doubtOf);
 }
 
@@ -83,21 +135,11 @@ function inDoubt({ observed, traceIds }: StepResult, doubts: readonly Doubt[]): 
   return unknown(`${observed}; but spans may be missing: ${doubts.map(({ why }) => why).join('; ')}`, { traceIds });
 }
 
-function judge({ spans }: RecordedTrace, traceId: string, tolerance: TraceTolerance): StepResult {
-  const problems: string[] = [];
-  const count = (what: string, value: number, bound: TraceTolerance['spans']) => {
-    if (bound !== undefined && !isWithin(value, bound))
-      problems.push(`${value} ${what}, not ${describeTolerance(bound)}`);
-  };
-  count('spans', spans.length, tolerance.spans);
-  count('services', new Set(spans.map(({ service }) => service)).size, tolerance.services);
-  for (const { count: bound = { gte: 1 }, ...pattern } of tolerance.has ?? []) {
-    count(describeSpan(pattern), spans.filter((span) => matches(span, pattern, spans)).length, bound);
-  }
-  for (const pattern of tolerance['has-not'] ?? []) {
-    count(describeSpan(pattern), spans.filter((span) => matches(span, pattern, spans)).length, 0);
-  }
-  const observed = problems.length === 0 ? `${spans.length} spans as wanted` : problems.join('; ');
+function resultOf(rules: readonly Rule[], spans: number, traceId: string): StepResult {
+  const problems = rules
+    .filter((rule) => !isMet(rule))
+    .map(({ what, count, bound }) => `${count} ${what}, not ${describeTolerance(bound)}`);
+  const observed = problems.length === 0 ? `${spans} spans as wanted` : problems.join('; ');
   const evidence = problems.length === 0 ? undefined : `trace ${traceId}: ${problems.join('; ')}`;
   return { outcome: worst(problems.map(() => 'deviated')), observed, evidence, traceIds: [traceId] };
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../errors.ts';
 import { createStyle } from '../../../output/style.ts';
-import { readAccounts } from '../../../trace/accounting.ts';
+import { createAccountReader } from '../../../trace/accounting.ts';
 import { type AssertResult, assertTrace } from '../../../trace/assert.ts';
 import { type ExpectedSpan, expectedTree, loadContract } from '../../../trace/contract.ts';
 import { diffLines, renderDiff } from '../../../trace/diff.ts';
@@ -110,7 +110,7 @@ async function lookAtShape(
     expected,
     timeoutMs: step.within ?? DEFAULT_WITHIN_MS,
     settleMs: step.for ?? SETTLE_MS,
-    accounting: () => readAccounts(platform.telemetry),
+    accounting: createAccountReader(platform.telemetry),
     signal,
   });
   return fromAssertion(result, expected, traceId);

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import type { MetricPoint } from '../otlp/metric-store.ts';
+import { createAccountReader } from './accounting.ts';
+
+interface Report {
+  readonly counts: Readonly<Record<'started' | 'ended' | 'exported' | 'dropped', number>>;
+  /** By the process's clock, ms. */
+  readonly time: number;
+  readonly receivedAt?: number;
+}
+
+/** The reader's answer to each of these reports of orders, one after the other. */
+async function readAll(reports: readonly Report[]) {
+  let points: readonly MetricPoint[] = [];
+  const read = createAccountReader({ metrics: async () => points });
+  const accounts = [];
+  for (const { counts, time, receivedAt = time + 5 } of reports) {
+    points = Object.entries(counts).map(
+      ([state, value]) =>
+        ({
+          ...{ name: 'shop.telemetry.spans', type: 'counter', service: 'orders', instance: 'orders-1', pid: 1 },
+          ...{ attributes: { state }, value, time, receivedAt, startTime: 0, changedAt: time, stale: false },
+        }) as unknown as MetricPoint,
+    );
+    accounts.push((await read())[0]);
+  }
+  return accounts;
+}
+
+it('a process that is always busy is settled until its last report without open spans, once as many have been sent', async () => {
+  const accounts = await readAll([
+    { time: 1_000, counts: { started: 9, ended: 9, exported: 5, dropped: 0 } },
+    { time: 2_000, counts: { started: 20, ended: 18, exported: 8, dropped: 0 } },
+    { time: 3_000, counts: { started: 30, ended: 28, exported: 9, dropped: 0 } },
+  ]);
+  expect(accounts.map((account) => account?.settledAt)).toEqual([undefined, undefined, 1_000]);
+});
+
+it('a process with an open span in each report is never settled', async () => {
+  const accounts = await readAll([
+    { time: 1_000, counts: { started: 10, ended: 9, exported: 9, dropped: 0 } },
+    { time: 2_000, counts: { started: 20, ended: 19, exported: 19, dropped: 0 } },
+  ]);
+  expect(accounts.map((account) => account?.settledAt)).toEqual([undefined, undefined]);
+});
+
+it('times are those of the receiver when a process has another clock, and its own when it only took its time', async () => {
+  const counts = { started: 9, ended: 9, exported: 9, dropped: 0 };
+  const accounts = await readAll([
+    { time: 3_601_000, receivedAt: 1_000, counts },
+    { time: 2_000, receivedAt: 2_300, counts },
+  ]);
+  expect(accounts.map((account) => [account?.reportedAt, account?.skewMs])).toEqual([
+    [1_000, -3_600_000],
+    [2_000, 0],
+  ]);
+});
