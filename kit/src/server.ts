@@ -63,6 +63,8 @@ export interface ServerOptions {
   readonly health: Health;
   /** Level of the line written for each request; a service behind the gateway keeps it at debug. */
   readonly accessLevel?: 'info' | 'debug';
+  /** Clients are strangers: of their trace context only the trace id and the parent are taken. */
+  readonly isPublic?: boolean;
   /** How long a client may take to send its request, in ms; 5 s unless told. */
   readonly requestTimeoutMs?: number;
   /** How long a connection without a request is kept, in ms; 72 s unless told. */
@@ -75,13 +77,14 @@ export interface ServerOptions {
  */
 export function createServer(options: ServerOptions): HttpServer {
   const { requestTimeoutMs = REQUEST_TIMEOUT_MS, keepAliveTimeoutMs = KEEP_ALIVE_TIMEOUT_MS } = options;
+  const listenerOf = (handle: RequestListener) => traceRequests(handle, { isPublic: options.isPublic === true });
   const server = fastify({
     loggerInstance: options.logger as FastifyBaseLogger,
     // A child for each request would only add an id of its own; the trace id in every line tells requests apart.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
-    serverFactory: (handle) => openServer(traceRequests(handle), { requestTimeoutMs, keepAliveTimeoutMs }),
+    serverFactory: (handle) => openServer(listenerOf(handle), { requestTimeoutMs, keepAliveTimeoutMs }),
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },

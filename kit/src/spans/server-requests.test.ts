@@ -1,7 +1,7 @@
 /** Through real sockets: when a body has arrived, and that a client has left, are events of the socket. */
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { SpanKind } from '@opentelemetry/api';
+import { context, propagation, SpanKind } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHealth } from '../health.ts';
 import { createLogger } from '../logger.ts';
@@ -137,6 +137,31 @@ describe('a request', () => {
     socket.destroy();
     await ended(1);
     expect(telemetry.spans()[0]?.attributes).not.toHaveProperty('http.response.status_code');
+  });
+
+  describe('on a public server', () => {
+    const inside = async (headers: Record<string, string>) => {
+      const logger = createLogger({ service: 'test', instance: 'test-1', level: 'silent' });
+      await using edge = createServer({ logger, health: createHealth({}), isPublic: true });
+      edge.get('/', async () => {
+        const passedOn: Record<string, string> = {};
+        propagation.inject(context.active(), passedOn);
+        return passedOn;
+      });
+      const address = await edge.listen({ host: '127.0.0.1', port: 0 });
+      return (await fetch(address, { headers })).json() as Promise<Record<string, string>>;
+    };
+
+    it('keeps the trace id of its caller, and passes on nothing else that the caller said', async () => {
+      const passedOn = await inside({ traceparent: CALLER, tracestate: 'a=b', baggage: 'secret=1' });
+      expect(Object.keys(passedOn)).toEqual(['traceparent']);
+      expect(passedOn.traceparent).toContain(TRACE_ID);
+    });
+
+    it('is recorded also when its caller is not sampled', async () => {
+      const passedOn = await inside({ traceparent: CALLER.replace(/01$/, '00') });
+      expect(passedOn.traceparent).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-01$`));
+    });
   });
 
   it('for health is not traced', async () => {

@@ -1,5 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { type Attributes, context, type Histogram, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type Context,
+  context,
+  type Histogram,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+} from '@opentelemetry/api';
+import { decideSamplingHere } from '../telemetry/sampling-decision.ts';
 import { durationOf } from './durations.ts';
 import { HttpExchange, pathOf } from './http.ts';
 
@@ -14,13 +23,13 @@ const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH',
 /**
  * Runs `handle` in the request's server span, which ends with the answer, or when the client leaves. Health checks have
  * none. Events of the request, such as the arrival of its body, come from the socket and know no span: what follows them
- * is run by `inRequest`.
+ * is run by `inRequest`. On a public server callers are strangers (decision 0027).
  */
-export function traceRequests(handle: RequestListener): RequestListener {
+export function traceRequests(handle: RequestListener, { isPublic }: { isPublic: boolean }): RequestListener {
   const duration = durationOf('http.server.request.duration');
   return (request, response) => {
     if (request.url?.startsWith('/health')) return handle(request, response);
-    const traced = new TracedRequest(request, duration);
+    const traced = new TracedRequest(request, isPublic ? strangersContext(request) : callersContext(request), duration);
     (request as Traced)[TRACED] = traced;
     response.once('close', endOf);
     return context.with(traced.context, handle, undefined, request, response);
@@ -45,7 +54,7 @@ function endOf(this: ServerResponse): void {
 class TracedRequest extends HttpExchange {
   private readonly method: string;
 
-  constructor(request: IncomingMessage, duration: Histogram) {
+  constructor(request: IncomingMessage, parent: Context, duration: Histogram) {
     const given = request.method ?? 'GET';
     const isKnown = METHODS.has(given);
     const series = {
@@ -61,7 +70,6 @@ class TracedRequest extends HttpExchange {
       ...clientOf(request),
     };
     const name = isKnown ? given : 'HTTP';
-    const parent = propagation.extract(ROOT_CONTEXT, request.headers);
     super({ name, kind: SpanKind.SERVER, attributes, series, parent }, duration, 500);
     this.method = name;
   }
@@ -76,6 +84,15 @@ class TracedRequest extends HttpExchange {
     if (response.headersSent) this.answered(response.statusCode);
     else this.end();
   }
+}
+
+function callersContext({ headers }: IncomingMessage): Context {
+  return propagation.extract(ROOT_CONTEXT, headers);
+}
+
+/** No `tracestate` and no `baggage`, which every service behind would pass on; and it is not the stranger who samples. */
+function strangersContext({ headers }: IncomingMessage): Context {
+  return decideSamplingHere(propagation.extract(ROOT_CONTEXT, { traceparent: headers.traceparent }));
 }
 
 function clientOf({ socket, headers }: IncomingMessage): Attributes {

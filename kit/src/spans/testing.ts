@@ -1,9 +1,10 @@
 import { type Attributes, context, metrics, propagation, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { type Histogram, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { afterAll, beforeEach } from 'vitest';
+import { samplerOf } from '../telemetry/sampler.ts';
 
 /** A caller's trace, sampled. */
 export const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -27,11 +28,16 @@ export interface SeenTelemetry {
 export function seeTelemetry(): SeenTelemetry {
   const exporter = new InMemorySpanExporter();
   const reader = new Reader();
-  const tracers = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+  const tracers = new TracerProvider({
+    spanProcessors: [new SimpleSpanProcessor({ exporter })],
+    sampler: samplerOf({}),
+  });
   // While the file is loaded, because doors are opened in hooks, too.
   trace.setGlobalTracerProvider(tracers);
   metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  propagation.setGlobalPropagator(
+    new CompositePropagator({ propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()] }),
+  );
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   beforeEach(() => exporter.reset());
   afterAll(() => {

@@ -6,17 +6,28 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
+import { isDecidedHere } from './sampling-decision.ts';
 
-/** Sampler that OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG name; undefined for the SDK's default, all of them. */
-export function samplerOf(env: NodeJS.ProcessEnv): Sampler | undefined {
-  const { OTEL_TRACES_SAMPLER: name } = env;
-  if (!name) return undefined;
+/** Sampler that OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG name; the SDK's default, all of them, unless told. */
+export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
+  const name = env.OTEL_TRACES_SAMPLER || DEFAULT;
   const root = rootOf(name.replace(/^parentbased_/, ''), ratioOf(env.OTEL_TRACES_SAMPLER_ARG));
   if (root === undefined) {
     diag.error(`OTEL_TRACES_SAMPLER=${name} is not known: all traces are sampled`);
-    return undefined;
+    return samplerOf({});
   }
-  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+  return name.startsWith('parentbased_') ? parentBased(root) : root;
+}
+
+const DEFAULT = 'parentbased_always_on';
+
+/** A stranger's flag is not followed: it could make an order invisible, or have every one of its requests recorded. */
+function parentBased(root: Sampler): Sampler {
+  const byParent = new ParentBasedSampler({ root });
+  return {
+    shouldSample: (context, ...span) => (isDecidedHere(context) ? root : byParent).shouldSample(context, ...span),
+    toString: () => byParent.toString(),
+  };
 }
 
 function rootOf(name: string, ratio: number): Sampler | undefined {

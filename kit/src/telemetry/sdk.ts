@@ -77,11 +77,10 @@ function startTraces(resource: Resource, env: NodeJS.ProcessEnv): TracerProvider
     maxQueueSize: 8_192,
     maxExportBatchSize: 2_048,
   });
-  const sampler = samplerOf(env);
   const provider = new TracerProvider({
     resource,
     spanProcessors: [accounting.processor],
-    ...(sampler !== undefined && { sampler }),
+    sampler: samplerOf(env),
   });
   trace.setGlobalTracerProvider(provider);
   accounting.observe(metrics.getMeter('Shop.Telemetry'));

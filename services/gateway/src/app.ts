@@ -18,7 +18,7 @@ export interface GatewayDependencies {
 
 /** The public door, not listening yet. It writes one line for every request. */
 export async function createApp({ forward, budgetMs, health, logger }: GatewayDependencies): Promise<HttpServer> {
-  const server = createServer({ logger, health, accessLevel: 'info' });
+  const server = createServer({ logger, health, accessLevel: 'info', isPublic: true });
   await server.register(replyFrom, {
     undici: createTransport(forward),
     disableRequestLogging: true,
