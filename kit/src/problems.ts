@@ -17,7 +17,13 @@ export const problems = {
   charge_voided: { status: 409, title: 'The charge was voided before it was made' },
   payload_too_large: { status: 413, title: 'The body is larger than 64 KiB' },
   unsupported_media_type: { status: 415, title: 'The body must be application/json' },
+  unsupported_content_encoding: { status: 415, title: 'The body must not be encoded' },
+  expectation_failed: { status: 417, title: 'The expectation of the request cannot be met' },
   unknown_product: { status: 422, title: 'The order names a product that does not exist' },
+  unsupported_currency: {
+    status: 422,
+    title: 'The order names a product that is not sold in the currency of the shop',
+  },
   total_too_large: { status: 422, title: 'The total of the order is too large to be computed exactly' },
   idempotency_key_reused: { status: 422, title: 'The idempotency key was used with another request' },
   headers_too_large: { status: 431, title: 'The headers are too large' },
@@ -28,6 +34,7 @@ export const problems = {
   database_unavailable: { status: 503, title: 'The database of the service is unavailable', retryAfterS: 2 },
   overloaded: { status: 503, title: 'The service has more requests than it can take', retryAfterS: 1 },
   shutting_down: { status: 503, title: 'The service is shutting down', retryAfterS: 1 },
+  no_time_left: { status: 504, title: 'The time that the request was given is over' },
   orders_timeout: { status: 504, title: 'The orders service gave no answer' },
   order_outcome_pending: { status: 504, title: 'The order was taken, its outcome is not known yet' },
 } as const satisfies Record<string, { status: number; title: string; retryAfterS?: number }>;

@@ -16,11 +16,14 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { createAllowedMethods } from './allowed-methods.ts';
 import { ForcedAnswerError, ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError } from './failures.ts';
 import type { Health } from './health.ts';
+import { parseJsonBody } from './json-body.ts';
 import type { Logger } from './logger.ts';
 import { type FieldError, type ProblemCode, ProblemError, problems, toProblem } from './problems.ts';
+import { refusalOf } from './request-rules.ts';
 import { inRequest, nameRequest, traceRequests } from './spans/server-requests.ts';
 import { currentTraceId, currentTraceParent, serverSpan } from './tracing.ts';
 
@@ -95,16 +98,21 @@ export function createServer(options: ServerOptions): HttpServer {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   // Bodies are JSON; Fastify would also take plain text.
-  server.removeContentTypeParser('text/plain');
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => parseJsonBody(body),
+  );
+  const allowed = createAllowedMethods();
+  server.addHook('onRoute', (route) => allowed.add(route));
   server.addHook('onRequest', (request, reply, done) => {
     answering.set(request.raw.socket, reply.raw);
     nameSpanAfterRoute(request);
     const traceParent = currentTraceParent();
     if (traceParent !== undefined) reply.header('traceparent', traceParent);
-    // Here and not by Node, whose answer has no body. HTTP/1.0 knows no Host.
-    if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
-      done(new ProblemError('malformed_request', 'the Host header is missing'));
-    else done();
+    // Before the body is read, which no route will take.
+    done(refusalOf(request.raw) ?? (request.is404 ? missingRoute(allowed.find(request.url)) : undefined));
   });
   server.addHook('preValidation', (request, _reply, done) => {
     // That the body has arrived was an event of the socket.
@@ -118,11 +126,15 @@ export function createServer(options: ServerOptions): HttpServer {
     });
   }
   server.setErrorHandler((error, request, reply) => inRequest(request.raw, () => answerError(error, request, reply)));
-  server.setNotFoundHandler((_request, reply) =>
-    sendProblem(reply, 'route_not_found', 'no route has this path and method'),
-  );
+  // Only for a handler that gives its request up: `onRequest` has refused what has no route.
+  server.setNotFoundHandler(() => {
+    throw missingRoute(undefined);
+  });
   addHealthRoutes(server, options.health);
   closeConnections(server, keepAliveTimeoutMs);
+  server.server.on('connect', (_request, socket) =>
+    refuseTunnel(socket as Socket, { logger: options.logger, requestTimeoutMs }),
+  );
   return server as unknown as HttpServer;
 }
 
@@ -143,6 +155,8 @@ function openServer(
     listener,
   );
   server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
+  // Node's own 417 has no body; the request is refused with the other rules.
+  server.on('checkExpectation', listener);
   return server;
 }
 
@@ -171,6 +185,12 @@ function closeConnections(server: FastifyInstance, afterMs: number): void {
     }
     done();
   });
+}
+
+function missingRoute(methods: readonly string[] | undefined): ProblemError {
+  if (methods === undefined) return new ProblemError('route_not_found', 'no route has this path');
+  const allow = methods.join(', ');
+  return new ProblemError('method_not_allowed', `this path takes ${allow}`, { headers: { allow } });
 }
 
 function nameSpanAfterRoute(request: FastifyRequest): void {
@@ -215,12 +235,10 @@ export function sendProblem(
 const FRAMEWORK_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'send the body as application/json'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', `a body may have ${BODY_LIMIT_BYTES} bytes at most`],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_json', 'the body is empty'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_json', 'the body is shorter or longer than its Content-Length'],
-  FST_ERR_CTP_INVALID_JSON_BODY: ['malformed_json', 'the body is not valid JSON'],
   FST_ERR_BAD_URL: ['route_not_found', 'the path is not a valid URL path'],
   FST_ERR_MAX_PARAM_LENGTH: ['route_not_found', 'a part of the path is too long'],
-  FST_ERR_ASYNC_CONSTRAINT: ['route_not_found', 'no route has this path and method'],
+  FST_ERR_ASYNC_CONSTRAINT: ['route_not_found', 'no route has this path'],
 };
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -236,6 +254,9 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   }
   const known = error as Partial<FastifyError>;
   if (known.validation !== undefined) {
+    // A pointer leads into the body: a header is named in the detail.
+    if (known.validationContext === 'headers')
+      return sendProblem(reply, 'invalid_request', toHeaderDetail(known.validation));
     const errors = known.validation.map((issue) => toFieldError(issue));
     return sendProblem(reply, 'invalid_request', `${errors.length} field(s) are not valid`, { errors });
   }
@@ -276,6 +297,10 @@ function toFieldError(issue: { instancePath: string; message?: string; params: R
   return { pointer: `#${issue.instancePath}`, detail: issue.message ?? 'is not valid' };
 }
 
+function toHeaderDetail(issues: readonly { instancePath: string; message?: string }[]): string {
+  return issues.map(({ instancePath, message }) => `the header ${instancePath.slice(1)} ${message}`).join('; ');
+}
+
 function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
@@ -286,6 +311,8 @@ function describeBroken(errorCode: string, { requestTimeoutMs }: Door): readonly
   switch (errorCode) {
     case LATE:
       return ['request_timeout', `the request did not arrive within ${requestTimeoutMs} ms`];
+    case TUNNEL:
+      return ['method_not_allowed', 'CONNECT asks for a proxy, and this server is none'];
     case 'HPE_HEADER_OVERFLOW':
       return ['headers_too_large', 'the headers are larger than 16 KiB'];
     default:
@@ -295,6 +322,16 @@ function describeBroken(errorCode: string, { requestTimeoutMs }: Door): readonly
 
 /** Node's code for a request that does not arrive. */
 const LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
+
+/** What CONNECT asks for. */
+const TUNNEL = 'CONNECT';
+
+/** Node hands the socket over, and closes it without a word where nobody takes it. */
+function refuseTunnel(socket: Socket, door: Door): void {
+  socket.on('error', (error) => door.logger.debug({ err: error }, 'the client left before it was refused'));
+  socket.write(refusal(TUNNEL, door));
+  socket.destroySoon();
+}
 
 /** The answer that is being made on a connection, where there is one. */
 const answering = new WeakMap<Socket, ServerResponse>();
@@ -346,6 +383,8 @@ function refusal(errorCode: string, door: Door): string {
     const body = JSON.stringify(toProblem(code, detail, currentTraceId()));
     return [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      // Required with a 405; empty: no method is allowed on the target of a tunnel (RFC 9110, 10.2.1).
+      ...(errorCode === TUNNEL ? ['Allow:'] : []),
       'Content-Type: application/problem+json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Connection: close',

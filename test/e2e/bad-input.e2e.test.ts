@@ -60,11 +60,7 @@ describe('a body that is not JSON', () => {
     ['that is a bare word', 'order please'],
     ['with a byte that is not UTF-8 outside of a string', Buffer.from([0x7b, 0xff, 0x7d])],
     ['with a control character in a string', '{"customer":"a\nb","lines":[]}'],
-    [
-      'that sets __proto__',
-      '{"__proto__":{"polluted":true},"customer":"Olena","lines":[{"productId":1,"quantity":1}]}',
-    ],
-    ['that sets constructor.prototype', '{"constructor":{"prototype":{"polluted":true}},"customer":"x","lines":[]}'],
+    ['with bytes that are not UTF-8 in a string', Buffer.from('{"customer":"a\xff\xfe","lines":[]}', 'latin1')],
     ['nested 20,000 deep', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
   ])('%s', async (name, body) => {
     const answer = await post(body);
@@ -108,6 +104,8 @@ describe('a body that does not fit', () => {
     ['with an empty customer', withCustomer(''), '#/customer'],
     ['with a customer of spaces', withCustomer('   '), '#/customer'],
     ['with a customer of 201 characters', withCustomer('x'.repeat(201)), '#/customer'],
+    ['that sets __proto__', JSON.parse('{"__proto__":{"polluted":true},"lines":[]}'), '#/__proto__'],
+    ['that sets constructor', { ...anOrder, constructor: { prototype: { polluted: true } } }, '#/constructor'],
     ['with NUL in the customer', withCustomer('a\u0000b'), '#/customer'],
     ['with a control character in the customer', withCustomer('a\u001b[31mb'), '#/customer'],
     ['with a line break in the customer', withCustomer('a\r\nSet-Cookie: b'), '#/customer'],
@@ -225,6 +223,18 @@ describe('another media type', () => {
   });
 });
 
+describe('an expectation or a coding that is not known', () => {
+  it('Expect: frob', async () => {
+    const answer = await raw('GET /api/orders/x HTTP/1.1\r\nHost: shop\r\nConnection: close\r\nExpect: frob\r\n\r\n');
+    expectRawProblem(answer, 417, 'expectation_failed');
+  });
+
+  it('Content-Encoding: gzip', async () => {
+    const answer = await post(JSON.stringify(anOrder), { ...json, 'content-encoding': 'gzip' });
+    expectProblem(answer, 415, 'unsupported_content_encoding');
+  });
+});
+
 describe('an Idempotency-Key', () => {
   it.each([
     ['of spaces in between', 'a b'],
@@ -237,6 +247,12 @@ describe('an Idempotency-Key', () => {
       'idempotency-key': Buffer.from(key).toString('latin1'),
     });
     expectProblem(answer, 400, 'invalid_request');
+  });
+
+  it('that Connection names', async () => {
+    const body = JSON.stringify(anOrder);
+    const head = `POST /api/orders HTTP/1.1\r\nHost: shop\r\nConnection: close, idempotency-key\r\n${JSON_TYPE}Idempotency-Key: a\r\n`;
+    expectRawProblem(await raw(`${head}Content-Length: ${body.length}\r\n\r\n${body}`), 400, 'malformed_request');
   });
 
   it('sent twice', async () => {
@@ -280,10 +296,10 @@ describe('a path or method that is not there', () => {
   });
 
   it('an absolute target or an authority does not leave the shop', async () => {
-    for (const target of ['http://127.0.0.1:1/api/orders/x', 'evil.example:443', 'http://evil.example/orders']) {
-      const method = target.endsWith(':443') ? 'CONNECT' : 'GET';
-      const { status } = await raw(`${method} ${target} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n`);
-      expect([400, 404, 405, undefined]).toContain(status);
+    const ask = (line: string) => raw(`${line} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n`);
+    expectRawProblem(await ask('CONNECT evil.example:443'), 405, 'method_not_allowed');
+    for (const target of ['http://127.0.0.1:1/api/orders/x', 'http://evil.example/orders']) {
+      expectRawProblem(await ask(`GET ${target}`), 404, 'route_not_found');
     }
   });
 
@@ -291,7 +307,7 @@ describe('a path or method that is not there', () => {
     const options: RequestOptions = { method, headers: json, body: JSON.stringify(anOrder) };
     const answer = await send(`${platform.gatewayUrl}/api/orders`, options);
     expectProblem(answer, 405, 'method_not_allowed');
-    expect(answer.headers.allow).toMatch(/POST/);
+    expect(answer.headers.allow).toBe('POST');
   });
 
   it.each([
@@ -378,6 +394,7 @@ describe('broken HTTP', () => {
     ['a header without a colon', `POST /api/orders HTTP/1.1\r\nHost: shop\r\nnonsense\r\n\r\n`],
     ['a space before the colon', `POST /api/orders HTTP/1.1\r\nHost : shop\r\n\r\n`],
     ['NUL in a header', `GET /api/orders/x HTTP/1.1\r\nHost: shop\r\nX: a\u0000b\r\n\r\n`],
+    ['two Hosts', 'GET /api/orders/x HTTP/1.1\r\nHost: shop\r\nHost: other\r\n\r\n'],
     ['no Host', 'GET /api/orders/x HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['garbage', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003'],
     ['a line of the wrong order', 'HTTP/1.1 POST /api/orders\r\n\r\n'],

@@ -4,10 +4,17 @@ import type { HttpServer } from '@shop/kit/server.ts';
 import { Type } from 'typebox';
 import { Product, type Products, parseProductId } from './products.ts';
 
+const otherFailure = problemResponse('Any other failure');
+
 export function addRoutes(server: HttpServer, products: Products): void {
   server.get(
     '/products',
-    { schema: { summary: 'All products', response: { 200: Type.Object({ products: Type.Array(Product) }) } } },
+    {
+      schema: {
+        summary: 'All products',
+        response: { 200: Type.Object({ products: Type.Array(Product) }), default: otherFailure },
+      },
+    },
     async () => ({ products: [...(await products.list())] }),
   );
 
@@ -18,7 +25,7 @@ export function addRoutes(server: HttpServer, products: Products): void {
       schema: {
         summary: 'One product',
         params: Type.Object({ id: Type.Integer() }),
-        response: { 200: Product, 404: problemResponse('There is no such product') },
+        response: { 200: Product, 404: problemResponse('There is no such product'), default: otherFailure },
       },
       // A path that names no product is "not found", not "invalid": the handler looks at the id itself.
       validatorCompiler: () => (value) => ({ value }),

@@ -148,13 +148,41 @@ describe('what never reaches orders', () => {
     expect(orders.seen).toHaveLength(1);
   });
 
-  it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'])('the method %s', async (method) => {
+  it.each([
+    ['/api/orders', 'POST', ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'QUERY']],
+    ['/api/orders/1', 'GET', ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'QUERY']],
+  ])('a method that %s does not take; it takes %s', async (path, allow, methods) => {
     const { orders, send } = await aGateway();
-    for (const path of ['/api/orders', '/api/orders/1']) {
-      const answer = await send(path, { method });
+    for (const method of methods) {
+      const answer = await send(path, { method, ...(method === 'QUERY' && { body: '{"broken' }) });
       expect(answer.status).toBe(405);
-      expect(answer.headers.get('allow')).toBe('GET, POST');
+      expect(answer.headers.get('allow')).toBe(allow);
     }
+    expect(orders.seen).toEqual([]);
+  });
+
+  it.each(['idempotency-key', 'Idempotency-Key', 'x, content-type ,y', 'shop-timeout-ms'])(
+    'a header for orders that Connection would take away: %s',
+    async (named) => {
+      const { orders, port } = await aGateway();
+      const answer = await raw(
+        port,
+        `POST /api/orders HTTP/1.1\r\nHost: shop\r\nConnection: close, ${named}\r\nIdempotency-Key: key-1\r\n` +
+          'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed_request"/s);
+      expect(orders.seen).toEqual([]);
+    },
+  );
+
+  it('a request whose time is over when it comes: nothing was sent, and the problem says so', async () => {
+    const { orders, post } = await aGateway();
+    const answer = await post('{}', { 'shop-timeout-ms': '0' });
+    expect(await answer.json()).toMatchObject({
+      status: 504,
+      code: 'no_time_left',
+      detail: expect.stringContaining('nothing was sent'),
+    });
     expect(orders.seen).toEqual([]);
   });
 

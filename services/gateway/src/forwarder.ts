@@ -22,7 +22,7 @@ const LOST = [
 
 const PROBLEMS = {
   timeout: TIMEOUT,
-  no_budget: TIMEOUT,
+  no_budget: ['no_time_left', 'the time that the request was given is over; nothing was sent to orders'],
   failure: UNREACHABLE,
   breaker_open: UNREACHABLE,
   bulkhead_full: ['overloaded', 'there are more requests than can be served, try again later'],

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DEADLINE_HEADER } from '@shop/kit/deadline.ts';
+import { ProblemError } from '@shop/kit/problems.ts';
 import { toPublicPath } from './path.ts';
 
 /**
@@ -7,6 +8,24 @@ import { toPublicPath } from './path.ts';
  * `host`; and the trace context, which the HTTP client writes anew (a second `traceparent` would be unreadable).
  */
 const FORWARDED = ['accept', 'content-length', 'content-type', 'idempotency-key', 'user-agent'];
+
+/**
+ * `Connection` may name no header that is meant for orders (RFC 9110, 7.6.1): it would be taken away, and an order without
+ * its key is another order. Throws ProblemError.
+ */
+export function requireEndToEnd({ connection }: IncomingHttpHeaders): void {
+  const named = (connection ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((option) => option.trim());
+  const lost = [...FORWARDED, DEADLINE_HEADER].filter((name) => named.includes(name));
+  if (lost.length > 0) {
+    throw new ProblemError(
+      'malformed_request',
+      `Connection names ${lost.join(', ')}, which is not about the connection`,
+    );
+  }
+}
 
 /** Headers of the request to orders. The budget is the client's own where that is shorter than `budgetMs`. */
 export function toOrdersHeaders(headers: IncomingHttpHeaders, budgetMs: number): IncomingHttpHeaders {

@@ -1,5 +1,5 @@
 import type { OpenApiOptions } from '@shop/kit/openapi.ts';
-import { idempotencyKeyHeader, OpenOrder, Order, OrderRequest, PlacedOrder } from '@shop/kit/order-api.ts';
+import { IdempotencyKey, OpenOrder, Order, OrderRequest, PlacedOrder } from '@shop/kit/order-api.ts';
 import { problemResponse } from '@shop/kit/problem-api.ts';
 
 const json = (description: string, schema: object) => ({ description, content: { 'application/json': { schema } } });
@@ -17,11 +17,11 @@ export const publicApi = {
       '/api/orders': {
         post: {
           summary: 'Place an order; answers when it is confirmed or cancelled',
-          parameters: [idempotencyKeyHeader],
+          parameters: [{ name: 'Idempotency-Key', in: 'header', required: false, schema: IdempotencyKey }],
           requestBody: { required: true, ...json('The order', OrderRequest) },
           responses: {
-            200: json('The order was cancelled, or it was placed by an earlier request with this key', PlacedOrder),
-            201: json('The order is confirmed', PlacedOrder),
+            200: json('The order was cancelled, by this request or an earlier one with its key', PlacedOrder),
+            201: json('The order was confirmed, by this request or an earlier one with its key', PlacedOrder),
             default: problem,
           },
         },

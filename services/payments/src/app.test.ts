@@ -72,6 +72,8 @@ describe('POST /payments', () => {
     ['an order id that is no GUID', { ...body, orderId: 'order-1' }],
     ['an empty key', { ...body, idempotencyKey: '' }],
     ['an endless key', { ...body, idempotencyKey: 'k'.repeat(201) }],
+    ['NUL in the key', { ...body, idempotencyKey: 'a\u0000b' }],
+    ['a lone surrogate in the key', { ...body, idempotencyKey: '\ud800' }],
   ])('refuses %s and charges nothing', async (_title, payload) => {
     const door = await aDoor({ outcome: 'accepted', first: true });
     const answer = await door.post(payload);
@@ -90,6 +92,16 @@ describe('other routes', () => {
     });
     expect(answer.statusCode).toBe(200);
     expect(answer.json()).toEqual({ orderId, status: 'refunded' });
+  });
+
+  it.each(['a\u0000b', '\udbff'])('refuses a refund whose key is %j', async (idempotencyKey) => {
+    const { server } = await aDoor({ outcome: 'voided' });
+    const answer = await server.inject({
+      method: 'POST',
+      url: `/payments/${orderId}/refund`,
+      payload: { idempotencyKey },
+    });
+    expect(answer.json()).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '#/idempotencyKey' }] });
   });
 
   it('does not find the payment of an unknown order', async () => {

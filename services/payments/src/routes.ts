@@ -1,12 +1,13 @@
 import { problemResponse } from '@shop/kit/problem-api.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import type { HttpServer } from '@shop/kit/server.ts';
+import { storableText } from '@shop/kit/text.ts';
 import { Type } from 'typebox';
 import type { ChargeResult, Payment } from './payment.ts';
 import type { Payments } from './payments.ts';
 
 const OrderId = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' });
-const IdempotencyKey = Type.String({ minLength: 1, maxLength: 200 });
+const IdempotencyKey = storableText({ minLength: 1, maxLength: 200 });
 const Amount = Type.Integer({
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
@@ -32,6 +33,8 @@ const Details = Type.Object({
   amount: Type.Optional(Amount),
   currency: Type.Optional(Type.String()),
 });
+const invalid = problemResponse('The request does not fit its schema, or is not JSON');
+const otherFailure = problemResponse('Any other failure');
 const Params = Type.Object({ orderId: OrderId });
 
 export function addRoutes(server: HttpServer, payments: Payments): void {
@@ -42,11 +45,13 @@ export function addRoutes(server: HttpServer, payments: Payments): void {
         summary: 'Charge an order',
         body: ChargeBody,
         response: {
-          200: Accepted,
-          201: Accepted,
+          200: { description: 'It was charged by an earlier request with this key', ...Accepted },
+          201: { description: 'It is charged', ...Accepted },
+          400: invalid,
           402: problemResponse('The payment was declined'),
           409: problemResponse('The order was refunded before this charge arrived'),
           422: problemResponse('The idempotency key was used with other terms'),
+          default: otherFailure,
         },
       },
     },
@@ -64,7 +69,12 @@ export function addRoutes(server: HttpServer, payments: Payments): void {
         summary: 'Take back the charge of an order, or refuse it before it is made',
         params: Params,
         body: Type.Object({ idempotencyKey: IdempotencyKey }),
-        response: { 200: Status, 422: problemResponse('The idempotency key was used for another order') },
+        response: {
+          200: Status,
+          400: invalid,
+          422: problemResponse('The idempotency key was used for another order'),
+          default: otherFailure,
+        },
       },
     },
     async ({ params, body }) => {
@@ -82,7 +92,12 @@ export function addRoutes(server: HttpServer, payments: Payments): void {
       schema: {
         summary: 'The payment of an order',
         params: Params,
-        response: { 200: Details, 404: problemResponse('There is no such payment') },
+        response: {
+          200: Details,
+          400: invalid,
+          404: problemResponse('There is no such payment'),
+          default: otherFailure,
+        },
       },
     },
     async ({ params }) => {

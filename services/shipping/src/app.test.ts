@@ -29,6 +29,12 @@ describe('shipping', () => {
     expect(answer.json()).toMatchObject({ status: 404, code: 'shipment_not_found' });
   });
 
+  it('describes itself as OpenAPI 3.1', async () => {
+    const document = (await aDoor().get('/openapi.json')).json();
+    expect(document.openapi).toBe('3.1.0');
+    expect(Object.keys(document.paths)).toEqual(['/shipments/{orderId}']);
+  });
+
   it('is alive but not ready while the broker is away, and says so', async () => {
     const door = aDoor({ database: async () => undefined, broker: () => Promise.reject(new Error('away')) });
     expect((await door.get('/health/live')).statusCode).toBe(200);

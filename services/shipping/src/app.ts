@@ -1,6 +1,8 @@
 import type { Health } from '@shop/kit/health.ts';
 import type { Logger } from '@shop/kit/logger.ts';
+import { addOpenApi } from '@shop/kit/openapi.ts';
 import { createServer, type HttpServer } from '@shop/kit/server.ts';
+import { shippingApi } from './openapi.ts';
 import type { Shipments } from './repository.ts';
 import { addRoutes } from './routes.ts';
 
@@ -13,6 +15,8 @@ export interface ShippingDependencies {
 /** Shipping's HTTP door, not listening yet; its work comes in through the consumer. */
 export function createApp({ shipments, health, logger }: ShippingDependencies): HttpServer {
   const server = createServer({ logger, health });
-  addRoutes(server, shipments);
+  const addRoutesTo = (target: HttpServer) => addRoutes(target, shipments);
+  addRoutesTo(server);
+  addOpenApi(server, shippingApi, addRoutesTo);
   return server;
 }

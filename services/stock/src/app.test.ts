@@ -74,6 +74,8 @@ describe('stock.Inventory', () => {
     ['no order id', { ...request, orderId: '' }],
     ['an order id that is no GUID', { ...request, orderId: 'order-1' }],
     ['no key', { ...request, idempotencyKey: '' }],
+    ['NUL in the key', { ...request, idempotencyKey: 'a\u0000b' }],
+    ['a lone surrogate in the key, which is not UTF-8', { ...request, idempotencyKey: 'a\ud800' }],
     ['no lines', { ...request, lines: [] }],
     ['quantity 0', { ...request, lines: [{ productId: 1, quantity: 0 }] }],
     ['a negative quantity', { ...request, lines: [{ productId: 1, quantity: -1 }] }],

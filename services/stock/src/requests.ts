@@ -1,3 +1,4 @@
+import { decodedText } from '@shop/kit/text.ts';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ReserveRequest } from './reservation.ts';
@@ -13,7 +14,7 @@ const MAX_LINES = 100;
 
 const order = {
   orderId: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
-  idempotencyKey: Type.String({ minLength: 1, maxLength: 200 }),
+  idempotencyKey: decodedText({ minLength: 1, maxLength: 200 }),
 };
 const Release = Compile(Type.Object(order));
 const Reserve = Compile(
