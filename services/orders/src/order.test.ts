@@ -71,6 +71,15 @@ describe('pricing lines', () => {
     expect(lines).toEqual([priced(4, 2, 38_000)]);
   });
 
+  it('refuses products of another currency, and names each: their amounts have no sum', () => {
+    const lines = [4, 5, 6].map((productId) => ({ productId, quantity: 1 }));
+    const products = ['EUR', 'UAH', 'USD'].map((currency, index) => ({ id: 4 + index, priceKopiykas: 1, currency }));
+    const problem = problemOf(() => priceLines(lines, products));
+    expect(problem.code).toBe('unsupported_currency');
+    expect(problem.message).toBe('not sold in UAH: product 4, 6');
+    expect(problem.errors).toHaveLength(2);
+  });
+
   it('names every product that does not exist', () => {
     const lines = [
       { productId: 98, quantity: 1 },

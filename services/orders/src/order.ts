@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MAX_QUANTITY } from '@shop/kit/order-api.ts';
-import { type FieldError, ProblemError } from '@shop/kit/problems.ts';
+import { type FieldError, type ProblemCode, ProblemError } from '@shop/kit/problems.ts';
 import type { Product } from './catalog-client.ts';
 import type { OrderLine } from './saga/saga.ts';
 
@@ -35,18 +35,28 @@ export function mergeLines(lines: readonly RequestedLine[]): readonly RequestedL
   return [...quantities].map(([productId, quantity]) => ({ productId, quantity }));
 }
 
-/** The lines with the catalog's prices. Throws ProblemError naming every product that does not exist. */
+/** The lines with the catalog's prices. Throws ProblemError naming every product that does not exist, or has another currency. */
 export function priceLines(
   lines: readonly RequestedLine[],
   products: readonly (Product | undefined)[],
 ): readonly OrderLine[] {
-  const unknown = lines.filter((_, index) => products[index] === undefined).map(({ productId }) => productId);
-  if (unknown.length > 0) {
-    throw new ProblemError('unknown_product', `there is no product ${unknown.join(', ')}`, {
-      errors: unknown.map((id) => ({ pointer: '#/lines', detail: `product ${id} does not exist` })),
-    });
+  const unknown = idsOf(lines, (index) => products[index] === undefined);
+  if (unknown.length > 0) throw refusal('unknown_product', 'there is no product', unknown, 'does not exist');
+  // Amounts in different currencies have no sum, and the limit of a payment is in this one.
+  const foreign = idsOf(lines, (index) => products[index]?.currency !== CURRENCY);
+  if (foreign.length > 0) {
+    throw refusal('unsupported_currency', `not sold in ${CURRENCY}: product`, foreign, `is not sold in ${CURRENCY}`);
   }
   return lines.map((line, index) => ({ ...line, priceKopiykas: (products[index] as Product).priceKopiykas }));
+}
+
+function idsOf(lines: readonly RequestedLine[], isWanted: (index: number) => boolean): readonly number[] {
+  return lines.filter((_, index) => isWanted(index)).map(({ productId }) => productId);
+}
+
+function refusal(code: ProblemCode, detail: string, productIds: readonly number[], why: string): ProblemError {
+  const errors = productIds.map((id) => ({ pointer: '#/lines', detail: `product ${id} ${why}` }));
+  return new ProblemError(code, `${detail} ${productIds.join(', ')}`, { errors });
 }
 
 /** Sum of price times quantity in kopiykas. Throws ProblemError when it cannot be an exact integer. */

@@ -166,6 +166,13 @@ describe('nothing is recorded', () => {
     expect(shop.store.orders.size).toBe(0);
   });
 
+  it('when a product has another currency than the shop: 422, and nothing is charged', async () => {
+    const findProduct = async (id: number) => ({ id, priceKopiykas: 10_000, currency: 'EUR' });
+    const shop = aShop({ catalog: { findProduct } });
+    expect((await problemOf(shop.place())).code).toBe('unsupported_currency');
+    expect([shop.store.orders.size, shop.driven.length]).toEqual([0, 0]);
+  });
+
   it('when the database cannot be reached', async () => {
     const shop = aShop({ insertion: 'not sent' });
     await expect(shop.place()).rejects.toThrow(DatabaseUnavailableError);
