@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../test/support/infrastructure.ts';
 import { type Database, openDatabase, type Queryable, sql } from './database.ts';
 import { ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError } from './failures.ts';
 import { createLogger } from './logger.ts';
+import { seeTelemetry } from './spans/testing.ts';
 
 const ownPid = sql('SELECT: own pid', 'SELECT pg_backend_pid() AS pid');
 const terminate = sql('SELECT: terminate', 'SELECT pg_terminate_backend($1, 5000) AS ended');
 
 const logger = createLogger({ service: 'kit', instance: 'kit-test', level: 'silent' });
+const telemetry = seeTelemetry();
 let database: Database;
 let url: string;
 beforeAll(async () => {
@@ -52,7 +55,7 @@ it('a COMMIT whose answer is lost has taken effect, and its connection is not us
   expect((await losing.query<{ pid: number }>(ownPid, [])).rows[0]?.pid).not.toBe(pid);
 });
 
-it('statements of a transaction that come together are sent together, and take effect together or not at all', async () => {
+it('statements that a transaction is asked for together take effect together or not at all', async () => {
   const insert = sql(
     'INSERT saga_owners: many',
     `INSERT INTO saga_owners (id, instance, lease_until) VALUES ($1, $2, now())`,
@@ -77,7 +80,7 @@ it('statements of a transaction that come together are sent together, and take e
   await expect(database.ping()).resolves.toBeUndefined();
 });
 
-it('what is sent behind a statement that fails fails with it, and runs afterwards', async () => {
+it('statements behind one that fails are not sent and fail with it, and run afterwards', async () => {
   const fail = sql('SELECT: division', 'SELECT 1 / $1::int AS quotient');
   const unseen = sql('SELECT: unseen', 'SELECT $1::text AS answer');
   const other = sql('SELECT: other', 'SELECT 2 AS two');
@@ -100,7 +103,54 @@ it('what is sent behind a statement that fails fails with it, and runs afterward
   expect((await single.query(other, [])).rows).toEqual([{ two: 2 }]);
 });
 
-it('a value that cannot be sent keeps what was to be sent with it from the server', async () => {
+it('a transaction whose work hides the failure of a statement is rolled back and rejects with it', async () => {
+  const insert = sql(
+    'INSERT saga_owners: hidden',
+    `INSERT INTO saga_owners (id, instance, lease_until) VALUES ($1, 'hidden', now())`,
+  );
+  const count = sql(
+    'SELECT saga_owners: hidden',
+    `SELECT count(*)::int AS count FROM saga_owners WHERE instance = 'hidden'`,
+  );
+  const id = randomUUID();
+  const work = database.transaction(async (transaction) => {
+    await transaction.query(insert, [id]);
+    await transaction.query(insert, [id]).catch(() => undefined);
+  });
+  await expect(work).rejects.toMatchObject({ code: '23505' });
+  expect((await database.query<{ count: number }>(count, [])).rows[0]?.count).toBe(0);
+});
+
+it('a failed statement leads back to who asked for it', async () => {
+  async function theCaller() {
+    await database.query(sql('SELECT: nothing', 'SELECT nothing'), []);
+  }
+  const error = await theCaller().catch((failure: unknown) => failure);
+  expect(error).toMatchObject({ code: '42703', stack: expect.stringContaining('theCaller') });
+});
+
+it('each statement of a transaction has its own span, in the context it was asked for in', async () => {
+  const echo = sql('SELECT: echo', 'SELECT $1::int AS number');
+  await using traced = openDatabase({ url, poolSize: 1, applicationName: 'kit-test', logger });
+  const parents: (string | undefined)[] = [];
+  await telemetry.inParent(() =>
+    traced.transaction((transaction) =>
+      Promise.all(
+        [0, 1, 2].map((number) =>
+          telemetry.inParent(async () => {
+            parents.push(trace.getActiveSpan()?.spanContext().spanId);
+            await transaction.query(echo, [number]);
+          }),
+        ),
+      ),
+    ),
+  );
+  const spans = telemetry.spans().filter(({ attributes }) => attributes['db.query.text'] !== undefined);
+  expect(spans.map(({ name }) => name)).toEqual(['BEGIN', 'SELECT', 'SELECT', 'SELECT', 'COMMIT']);
+  expect(spans.slice(1, 4).map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual(parents);
+});
+
+it('a value that cannot be sent undoes what was done before it', async () => {
   const insert = sql(
     'INSERT saga_owners: unsent',
     `INSERT INTO saga_owners (id, instance, lease_until) VALUES ($1, $2, now())`,
@@ -116,7 +166,7 @@ it('a value that cannot be sent keeps what was to be sent with it from the serve
   expect((await database.query(find, [id])).count).toBe(0);
 });
 
-it('a server that does not answer in time fails all that was sent, and the connection is not used again', async () => {
+it('a server that does not answer in time fails what is behind, too, and the connection is not used again', async () => {
   await using single = openDatabase({ url, poolSize: 1, applicationName: 'kit-test', logger, statementTimeoutMs: 300 });
   const outcomes: unknown[] = [];
   let pid: number | undefined;
@@ -173,7 +223,7 @@ it('a statement that is asked for when its transaction has ended is not run', as
   expect((await database.query<{ count: number }>(count, [])).rows[0]?.count).toBe(0);
 });
 
-it('what is sent with a BEGIN that fails is not run', async () => {
+it('after a BEGIN that fails nothing is run', async () => {
   await using single = openDatabase({ url, poolSize: 1, applicationName: 'kit-test', logger });
   // The server refuses to prepare a second statement of that name.
   await single.query(sql('PREPARE: taken', 'PREPARE "BEGIN" AS SELECT 1'), []);
@@ -181,10 +231,7 @@ it('what is sent with a BEGIN that fails is not run', async () => {
     'INSERT saga_owners: no BEGIN',
     `INSERT INTO saga_owners (id, instance, lease_until) VALUES ($1, 'none', now())`,
   );
-  const work = single.transaction(async (transaction) => {
-    await transaction.query(insert, [randomUUID()]).catch(() => undefined);
-    await transaction.query(insert, [randomUUID()]);
-  });
+  const work = single.transaction((transaction) => transaction.query(insert, [randomUUID()]));
   await expect(work).rejects.toMatchObject({ code: '42P05' });
   const count = sql(
     'SELECT saga_owners: none',

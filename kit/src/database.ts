@@ -1,10 +1,11 @@
+import type { Context } from '@opentelemetry/api';
 import pg from 'pg';
 import { databaseLimits } from './edges.ts';
 import { ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError, messageOf } from './failures.ts';
 import type { Logger } from './logger.ts';
+import { Sequence } from './sequence.ts';
 import { createQuerySpans } from './spans/queries.ts';
-import { runAlone, StatementPipeline } from './statement-pipeline.ts';
 import { untraced } from './tracing.ts';
 
 /** PostgreSQL cuts longer identifiers, which would make two statements one. */
@@ -30,14 +31,24 @@ export interface Result<Row> {
   readonly count: number;
 }
 
-/** Where statements run: a connection of the pool each, or all on the one of a transaction. */
+/** Where statements run: a connection of the pool each, or one after another on the one of a transaction. */
 export interface Queryable {
-  /** Throws DatabaseUnavailableError when the database is away, slow past its limit, or full; DatabaseError otherwise. */
-  query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Result<Row>>;
+  /**
+   * Throws DatabaseUnavailableError when the database is away, slow past its limit, or full; DatabaseError otherwise.
+   * `causes`: a statement that serves several requests has a span in each of their traces, not in the active one.
+   */
+  query<Row extends object>(
+    statement: Statement,
+    values: readonly unknown[],
+    causes?: readonly Context[],
+  ): Promise<Result<Row>>;
 }
 
 export interface Database extends Queryable, AsyncDisposable {
-  /** BEGIN, `work`, COMMIT; ROLLBACK when `work` rejects. Rejects also when `work` resolves although one of its statements failed. */
+  /**
+   * BEGIN, `work`, COMMIT; ROLLBACK when `work` rejects. After a statement that failed none is sent any more: those behind it,
+   * COMMIT included, reject with its error, also when `work` resolves.
+   */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
   /**
    * Resolves when the database responds; the first call also waits until the pool has been filled. Untraced. A pool whose
@@ -140,24 +151,21 @@ export function openDatabase(options: DatabaseOptions): Database {
   /** When a statement last took effect, on the monotonic clock. */
   let respondedAt = Number.NEGATIVE_INFINITY;
 
-  /** Runs one statement in a span of its own, by the connection's pipeline where it is one of a transaction. */
+  /** Runs one statement in a span of its own, or in one for each of its causes. */
   async function run<Row extends object>(
     connection: Connection,
-    statement: Statement,
+    { name, text }: Statement,
     values: readonly unknown[],
-    pipeline?: StatementPipeline,
+    causes?: readonly Context[],
   ): Promise<Result<Row>> {
-    const traced = spans.start(statement);
+    const traced = spans.start({ name, text }, causes);
     try {
-      const sent = pipeline?.run<Row>(statement, values) ?? runAlone<Row>(connection.client, statement, values);
-      const result = await sent;
+      const result = await connection.client.query<Row>({ name, text, values: [...values] });
       respondedAt = performance.now();
       traced?.end();
       return { rows: result.rows, count: result.rowCount ?? 0 };
     } catch (error) {
       traced?.fail(error);
-      // Leads back to who asked for it, not to the socket.
-      if (error instanceof Error) Error.captureStackTrace(error);
       connection.broken ||= isBroken(error);
       throw classify(error, true);
     }
@@ -206,21 +214,22 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   const database: Database = {
-    query: <Row extends object>(statement: Statement, values: readonly unknown[]) =>
-      withConnection((connection) => run<Row>(connection, statement, values)),
+    query: <Row extends object>(statement: Statement, values: readonly unknown[], causes?: readonly Context[]) =>
+      withConnection((connection) => run<Row>(connection, statement, values, causes)),
     transaction: (work) =>
       withConnection(async (connection) => {
-        const pipeline = new StatementPipeline(connection.client);
-        const query: Queryable['query'] = (statement, values) => run(connection, statement, values, pipeline);
+        const statements = new Sequence();
+        const query: Queryable['query'] = (statement, values, causes) =>
+          statements.run(() => run(connection, statement, values, causes));
         try {
-          // BEGIN travels with the first statement of `work`. Where it fails, nothing behind it is run.
-          const [, result] = await Promise.all([query(begin, []), work({ query })]);
-          await query(commit, []);
-          pipeline.close();
+          // Answered before anything is sent behind it: a statement behind a BEGIN that failed would be committed by itself.
+          await query(begin, []);
+          const result = await work({ query });
+          await statements.finish(() => run(connection, commit, []));
           await committed(connection);
           return result;
         } catch (error) {
-          pipeline.close();
+          await statements.abort();
           if (!connection.broken) await rollBack(connection);
           throw error;
         }

@@ -14,18 +14,38 @@ import { isTracingSuppressed, suppressTracing } from '@opentelemetry/core';
 import { messageOf } from './failures.ts';
 import { startSpan, tracer } from './spans/operation.ts';
 
+/** An internal span that is open until `end`; an error marks it failed. */
+export interface OpenSpan {
+  readonly span: Span;
+  /** Where its work runs: the span is the active one. */
+  readonly context: Context;
+  end(error?: unknown): void;
+}
+
+/** Begins an internal span below the span of `parent`. */
+export function openSpan(name: string, attributes: Attributes, parent: Context): OpenSpan {
+  const span = startSpan({ name, kind: SpanKind.INTERNAL, parent, attributes });
+  return {
+    span,
+    context: trace.setSpan(parent, span),
+    end(error) {
+      if (error !== undefined) failSpan(span, messageOf(error));
+      span.end();
+    },
+  };
+}
+
 /** Runs `work` in an internal span that ends with it; a rejection marks the span failed and is passed on. */
 export function inSpan<T>(name: string, attributes: Attributes, work: (span: Span) => Promise<T>): Promise<T> {
-  const parent = context.active();
-  const span = startSpan({ name, kind: SpanKind.INTERNAL, parent, attributes });
-  return context.with(trace.setSpan(parent, span), async () => {
+  const opened = openSpan(name, attributes, context.active());
+  return context.with(opened.context, async () => {
     try {
-      return await work(span);
+      const result = await work(opened.span);
+      opened.end();
+      return result;
     } catch (error) {
-      failSpan(span, messageOf(error));
+      opened.end(error);
       throw error;
-    } finally {
-      span.end();
     }
   });
 }

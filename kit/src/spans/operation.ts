@@ -52,13 +52,13 @@ export function causeOf(): Context | undefined {
 export class Operation {
   readonly span: Span;
   private readonly parent: Context;
-  private readonly duration: Histogram;
+  private readonly duration: Pick<Histogram, 'record'>;
   private readonly startedMs = performance.now();
   private series: Attributes;
   private isOver = false;
   private inside: Context | undefined;
 
-  constructor(beginning: Beginning, duration: Histogram) {
+  constructor(beginning: Beginning, duration: Pick<Histogram, 'record'>) {
     this.span = startSpan(beginning);
     this.parent = beginning.parent;
     this.series = beginning.series;

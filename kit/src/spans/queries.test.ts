@@ -1,4 +1,4 @@
-import { context, SpanKind } from '@opentelemetry/api';
+import { context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { suppressTracing } from '@opentelemetry/core';
 import { describe, expect, it } from 'vitest';
 import { createQuerySpans } from './queries.ts';
@@ -45,6 +45,26 @@ describe('a statement', () => {
     expect(telemetry.spans()[0]?.parentSpanContext).toBeDefined();
     expect(await telemetry.durations('db.client.operation.duration')).toContainEqual({
       attributes: { ...server, 'db.operation.name': 'COMMIT' },
+      count: 1,
+    });
+  });
+
+  it('that serves several requests has a span in the trace of each, which says how many they are, and counts once', async () => {
+    const causes = [
+      telemetry.inParent(() => context.active()),
+      ROOT_CONTEXT,
+      telemetry.inParent(() => context.active()),
+    ];
+    queries.start({ text: 'MERGE INTO outbox' }, causes)?.end();
+    const spans = telemetry.spans();
+    expect(spans.map(({ name, attributes }) => [name, attributes['shop.statement.spans']])).toEqual([
+      ['MERGE', 2],
+      ['MERGE', 2],
+    ]);
+    const parents = [causes[0], causes[2]].map((cause) => cause && trace.getSpanContext(cause)?.spanId);
+    expect(spans.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual(parents);
+    expect(await telemetry.durations('db.client.operation.duration')).toContainEqual({
+      attributes: { ...server, 'db.operation.name': 'MERGE' },
       count: 1,
     });
   });

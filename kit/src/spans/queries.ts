@@ -1,6 +1,6 @@
-import { SpanKind } from '@opentelemetry/api';
+import { type Context, context, type Histogram, SpanKind, trace } from '@opentelemetry/api';
 import { durationOf } from './durations.ts';
-import { type Beginning, causeOf, Operation, serverOf } from './operation.ts';
+import { type Beginning, Operation, serverOf } from './operation.ts';
 
 /** A statement as it is sent; the part of `name` before the colon names the span. */
 interface Query {
@@ -11,11 +11,20 @@ interface Query {
 /** What is the same each time a statement runs. */
 type Description = Omit<Beginning, 'parent'>;
 
+/** A statement while it runs. It is over with the first end. */
+export type RunningQuery = Pick<Operation, 'end' | 'fail'>;
+
 /** Spans and durations of one database's statements. */
 export interface QuerySpans {
-  /** Undefined where no request is the cause: polls are not traced. */
-  start(query: Query): Operation | undefined;
+  /**
+   * Undefined where no request is the cause: polls are not traced. A statement that serves several requests at once has a span
+   * for each of them, which tells their number; it is one statement in the metric.
+   */
+  start(query: Query, causes?: readonly Context[]): RunningQuery | undefined;
 }
+
+/** How many spans tell of this one statement: its duration is not to be added up over them. */
+const SHARED_BY = 'shop.statement.spans';
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
@@ -45,19 +54,49 @@ export function createQuerySpans(url: string): QuerySpans {
     return { name: summary, kind: SpanKind.CLIENT, attributes, series };
   }
 
+  function descriptionOf(query: Query): Description {
+    const key = query.name ?? query.text;
+    let description = descriptions.get(key);
+    if (description === undefined) {
+      description = describe(query);
+      descriptions.set(key, description);
+    }
+    return description;
+  }
+
   return {
-    start(query) {
-      const parent = causeOf();
+    start(query, causes = [context.active()]) {
+      const [parent, ...others] = causes.filter((cause) => trace.getSpan(cause) !== undefined);
       if (parent === undefined) return undefined;
-      const key = query.name ?? query.text;
-      let description = descriptions.get(key);
-      if (description === undefined) {
-        description = describe(query);
-        descriptions.set(key, description);
-      }
-      return new SqlOperation({ ...description, parent }, duration);
+      const description = descriptionOf(query);
+      if (others.length === 0) return new SqlOperation({ ...description, parent }, duration);
+      const attributes = { ...description.attributes, [SHARED_BY]: others.length + 1 };
+      const shared = { ...description, attributes };
+      return new SharedQuery([
+        new SqlOperation({ ...shared, parent }, duration),
+        ...others.map((other) => new SqlOperation({ ...shared, parent: other }, uncounted)),
+      ]);
     },
   };
+}
+
+/** Its duration is recorded elsewhere. */
+const uncounted: Pick<Histogram, 'record'> = { record() {} };
+
+class SharedQuery implements RunningQuery {
+  readonly #operations: readonly SqlOperation[];
+
+  constructor(operations: readonly SqlOperation[]) {
+    this.#operations = operations;
+  }
+
+  end(): void {
+    for (const operation of this.#operations) operation.end();
+  }
+
+  fail(error: unknown): void {
+    for (const operation of this.#operations) operation.fail(error);
+  }
 }
 
 class SqlOperation extends Operation {
