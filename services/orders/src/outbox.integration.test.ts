@@ -3,7 +3,7 @@ import { type Database, openDatabase, sql } from '@shop/kit/database.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
-import { claimUnpublished, countPending, markRowPublished, purgePublished } from './outbox.ts';
+import { claimUnpublished, countPending, markPublished, purgePublished } from './outbox.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
 const insert = sql(
@@ -43,7 +43,7 @@ it('frees the rows of a relay that died before it had marked them', async () => 
   const ids = await rows(3);
   const died = database.transaction(async (one) => {
     const [first] = await claimUnpublished(one, 10);
-    await markRowPublished(one, first?.id as string);
+    await markPublished(one, [first?.id as string]);
     throw new Error('killed');
   });
   await expect(died).rejects.toThrow('killed');
@@ -54,7 +54,7 @@ it('frees the rows of a relay that died before it had marked them', async () => 
 it('counts what is not published, and purges what was published more than a year ago', async () => {
   const [old, recent] = await rows(3);
   await database.query(age, [old]);
-  await database.transaction((one) => markRowPublished(one, recent as string));
+  await database.transaction((one) => markPublished(one, [recent as string]));
   expect(await countPending(database)).toBe(1);
   expect(await purgePublished(database, { days: 365, limit: 10 })).toBe(1);
   expect(await purgePublished(database, { days: 365, limit: 10 })).toBe(0);

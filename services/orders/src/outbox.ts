@@ -1,3 +1,4 @@
+import type { Context } from '@opentelemetry/api';
 import { type Queryable, sql } from '@shop/kit/database.ts';
 
 export interface OutboxRow {
@@ -23,9 +24,9 @@ const claim = sql(
   `SELECT id, order_id, type, payload::text AS payload, "TraceParent" FROM outbox
    WHERE published_at IS NULL ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED`,
 );
-const markPublished = sql(
+const mark = sql(
   'UPDATE outbox: published',
-  'UPDATE outbox SET published_at = clock_timestamp() WHERE id = $1',
+  'UPDATE outbox SET published_at = clock_timestamp() WHERE id = ANY ($1::uuid[])',
 );
 const count = sql('SELECT outbox: pending', 'SELECT count(*)::int AS count FROM outbox WHERE published_at IS NULL');
 const purge = sql(
@@ -45,8 +46,13 @@ export async function claimUnpublished(transaction: Queryable, limit: number): P
   }));
 }
 
-export async function markRowPublished(transaction: Queryable, id: string): Promise<void> {
-  await transaction.query(markPublished, [id]);
+/** `causes`: the contexts in which the rows are relayed. */
+export async function markPublished(
+  transaction: Queryable,
+  ids: readonly string[],
+  causes?: readonly Context[],
+): Promise<void> {
+  await transaction.query(mark, [ids], causes);
 }
 
 export async function countPending(database: Queryable): Promise<number> {

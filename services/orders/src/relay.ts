@@ -4,9 +4,10 @@ import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { messageOf } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { pause } from '@shop/kit/pause.ts';
-import { contextOf, inSpan, untraced } from '@shop/kit/tracing.ts';
+import { contextOf, type OpenSpan, openSpan, untraced } from '@shop/kit/tracing.ts';
+import { createBatchSize } from './batch-size.ts';
 import type { OrderGauges } from './metrics.ts';
-import { claimUnpublished, countPending, markRowPublished, type OutboxRow, purgePublished } from './outbox.ts';
+import { claimUnpublished, countPending, markPublished, type OutboxRow, purgePublished } from './outbox.ts';
 import type { Publisher } from './publisher.ts';
 
 /*
@@ -17,10 +18,11 @@ import type { Publisher } from './publisher.ts';
  *     dead relay's rows are free.
  * R3  While the broker is away or silent no span is made, so a waiting row does not make its order's trace grow.
  * R4  The number of pending rows is refreshed at every poll, whatever the broker does.
+ * R5  A batch that its transaction's time limits fail is not tried again as it was: the next one has half of its rows.
  */
 
 const POLL_MS = 500;
-/** Rows. What a batch costs by itself, its claim and its commit, is shared by them; a dead relay's are published once more. */
+/** Rows at most. A batch's claim, mark and commit are shared by them; a dead relay's are published once more. */
 export const BATCH = 500;
 /** Batches in work at once while more than one waits: one is published while the other is read, marked and committed. */
 const BATCHES_AT_ONCE = 2;
@@ -45,12 +47,13 @@ export interface RelayOptions {
 export function startRelay(options: RelayOptions): Relay {
   const { database, publisher, logger, failpoint, gauges } = options;
   const stopping = new AbortController();
+  const size = createBatchSize(BATCH);
   let purgeDueAt = Date.now() + PURGE_EVERY_MS;
 
   async function poll(): Promise<void> {
     const pending = await refreshPending();
     if (pending > 0) {
-      await drain(pending > BATCH ? BATCHES_AT_ONCE : 1);
+      await drain(pending > size.current ? BATCHES_AT_ONCE : 1);
       await refreshPending();
     }
     if (Date.now() >= purgeDueAt) await purge();
@@ -64,7 +67,8 @@ export function startRelay(options: RelayOptions): Relay {
 
   async function publishUntilShort(): Promise<void> {
     while (publisher.ready && !stopping.signal.aborted) {
-      if ((await publishBatch()) < BATCH) break;
+      const limit = size.current;
+      if ((await publishBatch(limit)) < limit) break;
     }
   }
 
@@ -74,32 +78,47 @@ export function startRelay(options: RelayOptions): Relay {
   }
 
   /** The transaction has no span of its own; each row's work is traced in its own order's trace. Returns how many rows were published. */
-  async function publishBatch(): Promise<number> {
-    const published = await database.transaction(async (transaction) => {
-      const rows = await claimUnpublished(transaction, BATCH);
-      if (rows.length > 0) await failpoint('R1');
-      const results = await Promise.allSettled(rows.map((row) => relayRow(transaction, row)));
-      const failures = results.filter((result) => result.status === 'rejected');
-      if (failures[0] !== undefined) {
-        logger.warn(
-          { failed: failures.length, of: rows.length, reason: messageOf(failures[0].reason) },
-          'not published',
-        );
-      }
-      return rows.length - failures.length;
-    });
+  async function publishBatch(limit: number): Promise<number> {
+    let claimed = 0;
+    const published = await database
+      .transaction(async (transaction) => {
+        const rows = await claimUnpublished(transaction, limit);
+        claimed = rows.length;
+        if (rows.length > 0) await failpoint('R1');
+        return relayRows(transaction, rows);
+      })
+      .catch((error: unknown) => {
+        if (claimed > 0) size.failed(claimed);
+        throw error;
+      });
+    size.succeeded(claimed);
     if (published > 0) await failpoint('R4');
     return published;
   }
 
-  function relayRow(transaction: Queryable, row: OutboxRow): Promise<void> {
-    return context.with(contextOf(row.traceParent), () =>
-      inSpan('outbox relay', { 'messaging.message.id': row.id, 'shop.order.id': row.orderId }, async () => {
+  /** Returns how many rows the broker confirmed, and marks these. */
+  async function relayRows(transaction: Queryable, rows: readonly OutboxRow[]): Promise<number> {
+    const works = rows.map(beginWork);
+    const outcomes = await Promise.allSettled(works.map(publish));
+    const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+    if (failures[0] !== undefined) {
+      logger.warn({ failed: failures.length, of: rows.length, reason: messageOf(failures[0].reason) }, 'not published');
+    }
+    const confirmed = works.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+    if (confirmed.length > 0) await mark(transaction, confirmed);
+    return confirmed.length;
+  }
+
+  async function publish({ row, span }: Work): Promise<void> {
+    try {
+      await context.with(span.context, async () => {
         await Promise.all([publisher.publish(row), failpoint('R2')]);
         await failpoint('R3');
-        await markRowPublished(transaction, row.id);
-      }),
-    );
+      });
+    } catch (error) {
+      span.end(error);
+      throw error;
+    }
   }
 
   async function purge(): Promise<void> {
@@ -123,4 +142,33 @@ export function startRelay(options: RelayOptions): Relay {
       await done;
     },
   };
+}
+
+/** A row that is relayed, and its span, which ends when the row is marked. */
+interface Work {
+  readonly row: OutboxRow;
+  readonly span: OpenSpan;
+}
+
+function beginWork(row: OutboxRow): Work {
+  const attributes = { 'messaging.message.id': row.id, 'shop.order.id': row.orderId };
+  return { row, span: openSpan('outbox relay', attributes, contextOf(row.traceParent)) };
+}
+
+/** One statement marks them all, and has a span below each of theirs. */
+async function mark(transaction: Queryable, works: readonly Work[]): Promise<void> {
+  const end = (error?: unknown) => {
+    for (const { span } of works) span.end(error);
+  };
+  try {
+    await markPublished(
+      transaction,
+      works.map(({ row }) => row.id),
+      works.map(({ span }) => span.context),
+    );
+    end();
+  } catch (error) {
+    end(error);
+    throw error;
+  }
 }

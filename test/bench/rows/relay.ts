@@ -49,7 +49,7 @@ export async function measureRelay(bench: Bench): Promise<Section> {
     ],
     notes: [
       `With its three spans an event: ${number(rate('relay, tracing on') / rate(bare))}.`,
-      `${events} events, shipping stopped, each process warm by a shot like these; each event has a statement of its own that marks it. Bare publishing makes no spans.`,
+      `${events} events, shipping stopped, each process warm by a shot like these; a statement marks each batch of events. Bare publishing makes no spans.`,
       `Rates of the relay go from the mark of event ${IN_FLIGHT} to the last one's, of bare publishing from confirm to confirm.`,
     ],
     measured,

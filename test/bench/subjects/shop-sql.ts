@@ -3,7 +3,7 @@ import type { DatabaseName } from '../../../cli/src/platform/connection.ts';
 import type { Database } from '../../../kit/src/database.ts';
 import { createOrderConfirmed, parseOrderConfirmed } from '../../../kit/src/events.ts';
 import { createProducts } from '../../../services/catalog/src/repository.ts';
-import { markRowPublished } from '../../../services/orders/src/outbox.ts';
+import { markPublished } from '../../../services/orders/src/outbox.ts';
 import { confirmSaga, insertNewOrder, updateSaga } from '../../../services/orders/src/repository.ts';
 import { afterConfirm, afterStep, type Saga, type Step, steps } from '../../../services/orders/src/saga/saga.ts';
 import { createPayments } from '../../../services/payments/src/payments.ts';
@@ -73,7 +73,7 @@ export async function runShopSql({ orders, ...others }: ShopDatabases, productId
   });
   const confirm = { before: saga, after: afterConfirm(saga), owner, traceParent: TRACE_PARENT };
   expectOurs(await confirmSaga(orders, { ...confirm, events: [event] }));
-  await markRowPublished(orders, event.id);
+  await markPublished(orders, [event.id]);
   await downstream.ship(event);
 }
 

@@ -214,11 +214,10 @@ export function createOrdersStore(options: {
     ],
     'UPDATE outbox: published': [
       'mark',
-      ([id]) => {
-        const entry = outbox.find((candidate) => candidate.id === id);
-        if (entry === undefined) return NOTHING;
-        entry.published = true;
-        return changed(1);
+      ([ids]) => {
+        const marked = outbox.filter(({ id }) => (ids as readonly string[]).includes(id));
+        for (const entry of marked) entry.published = true;
+        return changed(marked.length);
       },
     ],
     'SELECT outbox: pending': ['count', () => found([{ count: outbox.filter(({ published }) => !published).length }])],
