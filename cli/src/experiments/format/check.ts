@@ -88,8 +88,11 @@ function checkEvents(
   if (!Array.isArray(events)) return [];
   return events.flatMap((event: EventCondition, index) => {
     const path = [list, index];
-    if (!isObject(event) || !isSound(path) || event.event !== 'failpoint') return [];
-    return checkFailpointEvent(event.at, [...path, 'at'], platform);
+    if (!isObject(event) || !isSound(path)) return [];
+    if (list === 'never' && 'exactly' in event) {
+      return [{ path: [...path, 'exactly'], message: 'never has no number of times; use at-least', isKey: true }];
+    }
+    return event.event === 'failpoint' ? checkFailpointEvent(event.at, [...path, 'at'], platform) : [];
   });
 }
 

@@ -49,8 +49,10 @@ export function describeStep(step: Step): string {
 }
 
 /** `breaker.open of orders-payments, at least 2 times` */
-export function describeEvent({ event, 'at-least': atLeast, ...where }: EventCondition): string {
-  const times = atLeast === 1 ? '' : `, at least ${atLeast} times`;
+export function describeEvent(condition: EventCondition): string {
+  const { event, 'at-least': atLeast, exactly, ...where } = { exactly: undefined, ...condition };
+  const least = atLeast === 1 ? '' : `, at least ${atLeast} times`;
+  const times = exactly === undefined ? least : `, exactly ${exactly} times`;
   return `${event}${listOf(where, ' ')}${times}`;
 }
 

@@ -5,6 +5,10 @@ import { closed, defaulted, duration, oneOf } from './values.ts';
 const edgeNames = Object.keys(callEdges) as (keyof typeof callEdges)[];
 
 const atLeast = defaulted(Type.Integer({ minimum: 1, default: 1, description: 'how often, at least' }));
+/** The supervisor tells every one of them; what services count may be lost with them, so that it can only be a least. */
+const exactly = Type.Optional(
+  Type.Integer({ minimum: 1, description: 'how often, neither more nor less; instead of at-least, and not in never' }),
+);
 const edge = oneOf(edgeNames, 'the edge whose calls are meant');
 
 function event<const Name extends string, P extends TProperties>(name: Name, description: string, properties: P) {
@@ -26,9 +30,11 @@ export const eventSchemas = [
   }),
   event('process.exit', 'a process ended that no fault was aimed at', {
     target: Type.Optional(Type.String({ minLength: 1, description: 'this service, instance or component only' })),
+    exactly,
   }),
   event('process.restarted', 'the supervisor started a process again', {
     target: Type.String({ minLength: 1, description: 'service, instance or component' }),
+    exactly,
   }),
   event('order.hang', 'a client waited longer than this for an answer', {
     above: duration('longest wait that is no hang'),

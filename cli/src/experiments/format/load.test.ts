@@ -110,6 +110,16 @@ describe('a mistake is told with its place, what was expected and the nearest na
       'it could never hold',
     ],
     [
+      'an exact number of what must never happen',
+      fileWith({ more: 'never: [{event: process.exit, exactly: 2}]' }),
+      'never has no number of times',
+    ],
+    [
+      'an exact number of what may be lost with its process',
+      fileWith({ more: 'reach: [{event: duplicate, exactly: 2}]' }),
+      'there is no key "exactly"',
+    ],
+    [
       'a fault that does not exist',
       fileWith({ method: fault('fault: latncy, target: orders-db') }),
       '6:60 method[0].provider.fault: there is no fault "latncy", did you mean "latency"?',

@@ -46,6 +46,24 @@ describe('reach', () => {
   });
 });
 
+describe('a number of exits that is exact', () => {
+  const twice: EventCondition = { event: 'process.exit', target: 'orders', exactly: 2, 'at-least': 1 };
+  const exits = (count: number) =>
+    Array.from({ length: count }, () => ({ subject: 'orders-1', message: 'exit 1', time: new Date(0).toISOString() }));
+
+  it.each([
+    [1, 'unknown', 'process.exit of orders was not reached: 1 of 2'],
+    [3, 'deviated', 'process.exit of orders happened too often: 3 of 2'],
+  ])('of 2 is not %s: %s', async (count, verdict, reason) => {
+    const fake = { exits: exits(count), targets: ['orders'] };
+    expect(await judge(fake, { reach: [twice] })).toEqual([{ verdict, reason }]);
+  });
+
+  it('of 2 is 2', async () => {
+    expect(await judge({ exits: exits(2), targets: ['orders'] }, { reach: [twice] })).toEqual([]);
+  });
+});
+
 describe('never', () => {
   it('deviates when it happened', async () => {
     expect(await judge({ points: () => [opened(2)] }, { never: [open] })).toEqual([
@@ -75,11 +93,19 @@ describe('never', () => {
   });
 
   it('is always that a process ends which no fault was aimed at', async () => {
-    const exits = [{ subject: 'orders-1', message: 'signal SIGKILL' }];
+    const exits = [{ subject: 'orders-1', message: 'signal SIGKILL', time: new Date(2_000).toISOString() }];
     expect(await judge({ exits })).toMatchObject([
       { verdict: 'deviated', reason: expect.stringContaining('orders-1: signal SIGKILL') },
     ]);
     expect(await judge({ exits, targets: ['orders'] })).toEqual([]);
+  });
+
+  it('is the end of a process before its fault was asked for, or after it was healed', async () => {
+    const exits = [{ subject: 'orders-1', message: 'exit 1', time: new Date(2_000).toISOString() }];
+    const fault = (from: number, until: number | undefined) => [{ target: 'orders', from, until }];
+    expect(await judge({ exits, targets: fault(1_000, 3_000) })).toEqual([]);
+    expect(await judge({ exits, targets: fault(1_000, 1_999) })).toMatchObject([{ verdict: 'deviated' }]);
+    expect(await judge({ exits, targets: fault(2_001, undefined) })).toMatchObject([{ verdict: 'deviated' }]);
   });
 
   it('is always that a client hangs, answered in the end or not', async () => {

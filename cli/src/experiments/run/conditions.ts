@@ -1,6 +1,6 @@
 import type { EventCondition, ResolvedExperiment } from '../format/schema.ts';
 import type { Outcome } from '../journal-records.ts';
-import { countEvents, describeCondition, type EventCount } from './event-counts.ts';
+import { countEvents, describeCondition, type EventCount, exactlyOf, isAsOften } from './event-counts.ts';
 import { isProxy, proxyInterruptions } from './proxy-interruptions.ts';
 import type { RunContext } from './run-context.ts';
 import type { Finding } from './verdict.ts';
@@ -18,17 +18,21 @@ const ALWAYS_NEVER: readonly EventCondition[] = [
 
 /**
  * Counts reach and never conditions over the whole run. A state that was not reached makes the run unknown, for then the
- * experiment did not test what it is about; what cannot be counted is unknown either way.
+ * experiment did not test what it is about; what happened more often than exactly so many times has deviated; what cannot
+ * be counted is unknown either way.
  */
 export async function judgeConditions({ reach, never }: ResolvedExperiment, context: RunContext): Promise<Finding[]> {
   const findings: Finding[] = [];
   // Each waits for reports of its own, a second: together they wait once. What must never happen has the time of the others.
   for (const { condition, count, evidence } of await countAll(reach, (condition) => reached(condition, context))) {
-    const isReached = count !== undefined && count >= condition['at-least'];
-    write('reach', condition, isReached ? 'held' : 'unknown', { count, evidence }, context);
-    if (isReached) continue;
-    const observed = count === undefined ? evidence : `${count} of ${condition['at-least']}`;
-    findings.push({ verdict: 'unknown', reason: `${describeCondition(condition)} was not reached: ${observed}` });
+    const exactly = exactlyOf(condition);
+    const isTooOften = exactly !== undefined && count !== undefined && count > exactly;
+    const outcome = isTooOften ? 'deviated' : isAsOften(condition, count) ? 'held' : 'unknown';
+    write('reach', condition, outcome, { count, evidence }, context);
+    if (outcome === 'held') continue;
+    const observed = count === undefined ? evidence : `${count} of ${exactly ?? condition['at-least']}`;
+    const problem = isTooOften ? 'happened too often' : 'was not reached';
+    findings.push({ verdict: outcome, reason: `${describeCondition(condition)} ${problem}: ${observed}` });
   }
   const nevers = [...never, ...missingFrom(never)];
   for (const { condition, count, evidence } of await countAll(nevers, (condition) => countEvents(condition, context))) {
@@ -71,7 +75,7 @@ async function reached(condition: EventCondition, context: RunContext) {
   const deadline = context.clock.now() + REACH_WITHIN_MS;
   for (;;) {
     const counted = await countEvents(condition, context);
-    if ((counted.count ?? 0) >= condition['at-least'] || context.clock.now() > deadline) return counted;
+    if (isAsOften(condition, counted.count) || context.clock.now() > deadline) return counted;
     await context.clock.sleep(POLL_MS, context.signal);
   }
 }

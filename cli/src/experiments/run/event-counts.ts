@@ -1,4 +1,5 @@
 import { messageOf } from '../../errors.ts';
+import type { PlatformEvent } from '../../platform/events.ts';
 import type { EventCondition } from '../format/schema.ts';
 import { gained, readFresh, silenceOf } from './counters.ts';
 import { type EventCounter, eventCounters } from './event-counters.ts';
@@ -72,17 +73,27 @@ async function countOther(condition: EventCondition, context: RunContext): Promi
   }
 }
 
-/** Of a target all; without one only those no fault was aimed at, and of the shop: see `judgeConditions` for Toxiproxy. */
+/**
+ * Of a target all; without one only those that no fault explains, and of the shop: see `judgeConditions` for Toxiproxy. A
+ * fault explains the ends of what it is aimed at from when it was asked for until it was healed.
+ */
 function countExits(target: string | undefined, context: RunContext): EventCount {
   const { processEvents, faults } = context;
   const exits = processEvents.exits();
   if (target !== undefined) return countProcesses(exits, target, context);
   const gap = processEvents.gap();
   if (gap !== undefined) return { count: undefined, evidence: gap };
-  const aimedAt = faults.targets().map(({ target: one }) => one);
-  const others = exits.filter(({ subject }) => !isProxy(subject) && !aimedAt.some((one) => concerns(subject, one)));
+  const isExplained = ({ subject, time }: PlatformEvent) =>
+    faults
+      .targets()
+      .some(({ target: one, from, until }) => concerns(subject, one) && isBetween(Date.parse(time), from, until));
+  const others = exits.filter((exit) => !isProxy(exit.subject) && !isExplained(exit));
   const names = others.map(({ subject, message }) => `${subject}: ${message}`);
   return { count: others.length, evidence: names.join('; ') || 'the supervisor saw none' };
+}
+
+function isBetween(time: number, from: number, until = Number.POSITIVE_INFINITY): boolean {
+  return from <= time && time <= until;
 }
 
 function countProcesses(
@@ -98,9 +109,20 @@ function countProcesses(
   };
 }
 
+/** Whether it has happened as often as is wanted; undefined when it cannot be told. */
+export function isAsOften(condition: EventCondition, count: number | undefined): boolean | undefined {
+  if (count === undefined) return undefined;
+  const exactly = exactlyOf(condition);
+  return exactly === undefined ? count >= condition['at-least'] : count === exactly;
+}
+
+export function exactlyOf(condition: EventCondition): number | undefined {
+  return 'exactly' in condition ? condition.exactly : undefined;
+}
+
 /** `breaker.open of orders-payments` */
 export function describeCondition(condition: EventCondition): string {
-  const { event, 'at-least': _, ...rest } = condition;
+  const { event, 'at-least': _, exactly: __, ...rest } = { exactly: undefined, ...condition };
   const details = Object.values(rest).filter((value) => value !== undefined);
   return details.length === 0 ? event : `${event} of ${details.join(', ')}`;
 }

@@ -15,8 +15,16 @@ interface Injection {
   /** Closing the connection takes the fault back, also when it is still being injected. */
   readonly connection: AbortController;
   lease: Lease | undefined;
-  /** It has ended: healed, left over, or never happened. */
-  isOver: boolean;
+  /** When it was healed, or was known never to have happened, wall clock; undefined before. */
+  overAt: number | undefined;
+}
+
+/** What a fault was aimed at, and when: from its being asked for until it was over; wall clock, ms. */
+export interface AimedFault {
+  readonly fault: string;
+  readonly target: string;
+  readonly from: number;
+  readonly until: number | undefined;
 }
 
 export interface HealReport {
@@ -63,13 +71,15 @@ export class FaultBook {
 
   /** Where an order placed now belongs. A fault may act from when it is asked for: a kill is told once it is made good. */
   phase(): OrderPhase {
-    if (this.#injections.some(({ isOver }) => !isOver)) return 'fault';
+    if (this.#injections.some((one) => !isOver(one))) return 'fault';
     return this.firstInjectedAt === undefined ? 'before' : 'after';
   }
 
   /** What the run's faults were aimed at, also those that have ended. */
-  targets(): readonly { readonly fault: string; readonly target: string }[] {
-    return this.#injections.map(({ request: { fault, target } }) => ({ fault, target }));
+  targets(): readonly AimedFault[] {
+    return this.#injections.map(({ request: { fault, target }, askedAt, overAt }) => {
+      return { fault, target, from: askedAt, until: overAt };
+    });
   }
 
   /** Faults that were ended by others before the run did, in words: what was seen since was not seen under them. */
@@ -89,7 +99,7 @@ export class FaultBook {
       askedAt: this.#clock.date().getTime(),
       connection,
       lease: undefined,
-      isOver: false,
+      overAt: undefined,
     };
     this.#injections.push(injection);
     const giveUp = () => connection.abort(signal.reason);
@@ -99,7 +109,7 @@ export class FaultBook {
     } catch (error) {
       // The supervisor takes back what it began; one that refused has begun nothing. `heal` looks at the others again.
       if (!connection.signal.aborted && error instanceof CliError && error.exitCode !== exitCodes.dirty)
-        injection.isOver = true;
+        this.#end(injection);
       throw error;
     } finally {
       signal.removeEventListener('abort', giveUp);
@@ -128,7 +138,7 @@ export class FaultBook {
       }
     } catch (error) {
       // The connection is gone and with it the fault; `heal` asks what became of it.
-      if (!injection.isOver) {
+      if (!isOver(injection)) {
         this.#journal.write({ type: 'event', event: 'lease.connection-lost', details: messageOf(error) });
       }
     }
@@ -150,7 +160,9 @@ export class FaultBook {
 
   /** Ends the faults of one step, or all of the run. Never throws: what could not be ended remains. */
   async heal(step?: string): Promise<HealReport> {
-    const chosen = this.#injections.filter((one) => (step === undefined || one.step === step) && !one.isOver).reverse();
+    const chosen = this.#injections
+      .filter((one) => (step === undefined || one.step === step) && !isOver(one))
+      .reverse();
     const healed: Lease[] = [];
     const remains: string[] = [];
     const ids = chosen.flatMap(({ lease }) => lease?.id ?? []);
@@ -183,7 +195,7 @@ export class FaultBook {
             healed.push(found);
             this.#ended(injection, found);
           }
-          injection.isOver = true;
+          this.#end(injection);
           return undefined;
         }
         if (found.status === 'remains') {
@@ -203,12 +215,18 @@ export class FaultBook {
   }
 
   #ended(injection: Injection, lease: Lease): void {
-    if (injection.lease?.status === lease.status && injection.isOver) return;
-    const wasOver = injection.isOver;
+    if (injection.lease?.status === lease.status && isOver(injection)) return;
+    const wasOver = isOver(injection);
     injection.lease = lease;
-    injection.isOver = lease.status === 'healed';
-    if (injection.isOver) this.lastHealedAt = this.#clock.now();
+    if (lease.status === 'healed') {
+      this.#end(injection);
+      this.lastHealedAt = this.#clock.now();
+    }
     if (!wasOver) this.#write(injection, lease.status === 'healed' ? 'healed' : 'remains', lease);
+  }
+
+  #end(injection: Injection): void {
+    injection.overAt ??= this.#clock.date().getTime();
   }
 
   #write({ step }: Injection, state: FaultRecord['state'], lease: Lease): void {
@@ -227,6 +245,10 @@ export class FaultBook {
 
 /** Healing is never cut short. */
 const NEVER = new AbortController().signal;
+
+function isOver({ overAt }: Injection): boolean {
+  return overAt !== undefined;
+}
 
 /** By its id where that is known; otherwise the fault this run has asked for and not heard of. */
 function isOf({ lease, request, askedAt }: Injection, other: Lease): boolean {

@@ -1,16 +1,18 @@
 import type { EventProbe } from '../../format/schema.ts';
-import { countEvents, describeCondition } from '../event-counts.ts';
+import { countEvents, describeCondition, exactlyOf, isAsOften } from '../event-counts.ts';
 import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
 
 /** Looks whether an event has happened since the run began. Not yet is a deviation: `within` waits for it. */
 export async function lookForEvent({ provider }: EventProbe, context: RunContext): Promise<StepResult> {
   const { type: _, ...condition } = provider;
-  const expected = `${describeCondition(condition)} at least ${condition['at-least']} times`;
+  const exactly = exactlyOf(condition);
+  const times = exactly === undefined ? `at least ${condition['at-least']}` : `exactly ${exactly}`;
+  const expected = `${describeCondition(condition)} ${times} times`;
   const { count, evidence } = await countEvents(condition, context);
   if (count === undefined) return unknown(evidence, { expected });
   return {
-    outcome: count >= condition['at-least'] ? 'held' : 'deviated',
+    outcome: isAsOften(condition, count) ? 'held' : 'deviated',
     expected,
     observed: `${count} times (${evidence})`,
   };

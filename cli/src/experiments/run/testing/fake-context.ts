@@ -13,10 +13,10 @@ export interface FakeContext {
   /** What the store has of every trace; nothing unless said otherwise. */
   readonly trace?: () => Partial<RecordedTrace>;
   readonly start?: Partial<Mark>;
-  readonly exits?: readonly Pick<PlatformEvent, 'subject' | 'message'>[];
+  readonly exits?: readonly Pick<PlatformEvent, 'subject' | 'message' | 'time'>[];
   readonly events?: readonly PlatformEvent[];
-  /** Targets of faults. */
-  readonly targets?: readonly string[];
+  /** Targets of faults, which last from the run's begin to its end unless said otherwise; ms. */
+  readonly targets?: readonly (string | { target: string; from: number; until: number | undefined })[];
   /** Faults that others ended. */
   readonly cutShort?: readonly string[];
   /** Orders: when they were sent and how long they took, ms; without an end they are under way. */
@@ -38,7 +38,8 @@ export function createFakeContext(fake: FakeContext, clock: RunClock = createFak
     marks: new Map([['start', { counters: new Map(), time: 0, restarts: {}, hits: undefined, ...fake.start }]]),
     orders: { orders, flipped: new Set(), inFlight: () => orders.filter(({ answer }) => answer === undefined).length },
     faults: {
-      targets: () => (fake.targets ?? []).map((target) => ({ target })),
+      targets: () =>
+        (fake.targets ?? []).map((one) => (typeof one === 'string' ? { target: one, from: 0, until: undefined } : one)),
       cutShort: () => fake.cutShort ?? [],
     },
     processEvents: {
