@@ -58,7 +58,10 @@ export function loadEdge(name: EdgeName, env: NodeJS.ProcessEnv): EdgeLimits {
     ),
   );
   const values = parseEnvironment(schema, env) as Record<string, number>;
-  const limits = Object.fromEntries(fields.map((field) => [field, values[variable(field)]])) as unknown as EdgeLimits;
+  const limits = Object.fromEntries(fields.map((field) => [field, values[variable(field)]])) as Record<
+    keyof EdgeLimits,
+    number
+  >;
   if (limits.attemptTimeoutMs > limits.callTimeoutMs) {
     throw new ConfigError(
       `configuration: ${variable('attemptTimeoutMs')} must not be above ${variable('callTimeoutMs')}, ` +

@@ -1,4 +1,5 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify from 'fastify';
 import type { HttpServer } from './server.ts';
 
@@ -26,10 +27,10 @@ export async function collectOpenApi(
   addRoutes: (collector: HttpServer) => void,
 ): Promise<object> {
   const { default: swagger } = await import('@fastify/swagger');
-  const collector = fastify();
+  const collector = fastify().withTypeProvider<TypeBoxTypeProvider>();
   // Before the routes, which it collects as they are added.
   await collector.register(swagger, options);
-  addRoutes(collector as unknown as HttpServer);
+  addRoutes(collector);
   await collector.ready();
   const document = collector.swagger();
   await collector.close();

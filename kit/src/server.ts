@@ -135,7 +135,7 @@ export function createServer(options: ServerOptions): HttpServer {
   server.server.on('connect', (_request, socket) =>
     refuseTunnel(socket as Socket, { logger: options.logger, requestTimeoutMs }),
   );
-  return server as unknown as HttpServer;
+  return server;
 }
 
 /** As Fastify would open it, which takes no listener from others. */

@@ -31,15 +31,8 @@ export interface Beginning extends SpanBeginning {
   readonly series: Attributes;
 }
 
-/**
- * Starts a span. The SDK would copy and check its attributes twice, each value with a `WeakSet` of its own: most of what a
- * span leaves to the garbage collector. They are put where its exporter reads them.
- */
 export function startSpan({ name, kind, parent, attributes }: SpanBeginning): Span {
-  const span = tracer.startSpan(name, { kind }, parent);
-  const recorded = span as { attributes?: Attributes };
-  if (recorded.attributes !== undefined) recorded.attributes = attributes;
-  return span;
+  return tracer.startSpan(name, { kind, attributes }, parent);
 }
 
 /** The context in which a door is used; undefined where no request is the cause, as in polls, which are not traced. */
@@ -73,10 +66,7 @@ export class Operation {
 
   /** Adds attributes to the span. */
   describe(attributes: Attributes): void {
-    const recorded = this.span as { attributes?: Attributes };
-    if (recorded.attributes !== undefined && !this.isOver) {
-      recorded.attributes = { ...recorded.attributes, ...attributes };
-    }
+    if (!this.isOver) this.span.setAttributes(attributes);
   }
 
   /** Adds attributes to the span and to the metric. */

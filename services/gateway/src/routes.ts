@@ -3,7 +3,7 @@ import type { HttpServer } from '@shop/kit/server.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requireEndToEnd, toClientHeaders, toOrdersHeaders } from './headers.ts';
 import { toOrdersPath } from './path.ts';
-import type { BufferedBody } from './transport.ts';
+import { BufferedBody } from './transport.ts';
 
 /** Names an upstream for URLs only; the transport chooses the replica. */
 const UPSTREAM = 'http://orders';
@@ -45,7 +45,13 @@ function forward(request: FastifyRequest, reply: FastifyReply, budgetMs: number)
     rewriteHeaders: (headers) => toClientHeaders(headers),
     // The policy decides on retries; the library would repeat a GET that was answered 503.
     retryDelay: () => null,
-    onResponse: (_request, answer, { stream }) => answer.send((stream as unknown as BufferedBody).bytes),
+    onResponse: (_request, answer, { stream }) => answer.send(bytesOf(stream)),
     onError: (answer, { error }) => answer.send(error.cause ?? error),
   });
+}
+
+/** The transport gives nothing else. Throws TypeError where it was replaced. */
+function bytesOf(stream: unknown): Buffer {
+  if (!(stream instanceof BufferedBody)) throw new TypeError('the answer of orders is not one of the transport');
+  return stream.bytes;
 }

@@ -13,6 +13,7 @@ const CONFIRM_TIMEOUT_MS = 5_000;
 /** Pauses before a channel that the broker closed is opened again, in ms: doubled until a message was confirmed. */
 const REOPEN = { baseMs: 1_000, maxMs: 10_000 } as const;
 
+/** `basic.return` says more than the library's types (AMQP 0-9-1, class basic). */
 interface Return {
   readonly replyCode: number;
   readonly replyText: string;
@@ -57,7 +58,7 @@ export async function openPublisher(options: {
     });
     opened.on('return', (message: Message) => {
       const { messageId } = message.properties;
-      if (typeof messageId === 'string') returned.set(messageId, message.fields as unknown as Return);
+      if (typeof messageId === 'string') returned.set(messageId, message.fields as Message['fields'] & Return);
     });
     await declareTopology(opened);
     if (connection === model) channel = opened;
