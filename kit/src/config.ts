@@ -14,13 +14,19 @@ export const milliseconds = (defaultMs: number, maximum = 600_000) =>
   Type.Integer({ minimum: 1, maximum, default: defaultMs });
 export const url = (scheme: string) => Type.String({ pattern: `^${scheme}://.+` });
 
+/**
+ * The lame-duck phase, then the longest work under way (a request that came last in it: the gateway responds within 9.5 s),
+ * then what a service closes.
+ */
+export const DEFAULT_DRAIN_TIMEOUT_MS = 15_000;
+
 /** What every service reads. */
 export const commonVariables = {
   HOST: Type.String({ default: '127.0.0.1' }),
   PORT: port(),
   INSTANCE: Type.Optional(Type.String({ pattern: '^[a-z0-9-]{1,40}$' })),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
-  DRAIN_TIMEOUT_MS: milliseconds(5_000, 60_000),
+  DRAIN_TIMEOUT_MS: milliseconds(DEFAULT_DRAIN_TIMEOUT_MS, 60_000),
   EXIT_WITH_PARENT: Type.Optional(Type.Enum(['0', '1'])),
 };
 

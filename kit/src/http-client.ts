@@ -70,7 +70,9 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
 
   return {
     async send(call, attempt) {
-      const replica = replicas[turn++ % replicas.length] as TracedPool;
+      const staying = replicas.filter(({ isDraining }) => !isDraining);
+      const among = staying.length > 0 ? staying : replicas;
+      const replica = among[turn++ % among.length] as TracedPool;
       const answer = await request(replica, call, attempt);
       if (answer.status >= 500 || PASSING_STATUSES.has(answer.status)) {
         throw new TransientError(`${edge}: answered ${answer.status}`);

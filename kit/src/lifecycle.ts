@@ -23,7 +23,7 @@ export async function serveUntilSignal(lifecycle: Lifecycle): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(1));
   setTimeout(() => {
     logger.warn({ limitMs: lifecycle.drainTimeoutMs }, 'work in flight did not end in time');
-    process.exit(1);
+    void endWith(1);
   }, lifecycle.drainTimeoutMs).unref();
   await lifecycle.drain();
 }
@@ -39,14 +39,18 @@ function firstReasonToStop(exitWithParent: boolean): Promise<string> {
 }
 
 /**
- * Runs a service's main and ends the process: 0 after a drain, 1 when it could not serve, which is one log line and
- * never an unhandled rejection. Telemetry is flushed last.
+ * Runs a service's main and ends the process: 0 after a drain, 1 when it could not serve or failed where nothing catches.
+ * Each end is one log record, and telemetry is flushed last.
  */
-export async function runService(service: string, main: () => Promise<void>): Promise<never> {
-  const logger = createLogger({ service, instance: `${service}-1`, level: 'info' });
-  process.on('unhandledRejection', (error) => {
-    logger.fatal({ err: error }, 'unhandled rejection');
-    process.exit(1);
+export async function runService(
+  service: string,
+  env: Readonly<Record<string, string | undefined>>,
+  main: () => Promise<void>,
+): Promise<never> {
+  const logger = createLogger({ service, instance: env.INSTANCE ?? `${service}-1`, level: 'info' });
+  process.on('uncaughtException', (error, origin) => {
+    logger.fatal({ err: error }, origin === 'unhandledRejection' ? 'unhandled rejection' : 'uncaught exception');
+    void endWith(1);
   });
   let code = 0;
   try {
@@ -55,6 +59,12 @@ export async function runService(service: string, main: () => Promise<void>): Pr
     logger.fatal({ err: error }, `could not serve: ${messageOf(error)}`);
     code = 1;
   }
+  return endWith(code);
+}
+
+/** The first end decides the code; what fails while telemetry is flushed changes nothing any more. */
+async function endWith(code: number): Promise<never> {
+  process.exitCode ??= code;
   await shutdownTelemetry();
-  process.exit(code);
+  process.exit();
 }

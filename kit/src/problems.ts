@@ -33,7 +33,6 @@ export const problems = {
   catalog_unavailable: { status: 503, title: 'The catalog is unavailable', retryAfterS: 2 },
   database_unavailable: { status: 503, title: 'The database of the service is unavailable', retryAfterS: 2 },
   overloaded: { status: 503, title: 'The service has more requests than it can take', retryAfterS: 1 },
-  shutting_down: { status: 503, title: 'The service is shutting down', retryAfterS: 1 },
   no_time_left: { status: 504, title: 'The time that the request was given is over' },
   orders_timeout: { status: 504, title: 'The orders service gave no answer' },
   order_outcome_pending: { status: 504, title: 'The order was taken, its outcome is not known yet' },

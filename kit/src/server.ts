@@ -17,6 +17,7 @@ import fastify, {
   LogController,
 } from 'fastify';
 import { createAllowedMethods } from './allowed-methods.ts';
+import { followConnections, responseOn } from './draining.ts';
 import { ForcedAnswerError, ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError } from './failures.ts';
 import type { Health } from './health.ts';
@@ -106,8 +107,8 @@ export function createServer(options: ServerOptions): HttpServer {
   );
   const allowed = createAllowedMethods();
   server.addHook('onRoute', (route) => allowed.add(route));
+  followConnections(server, keepAliveTimeoutMs);
   server.addHook('onRequest', (request, reply, done) => {
-    answering.set(request.raw.socket, reply.raw);
     nameSpanAfterRoute(request);
     const traceParent = currentTraceParent();
     if (traceParent !== undefined) reply.header('traceparent', traceParent);
@@ -131,7 +132,6 @@ export function createServer(options: ServerOptions): HttpServer {
     throw missingRoute(undefined);
   });
   addHealthRoutes(server, options.health);
-  closeConnections(server, keepAliveTimeoutMs);
   server.server.on('connect', (_request, socket) =>
     refuseTunnel(socket as Socket, { logger: options.logger, requestTimeoutMs }),
   );
@@ -158,33 +158,6 @@ function openServer(
   // Node's own 417 has no body; the request is refused with the other rules.
   server.on('checkExpectation', listener);
   return server;
-}
-
-/**
- * A connection that has not sent a byte is kept as long as one between two requests, and not when the server closes. Node
- * takes it for one whose request is under way: it would refuse it in the time of a request, and wait for it at the end.
- * One with an answer under way then is told that it is the last: kept, it would hold the server until its client lets go.
- * Node closes those between two requests, and Fastify ends those whose request comes later.
- */
-function closeConnections(server: FastifyInstance, afterMs: number): void {
-  const open = new Set<Socket>();
-  const closeIfUnused = (socket: Socket) => void (socket.bytesRead === 0 && socket.destroy());
-  server.server.on('connection', (socket) => {
-    open.add(socket);
-    const timer = setTimeout(closeIfUnused, afterMs, socket);
-    socket.once('close', () => {
-      clearTimeout(timer);
-      open.delete(socket);
-    });
-  });
-  server.addHook('preClose', (done) => {
-    for (const socket of open) {
-      closeIfUnused(socket);
-      const answer = answering.get(socket);
-      if (answer?.headersSent === false) answer.setHeader('connection', 'close');
-    }
-    done();
-  });
 }
 
 function missingRoute(methods: readonly string[] | undefined): ProblemError {
@@ -333,9 +306,6 @@ function refuseTunnel(socket: Socket, door: Door): void {
   socket.destroySoon();
 }
 
-/** The answer that is being made on a connection, where there is one. */
-const answering = new WeakMap<Socket, ServerResponse>();
-
 /** Answers what never became a request: half-sent, not HTTP, headers too large. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, door: Door): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -353,10 +323,10 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, door:
  */
 function refuseUnlessItArrives(socket: Socket, door: Door): void {
   if (socket.bytesRead === 0) return;
-  const before = answering.get(socket);
+  const before = responseOn(socket);
   const wasComplete = before?.req.complete ?? false;
   setTimeout(() => {
-    const current = answering.get(socket);
+    const current = responseOn(socket);
     const hasArrived = current?.req.complete && (current !== before || !wasComplete);
     if (hasArrived) return;
     if (socket.writable) refuse(LATE, socket, door);
@@ -366,7 +336,7 @@ function refuseUnlessItArrives(socket: Socket, door: Door): void {
 
 function refuse(errorCode: string, socket: Socket, door: Door): void {
   const send = () => socket.end(refusal(errorCode, door));
-  const current = answering.get(socket);
+  const current = responseOn(socket);
   // The broken one was sent behind a good one, whose answer comes first. One whose body does not arrive has none.
   const isBehind = current !== undefined && !current.writableFinished && current.req.complete;
   if (isBehind) current.once('finish', send);

@@ -14,7 +14,7 @@ import { hostNetworkObstacle } from '../providers/docker/host-network.ts';
 import { projectKey } from '../providers/docker/record.ts';
 import { writePrivateFile } from '../providers/private-file.ts';
 import { identifyProcess } from './process-identity.ts';
-import { STOP_SERVICE_MS } from './process-runtime.ts';
+import { stopTimeoutMs } from './process-runtime.ts';
 import type { Project } from './project.ts';
 import type { ServiceInstance, ServiceRuntime, ServiceSource } from './service-runtime.ts';
 import type { Running, StartConditions } from './unit.ts';
@@ -95,7 +95,7 @@ async function start(
   return {
     ...(process && { process }),
     ended,
-    async stop(timeoutMs = STOP_SERVICE_MS) {
+    async stop(timeoutMs = stopTimeoutMs(instance.env)) {
       const stopped = run.stop(timeoutMs);
       // A paused process (SIGSTOP, a chaos fault) must wake up to see the signal.
       if (process) await signalIdentity(process, 'SIGCONT');

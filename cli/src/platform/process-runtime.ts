@@ -1,12 +1,19 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DEFAULT_DRAIN_TIMEOUT_MS } from '@shop/kit/config.ts';
+import { TELEMETRY_SHUTDOWN_MS } from '@shop/kit/telemetry/shutdown.ts';
 import type { ChildRegistry } from './component-unit.ts';
 import type { Project } from './project.ts';
 import type { ServiceRuntime } from './service-runtime.ts';
 import { spawnProcess } from './spawn.ts';
 
-/** Longer than a service's own drain limit (DRAIN_TIMEOUT_MS, default 5 s), so that draining is not cut short. */
-export const STOP_SERVICE_MS = 7000;
+/** Beside a service's own limits: the time in which its process ends. */
+const AIR_MS = 1_000;
+
+/** How long a service may take to end, in ms: longer than its own limits, so that neither is cut short. */
+export function stopTimeoutMs(env: Readonly<Record<string, string | undefined>>): number {
+  return Number(env.DRAIN_TIMEOUT_MS ?? DEFAULT_DRAIN_TIMEOUT_MS) + TELEMETRY_SHUTDOWN_MS + AIR_MS;
+}
 
 /** Services as Node processes of ours, from the bundles in dist/. */
 export function processRuntime({ root }: Pick<Project, 'root'>, registry: ChildRegistry): ServiceRuntime {
@@ -28,7 +35,7 @@ export function processRuntime({ root }: Pick<Project, 'root'>, registry: ChildR
             logFile,
             exitsWithParent: true,
             stopSignal: 'SIGTERM',
-            stopTimeoutMs: STOP_SERVICE_MS,
+            stopTimeoutMs: stopTimeoutMs(env),
             onStart: registry.started,
             onEnd: registry.ended,
           }),

@@ -14,7 +14,6 @@ const advice: Partial<Readonly<Record<ProblemCode, string>>> = {
   catalog_unavailable: 'see "shopctl status"; "shopctl start catalog" starts it again',
   database_unavailable: 'see "shopctl status" and "shopctl logs postgres"',
   overloaded: 'try again later, or with less load',
-  shutting_down: 'wait for it with "shopctl wait", then try again',
   order_outcome_pending: 'the order ends by itself: ask for it again with "shopctl order get"',
 };
 

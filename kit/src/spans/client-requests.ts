@@ -1,5 +1,6 @@
 import { propagation, SpanKind } from '@opentelemetry/api';
 import { type Dispatcher, Pool } from 'undici';
+import { DRAINING_HEADER } from '../draining.ts';
 import { durationOf } from './durations.ts';
 import { HttpExchange, pathOf } from './http.ts';
 import { causeOf, serverOf } from './operation.ts';
@@ -13,10 +14,15 @@ export interface ClientAnswer<Body> extends Pick<Dispatcher.ResponseData, 'statu
   readonly body: Body;
 }
 
+/** How long a server that said it closes is avoided, in ms: by then it takes no connection any more, or is another process. */
+const DRAINING_MS = 2_000;
+
 /** Kept connections to one server, whose requests have spans and durations. */
 export interface TracedPool {
-  /** For what is not traced. */
+  /** For what is not traced. Another one once the server has said that it closes. */
   readonly pool: Pool;
+  /** The server said so a moment ago: another replica is the better choice. */
+  readonly isDraining: boolean;
   /**
    * Sends the request, with the trace context if a request is its cause, and reads the answer to its end with `read`;
    * the span is over by then. From 400 on it is an error, as the conventions have it for clients. Rejects with the
@@ -30,7 +36,8 @@ export interface TracedPool {
 
 /** `origin` is the server's, e.g. `http://127.0.0.1:4001`. */
 export function openTracedPool(origin: string, options: Pool.Options): TracedPool {
-  const pool = new Pool(origin, options);
+  let pool = new Pool(origin, options);
+  let drainingSince = Number.NEGATIVE_INFINITY;
   const url = new URL(origin);
   const isSecure = url.protocol === 'https:';
   const server = { 'url.scheme': isSecure ? 'https' : 'http', ...serverOf(url, isSecure ? 443 : 80) };
@@ -45,14 +52,35 @@ export function openTracedPool(origin: string, options: Pool.Options): TracedPoo
     return new HttpExchange({ name: method, kind: SpanKind.CLIENT, attributes, series, parent }, duration, 400);
   }
 
+  const isDraining = () => performance.now() - drainingSince < DRAINING_MS;
+
+  /**
+   * The server is about to close: its kept connections are left before it closes one under a request. Those that are at
+   * work end with their response. A connection that is made from now on has one response, so it is not kept either.
+   */
+  function leave(): void {
+    if (isDraining()) return;
+    drainingSince = performance.now();
+    const left = pool;
+    pool = new Pool(origin, options);
+    // Rejects when the pool is destroyed meanwhile, which ends its connections as well.
+    left.close().catch(() => undefined);
+  }
+
   return {
-    pool,
+    get pool() {
+      return pool;
+    },
+    get isDraining() {
+      return isDraining();
+    },
     async send(request, read) {
       const headers = { ...request.headers };
       const exchange = start(request.method, request.path);
       if (exchange !== undefined) propagation.inject(exchange.context, headers);
       try {
         const answer = await pool.request({ ...request, headers });
+        if (answer.headers[DRAINING_HEADER] !== undefined) leave();
         const body = await read(answer.body);
         exchange?.answered(answer.statusCode);
         return { statusCode: answer.statusCode, headers: answer.headers, body };

@@ -1,4 +1,5 @@
 import { openDatabase } from '@shop/kit/database.ts';
+import { drainServer } from '@shop/kit/draining.ts';
 import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
@@ -7,7 +8,7 @@ import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createProducts } from './repository.ts';
 
-await runService('catalog', async () => {
+await runService('catalog', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'catalog-1';
   const logger = createLogger({ service: 'catalog', instance, level: config.LOG_LEVEL });
@@ -26,9 +27,6 @@ await runService('catalog', async () => {
     logger,
     drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
     exitWithParent: config.EXIT_WITH_PARENT === '1',
-    async drain() {
-      health.drain();
-      await server.close();
-    },
+    drain: () => drainServer(health, server),
   });
 });

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DEADLINE_HEADER } from '@shop/kit/deadline.ts';
+import { DRAINING_HEADER } from '@shop/kit/draining.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import { toPublicPath } from './path.ts';
 
@@ -48,6 +49,7 @@ const NOT_RETURNED = new Set([
   'proxy-authenticate',
   'proxy-connection',
   'server',
+  DRAINING_HEADER,
   'te',
   'traceparent',
   'tracestate',

@@ -1,3 +1,4 @@
+import { drainServer } from '@shop/kit/draining.ts';
 import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
@@ -8,7 +9,7 @@ import { loadConfig } from './config.ts';
 import { createForwarder } from './forwarder.ts';
 import { createReplicas } from './replicas.ts';
 
-await runService('gateway', async () => {
+await runService('gateway', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'gateway-1';
   const logger = createLogger({ service: 'gateway', instance, level: config.LOG_LEVEL });
@@ -25,9 +26,6 @@ await runService('gateway', async () => {
     logger,
     drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
     exitWithParent: config.EXIT_WITH_PARENT === '1',
-    async drain() {
-      health.drain();
-      await server.close();
-    },
+    drain: () => drainServer(health, server),
   });
 });

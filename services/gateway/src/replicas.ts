@@ -60,11 +60,11 @@ export function createReplicas(
   }));
   let turn = 0;
 
-  /** Every replica once: from the next in turn on, those that refused lately last. */
+  /** Every replica once: from the next in turn on, those that refused lately or are about to close last. */
   function candidates(): readonly Replica[] {
     const first = turn++ % replicas.length;
     const inTurn = [...replicas.slice(first), ...replicas.slice(0, first)];
-    const isAvoided = ({ failedAt }: Replica) => now() - failedAt < AVOID_MS;
+    const isAvoided = ({ failedAt, upstream }: Replica) => upstream.isDraining || now() - failedAt < AVOID_MS;
     return [...inTurn.filter((replica) => !isAvoided(replica)), ...inTurn.filter(isAvoided)];
   }
 

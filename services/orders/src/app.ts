@@ -1,4 +1,5 @@
 import type { Database } from '@shop/kit/database.ts';
+import { drainServer } from '@shop/kit/draining.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
 import type { Flags } from '@shop/kit/flags.ts';
 import { createHealth, type Health } from '@shop/kit/health.ts';
@@ -58,10 +59,11 @@ export function createOrders(dependencies: OrdersDependencies): Orders {
     server,
     health,
     async drain() {
-      health.drain();
-      await Promise.all([server.close(), recovery.stop()]);
+      const recovered = recovery.stop();
+      await drainServer(health, server);
+      // Those whose callers had their response try to save without end while the database is away.
       stopping.abort();
-      await driver.idle();
+      await Promise.all([recovered, driver.idle()]);
       await relay.stop();
     },
   };

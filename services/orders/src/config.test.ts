@@ -28,7 +28,7 @@ describe('the configuration of orders', () => {
       instance: 'orders-1',
       logLevel: 'info',
       http: { host: '127.0.0.1', port: 8081 },
-      drainTimeoutMs: 5_000,
+      drainTimeoutMs: 15_000,
       exitWithParent: false,
       database: { url: complete.DATABASE_URL, poolSize: 8 },
       failpointDir: undefined,

@@ -15,7 +15,7 @@ import { createPlanting } from './planted/planted.ts';
 import { openPublisher } from './publisher.ts';
 import { createStock } from './stock-client.ts';
 
-await runService('orders', async () => {
+await runService('orders', process.env, async () => {
   const config = loadConfig(process.env);
   const { instance, catalog, payments, stock } = config;
   const logger = createLogger({ service: 'orders', instance, level: config.logLevel });

@@ -1,4 +1,5 @@
 import { openDatabase } from '@shop/kit/database.ts';
+import { drainServer } from '@shop/kit/draining.ts';
 import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
@@ -10,7 +11,7 @@ import { createPayments } from './payments.ts';
 import { chargingEveryTime } from './planted/no-idempotency-key.ts';
 import { createPaymentStore } from './repository.ts';
 
-await runService('payments', async () => {
+await runService('payments', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'payments-1';
   const logger = createLogger({ service: 'payments', instance, level: config.LOG_LEVEL });
@@ -33,9 +34,6 @@ await runService('payments', async () => {
     logger,
     drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
     exitWithParent: config.EXIT_WITH_PARENT === '1',
-    async drain() {
-      health.drain();
-      await server.close();
-    },
+    drain: () => drainServer(health, server),
   });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { context } from '@opentelemetry/api';
 import { type Broker, openBroker } from '@shop/kit/broker.ts';
 import { messageOf } from '@shop/kit/failures.ts';
@@ -13,6 +14,9 @@ const PREFETCH = 50;
 
 /** Pause before a channel that the broker closed is opened again, in ms. */
 const REOPEN_MS = 1_000;
+
+/** How long the broker may take to end the consumer, and then its channel, in ms. */
+const DRAIN_STEP_MS = 2_000;
 
 export interface Consumer extends AsyncDisposable {
   /** True while messages are being delivered. */
@@ -157,17 +161,25 @@ function createSubscription(options: {
     },
     async drain() {
       if (!lost.signal.aborted && consumerTag !== undefined) {
-        await channel
-          .cancel(consumerTag)
-          .catch((error: unknown) => logger.info({ reason: messageOf(error) }, 'the channel was lost while draining'));
+        await inTime(channel.cancel(consumerTag)).catch((error: unknown) =>
+          logger.info({ reason: messageOf(error) }, 'the channel was lost while draining'),
+        );
       }
       await Promise.all(inHand);
       // Closing waits until the broker has everything that was said on the channel.
-      await channel
-        .close()
-        .catch((error: unknown) => logger.debug({ reason: messageOf(error) }, 'the channel was closed already'));
+      await inTime(channel.close()).catch((error: unknown) =>
+        logger.debug({ reason: messageOf(error) }, 'the channel was closed already'),
+      );
     },
   };
+}
+
+/** A broker that stands still must not hold the end of this process. */
+function inTime(asked: Promise<unknown>): Promise<unknown> {
+  const late = delay(DRAIN_STEP_MS, undefined, { ref: false }).then(() => {
+    throw new Error(`no response from the broker within ${DRAIN_STEP_MS} ms`);
+  });
+  return Promise.race([asked, late]);
 }
 
 /** Quorum queues count in this header, which is absent from the first delivery. */

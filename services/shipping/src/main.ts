@@ -1,4 +1,5 @@
 import { openDatabase } from '@shop/kit/database.ts';
+import { drainServer } from '@shop/kit/draining.ts';
 import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
@@ -12,7 +13,7 @@ import { createMessageCounter } from './metrics.ts';
 import { withoutInbox } from './planted/no-inbox.ts';
 import { createShipments } from './repository.ts';
 
-await runService('shipping', async () => {
+await runService('shipping', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'shipping-1';
   const logger = createLogger({ service: 'shipping', instance, level: config.LOG_LEVEL });
@@ -48,8 +49,7 @@ await runService('shipping', async () => {
     drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
     exitWithParent: config.EXIT_WITH_PARENT === '1',
     async drain() {
-      health.drain();
-      await Promise.all([consumer.drain(), server.close()]);
+      await Promise.all([consumer.drain(), drainServer(health, server)]);
     },
   });
 });

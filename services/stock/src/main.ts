@@ -9,7 +9,7 @@ import { loadConfig } from './config.ts';
 import { forgettingEarlyReleases } from './planted/release-before-reserve-forgotten.ts';
 import { createStock } from './stock.ts';
 
-await runService('stock', async () => {
+await runService('stock', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'stock-1';
   const logger = createLogger({ service: 'stock', instance, level: config.LOG_LEVEL });

@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { DRAINING_HEADER, drainServer } from './draining.ts';
+import { createHealth } from './health.ts';
+import { createHttpClient } from './http-client.ts';
+import { createLogger } from './logger.ts';
+import { createServer } from './server.ts';
+
+const logger = createLogger({ service: 'test', instance: 'test-1', level: 'silent' });
+
+async function aReplica(at = 0) {
+  const health = createHealth({});
+  const server = createServer({ logger, health });
+  const asked: string[] = [];
+  server.addHook('onRequest', async ({ url }) => void asked.push(url));
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  server.get('/fast', async () => {
+    await nextTurn();
+    return {};
+  });
+  server.post('/orders', async () => {
+    await nextTurn();
+    return {};
+  });
+  server.get('/slow', async () => {
+    await released;
+    return {};
+  });
+  await server.listen({ host: '127.0.0.1', port: at });
+  const { port } = server.server.address() as AddressInfo;
+  let isDrained = false;
+  return {
+    port,
+    server,
+    asked,
+    origin: `http://127.0.0.1:${port}`,
+    release,
+    drain: async () => {
+      if (!isDrained) await drainServer(health, server);
+      isDrained = true;
+    },
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}
+
+async function get(port: number, path: string, agent: Agent | false = false) {
+  const sent = request({ host: '127.0.0.1', port, path, agent }).end();
+  const [response] = await once(sent, 'response');
+  const body = await text(response);
+  return { status: response.statusCode as number, headers: response.headers as Record<string, string>, body };
+}
+
+describe('a server that is told to end', () => {
+  it('responds on kept and on new connections as before, is not ready, and says that each response is the last', async () => {
+    await using replica = await aReplica();
+    const agent = new Agent({ keepAlive: true });
+    expect((await get(replica.port, '/fast', agent)).headers.connection).toBe('keep-alive');
+    const drained = replica.drain();
+    for (const kept of [agent, false] as const) {
+      const { status, headers } = await get(replica.port, '/fast', kept);
+      expect({ status, connection: headers.connection, draining: headers[DRAINING_HEADER] }).toEqual({
+        status: 200,
+        connection: 'close',
+        draining: '1',
+      });
+    }
+    expect((await get(replica.port, '/health/ready')).status).toBe(503);
+    await drained;
+    await expect(get(replica.port, '/fast')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    agent.destroy();
+  });
+
+  it('says so on a request that was under way, and waits for its response', async () => {
+    await using replica = await aReplica();
+    const slow = get(replica.port, '/slow', new Agent({ keepAlive: true }));
+    await expect.poll(() => replica.asked).toEqual(['/slow']);
+    const drained = replica.drain();
+    await expect.poll(() => replica.server.server.listening).toBe(false);
+    replica.release();
+    expect((await slow).headers).toMatchObject({ connection: 'close', [DRAINING_HEADER]: '1' });
+    await drained;
+  });
+
+  it('closes in the same turn when nothing was asked of it lately', async () => {
+    await using replica = await aReplica();
+    const idle = connect(replica.port, '127.0.0.1');
+    await once(idle, 'connect');
+    await replica.server.lameDuck({ quietMs: 0, maxMs: 60_000 });
+    const closed = once(idle, 'close');
+    await replica.drain();
+    await closed;
+  });
+
+  it('closes after its longest lame-duck phase although requests keep coming', async () => {
+    await using replica = await aReplica();
+    let isOver = false;
+    await get(replica.port, '/fast');
+    const asking = (async () => {
+      while (!isOver) await get(replica.port, '/fast').catch(() => undefined);
+    })();
+    await replica.server.lameDuck({ quietMs: 60_000, maxMs: 100 });
+    isOver = true;
+    await asking;
+  });
+});
+
+it('is left by a client of ours with its next response: also by the connections that are idle', async () => {
+  await using replica = await aReplica();
+  await using client = createHttpClient('test', [replica.origin]);
+  const attempt = { signal: new AbortController().signal, timeoutMs: 5_000, number: 1 };
+  const order = () => client.send({ method: 'POST', path: '/orders', body: {} }, attempt);
+  const connections = () =>
+    new Promise((resolve) => replica.server.server.getConnections((_, count) => resolve(count)));
+  await Promise.all([order(), order(), order()]);
+  expect(await connections()).toBe(3);
+  await replica.server.lameDuck({ quietMs: 0, maxMs: 0 });
+  expect((await order()).status).toBe(200);
+  await expect.poll(connections).toBe(0);
+});
+
+describe('a client of two replicas', () => {
+  it('loses no request, whatever its method, while one of them is replaced again and again', {
+    timeout: 60_000,
+  }, async () => {
+    const staying = await aReplica();
+    let leaving = await aReplica();
+    const { port } = leaving;
+    await using client = createHttpClient('test', [staying.origin, leaving.origin]);
+    let isOver = false;
+    const failures: unknown[] = [];
+    const attempt = { signal: new AbortController().signal, timeoutMs: 5_000, number: 1 };
+    const callers = Array.from({ length: 8 }, async () => {
+      while (!isOver) {
+        await client
+          .send({ method: 'POST', path: '/orders', body: {} }, attempt)
+          .catch((error: Error) => failures.push(error.cause));
+      }
+    });
+    for (let round = 0; round < 3; round += 1) {
+      const { asked } = leaving;
+      // A replica that left is avoided for some time.
+      await expect.poll(() => asked.length, { timeout: 10_000 }).toBeGreaterThan(50);
+      await leaving.drain();
+      leaving = await aReplica(port);
+    }
+    isOver = true;
+    await Promise.all(callers);
+    await Promise.all([staying, leaving].map((replica) => replica.server.close()));
+    expect(failures).toEqual([]);
+  });
+});

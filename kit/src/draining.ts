@@ -1,0 +1,110 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { Health } from './health.ts';
+
+/**
+ * Header of every response of a server that is about to close, beside `Connection: close`: its callers leave their kept
+ * connections and prefer other replicas. Envoy has `x-envoy-immediate-health-check-fail` for the same purpose.
+ */
+export const DRAINING_HEADER = 'shop-draining';
+
+/** Lengths of the lame-duck phase, in ms. */
+export interface LameDuckLimits {
+  /** It ends when no request and no connection has come for this long, also before the server was told to close. */
+  readonly quietMs: number;
+  /** It ends after this, whatever comes. */
+  readonly maxMs: number;
+}
+
+/** A caller has learned of the end with its next response; the rest of the time is for the callers that do not listen. */
+export const LAME_DUCK: LameDuckLimits = { quietMs: 250, maxMs: 1_500 };
+
+/** How often the phase looks whether it is over, in ms. */
+const LOOK_MS = 25;
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Takes requests as before, each response the last one of its connection. Resolves when the callers have left or the
+     * time is over; closing the server then meets no request on its way, unless callers keep coming.
+     */
+    lameDuck(limits?: LameDuckLimits): Promise<void>;
+  }
+}
+
+const responses = new WeakMap<Socket, ServerResponse>();
+
+/** The response that is being made on a connection, or was made last, where there is one. */
+export function responseOn(socket: Socket): ServerResponse | undefined {
+  return responses.get(socket);
+}
+
+/**
+ * Follows the connections of `server`. One that has not sent a byte is kept for `unusedMs`, as long as one between two
+ * requests, and not when the server closes. Node takes it for one whose request is under way: it would refuse it in the
+ * time of a request, and wait for it at the end. One with a response under way then is told that it is the last: kept, it
+ * would hold the server until its client lets go. Node closes those between two requests, and Fastify ends those whose
+ * request comes later.
+ */
+export function followConnections(server: FastifyInstance, unusedMs: number): void {
+  const open = new Set<Socket>();
+  let isDraining = false;
+  let usedAt = Number.NEGATIVE_INFINITY;
+
+  const closeIfUnused = (socket: Socket) => void (socket.bytesRead === 0 && socket.destroy());
+  server.server.on('connection', (socket) => {
+    usedAt = performance.now();
+    open.add(socket);
+    const timer = setTimeout(closeIfUnused, unusedMs, socket);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      open.delete(socket);
+    });
+  });
+  server.addHook('onRequest', (request, reply, done) => {
+    responses.set(request.raw.socket, reply.raw);
+    if (!isProbe(request.raw)) usedAt = performance.now();
+    if (isDraining) announceEnd(reply.raw);
+    done();
+  });
+  server.addHook('preClose', (done) => {
+    for (const socket of open) closeIfUnused(socket);
+    announceToAll();
+    done();
+  });
+  server.decorate('lameDuck', async ({ quietMs, maxMs } = LAME_DUCK) => {
+    isDraining = true;
+    announceToAll();
+    const endsAt = performance.now() + maxMs;
+    const isOver = () => performance.now() >= Math.min(endsAt, usedAt + quietMs);
+    while (!isOver()) await delay(LOOK_MS);
+  });
+
+  function announceToAll(): void {
+    for (const socket of open) {
+      const response = responses.get(socket);
+      if (response !== undefined) announceEnd(response);
+    }
+  }
+}
+
+/** The response is the last one of its connection, if it has not begun. */
+function announceEnd(response: ServerResponse): void {
+  if (response.headersSent) return;
+  response.setHeader('connection', 'close');
+  response.setHeader(DRAINING_HEADER, '1');
+}
+
+/** A probe asks whether to send requests, which is none itself. */
+function isProbe(request: IncomingMessage): boolean {
+  return request.url?.startsWith('/health') === true;
+}
+
+/** Ends an HTTP service: not ready, still taking requests, then closed once those under way have their response. */
+export async function drainServer(health: Health, server: Pick<FastifyInstance, 'lameDuck' | 'close'>): Promise<void> {
+  health.drain();
+  await server.lameDuck();
+  await server.close();
+}
