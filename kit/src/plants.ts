@@ -34,6 +34,10 @@ export const plants = {
     service: 'payments',
     title: 'charges again when a charge is repeated',
   },
+  'charged-twice': {
+    service: 'payments',
+    title: 'takes the money again when a charge is repeated, and writes the payment once',
+  },
   'release-before-reserve-forgotten': {
     service: 'stock',
     title: 'forgets a release that comes before its reservation, and reserves for callers that have left',

@@ -32,6 +32,7 @@ const catches: Readonly<Record<PlantName, Catch>> = {
   'retry-declined': { experiment: 'E11', reason: /charge payment|call\.retried|shop\.call\.retries/ },
   'no-inbox': { experiment: 'E29', reason: /I7|units|shipped/ },
   'no-idempotency-key': { experiment: 'E13', reason: /I4/ },
+  'charged-twice': { experiment: 'E13', reason: /I4.*charged 2 times/ },
   'release-before-reserve-forgotten': { experiment: 'E15b', reason: /I5|reserved/ },
 };
 

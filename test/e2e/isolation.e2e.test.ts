@@ -63,8 +63,8 @@ const tables: Readonly<Record<DatabaseName, readonly string[]>> = {
   catalog: ['products'],
   orders: ['orders', 'saga_owners', 'outbox'],
   stock: ['inventory', 'reservations'],
-  payments: ['payments'],
-  shipping: ['inbox', '"Shipments"'],
+  payments: ['payments', 'payment_effects'],
+  shipping: ['inbox', '"Shipments"', 'parcels'],
 };
 
 describe.each(databaseNames)('the role %s', (name) => {

@@ -11,6 +11,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** SQLSTATE of a row that a CHECK refuses. */
 const CHECK_VIOLATION = '23514';
+const NO_PRIVILEGE = '42501';
 
 const line = { productId: 1, quantity: 2, priceKopiykas: 10_000 };
 const NOW = new Date();
@@ -39,6 +40,9 @@ const cancelled = { ...compensating, state: 'Cancelled', pending: '[]', open: fa
 const attempted = { order_id: ID, charge_key: 'c', amount_kopiykas: 1, currency: 'UAH', state: 'attempted' };
 const refunded = { ...attempted, state: 'refunded', refund_key: 'r' };
 const paymentTombstone = { order_id: ID, state: 'voided', refund_key: 'r' };
+
+const charge = { order_id: ID, kind: 'charge', amount_kopiykas: 1, currency: 'UAH' };
+const parcel = { order_id: ID, lines: '[{"productId":1,"quantity":1}]' };
 
 const reserved = { order_id: ID, reserve_key: 'k', state: 'reserved', lines: '[{"productId":1,"quantity":1}]' };
 const insufficient = { ...reserved, state: 'insufficient', insufficient_product_ids: [1] };
@@ -103,6 +107,22 @@ const tables: readonly Table[] = [
     ],
   },
   {
+    database: 'payments',
+    table: 'payment_effects',
+    possible: [charge, { ...charge, kind: 'refund' }],
+    impossible: [
+      ['payment_effects_amount_positive', { ...charge, amount_kopiykas: 0 }],
+      ['payment_effects_currency', { ...charge, currency: 'uah' }],
+      ['payment_effects_kind', { ...charge, kind: 'bonus' }],
+    ],
+  },
+  {
+    database: 'shipping',
+    table: 'parcels',
+    possible: [parcel],
+    impossible: [['parcels_lines', { ...parcel, lines: '{}' }]],
+  },
+  {
     database: 'stock',
     table: 'reservations',
     possible: [reserved, insufficient, released, reservationTombstone],
@@ -133,6 +153,12 @@ const tables: readonly Table[] = [
   },
 ];
 
+async function insert(client: pg.Client, table: string, row: Row): Promise<void> {
+  const columns = Object.keys(row);
+  const places = columns.map((_, index) => `$${index + 1}`);
+  await client.query(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')})`, Object.values(row));
+}
+
 describe.each(tables)('$table', ({ database, table, possible, impossible }) => {
   let service: pg.Client;
   let owner: pg.Client;
@@ -145,11 +171,9 @@ describe.each(tables)('$table', ({ database, table, possible, impossible }) => {
 
   /** Undefined when the row was taken; it is taken back. */
   async function refusalOf(row: Row): Promise<{ code: string; constraint: string } | undefined> {
-    const columns = Object.keys(row);
-    const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})`;
     await service.query('BEGIN');
     try {
-      await service.query(text, Object.values(row));
+      await insert(service, table, row);
       return undefined;
     } catch (error) {
       const { code, constraint } = error as pg.DatabaseError;
@@ -176,4 +200,20 @@ describe.each(tables)('$table', ({ database, table, possible, impossible }) => {
     const names = [...new Set(impossible.map(([name]) => name))].sort();
     expect(rows).toEqual(names.map((name) => ({ name, validated: true })));
   });
+});
+
+it.each([
+  ['payments', 'payment_effects', charge],
+  ['shipping', 'parcels', parcel],
+] as const)('%s: %s is append-only, and nothing in it hides a second row', async (database, table, row) => {
+  const client = new pg.Client((await createDatabase(database)).url);
+  await client.connect();
+  await insert(client, table, row);
+  await insert(client, table, row);
+  const refused = { code: NO_PRIVILEGE };
+  await expect(client.query(`UPDATE ${table} SET order_id = order_id`)).rejects.toMatchObject(refused);
+  await expect(client.query(`DELETE FROM ${table}`)).rejects.toMatchObject(refused);
+  await expect(client.query(`TRUNCATE ${table}`)).rejects.toMatchObject(refused);
+  expect((await client.query(`SELECT FROM ${table}`)).rowCount).toBe(2);
+  await client.end();
 });

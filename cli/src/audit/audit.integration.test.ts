@@ -36,10 +36,10 @@ describe('a ledger that balances', () => {
     const evidence = Object.fromEntries(report.invariants.map((result) => [result.id, result.evidence]));
     expect(evidence).toMatchObject({
       I1: '5 orders: 2 Confirmed, 3 Cancelled, 0 open',
-      I4: '2 Confirmed for 2,150.00 UAH, 2 charges of 2,150.00 UAH',
+      I4: '2 Confirmed for 2,150.00 UAH, 2 charges of 2,150.00 UAH, 4 charges and refunds made',
       I5: '3 units confirmed, 3 held by 2 reservations, 12 products add up',
       I6: '2 Confirmed, 2 events, 0 unpublished',
-      I7: '2 Confirmed, 2 shipments',
+      I7: '2 Confirmed, 2 shipments, 2 parcels',
       I8: '2 messages for 2 shipments',
       I9: '0 ready, 0 unacknowledged, 0 dead letters',
       I11: 'shop.sagas Confirmed 2 of 2, shop.sagas Cancelled 3 of 3, outbox.pending 0 of 0, 1 processes',
@@ -143,6 +143,22 @@ const plants = [
     'a payment without an order',
     'payments',
     `INSERT INTO payments (order_id, charge_key, amount_kopiykas, currency, state) VALUES ('${ids.nobody}', 'k', 1, 'UAH', 'accepted')`,
+    'I4',
+    'unexpected',
+    ids.nobody,
+  ],
+  [
+    'a second charge, the payment written once',
+    'payments',
+    `INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency) SELECT order_id, kind, amount_kopiykas, currency FROM payment_effects WHERE order_id = '${ids.confirmed}'`,
+    'I4',
+    'duplicated',
+    ids.confirmed,
+  ],
+  [
+    'a charge for no order',
+    'payments',
+    `INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency) VALUES ('${ids.nobody}', 'charge', 1, 'UAH')`,
     'I4',
     'unexpected',
     ids.nobody,
@@ -308,6 +324,14 @@ const plants = [
     ids.confirmed,
   ],
   [
+    'a second parcel, the shipment written once',
+    'shipping',
+    `INSERT INTO parcels (order_id, lines) SELECT order_id, lines FROM parcels WHERE order_id = '${ids.confirmed}'`,
+    'I7',
+    'duplicated',
+    ids.confirmed,
+  ],
+  [
     'a message that was taken twice',
     'shipping',
     `ALTER TABLE inbox DROP CONSTRAINT inbox_pkey; INSERT INTO inbox SELECT * FROM inbox WHERE order_id = '${ids.confirmed}'`,
@@ -385,7 +409,7 @@ describe('what is planted in a database is found by exactly one invariant, which
     );
     await ledger.plant(
       'shipping',
-      `UPDATE "Shipments" SET "Lines" = '[{"productId":1,"quantity":2},{"productId":5,"quantity":1}]' WHERE "OrderId" = '${ids.confirmed}'`,
+      `UPDATE "Shipments" SET "Lines" = '[{"productId":1,"quantity":2},{"productId":5,"quantity":1}]' WHERE "OrderId" = '${ids.confirmed}'; UPDATE parcels SET lines = '[{"productId":1,"quantity":2},{"productId":5,"quantity":1}]' WHERE order_id = '${ids.confirmed}'`,
     );
     const report = await ledger.audit();
     expect(violatedOf(report)).toEqual(['I4']);

@@ -2,9 +2,11 @@ import { messageOf } from '../errors.ts';
 import type { InventoryFact, OrderFacts, Source } from './facts.ts';
 import { mergeFacts } from './merge.ts';
 import {
+  effectRows,
   inboxRows,
   orderRows,
   outboxRows,
+  parcelRows,
   paymentRows,
   type RowSource,
   reservationRows,
@@ -60,9 +62,11 @@ export async function openLedger(target: AuditTarget): Promise<Ledger> {
         order: await groups(orderRows, scope),
         outbox: await groups(outboxRows, scope),
         payments: await groups(paymentRows, scope),
+        effects: await groups(effectRows, scope),
         reservations: await groups(reservationRows, scope),
         inbox: await groups(inboxRows, scope),
         shipments: await groups(shipmentRows, scope),
+        parcels: await groups(parcelRows, scope),
       });
       let strays: OrderFacts[] = [];
       for await (const facts of merged) {

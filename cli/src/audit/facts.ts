@@ -5,9 +5,13 @@ export interface OrderFacts {
   readonly order: OrderFact | undefined;
   readonly outbox: readonly OutboxFact[];
   readonly payments: readonly PaymentFact[];
+  /** Charges and refunds that took effect, one after the other. */
+  readonly effects: readonly EffectFact[];
   readonly reservations: readonly ReservationFact[];
   readonly inbox: readonly InboxFact[];
   readonly shipments: readonly ShipmentFact[];
+  /** What left the house. */
+  readonly parcels: readonly ParcelFact[];
 }
 
 export interface Line {
@@ -50,6 +54,12 @@ export interface PaymentFact {
   readonly currency: string | undefined;
 }
 
+export interface EffectFact {
+  readonly kind: string;
+  readonly amountKopiykas: number;
+  readonly currency: string;
+}
+
 export interface ReservationFact {
   readonly state: string;
   readonly lines: readonly Line[];
@@ -62,6 +72,10 @@ export interface InboxFact {
 
 export interface ShipmentFact {
   readonly shipmentId: string;
+  readonly lines: readonly Line[];
+}
+
+export interface ParcelFact {
   readonly lines: readonly Line[];
 }
 

@@ -24,9 +24,11 @@ export async function* mergeFacts(readers: Readers): AsyncGenerator<OrderFacts> 
       order,
       outbox: await readers.outbox.take(orderId),
       payments: await readers.payments.take(orderId),
+      effects: await readers.effects.take(orderId),
       reservations: await readers.reservations.take(orderId),
       inbox: await readers.inbox.take(orderId),
       shipments: await readers.shipments.take(orderId),
+      parcels: await readers.parcels.take(orderId),
     };
   }
 }

@@ -1,8 +1,10 @@
 import type {
+  EffectFact,
   InboxFact,
   Line,
   OrderFact,
   OutboxFact,
+  ParcelFact,
   PaymentFact,
   PricedLine,
   ReservationFact,
@@ -97,6 +99,19 @@ export const paymentRows: RowSource<PaymentFact> = {
   }),
 };
 
+export const effectRows: RowSource<EffectFact> = {
+  database: 'payments',
+  name: 'audit_effects',
+  select: (scope) =>
+    `SELECT order_id::text, kind, amount_kopiykas::float8, currency
+     FROM payment_effects ${where(scope, 'order_id', 'created_at')} ORDER BY order_id, seq`,
+  parse: ([, kind, amount, currency]) => ({
+    kind: String(kind),
+    amountKopiykas: Number(amount),
+    currency: String(currency),
+  }),
+};
+
 export const reservationRows: RowSource<ReservationFact> = {
   database: 'stock',
   name: 'audit_reservations',
@@ -119,6 +134,14 @@ export const shipmentRows: RowSource<ShipmentFact> = {
   select: (scope) =>
     `SELECT "OrderId"::text, "Id"::text, "Lines"::text FROM "Shipments" ${where(scope, '"OrderId"', '"CreatedAt"')} ORDER BY "OrderId"`,
   parse: ([, id, lines]) => ({ shipmentId: String(id), lines: parseLines(lines) }),
+};
+
+export const parcelRows: RowSource<ParcelFact> = {
+  database: 'shipping',
+  name: 'audit_parcels',
+  select: (scope) =>
+    `SELECT order_id::text, lines::text FROM parcels ${where(scope, 'order_id', 'created_at')} ORDER BY order_id`,
+  parse: ([, lines]) => ({ lines: parseLines(lines) }),
 };
 
 /** The columns are ours and NOT NULL; what is not a list of lines reads as none, which no order has. */

@@ -24,7 +24,7 @@ it(
     const { url, ownerUrl } = await createDatabase('payments');
     const owner = new pg.Client(ownerUrl);
     await owner.connect();
-    await owner.query('DROP SCHEMA migrations CASCADE; DROP TABLE payments');
+    await owner.query('DROP SCHEMA migrations CASCADE; DROP TABLE payments, payment_effects');
     await owner.end();
 
     expect(await migrate(ownerUrl)).toMatchObject({

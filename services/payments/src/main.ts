@@ -8,6 +8,7 @@ import { parsePlants, warnOfPlants } from '@shop/kit/plants.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createPayments } from './payments.ts';
+import { chargingAgain } from './planted/charged-twice.ts';
 import { chargingEveryTime } from './planted/no-idempotency-key.ts';
 import { createPaymentStore } from './repository.ts';
 
@@ -25,7 +26,8 @@ await runService('payments', process.env, async () => {
   warnOfPlants(plants, logger);
   const failpoint = createFailpoints('payments', config.FAILPOINT_DIR);
   const real = createPayments(createPaymentStore(database), failpoint);
-  const payments = plants.has('no-idempotency-key') ? chargingEveryTime(real, database) : real;
+  const once = plants.has('charged-twice') ? chargingAgain(real, database) : real;
+  const payments = plants.has('no-idempotency-key') ? chargingEveryTime(once, database) : once;
   const health = createHealth({ database: () => database.ping() });
   const server = createApp({ payments, health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Database, openDatabase } from '@shop/kit/database.ts';
+import { type Database, openDatabase, sql } from '@shop/kit/database.ts';
 import { TransientError } from '@shop/kit/failures.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 import { type Charge, PAYMENT_LIMIT_KOPIYKAS } from './payment.ts';
 import { createPayments, type Payments } from './payments.ts';
+import { chargingAgain } from './planted/charged-twice.ts';
 import { chargingEveryTime } from './planted/no-idempotency-key.ts';
 import { createPaymentStore } from './repository.ts';
 
@@ -27,6 +28,17 @@ function aCharge(change: Partial<Charge> = {}): Charge {
 }
 
 const refund = (charge: Charge) => payments.refund(charge.orderId, `${charge.orderId}:refund`);
+
+const effectsOf = sql(
+  'SELECT payment_effects: test',
+  'SELECT kind, amount_kopiykas::int AS amount FROM payment_effects WHERE order_id = $1 ORDER BY seq',
+);
+
+/** What was done to the customer's money, `charge 45000`. */
+async function effects({ orderId }: Charge): Promise<readonly string[]> {
+  const { rows } = await database.query<{ kind: string; amount: number }>(effectsOf, [orderId]);
+  return rows.map(({ kind, amount }) => `${kind} ${amount}`);
+}
 
 /** Payments whose process dies at a failpoint. */
 const dyingAt = (place: string) =>
@@ -129,6 +141,36 @@ describe('a refund', () => {
   });
 });
 
+describe('what is done to the money', () => {
+  it('is one charge, however many calls carry its key at once', async () => {
+    const charge = aCharge();
+    await Promise.all(Array.from({ length: 20 }, () => payments.charge(charge)));
+    expect(await effects(charge)).toEqual(['charge 45000']);
+  });
+
+  it('is one refund after it, however many calls ask for it at once', async () => {
+    const charge = aCharge();
+    await payments.charge(charge);
+    await Promise.all(Array.from({ length: 20 }, () => refund(charge)));
+    expect(await effects(charge)).toEqual(['charge 45000', 'refund 45000']);
+  });
+
+  it('is nothing when the charge is declined, voided or left open', async () => {
+    const [declined, open, unasked] = [aCharge({ amount: PAYMENT_LIMIT_KOPIYKAS + 1 }), aCharge(), aCharge()];
+    await payments.charge(declined);
+    await expect(dyingAt('P1').charge(open)).rejects.toThrow('killed');
+    await Promise.all([refund(declined), refund(open), refund(unasked)]);
+    expect(await Promise.all([declined, open, unasked].map(effects))).toEqual([[], [], []]);
+  });
+
+  it('is taken back when a charge and its refund race, whoever wins', async () => {
+    const charges = Array.from({ length: 60 }, () => aCharge());
+    await Promise.all(charges.flatMap((charge) => [payments.charge(charge), refund(charge)]));
+    const done = new Set((await Promise.all(charges.map(effects))).map((one) => one.join(', ')));
+    expect(done.difference(new Set(['', 'charge 45000, refund 45000']))).toEqual(new Set());
+  });
+});
+
 describe('the planted bug no-idempotency-key', () => {
   it('charges twice what is sent twice; without it once', async () => {
     const charge = aCharge();
@@ -142,5 +184,18 @@ describe('the planted bug no-idempotency-key', () => {
     expect((await planted.find(again.orderId))?.amount).toBe(again.amount);
     expect(await planted.charge(again)).toEqual({ outcome: 'accepted', first: true });
     expect((await planted.find(again.orderId))?.amount).toBe(2 * again.amount);
+    expect(await effects(again)).toEqual(['charge 45000', 'charge 45000']);
+  });
+});
+
+describe('the planted bug charged-twice', () => {
+  it('charges twice what is sent twice and writes it once', async () => {
+    const planted = chargingAgain(payments, database);
+    const charge = aCharge();
+    expect(await planted.charge(charge)).toEqual({ outcome: 'accepted', first: true });
+    expect(await effects(charge)).toEqual(['charge 45000']);
+    expect(await planted.charge(charge)).toEqual({ outcome: 'accepted', first: false });
+    expect(await effects(charge)).toEqual(['charge 45000', 'charge 45000']);
+    expect((await planted.find(charge.orderId))?.amount).toBe(charge.amount);
   });
 });

@@ -19,16 +19,29 @@ const insertAttempt = sql(
 
 const updateOutcome = sql(
   'UPDATE payments: outcome',
-  `UPDATE payments SET state = $3, updated_at = now()
-   WHERE order_id = $1 AND charge_key = $2 AND state = 'attempted'`,
+  `WITH decided AS (
+     UPDATE payments SET state = $3, updated_at = now()
+     WHERE order_id = $1 AND charge_key = $2 AND state = 'attempted'
+     RETURNING order_id, state, amount_kopiykas, currency
+   ), effect AS (
+     INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency)
+     SELECT order_id, 'charge', amount_kopiykas, currency FROM decided WHERE state = 'accepted'
+   )
+   SELECT FROM decided`,
 );
 
 const updateRefunded = sql(
   'UPDATE payments: refund',
-  `UPDATE payments
-   SET state = CASE state WHEN 'accepted' THEN 'refunded' ELSE 'voided' END, refund_key = $2, updated_at = now()
-   WHERE order_id = $1 AND state IN ('accepted', 'attempted')
-   RETURNING order_id, state, charge_key, amount_kopiykas, currency`,
+  `WITH taken_back AS (
+     UPDATE payments
+     SET state = CASE state WHEN 'accepted' THEN 'refunded' ELSE 'voided' END, refund_key = $2, updated_at = now()
+     WHERE order_id = $1 AND state IN ('accepted', 'attempted')
+     RETURNING order_id, state, charge_key, amount_kopiykas, currency
+   ), effect AS (
+     INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency)
+     SELECT order_id, 'refund', amount_kopiykas, currency FROM taken_back WHERE state = 'refunded'
+   )
+   SELECT order_id, state, charge_key, amount_kopiykas, currency FROM taken_back`,
 );
 
 const insertTombstone = sql(
@@ -55,7 +68,10 @@ export const KEY_REUSED = 'key reused';
 /** SQLSTATE of a row that another one already has the unique value of. */
 const UNIQUE_VIOLATION = '23505';
 
-/** Each a statement of its own that changes a payment only from the states it names. */
+/**
+ * Each a statement of its own that changes a payment only from the states it names. The two that charge or refund append the
+ * effect themselves: whichever of several callers changes the row has the effect, and nobody else.
+ */
 export interface PaymentStore {
   /** False when the order, or the key, has a payment already. */
   addAttempt(charge: Charge): Promise<boolean>;

@@ -8,9 +8,14 @@ const insertInbox = sql(
   'INSERT INTO inbox (message_id, type, order_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
 );
 
+/** A parcel leaves with the shipment, and none when the order has one. */
 const insertShipment = sql(
   'INSERT Shipments: create',
-  'INSERT INTO "Shipments" ("OrderId", "Lines") VALUES ($1, $2) ON CONFLICT ("OrderId") DO NOTHING',
+  `WITH created AS (
+     INSERT INTO "Shipments" ("OrderId", "Lines") VALUES ($1, $2) ON CONFLICT ("OrderId") DO NOTHING
+     RETURNING "OrderId", "Lines"
+   )
+   INSERT INTO parcels (order_id, lines) SELECT "OrderId", "Lines" FROM created`,
 );
 
 const selectShipment = sql(

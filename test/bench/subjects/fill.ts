@@ -32,11 +32,14 @@ const CONFIRMED: Readonly<Partial<Record<DatabaseName, readonly string[]>>> = {
   payments: [
     `INSERT INTO payments (order_id, charge_key, amount_kopiykas, currency, state)
      SELECT ${ID}, ${ID} || ':charge', 45000, 'UAH', 'accepted' FROM generate_series($1::int, $2::int) AS n`,
+    `INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency)
+     SELECT ${ID}, 'charge', 45000, 'UAH' FROM generate_series($1::int, $2::int) AS n`,
   ],
   shipping: [
     `INSERT INTO inbox (message_id, type, order_id)
      SELECT md5('event ' || n)::uuid, 'order.confirmed', ${ID} FROM generate_series($1::int, $2::int) AS n`,
     `INSERT INTO "Shipments" ("OrderId", "Lines") SELECT ${ID}, ${SHORT_LINES} FROM generate_series($1::int, $2::int) AS n`,
+    `INSERT INTO parcels (order_id, lines) SELECT ${ID}, ${SHORT_LINES} FROM generate_series($1::int, $2::int) AS n`,
   ],
 };
 

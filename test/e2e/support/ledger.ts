@@ -51,8 +51,10 @@ const TABLES: readonly (readonly [DatabaseName, string])[] = [
   ['orders', 'outbox'],
   ['stock', 'reservations'],
   ['payments', 'payments'],
+  ['payments', 'payment_effects'],
   ['shipping', 'inbox'],
   ['shipping', '"Shipments"'],
+  ['shipping', 'parcels'],
 ];
 
 /** Rows of every table, and the units on hand: equal before and after what records nothing. */
@@ -98,7 +100,7 @@ async function findUnshipped({ query }: TestPlatform): Promise<readonly string[]
  */
 export async function findImbalances(platform: TestPlatform): Promise<readonly string[]> {
   const { query } = platform;
-  const [orders, outbox, reservations, inventory, payments, inbox, shipments] = await Promise.all([
+  const [orders, outbox, reservations, inventory, payments, effects, inbox, shipments, parcels] = await Promise.all([
     query<{
       id: string;
       status: string | null;
@@ -122,8 +124,10 @@ export async function findImbalances(platform: TestPlatform): Promise<readonly s
       'payments',
       'SELECT order_id, state, amount_kopiykas::int AS amount FROM payments',
     ),
+    query<{ order_id: string; kind: string }>('payments', 'SELECT order_id, kind FROM payment_effects'),
     query<{ order_id: string }>('shipping', 'SELECT order_id FROM inbox'),
     query<{ OrderId: string }>('shipping', 'SELECT "OrderId" FROM "Shipments"'),
+    query<{ order_id: string }>('shipping', 'SELECT order_id FROM parcels'),
   ]);
   const faults: string[] = [];
   const timesOf = (ids: readonly string[], id: string) => ids.filter((other) => other === id).length;
@@ -132,6 +136,8 @@ export async function findImbalances(platform: TestPlatform): Promise<readonly s
     if (actual !== times) faults.push(`order ${id}: ${actual} ${what}, expected ${times}`);
   };
   const accepted = payments.filter(({ state }) => state === 'accepted' || state === 'attempted');
+  const effectsOf = (kind: string) => effects.filter((one) => one.kind === kind).map(({ order_id }) => order_id);
+  const refunds = effectsOf('refund');
   const reserved = reservations.filter(({ state }) => state === 'reserved');
   for (const { id, status, open, total } of orders) {
     const times = status === 'Confirmed' ? 1 : 0;
@@ -172,6 +178,14 @@ export async function findImbalances(platform: TestPlatform): Promise<readonly s
       id,
       times,
     );
+    expectTimes(
+      'parcels',
+      parcels.map(({ order_id }) => order_id),
+      id,
+      times,
+    );
+    expectTimes('charges made', effectsOf('charge'), id, times + timesOf(refunds, id));
+    if (timesOf(refunds, id) > 1) faults.push(`order ${id}: refunded more than once`);
     const charge = accepted.find(({ order_id }) => order_id === id);
     if (charge !== undefined && charge.amount !== total)
       faults.push(`order ${id}: charged ${charge.amount}, total ${total}`);

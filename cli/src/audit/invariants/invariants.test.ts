@@ -65,6 +65,7 @@ function confirmedFacts(from: Base): OrderFacts {
     orderId,
     order,
     payments: [{ state: 'accepted', amountKopiykas: total, currency: 'UAH' }],
+    effects: [{ kind: 'charge', amountKopiykas: total, currency: 'UAH' }],
     reservations: [{ state: 'reserved', lines: from.lines.toReversed() }],
     outbox: [
       {
@@ -79,17 +80,21 @@ function confirmedFacts(from: Base): OrderFacts {
     ],
     inbox: [{ messageId, type: 'order.confirmed' }],
     shipments: [{ shipmentId: messageId, lines: from.lines }],
+    parcels: [{ lines: from.lines }],
   };
 }
 
 function cancelledFacts(from: Base, [reason, payment, reservation]: readonly [string, string, string]): OrderFacts {
   const order = orderOf(from, 'Cancelled', reason);
-  const none = { outbox: [], inbox: [], shipments: [] };
+  const none = { outbox: [], inbox: [], shipments: [], parcels: [] };
+  const amountKopiykas = order.totalKopiykas;
+  const effects = payment === 'refunded' ? (['charge', 'refund'] as const) : [];
   return {
     ...none,
     orderId: from.orderId,
     order,
-    payments: payment === '' ? [] : [{ state: payment, amountKopiykas: order.totalKopiykas, currency: 'UAH' }],
+    payments: payment === '' ? [] : [{ state: payment, amountKopiykas, currency: 'UAH' }],
+    effects: effects.map((kind) => ({ kind, amountKopiykas, currency: 'UAH' })),
     reservations: reservation === '' ? [] : [{ state: reservation, lines: from.lines }],
   };
 }
@@ -148,6 +153,23 @@ const changesOfConfirmed: readonly Change[] = [
     'I4',
   ],
   ['refunded', (f) => ({ ...f, payments: f.payments.map((p) => ({ ...p, state: 'refunded' })) }), 'I4'],
+  ['charged twice, the payment written once', (f) => ({ ...f, effects: [...f.effects, ...f.effects] }), 'I4'],
+  ['accepted, but nothing charged', (f) => ({ ...f, effects: [] }), 'I4'],
+  [
+    'another sum charged than the payment says',
+    (f) => ({ ...f, effects: f.effects.map((e) => ({ ...e, amountKopiykas: e.amountKopiykas + 1 })) }),
+    'I4',
+  ],
+  [
+    'charged in another currency than the payment says',
+    (f) => ({ ...f, effects: f.effects.map((e) => ({ ...e, currency: 'EUR' })) }),
+    'I4',
+  ],
+  [
+    'refunded, the payment not changed',
+    (f) => ({ ...f, effects: [...f.effects, ...f.effects.map((e) => ({ ...e, kind: 'refund' }))] }),
+    'I4',
+  ],
   ['no reservation', (f) => ({ ...f, reservations: [] }), 'I5'],
   ['released', (f) => ({ ...f, reservations: f.reservations.map((r) => ({ ...r, state: 'released' })) }), 'I5'],
   [
@@ -173,6 +195,9 @@ const changesOfConfirmed: readonly Change[] = [
     }),
     'I7',
   ],
+  ['a second parcel, the shipment written once', (f) => ({ ...f, parcels: [...f.parcels, ...f.parcels] }), 'I7'],
+  ['a shipment without a parcel', (f) => ({ ...f, parcels: [] }), 'I7'],
+  ['a parcel of other lines than the shipment', (f) => ({ ...f, parcels: [{ lines: [] }] }), 'I7'],
   ['a message twice', (f) => ({ ...f, inbox: [...f.inbox, ...f.inbox] }), 'I8'],
   ['no message', (f) => ({ ...f, inbox: [] }), 'I8'],
 ];
@@ -203,6 +228,17 @@ const changesOfCancelled: readonly Change[] = [
   ],
   ['another state of its reservation', (f) => ({ ...f, reservations: [{ state: 'Released', lines: [] }] }), 'I5'],
   ['charged', (f) => ({ ...f, payments: [{ state: 'accepted', amountKopiykas: 1, currency: 'UAH' }] }), 'I4'],
+  [
+    'a charge that no payment says',
+    (f) => ({
+      ...f,
+      payments: [],
+      effects: [{ kind: 'charge', amountKopiykas: 1, currency: 'UAH' }],
+      order: { ...(f.order as OrderFact), reason: 'payment unavailable' },
+    }),
+    'I4',
+  ],
+  ['a parcel', (f) => ({ ...f, parcels: [{ lines: f.order?.lines ?? [] }] }), 'I7'],
   ['an open charge', (f) => ({ ...f, payments: [{ state: 'attempted', amountKopiykas: 1, currency: 'UAH' }] }), 'I4'],
   [
     'units kept',
@@ -241,6 +277,28 @@ describe('one change is found by exactly one invariant, which names the order', 
     );
   });
 
+  const refunded = fc
+    .tuple(base, fc.constant(['payment unavailable', 'refunded', 'released'] as const))
+    .map(([from, how]) => cancelledFacts(from, how));
+
+  it.each<Change>([
+    [
+      'refunded twice, the payment written once',
+      (f) => ({ ...f, effects: [...f.effects, ...f.effects.slice(1)] }),
+      'I4',
+    ],
+    ['never refunded', (f) => ({ ...f, effects: f.effects.slice(0, 1) }), 'I4'],
+    ['refunded and never charged', (f) => ({ ...f, effects: f.effects.slice(1) }), 'I4'],
+    ['refunded before it was charged', (f) => ({ ...f, effects: f.effects.toReversed() }), 'I4'],
+  ])('Cancelled and its payment refunded, %s', async (_title, change, id) => {
+    await fc.assert(
+      fc.asyncProperty(refunded, fc.array(confirmed, { maxLength: 3 }), (facts, others) =>
+        expectOne(change(facts), others, id),
+      ),
+      { numRuns: 30 },
+    );
+  });
+
   it.each(changesOfCancelled)('Cancelled, %s', async (_title, change, id) => {
     await fc.assert(
       fc.asyncProperty(cancelled, fc.array(confirmed, { maxLength: 3 }), (facts, others) =>
@@ -265,10 +323,12 @@ describe('one change is found by exactly one invariant, which names the order', 
           orderId: facts.orderId,
           order,
           payments: [],
+          effects: [],
           reservations: [],
           outbox: [],
           inbox: [],
           shipments: [],
+          parcels: [],
         };
         expect(violated(await judge([open]))).toEqual(ageMs > 30_000 ? ['I1'] : []);
         expect(violated(await judge([open], NOW))).toEqual(['I1']);

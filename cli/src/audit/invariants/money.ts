@@ -2,6 +2,7 @@ import { formatMoney } from '../../shop/money.ts';
 import { PAYMENT_LIMIT_KOPIYKAS } from '../../shop/payment-limit.ts';
 import type { OrderFact, PaymentFact } from '../facts.ts';
 import { count, type Finding, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+import { judgeEffects } from './effects.ts';
 
 /** Sums are of one currency: payments knows no other. */
 const money = (kopiykas: number) => formatMoney(kopiykas, 'UAH');
@@ -9,15 +10,19 @@ const money = (kopiykas: number) => formatMoney(kopiykas, 'UAH');
 /** States of the payment of an order that was not paid in the end. */
 const ENDS_WITHOUT_MONEY: ReadonlySet<string> = new Set(['declined', 'refunded', 'voided']);
 
-/** I4: a Confirmed order was charged once, its exact total; every other one was charged nothing in the end. */
+/**
+ * I4: a Confirmed order was charged once, its exact total; every other one was charged nothing in the end. What was done to the
+ * customer's money, counted where no unique key hides a second effect, is what the payment says.
+ */
 export const moneyMatches: OrderInvariant = {
   id: 'I4',
   title: 'money charged equals orders confirmed',
   needs: ['orders', 'payments'],
   start() {
-    const tally = { confirmed: 0, owedKopiykas: 0, charges: 0, chargedKopiykas: 0 };
+    const tally = { confirmed: 0, owedKopiykas: 0, charges: 0, chargedKopiykas: 0, effects: 0 };
     return {
-      add({ order, payments }) {
+      add({ order, payments, effects }) {
+        tally.effects += effects.length;
         const charges = payments.filter(({ state }) => state === 'accepted');
         tally.charges += charges.length;
         tally.chargedKopiykas += charges.reduce((sum, { amountKopiykas }) => sum + (amountKopiykas ?? 0), 0);
@@ -25,10 +30,11 @@ export const moneyMatches: OrderInvariant = {
           tally.confirmed++;
           tally.owedKopiykas += order.totalKopiykas;
         }
-        return order === undefined ? judgeStray(payments) : judgeOrder(order, payments, charges);
+        const finding = order === undefined ? judgeStray(payments) : judgeOrder(order, payments, charges);
+        return finding === NOTHING ? judgeEffects(payments[0], effects) : finding;
       },
       evidence: () =>
-        `${count(tally.confirmed)} Confirmed for ${money(tally.owedKopiykas)}, ${count(tally.charges)} charges of ${money(tally.chargedKopiykas)}`,
+        `${count(tally.confirmed)} Confirmed for ${money(tally.owedKopiykas)}, ${count(tally.charges)} charges of ${money(tally.chargedKopiykas)}, ${count(tally.effects)} charges and refunds made`,
     };
   },
 };

@@ -4,20 +4,26 @@ import { type Clock, count, type Finding, isOverdue, NOTHING, type OrderInvarian
 /** A shipment appears within this, in ms. */
 export const SHIPMENT_LIMIT_MS = 15_000;
 
-/** I7: one shipment per Confirmed order, with its lines; none for any other order. */
+/**
+ * I7: one shipment per Confirmed order, with its lines; none for any other order. One parcel of the same lines left with it,
+ * counted where no unique key hides a second one.
+ */
 export const shipmentsMatch: OrderInvariant = {
   id: 'I7',
   title: 'one shipment per confirmed order',
   needs: ['orders', 'shipping'],
   start(clock) {
-    const tally = { confirmed: 0, shipments: 0 };
+    const tally = { confirmed: 0, shipments: 0, parcels: 0 };
     return {
       add(facts) {
         if (facts.order?.status === 'Confirmed') tally.confirmed++;
         tally.shipments += facts.shipments.length;
-        return judge(facts, clock);
+        tally.parcels += facts.parcels.length;
+        const finding = judge(facts, clock);
+        return finding === NOTHING ? judgeParcels(facts) : finding;
       },
-      evidence: () => `${count(tally.confirmed)} Confirmed, ${count(tally.shipments)} shipments`,
+      evidence: () =>
+        `${count(tally.confirmed)} Confirmed, ${count(tally.shipments)} shipments, ${count(tally.parcels)} parcels`,
     };
   },
 };
@@ -45,4 +51,14 @@ function judgeMissing(outbox: readonly OutboxFact[], clock: Clock): Finding {
 function judgeContent(order: OrderFact, { lines }: ShipmentFact): Finding {
   const [wanted, shipped] = [describeLines(order.lines), describeLines(lines)];
   return wanted === shipped ? NOTHING : violated('wrong', `ordered ${wanted}, shipped ${shipped}`);
+}
+
+/** Shipment and parcel are of one snapshot and one statement. */
+function judgeParcels({ shipments: [shipment], parcels }: OrderFacts): Finding {
+  const [parcel] = parcels;
+  if (parcels.length > 1) return violated('duplicated', `${parcels.length} parcels`);
+  if (parcel === undefined) return shipment === undefined ? NOTHING : violated('lost', 'a shipment without a parcel');
+  if (shipment === undefined) return violated('unexpected', 'a parcel without a shipment');
+  const [wanted, sent] = [describeLines(shipment.lines), describeLines(parcel.lines)];
+  return wanted === sent ? NOTHING : violated('wrong', `the shipment is ${wanted}, the parcel was ${sent}`);
 }

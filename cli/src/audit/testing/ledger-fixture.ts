@@ -64,9 +64,13 @@ const reservation = (id: string, lines: string, state: string) =>
   `INSERT INTO reservations (order_id, reserve_key, release_key, state, lines, insufficient_product_ids, created_at, released_at)
    VALUES ('${id}', '${id}:reserve', ${state === 'released' ? `'${id}:release', '${state}'` : `NULL, '${state}'`}, '${lines}',
      ${state === 'insufficient' ? `'{10}'` : `'{}'`}, ${HOUR_AGO}, ${state === 'released' ? HOUR_AGO : 'NULL'});`;
+const effect = (id: string, kind: 'charge' | 'refund', amount: number) =>
+  `INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency, created_at)
+   VALUES ('${id}', '${kind}', ${amount}, 'UAH', ${HOUR_AGO});`;
 const shipped = (id: string, lines: string) =>
   `INSERT INTO inbox (message_id, type, order_id, received_at) VALUES ('${messageOf(id)}', 'order.confirmed', '${id}', ${HOUR_AGO});
-   INSERT INTO "Shipments" ("OrderId", "Lines", "CreatedAt") VALUES ('${id}', '${lines}', ${HOUR_AGO});`;
+   INSERT INTO "Shipments" ("OrderId", "Lines", "CreatedAt") VALUES ('${id}', '${lines}', ${HOUR_AGO});
+   INSERT INTO parcels (order_id, lines, created_at) VALUES ('${id}', '${lines}', ${HOUR_AGO});`;
 
 const balanced: Readonly<Record<Name, string>> = {
   orders: [
@@ -80,11 +84,15 @@ const balanced: Readonly<Record<Name, string>> = {
     event(ids.alsoConfirmed, 125_000),
   ].join('\n'),
   payments: [
-    'TRUNCATE payments;',
+    'TRUNCATE payments, payment_effects;',
     payment(ids.confirmed, 90_000, 'accepted'),
     payment(ids.alsoConfirmed, 125_000, 'accepted'),
     payment(ids.declined, 7_250_000, 'declined'),
     payment(ids.refunded, 55_500, 'refunded'),
+    effect(ids.confirmed, 'charge', 90_000),
+    effect(ids.alsoConfirmed, 'charge', 125_000),
+    effect(ids.refunded, 'charge', 55_500),
+    effect(ids.refunded, 'refund', 55_500),
   ].join('\n'),
   stock: [
     'TRUNCATE reservations; UPDATE inventory SET on_hand = initial_on_hand - CASE product_id WHEN 1 THEN 2 WHEN 5 THEN 1 ELSE 0 END;',
@@ -95,7 +103,7 @@ const balanced: Readonly<Record<Name, string>> = {
     reservation(ids.refunded, taken(2, 3), 'released'),
   ].join('\n'),
   shipping: [
-    'TRUNCATE inbox, "Shipments";',
+    'TRUNCATE inbox, "Shipments", parcels;',
     shipped(ids.confirmed, taken(1, 2)),
     shipped(ids.alsoConfirmed, taken(5, 1)),
   ].join('\n'),

@@ -3,7 +3,12 @@ import type { Payments } from '../payments.ts';
 
 const chargeAgain = sql(
   'UPDATE payments: planted',
-  'UPDATE payments SET amount_kopiykas = amount_kopiykas + $2, updated_at = now() WHERE order_id = $1',
+  `WITH charged AS (
+     UPDATE payments SET amount_kopiykas = amount_kopiykas + $2, updated_at = now() WHERE order_id = $1
+     RETURNING order_id, currency
+   )
+   INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency)
+   SELECT order_id, 'charge', $2, currency FROM charged`,
 );
 
 /** Plant `no-idempotency-key`: a repeated charge is one more charge. */

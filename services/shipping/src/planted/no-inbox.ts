@@ -8,7 +8,8 @@ const insertInbox = sql(
 
 const addToShipment = sql(
   'INSERT Shipments: planted',
-  `INSERT INTO "Shipments" ("OrderId", "Lines") VALUES ($1, $2)
+  `WITH parcel AS (INSERT INTO parcels (order_id, lines) VALUES ($1, $2))
+   INSERT INTO "Shipments" ("OrderId", "Lines") VALUES ($1, $2)
    ON CONFLICT ("OrderId") DO UPDATE SET "Lines" = "Shipments"."Lines" || excluded."Lines"`,
 );
 
