@@ -135,7 +135,7 @@ describe('kill -9', () => {
 
 describe('a supervisor that is stopped (SIGSTOP)', () => {
   it('makes status end with 4 and down end everything by pid; up starts anew with the data', async () => {
-    const { supervisor } = await createControlClient(shell.project().socketPath).state();
+    const { supervisor } = await createControlClient(shell.project()).state();
     process.kill(supervisor.pid, 'SIGSTOP');
     const status = await shell.run('status');
     expect(status.code).toBe(4);

@@ -13,10 +13,10 @@ export interface ChaosClient {
 }
 
 /** Connects on each call. */
-export function createChaosClient({ socketPath }: Project): ChaosClient {
+export function createChaosClient(project: Project): ChaosClient {
   return {
-    list: () => callJson({ socketPath, method: 'GET', path: '/v1/chaos' }),
-    inject: (body, signal) => stream({ socketPath, method: 'POST', path: '/v1/chaos/faults', body, signal }),
-    clear: (ids, why) => callJson({ socketPath, method: 'POST', path: '/v1/chaos/clear', body: { ids, why } }),
+    list: () => callJson({ project, method: 'GET', path: '/v1/chaos' }),
+    inject: (body, signal) => stream({ project, method: 'POST', path: '/v1/chaos/faults', body, signal }),
+    clear: (ids, why) => callJson({ project, method: 'POST', path: '/v1/chaos/clear', body: { ids, why } }),
   };
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { ChaosClearOptions } from '../commands/chaos.ts';
 import type { CommandDeps, CommonOptions } from '../commands/deps.ts';
 import { CliError } from '../errors.ts';
@@ -35,7 +34,7 @@ export async function runChaosHeal(options: CommonOptions, deps: CommandDeps): P
 /** No supervisor may start meanwhile: it would write the same file. */
 async function healAlone(project: Project): Promise<HealResult> {
   if ((await openFaults(undoFile(project))).length === 0) return { healed: [], remains: [] };
-  const lock = await takeProjectLock(join(project.stateDir, 'supervisor.lock'));
+  const lock = await takeProjectLock(project.lockFile);
   if (!lock) {
     throw new CliError({
       what: 'a supervisor exists and does not answer',

@@ -24,7 +24,7 @@ export async function runChaosFaults(options: CommonOptions, deps: CommandDeps):
 }
 
 async function stateOf(project: Project): Promise<PlatformState | undefined> {
-  return (await isSupervisorRunning(project)) ? createControlClient(project.socketPath).state() : undefined;
+  return (await isSupervisorRunning(project)) ? createControlClient(project).state() : undefined;
 }
 
 function describe(state: PlatformState | undefined, { output: { style } }: CommandDeps): string {

@@ -52,7 +52,7 @@ export async function runChaosInject(
 
 async function refuseDirty(project: Project): Promise<void> {
   await refuseLeftFaults(project);
-  refuseRemains((await createControlClient(project.socketPath).state()).faults);
+  refuseRemains((await createControlClient(project).state()).faults);
 }
 
 function show(lease: Lease, isHeld: boolean, { output }: CommandDeps): void {

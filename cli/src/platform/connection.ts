@@ -30,7 +30,7 @@ export async function connectPlatform(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<PlatformConnection> {
   await refuseLeftFaults(project);
-  const control = createControlClient(project.socketPath);
+  const control = createControlClient(project);
   const state = await control.state();
   const secrets = await loadOrCreateSecrets(project.secretsFile);
   const addressOf = (component: string) => state.instances.find(({ name }) => name === component)?.address ?? nowhere;

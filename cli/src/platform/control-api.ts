@@ -1,10 +1,11 @@
-import { chmod, lstat, mkdir, unlink } from 'node:fs/promises';
+import { chmod, unlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import { CliError, toCliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { UpProgress, UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
+import { makePrivateFolder } from './private-folder.ts';
 import type { PlatformState } from './state.ts';
 
 /** What the API can do; the supervisor provides it. */
@@ -25,7 +26,7 @@ export interface ControlHandlers {
  * `POST /v1/down`, `POST /v1/services/{name}/{start|stop|restart}`. Errors are `{error: {what, why, next, exitCode}}`.
  */
 export async function startControlApi(socketPath: string, handlers: ControlHandlers): Promise<Server> {
-  await preparePrivateFolder(dirname(socketPath));
+  await makePrivateFolder(dirname(socketPath));
   // Whoever calls this holds the project's lock, so a socket that is still there belongs to nobody.
   await unlink(socketPath).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
@@ -41,18 +42,6 @@ export async function startControlApi(socketPath: string, handlers: ControlHandl
   });
   await chmod(socketPath, 0o600);
   return server;
-}
-
-/** A folder below a shared one (/tmp) may have been made by somebody else first: then it is refused. */
-async function preparePrivateFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const found = await lstat(folder);
-  if (found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0) return;
-  throw new CliError({
-    what: `${folder} is not a private folder of this user`,
-    why: 'the control socket must not be reachable by others',
-    next: 'remove the folder, or set XDG_RUNTIME_DIR to a private one',
-  });
 }
 
 async function handle(request: IncomingMessage, response: ServerResponse, handlers: ControlHandlers): Promise<void> {

@@ -4,6 +4,9 @@ import type { PlantName } from '@shop/kit/plants.ts';
 import { CliError } from '../errors.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { PlatformEvent } from './events.ts';
+import { requireOwnSocket } from './private-folder.ts';
+import type { Project } from './project.ts';
+import { lockHolder } from './project-lock.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import type { PlatformState } from './state.ts';
 
@@ -55,17 +58,20 @@ export interface ControlClient {
   service(name: string, action: 'start' | 'stop' | 'restart'): Promise<PlatformState>;
 }
 
+/** Where a supervisor listens, and what it holds. */
+export type Supervised = Pick<Project, 'socketPath' | 'lockFile'>;
+
 /** A client for the control API behind a Unix socket; connects on each call. */
-export function createControlClient(socketPath: string, answerLimitMs = ANSWER_LIMIT_MS): ControlClient {
-  const state = () => readState(socketPath, answerLimitMs);
+export function createControlClient(project: Supervised, answerLimitMs = ANSWER_LIMIT_MS): ControlClient {
+  const state = () => readState(project, answerLimitMs);
   // The others may take as long as a start takes, so whether anybody is there at all is asked first.
   const call = async <T>(method: string, path: string, body?: unknown) => {
     await state();
-    return callJson<T>({ socketPath, method, path, body });
+    return callJson<T>({ project, method, path, body });
   };
-  async function* streamed<T>(options: Omit<Call, 'socketPath'>): AsyncGenerator<T> {
+  async function* streamed<T>(options: Omit<Call, 'project'>): AsyncGenerator<T> {
     await state();
-    yield* stream<T>({ socketPath, ...options });
+    yield* stream<T>({ project, ...options });
   }
   return {
     state,
@@ -105,10 +111,10 @@ class LostSupervisorError extends CliError {
   }
 }
 
-async function readState(socketPath: string, limitMs: number): Promise<PlatformState> {
+async function readState(project: Supervised, limitMs: number): Promise<PlatformState> {
   const limit = AbortSignal.timeout(limitMs);
   try {
-    return await callJson<PlatformState>({ socketPath, method: 'GET', path: '/v1/state', signal: limit });
+    return await callJson<PlatformState>({ project, method: 'GET', path: '/v1/state', signal: limit });
   } catch (error) {
     throw limit.aborted ? new UnresponsiveSupervisorError(limitMs, error) : error;
   }
@@ -116,7 +122,7 @@ async function readState(socketPath: string, limitMs: number): Promise<PlatformS
 
 /** One request to the control API. */
 interface Call {
-  readonly socketPath: string;
+  readonly project: Supervised;
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
@@ -144,13 +150,16 @@ export async function* stream<T>(options: Call): AsyncGenerator<T> {
 
 /** Sends one request and resolves with a successful response; any other status becomes the error it describes. */
 async function send(options: Call): Promise<IncomingMessage> {
-  const response = await open(options);
+  await requireOwnSocket(options.project.socketPath);
+  const response = await open(options).catch(async (error: unknown) => {
+    throw error instanceof NotRunningError ? await whyNobodyListens(options.project, error) : error;
+  });
   if (response.statusCode === 200) return response;
   const { error } = JSON.parse(await readText(response)) as { error: ErrorBody };
   throw new CliError(error);
 }
 
-function open({ socketPath, method, path, body, signal }: Call): Promise<IncomingMessage> {
+function open({ project: { socketPath }, method, path, body, signal }: Call): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     // A connection of its own: a kept one may lead to an earlier supervisor, which had the same path and is gone.
     const options = { socketPath, method, path, agent: false, ...(signal && { signal }) };
@@ -169,20 +178,36 @@ function explain(error: NodeJS.ErrnoException): Error {
 
 /** Nobody listens on the project's control socket. */
 class NotRunningError extends CliError {
-  constructor(cause?: unknown) {
+  constructor(problem: Omit<ConstructorParameters<typeof CliError>[0], 'exitCode'>) {
+    super({ ...problem, exitCode: exitCodes.notRunning });
+  }
+}
+
+/** A supervisor holds the project, and nobody listens on its socket. */
+class UnreachableSupervisorError extends NotRunningError {
+  constructor(pid: number, { socketPath }: Supervised, cause: unknown) {
     super({
-      what: 'platform not running',
-      why: 'no supervisor answers for this project',
-      next: 'start it with "shopctl up" (another copy is chosen with --project)',
-      exitCode: exitCodes.notRunning,
+      what: `the supervisor (process ${pid}) cannot be reached`,
+      why: `it runs, but does not listen on ${socketPath}: it is starting or ending, or the socket was removed`,
+      next: 'try again in a moment; "shopctl down" ends it, and all that it runs, without the socket',
       cause,
     });
   }
 }
 
+async function whyNobodyListens(project: Supervised, error: NotRunningError): Promise<NotRunningError> {
+  const holder = await lockHolder(project.lockFile);
+  return holder ? new UnreachableSupervisorError(holder.pid, project, error) : error;
+}
+
 /** The error of every command that needs a running platform. */
-export function notRunning(cause?: unknown): CliError {
-  return new NotRunningError(cause);
+export function notRunning(cause?: unknown): NotRunningError {
+  return new NotRunningError({
+    what: 'platform not running',
+    why: 'no supervisor answers for this project',
+    next: 'start it with "shopctl up" (another copy is chosen with --project)',
+    cause,
+  });
 }
 
 /** True when a call failed because the supervisor is not there, or was just ending. */

@@ -2,7 +2,7 @@
  * The guardian: a shell (under 2 MB) that waits for the supervisor's end and then ends its children. It reads a pipe
  * that only the supervisor holds open; a line `done` means everything has been stopped in order. At end of file
  * without it, each child of the list is asked to end by its own stop signal and, 2 s later, killed with its group.
- * The list has a line `pid start-time signal` per child; a pid that was given away since has another start time. On
+ * The list has a line `pid start-time signal boot` per child; a pid that was given away since has another start time. On
  * Linux what forked away from a child (epmd) is found by SHOPCTL_MARK in its environment. Containers are no children
  * of ours: a command ends them, meanwhile, when the project has a record of any.
  *
@@ -34,7 +34,7 @@ start_of() {
 each_child() {
   alive=0
   [ -r "$list" ] || return 0
-  while read -r pid start signal; do
+  while read -r pid start signal boot; do
     [ "$(start_of "$pid")" = "$start" ] || continue
     alive=1
     case $1 in

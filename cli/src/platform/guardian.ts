@@ -38,7 +38,8 @@ export async function startGuardian({ listFile, mark, containers, onReplaced }: 
   // Synchronous: between a child's start and this line nothing else of ours runs.
   const writeList = () => {
     const lines = [...children.values()].map(
-      ({ identity, stopSignal }) => `${identity.pid} ${identity.startTime} ${stopSignal.replace('SIG', '')}\n`,
+      ({ identity: { pid, startTime, bootId }, stopSignal }) =>
+        `${[pid, startTime, stopSignal.replace('SIG', ''), ...(bootId === undefined ? [] : [bootId])].join(' ')}\n`,
     );
     writeFileSync(`${listFile}.tmp`, lines.join(''), { mode: 0o600 });
     renameSync(`${listFile}.tmp`, listFile);

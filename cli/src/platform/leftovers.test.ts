@@ -45,6 +45,12 @@ describe('leftovers of a killed run', () => {
     expect(await findLeftovers(list, undefined)).toEqual([]);
   });
 
+  it.runIf(process.platform === 'linux')('are not processes of another boot', async () => {
+    const { pid, startTime } = await aProcess();
+    const list = await listOf(`${pid} ${startTime} TERM 11111111-2222-3333-4444-555555555555\n`);
+    expect(await findLeftovers(list, undefined)).toEqual([]);
+  });
+
   it('are none without a list', async () => {
     expect(await findLeftovers(join(folder, 'none'), undefined)).toEqual([]);
   });

@@ -8,12 +8,13 @@ export interface Leftover extends ProcessIdentity {
   readonly stopSignal: NodeJS.Signals;
 }
 
-/** Parses the guardian's list: `pid start-time signal` per line. Lines that are none are left out. */
+/** Parses the guardian's list: `pid start-time signal [boot]` per line. Lines that are none are left out. */
 export function parseChildList(text: string): readonly Leftover[] {
   return text.split('\n').flatMap((line) => {
-    const [pid, startTime, signal] = line.split(' ');
+    const [pid, startTime, signal, bootId] = line.split(' ');
     if (!pid || !startTime || !signal || !/^\d+$/.test(pid)) return [];
-    return [{ pid: Number(pid), startTime, stopSignal: `SIG${signal}` as NodeJS.Signals }];
+    const stopSignal = `SIG${signal}` as NodeJS.Signals;
+    return [{ pid: Number(pid), startTime, stopSignal, ...(bootId !== undefined && { bootId }) }];
   });
 }
 

@@ -7,6 +7,8 @@ export interface ProcessIdentity {
   readonly pid: number;
   /** Linux: clock ticks since boot, from /proc; elsewhere the start time as `ps` prints it, without spaces. */
   readonly startTime: string;
+  /** Linux: of the boot those ticks count from. Absent where the kernel tells none, and in what older versions wrote. */
+  readonly bootId?: string;
 }
 
 const run = promisify(execFile);
@@ -15,12 +17,32 @@ const hasProc = process.platform === 'linux';
 /** Identity of a running process; undefined when it is gone or a zombie. */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
   const startTime = hasProc ? startTimeFromProc(pid) : await startTimeFromPs(pid);
-  return startTime === undefined ? undefined : { pid, startTime };
+  const bootId = currentBootId();
+  return startTime === undefined ? undefined : { pid, startTime, ...(bootId !== undefined && { bootId }) };
 }
 
-/** True while this very process runs. A zombie has ended: whoever must reap it may do so late. */
+let bootId: string | undefined | null = null;
+
+/** Of the running kernel (random(4)); undefined where it tells none. */
+function currentBootId(): string | undefined {
+  if (bootId === null) bootId = hasProc ? readBootId() : undefined;
+  return bootId;
+}
+
+function readBootId(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    // Some sandboxes have no such file: pid and start time must do there.
+    return undefined;
+  }
+}
+
+/** True while this very process runs; what ran before the machine was restarted does not. A zombie has ended: whoever must reap it may do so late. */
 export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
-  return (await identifyProcess(identity.pid))?.startTime === identity.startTime;
+  const now = await identifyProcess(identity.pid);
+  if (now === undefined || now.startTime !== identity.startTime) return false;
+  return identity.bootId === undefined || identity.bootId === now.bootId;
 }
 
 function startTimeFromProc(pid: number): string | undefined {

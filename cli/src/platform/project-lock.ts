@@ -9,14 +9,15 @@ export interface ProjectLock {
 
 /**
  * Takes the lock, or resolves with undefined when a living process holds it. The lock is a link to a file that names
- * its holder (pid and start time): it needs no release to be free again after kill -9.
+ * its holder: it needs no release to be free again after kill -9. A lock that cannot be read was torn by a power failure,
+ * which its holder has not survived either: it is reported, and is nobody's.
  */
 export async function takeProjectLock(file: string): Promise<ProjectLock | undefined> {
   const own = await identifyProcess(process.pid);
   if (!own) throw new Error('this process has no start time');
   // Two takers in one process must not take away each other's draft.
   const draft = `${file}.${own.pid}.${randomUUID()}`;
-  await writeFile(draft, JSON.stringify(own), { mode: 0o600 });
+  await writeFile(draft, JSON.stringify(own), { mode: 0o600, flush: true });
   try {
     for (;;) {
       if (await linkIfFree(draft, file)) return { release: () => rm(file, { force: true }) };
@@ -46,11 +47,26 @@ async function linkIfFree(draft: string, file: string): Promise<boolean> {
 }
 
 async function readHolder(file: string): Promise<ProcessIdentity | undefined> {
+  let text: string;
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as ProcessIdentity;
+    text = await readFile(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
+  }
+  const holder = parseHolder(text);
+  if (!holder) console.error(`${file} names no process, as after a power failure: it is free`);
+  return holder;
+}
+
+function parseHolder(text: string): ProcessIdentity | undefined {
+  try {
+    const { pid, startTime, bootId } = JSON.parse(text) as ProcessIdentity;
+    return Number.isInteger(pid) && typeof startTime === 'string'
+      ? { pid, startTime, ...(bootId !== undefined && { bootId }) }
+      : undefined;
+  } catch {
+    return undefined;
   }
 }
 

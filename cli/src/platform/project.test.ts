@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readConfigFile } from './project.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openProject, readConfigFile } from './project.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -15,6 +15,22 @@ async function read(text: string) {
   await writeFile(file, text);
   return readConfigFile(folder, { SHOPCTL_CONFIG: file });
 }
+
+describe('the control socket', () => {
+  it.each([
+    ['a login session', { XDG_RUNTIME_DIR: tmpdir() }],
+    ['cron', {}],
+    ['a session with temporary folders of its own', { XDG_RUNTIME_DIR: tmpdir(), TMPDIR: tmpdir(), HOME: tmpdir() }],
+  ])('has the same path when asked for from %s', (_, env) => {
+    expect(openProject('shop', '/clone', env).socketPath).toBe('/clone/.shop/shop/control.sock');
+  });
+
+  it('has a path that fits also in a deep clone, another one for each', () => {
+    const [one, other] = ['a', 'b'].map((name) => openProject('shop', `/${name.repeat(200)}`, {}).socketPath);
+    expect(one?.length).toBeLessThanOrEqual(103);
+    expect(one).not.toBe(other);
+  });
+});
 
 it('is read as it is', async () => {
   const config = {

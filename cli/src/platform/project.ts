@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CliError } from '../errors.ts';
@@ -17,7 +17,9 @@ export interface Project {
   readonly stateFile: string;
   readonly secretsFile: string;
   readonly logDir: string;
-  /** Unix socket of the control API. */
+  /** Held by the project's supervisor. */
+  readonly lockFile: string;
+  /** Unix socket of the control API: the same whatever the caller's environment, and kept at the end of a session. */
   readonly socketPath: string;
   /** What clones share: downloaded components, compile cache. */
   readonly cacheDir: string;
@@ -51,7 +53,8 @@ export function openProject(name: string, root: string, env: NodeJS.ProcessEnv):
     stateFile: join(stateDir, 'state.json'),
     secretsFile: join(stateDir, 'secrets.json'),
     logDir: join(stateDir, 'logs'),
-    socketPath: join(socketDir(env), `${hash(stateDir)}.sock`),
+    lockFile: join(stateDir, 'supervisor.lock'),
+    socketPath: socketPathOf(stateDir),
     cacheDir: join(env.XDG_CACHE_HOME || join(env.HOME ?? homedir(), '.cache'), 'shopctl'),
   };
 }
@@ -121,14 +124,18 @@ function findRoot(start: string): string {
   }
 }
 
-/**
- * sun_path holds about 104 bytes, so the socket cannot live in the state directory of a deep clone. Both candidates
- * are folders that belong to one user; the supervisor creates the second with mode 0700 and checks its owner.
- */
-function socketDir(env: NodeJS.ProcessEnv): string {
-  if (env.XDG_RUNTIME_DIR && existsSync(env.XDG_RUNTIME_DIR)) return join(env.XDG_RUNTIME_DIR, 'shopctl');
-  const base = tmpdir().length > 60 ? '/tmp' : tmpdir();
-  return join(base, `shopctl-${process.getuid?.() ?? 0}`);
+/** Longest path of a socket that every system takes: sun_path holds 104 bytes on macOS, 108 on Linux, with a zero. */
+const MAX_SOCKET_PATH = 103;
+
+/** In the state directory; beside it where a deep clone makes that path too long. Its owner is checked at both ends. */
+function socketPathOf(stateDir: string): string {
+  const path = join(stateDir, 'control.sock');
+  return Buffer.byteLength(path) <= MAX_SOCKET_PATH ? path : join(sharedDir(), `${hash(stateDir)}.sock`);
+}
+
+/** What all projects of a user share at run time, whatever the environment says of temporary folders. */
+export function sharedDir(): string {
+  return `/tmp/shopctl-${process.getuid?.() ?? 0}`;
 }
 
 function hash(text: string): string {

@@ -7,7 +7,7 @@ import { createControlClient, isGone, UnresponsiveSupervisorError } from './cont
 import type { Project } from './project.ts';
 import { endEarlierRun } from './run-supervisor.ts';
 import { readState } from './state.ts';
-import { killSupervisor, waitUntilGone } from './supervisor-end.ts';
+import { signalSupervisor, waitUntilGone } from './supervisor-end.ts';
 import { isSupervisorRunning } from './supervisor-process.ts';
 
 /** Longer than the slowest stop: services drain, then the broker and the database, each with a limit of its own. */
@@ -19,13 +19,8 @@ export async function runDown(options: DownOptions, deps: CommandDeps): Promise<
   const began = performance.now();
   const progress = deps.output.progress(`stopping ${project.name}`);
   try {
-    const wasRunning = await isSupervisorRunning(project);
-    const answer = wasRunning ? await askDown(project, options) : 'gone';
-    if (answer === 'silent') {
-      deps.output.warn('the supervisor did not answer: ending it and all that it ran');
-      await killSupervisor(project);
-    }
-    await waitUntilGone(project, SUPERVISOR_END_MS);
+    const answer = await endSupervisor(project, options, (text) => deps.output.warn(text));
+    const wasRunning = answer !== 'gone';
     // Nobody supervises now: whatever carries the marks of an earlier run is a leftover of kill -9.
     const leftovers = answer === 'stopped' ? 0 : await endEarlierRun(project, await readState(project.stateFile));
     const isPurged = options.volumes === true || options.purge === true;
@@ -49,14 +44,41 @@ export async function runDown(options: DownOptions, deps: CommandDeps): Promise<
   }
 }
 
-/** `silent`: it does not answer. `gone`: it was ending by itself, for instance after a start that failed. */
-async function askDown(project: Project, { timeout }: DownOptions): Promise<'stopped' | 'silent' | 'gone'> {
+/** Resolves when no supervisor is left. `gone`: there was none. */
+async function endSupervisor(
+  project: Project,
+  options: DownOptions,
+  warn: (text: string) => void,
+): Promise<'stopped' | 'ended' | 'signalled' | 'killed' | 'gone'> {
+  const answer = (await isSupervisorRunning(project)) ? await askDown(project, options) : await askBySignal(project);
+  if (answer === 'signalled') warn('the supervisor does not listen on its socket: ending it by a signal');
+  if (answer !== 'silent') {
+    try {
+      await waitUntilGone(project, SUPERVISOR_END_MS);
+      return answer;
+    } catch (error) {
+      if (answer !== 'signalled') throw error;
+    }
+  }
+  warn('the supervisor did not answer: ending it and all that it ran');
+  await signalSupervisor(project, 'SIGKILL');
+  await waitUntilGone(project, SUPERVISOR_END_MS);
+  return 'killed';
+}
+
+/** Its socket is gone (a cleaned folder), or not there yet. */
+async function askBySignal(project: Project): Promise<'signalled' | 'gone'> {
+  return (await signalSupervisor(project, 'SIGTERM')) ? 'signalled' : 'gone';
+}
+
+/** `silent`: it does not answer. `ended`: it was ending by itself, for instance after a start that failed. */
+async function askDown(project: Project, { timeout }: DownOptions): Promise<'stopped' | 'silent' | 'ended'> {
   try {
-    await createControlClient(project.socketPath).down(timeout === undefined ? {} : { timeoutMs: timeout * 1000 });
+    await createControlClient(project).down(timeout === undefined ? {} : { timeoutMs: timeout * 1000 });
     return 'stopped';
   } catch (error) {
     if (error instanceof UnresponsiveSupervisorError) return 'silent';
-    if (isGone(error)) return 'gone';
+    if (isGone(error)) return 'ended';
     throw error;
   }
 }

@@ -19,7 +19,7 @@ export async function runServiceAction(
   const began = performance.now();
   const progress = deps.output.progress(`${words[action].doing} ${service}`);
   try {
-    const state = await createControlClient(project.socketPath).service(service, action);
+    const state = await createControlClient(project).service(service, action);
     progress.stop();
     const instances = state.instances.filter((instance) => instance.service === service || instance.name === service);
     const result = { service, action, tookMs: performance.now() - began, instances };

@@ -9,13 +9,13 @@ import { unknownService } from './unknown-service.ts';
 
 /** `shopctl status`. */
 export async function runStatus(options: CommonOptions, deps: CommandDeps): Promise<void> {
-  const state = await createControlClient(deps.projectFrom(options).socketPath).state();
+  const state = await createControlClient(deps.projectFrom(options)).state();
   deps.output.result(state, () => describe(state, deps.output.style));
 }
 
 /** `shopctl port SERVICE`. */
 export async function runPort(service: string, options: CommonOptions, deps: CommandDeps): Promise<void> {
-  const { instances } = await createControlClient(deps.projectFrom(options).socketPath).state();
+  const { instances } = await createControlClient(deps.projectFrom(options)).state();
   const found = instances.filter((instance) => instance.service === service || instance.name === service);
   if (found.length === 0) throw unknownService(service, [...new Set(instances.map((instance) => instance.service))]);
   deps.output.result(

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
 import { endContainers } from '../providers/docker/leftovers.ts';
@@ -14,9 +15,10 @@ import { endLeftovers, findLeftovers } from './leftovers.ts';
 import type { Planner } from './plan.ts';
 import { Platform } from './platform.ts';
 import { createPortBook, type PortBook } from './ports.ts';
+import { makePrivateFolder } from './private-folder.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
 import { createCpuMeter, processUsage } from './process-stats.ts';
-import type { Project } from './project.ts';
+import { type Project, sharedDir } from './project.ts';
 import { takeProjectLock } from './project-lock.ts';
 import { rotateLogs } from './rotation.ts';
 import { type InstanceState, type PlatformState, readState, writeState } from './state.ts';
@@ -56,7 +58,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   const { project } = options;
   await mkdir(project.logDir, { recursive: true, mode: 0o700 });
   // Never given back but by the end of this process: whoever waits until the project is free finds nothing of it alive.
-  if (!(await takeProjectLock(join(project.stateDir, 'supervisor.lock')))) {
+  if (!(await takeProjectLock(project.lockFile))) {
     console.error('supervisor: another one has this project already');
     return;
   }
@@ -80,7 +82,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     }),
     onReplaced: () => save(),
   });
-  const ports = createPortBook(before?.ports ?? {}, join(dirname(project.socketPath), 'ports'));
+  const ports = createPortBook(before?.ports ?? {}, await openClaims());
   planner = await options.createPlanner({ ports, registry: guardian.registry });
   const platform = new Platform({
     planner,
@@ -185,16 +187,32 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
  * waited for. What remains after that (both were killed) is ended here. Resolves to the number of what was ended.
  */
 export async function endEarlierRun(project: Project, before: PlatformState | undefined): Promise<number> {
-  if (!before) return 0;
-  await waitForEnd(before.guardian, 5000);
-  const listFile = childListFile(project, before.mark);
-  const leftovers = await findLeftovers(listFile, before.mark);
+  await waitForEnd(before?.guardian, 5000);
+  const marks = await marksOfEarlierRuns(project, before);
+  const found = await Promise.all([...marks].map((mark) => findLeftovers(childListFile(project, mark), mark)));
+  const leftovers = found.flat();
   if (leftovers.length > 0) console.error(`supervisor: ending ${leftovers.length} processes of an earlier run`);
   await endLeftovers(leftovers);
-  for (const name of await readdir(project.stateDir)) {
-    if (name.startsWith('children.')) await unlink(join(project.stateDir, name));
-  }
+  for (const mark of marks) await rm(childListFile(project, mark), { force: true });
   return leftovers.length + (await endContainers(project.stateDir));
+}
+
+/** Also of runs whose state was removed or torn: their lists of children are named by their marks. */
+async function marksOfEarlierRuns(project: Project, before: PlatformState | undefined): Promise<ReadonlySet<string>> {
+  const names = existsSync(project.stateDir) ? await readdir(project.stateDir) : [];
+  const listed = names.flatMap((name) => /^children\.([0-9a-f]+)$/.exec(name)?.[1] ?? []);
+  return new Set([...listed, ...(before ? [before.mark] : [])]);
+}
+
+/** Where this user's projects agree on ports; undefined, after a report, where others could meddle with it. */
+async function openClaims(): Promise<string | undefined> {
+  try {
+    await makePrivateFolder(sharedDir());
+    return join(sharedDir(), 'ports');
+  } catch (error) {
+    reportProblem('ports are not agreed on with other projects')(error);
+    return undefined;
+  }
 }
 
 async function waitForEnd(identity: ProcessIdentity | undefined, limitMs: number): Promise<void> {

@@ -33,7 +33,7 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
   const progress = output.progress(`starting ${services.length > 0 ? services.join(', ') : 'the platform'}`);
   try {
     if (options.build) await bundles(project).buildIfStale((line) => progress.note(line));
-    const control = createControlClient(project.socketPath);
+    const control = createControlClient(project);
     const runtime = chosenRuntime(options, config.runtime, env);
     const wasRunning = (await isSupervisorRunning(project)) && !(await endOutdated(project, control, progress));
     if (options.build && (runtime ?? (await runtimeOf(wasRunning, control))) === 'docker') {

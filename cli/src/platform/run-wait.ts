@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 50;
 
 /** `shopctl wait [SERVICE...]`. A service that has failed for good ends the wait at once. */
 export async function runWait(services: readonly string[], options: WaitOptions, deps: CommandDeps): Promise<void> {
-  const control = createControlClient(deps.projectFrom(options).socketPath);
+  const control = createControlClient(deps.projectFrom(options));
   const began = performance.now();
   const progress = deps.output.progress(`waiting for ${services.length > 0 ? services.join(', ') : 'every service'}`);
   try {

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { PlantName } from '@shop/kit/plants.ts';
-import { CliError, messageOf } from '../errors.ts';
-import { writeFileAtomically } from './atomic-file.ts';
+import { writePrivateFile } from '../providers/private-file.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 
@@ -114,21 +113,24 @@ export function httpPort({ ports }: Pick<InstanceState, 'ports'>): number | unde
   return ports.health ?? ports.main;
 }
 
-/** The state a project left on disk, or undefined when there is none. Throws CliError when it cannot be read. */
-export async function readState(file: string): Promise<PlatformState | undefined> {
+/**
+ * The state a project left on disk; undefined when there is none, and, after a report, when it is no JSON: a power failure
+ * tore it, and the next supervisor writes it again. Rejects when the file cannot be opened.
+ */
+export async function readState(
+  file: string,
+  report: (problem: string) => void = console.error,
+): Promise<PlatformState | undefined> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as PlatformState;
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new CliError({
-      what: `cannot read ${file}`,
-      why: messageOf(cause),
-      next: 'remove the file; the next "shopctl up" writes it again',
-      cause,
-    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (!(error instanceof SyntaxError)) throw error;
+    report(`${file} was torn (${error.message}): going on without it; ports may be others than before`);
+    return undefined;
   }
 }
 
 export async function writeState(file: string, state: PlatformState): Promise<void> {
-  await writeFileAtomically(file, `${JSON.stringify(state, null, 2)}\n`);
+  await writePrivateFile(file, `${JSON.stringify(state, null, 2)}\n`);
 }

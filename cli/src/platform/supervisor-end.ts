@@ -5,26 +5,27 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Project } from './project.ts';
 import { lockHolder } from './project-lock.ts';
 
-const lockFile = (project: Project) => join(project.stateDir, 'supervisor.lock');
-
-/** Kills the process that holds the project. Its guardian ends what it ran. */
-export async function killSupervisor(project: Project): Promise<void> {
-  const holder = await lockHolder(lockFile(project));
-  if (!holder) return;
+/**
+ * Signals the process that holds the project; resolves with false when there is none. SIGTERM: it stops all that it runs,
+ * as for `down`. SIGKILL: its guardian does.
+ */
+export async function signalSupervisor(project: Project, signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean> {
+  const holder = await lockHolder(project.lockFile);
+  if (!holder) return false;
   try {
-    process.kill(holder.pid, 'SIGKILL');
+    process.kill(holder.pid, signal);
   } catch (error) {
     // It ended by itself meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+  return true;
 }
 
 /** Resolves when no supervisor holds the project; throws CliError (exit code 6) after the limit, ms. */
 export async function waitUntilGone(project: Project, limitMs: number): Promise<void> {
   const deadline = performance.now() + limitMs;
-  const lock = lockFile(project);
   for (;;) {
-    const holder = await lockHolder(lock);
+    const holder = await lockHolder(project.lockFile);
     if (!holder) return;
     if (performance.now() > deadline) {
       throw new CliError({

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { tailLines } from './log-tail.ts';
+import { requireOwnSocket } from './private-folder.ts';
 import type { Project } from './project.ts';
 import { makeStateFolder } from './state-folder.ts';
 
@@ -19,8 +20,9 @@ export interface StartSupervisorOptions {
   readonly signal?: AbortSignal;
 }
 
-/** True when a supervisor answers on the project's socket. */
-export function isSupervisorRunning({ socketPath }: Project): Promise<boolean> {
+/** True when a supervisor answers on the project's socket. Throws CliError (3) when that is another user's. */
+export async function isSupervisorRunning({ socketPath }: Project): Promise<boolean> {
+  await requireOwnSocket(socketPath);
   return new Promise((resolve) => {
     const socket = connect(socketPath);
     socket.once('connect', () => {

@@ -1,22 +1,26 @@
 // Goal: whatever is killed, nothing is left running, and what should run runs again.
 // Method: the real supervisor, guardian and control API around children that are small scripts.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CommandDeps } from '../commands/deps.ts';
+import { createOutput } from '../output/output.ts';
 import { createControlClient, isGone, type UpProgress, type UpRequest } from './control-client.ts';
 import { findLeftovers } from './leftovers.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 import { cloneRoot, openProject, type Project } from './project.ts';
+import { runDown } from './run-down.ts';
 import { childListFile, endEarlierRun } from './run-supervisor.ts';
 import { type PlatformState, readState } from './state.ts';
-import { killSupervisor, waitUntilGone } from './supervisor-end.ts';
+import { signalSupervisor, waitUntilGone } from './supervisor-end.ts';
 import { isSupervisorRunning, startSupervisor } from './supervisor-process.ts';
 
 const everything: UpRequest = { services: [], replicas: {}, providers: {}, waitTimeoutMs: 10_000 };
 
 let home: string;
 let project: Project;
+let written: string;
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'shopctl-test-'));
@@ -25,7 +29,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   // After a start that failed it is ending by itself.
-  if (await isSupervisorRunning(project)) await createControlClient(project.socketPath).down({}).catch(unlessGone);
+  if (await isSupervisorRunning(project)) await createControlClient(project).down({}).catch(unlessGone);
   await waitUntilGone(project, 5000);
   await endEarlierRun(project, await readState(project.stateFile));
   await rm(home, { recursive: true });
@@ -47,11 +51,25 @@ async function start(services: Record<string, unknown>, env: NodeJS.ProcessEnv =
 
 async function up(request: UpRequest = everything, signal?: AbortSignal): Promise<UpProgress | undefined> {
   let last: UpProgress | undefined;
-  for await (const answer of createControlClient(project.socketPath).up(request, signal)) last = answer;
+  for await (const answer of createControlClient(project).up(request, signal)) last = answer;
   return last;
 }
 
-const state = () => createControlClient(project.socketPath).state();
+/** What commands are given; what they write is kept. */
+function deps(): CommandDeps {
+  written = '';
+  const stream = {
+    write(text: string) {
+      written += text;
+    },
+  };
+  const output = createOutput({ stdout: stream, stderr: stream, env: {} });
+  output.use('json');
+  const connect = () => Promise.reject(new Error('not needed'));
+  return { output, env: {}, signal: AbortSignal.any([]), onInterrupt() {}, projectFrom: () => project, connect };
+}
+
+const state = () => createControlClient(project).state();
 
 function processOf({ instances }: PlatformState, name: string): ProcessIdentity {
   const found = instances.find((instance) => instance.name === name)?.process;
@@ -73,7 +91,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
     const done = await up();
     expect(done).toMatchObject({ type: 'done', started: ['base', 'top'], state: { status: 'ready' } });
     const { instances, supervisor, guardian } = await state();
-    await createControlClient(project.socketPath).down({});
+    await createControlClient(project).down({});
     await waitUntilGone(project, 5000);
     expect(await gone([...instances.map(({ process }) => process as ProcessIdentity), supervisor])).toBe(true);
     await until('the guardian ends', () => gone([guardian as ProcessIdentity]));
@@ -92,7 +110,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
     await start(twoServices);
     await up();
     const { ports } = await state();
-    await createControlClient(project.socketPath).down({});
+    await createControlClient(project).down({});
     await waitUntilGone(project, 5000);
     await start(twoServices);
     await up();
@@ -114,7 +132,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
     await start({ stubborn: { env: { IGNORE_SIGTERM: '1' } } });
     await up();
     const stubborn = processOf(await state(), 'stubborn');
-    await createControlClient(project.socketPath).service('stubborn', 'stop');
+    await createControlClient(project).service('stubborn', 'stop');
     expect(await gone([stubborn])).toBe(true);
   });
 
@@ -212,7 +230,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
     await start(twoServices, { SHOPCTL_FAKE_FAULTS: 'stuck' });
     await up();
     const { instances } = await state();
-    await createControlClient(project.socketPath).down({});
+    await createControlClient(project).down({});
     await waitUntilGone(project, 5000);
     expect(await gone(instances.map(({ process }) => process as ProcessIdentity))).toBe(true);
   });
@@ -223,7 +241,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
     const { instances, mark } = await state();
     // A folder in the place of the list's draft: every write fails, as on a full disk.
     await mkdir(`${childListFile(project, mark)}.tmp`);
-    await createControlClient(project.socketPath).down({});
+    await createControlClient(project).down({});
     await waitUntilGone(project, 5000);
     expect(await gone(instances.map(({ process }) => process as ProcessIdentity))).toBe(true);
     await rm(`${childListFile(project, mark)}.tmp`, { recursive: true });
@@ -250,6 +268,58 @@ describe('supervisor', { timeout: 30_000 }, () => {
   });
 });
 
+describe('a supervisor whose socket is gone', () => {
+  it('is told from one that does not run, and the message names the way out', async () => {
+    await start(twoServices);
+    await up();
+    await rm(project.socketPath);
+    await expect(state()).rejects.toMatchObject({
+      what: expect.stringMatching(/^the supervisor \(process \d+\) cannot be reached$/),
+      next: expect.stringContaining('shopctl down'),
+      exitCode: 4,
+    });
+    await runDown({}, deps());
+  });
+
+  it('is taken down, and all that it runs', async () => {
+    await start(twoServices);
+    await up();
+    const { instances, supervisor } = await state();
+    await rm(project.socketPath);
+    await runDown({}, deps());
+    expect(await gone([...instances.map(({ process }) => process as ProcessIdentity), supervisor])).toBe(true);
+    expect(written).toContain('ending it by a signal');
+    expect(written).toContain('"wasRunning": true');
+  });
+});
+
+describe('after a power failure', () => {
+  it('a torn state.json is reported, does not keep the platform from starting, and is written again', async () => {
+    await start(twoServices);
+    await up();
+    await createControlClient(project).down({});
+    await waitUntilGone(project, 5000);
+    await truncate(project.stateFile, 0);
+    await start(twoServices);
+    expect(await up()).toMatchObject({ type: 'done', started: ['base', 'top'] });
+    expect(await readFile(join(project.logDir, 'supervisor.log'), 'utf8')).toContain('state.json was torn');
+    await until('the state is written', async () => (await readState(project.stateFile, () => {}))?.status === 'ready');
+  });
+
+  it('children of a run whose state is lost are ended at the next start', async () => {
+    await start(twoServices);
+    await up();
+    const { instances, supervisor, guardian } = await state();
+    process.kill(supervisor.pid, 'SIGSTOP');
+    process.kill((guardian as ProcessIdentity).pid, 'SIGKILL');
+    process.kill(supervisor.pid, 'SIGKILL');
+    await until('supervisor is gone', () => gone([supervisor]));
+    await rm(project.stateFile);
+    await start(twoServices);
+    expect(await gone(instances.map(({ process }) => process as ProcessIdentity))).toBe(true);
+  });
+});
+
 describe('a supervisor that is stopped (SIGSTOP)', () => {
   async function stopped(): Promise<PlatformState> {
     await start(twoServices);
@@ -261,14 +331,14 @@ describe('a supervisor that is stopped (SIGSTOP)', () => {
 
   it('is told from one that answers, and the message names the way out', async () => {
     const { supervisor } = await stopped();
-    const answer = createControlClient(project.socketPath, 300).state();
+    const answer = createControlClient(project, 300).state();
     await expect(answer).rejects.toMatchObject({ exitCode: 4, next: expect.stringContaining('shopctl down') });
     process.kill(supervisor.pid, 'SIGCONT');
   });
 
   it('is killed by its pid, and its guardian ends what it ran', async () => {
     const before = await stopped();
-    await killSupervisor(project);
+    await signalSupervisor(project, 'SIGKILL');
     await waitUntilGone(project, 5000);
     await until(
       'no child left',

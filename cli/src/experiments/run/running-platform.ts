@@ -20,7 +20,7 @@ export async function runningPlatform(
   const isRunning = await isSupervisorRunning(project);
   await endLeftOver(project, deps);
   if (!isRunning || fresh) return undefined;
-  const state = await createControlClient(project.socketPath).state();
+  const state = await createControlClient(project).state();
   refuseRemains(state.faults);
   refuseUnmet(experiments, state);
   return state;

@@ -48,7 +48,7 @@ const RECONNECT_MS = 1_000;
  * asked at once. A source that does not answer is told as such and asked again; none waits for another.
  */
 export function startFeed({ project, connect, dispatch }: FeedOptions): Feed {
-  const control = createControlClient(project.socketPath);
+  const control = createControlClient(project);
   const chaos = createChaosClient(project);
   const over = new AbortController();
   let reach: (Reach & { readonly key: string }) | undefined;

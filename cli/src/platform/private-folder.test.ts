@@ -1,0 +1,63 @@
+import { chmod, lchown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makePrivateFolder, requireOwnSocket } from './private-folder.ts';
+
+const isRoot = process.getuid?.() === 0;
+const NOBODY = 65_534;
+
+let folder: string;
+let socket: string;
+beforeEach(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'shopctl-test-')), 'run');
+  await makePrivateFolder(folder);
+  socket = join(folder, 'control.sock');
+  await writeFile(socket, '');
+});
+afterEach(() => rm(join(folder, '..'), { recursive: true }));
+
+describe('a control socket', () => {
+  it('of this user in a folder of this user is used', async () => {
+    await expect(requireOwnSocket(socket)).resolves.toBeUndefined();
+  });
+
+  it('that is not there, nor its folder, is no problem', async () => {
+    await expect(requireOwnSocket(join(folder, 'none', 'control.sock'))).resolves.toBeUndefined();
+  });
+
+  it('in a folder where other users can write is refused', async () => {
+    await chmod(folder, 0o770);
+    await expect(requireOwnSocket(socket)).rejects.toMatchObject({ exitCode: 3, why: 'other users can write there' });
+  });
+
+  // Only root can give files to another user.
+  it.runIf(isRoot)('of another user is refused', async () => {
+    await lchown(socket, NOBODY, NOBODY);
+    await expect(requireOwnSocket(socket)).rejects.toMatchObject({
+      exitCode: 3,
+      why: expect.stringContaining('65534'),
+    });
+  });
+
+  it.runIf(isRoot)('in the folder of another user is refused', async () => {
+    await lchown(folder, NOBODY, NOBODY);
+    await expect(requireOwnSocket(socket)).rejects.toMatchObject({
+      exitCode: 3,
+      why: expect.stringContaining('65534'),
+    });
+  });
+});
+
+describe('a private folder', () => {
+  it('is made for this user only', async () => {
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  });
+
+  it('that was open to others is refused, with the command that closes it', async () => {
+    const open = join(folder, 'open');
+    await mkdir(open);
+    await chmod(open, 0o755);
+    await expect(makePrivateFolder(open)).rejects.toMatchObject({ exitCode: 3, next: `run "chmod 700 ${open}"` });
+  });
+});
