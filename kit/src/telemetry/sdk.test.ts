@@ -55,3 +55,28 @@ it.each([
   await shutdownTelemetry();
   expect([...received.keys()]).toEqual([path]);
 });
+
+it.each([
+  ['without a receiver', { OTEL_EXPORTER_OTLP_ENDPOINT: undefined }],
+  ['without an exporter of traces', { OTEL_TRACES_EXPORTER: 'none' }],
+])('%s traces have ids, which go to the next service, and nothing is sent', async (_, changed) => {
+  startTelemetry({ ...process.env, OTEL_METRICS_EXPORTER: 'none', ...changed });
+  const carrier: Record<string, string> = {};
+  const span = trace.getTracer('shop').startSpan('order saga');
+  propagation.inject(trace.setSpan(context.active(), span), carrier);
+  span.end();
+  await shutdownTelemetry();
+  expect(carrier.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  expect([...received.keys()]).toEqual([]);
+});
+
+it('OTEL_SDK_DISABLED=true makes no ids, and passes those of a caller on', () => {
+  startTelemetry({ ...process.env, OTEL_SDK_DISABLED: 'true' });
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const carrier: Record<string, string> = {};
+  const span = trace.getTracer('shop').startSpan('order saga');
+  expect(span.spanContext().traceId).toMatch(/^0+$/);
+  const ofCaller = propagation.extract(context.active(), { traceparent });
+  propagation.inject(trace.setSpan(ofCaller, trace.getTracer('shop').startSpan('order saga', {}, ofCaller)), carrier);
+  expect(carrier).toEqual({ traceparent });
+});

@@ -18,7 +18,7 @@ import {
 } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { TracerProvider } from '@opentelemetry/sdk-trace';
-import { createSpanAccounting } from './accounting.ts';
+import { createSpanAccounting, type SpanAccounting } from './accounting.ts';
 import { samplerOf } from './sampler.ts';
 import { publishTelemetry, TELEMETRY_SHUTDOWN_MS } from './shutdown.ts';
 
@@ -30,7 +30,9 @@ const METRIC_INTERVAL_MS = 1_000;
 const EXPORT_TIMEOUT_MS = 5_000;
 
 /**
- * Starts traces and metrics as the OTEL_* variables say (an exporter `none` leaves either out), over OTLP/HTTP JSON. Spans
+ * Starts traces and metrics as the OTEL_* variables say (an exporter `none` leaves either out), over OTLP/HTTP JSON. Trace
+ * ids are made whether or not spans are sent: log records and error responses carry them. Only OTEL_SDK_DISABLED leaves a
+ * caller's ids as they are and makes none. Spans
  * are made by the kit itself, at each door; nothing is patched. Logs are not exported: they are lines on standard output,
  * which whoever started the process already reads.
  */
@@ -43,15 +45,27 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
     new CompositePropagator({ propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()] }),
   );
 
+  if (env.OTEL_SDK_DISABLED === 'true') return;
+
   const resource = defaultResource()
     // The process id tells a restarted instance from its predecessor, whose counters ended at their last report.
     .merge(resourceFromAttributes({ 'process.pid': process.pid }))
     // Other detectors read files and run commands at start, for attributes nobody asks for here.
     .merge(detectResources({ detectors: [envDetector] }));
   const providers: { shutdown(): Promise<void> }[] = [];
-  if (env.OTEL_METRICS_EXPORTER !== 'none') providers.push(startMetrics(resource));
+  const hasReceiver = Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT);
+  if (hasReceiver && env.OTEL_METRICS_EXPORTER !== 'none') providers.push(startMetrics(resource));
+  const isExported = hasReceiver && env.OTEL_TRACES_EXPORTER !== 'none';
   // After the metrics, in which it counts what became of its spans.
-  if (env.OTEL_TRACES_EXPORTER !== 'none') providers.push(startTraces(resource, env));
+  const accounting = isExported ? startExport() : undefined;
+  const sampler = samplerOf(env);
+  const tracers = new TracerProvider({
+    resource,
+    spanProcessors: accounting === undefined ? [] : [accounting.processor],
+    ...(sampler !== undefined && { sampler }),
+  });
+  trace.setGlobalTracerProvider(tracers);
+  providers.push(tracers);
   publishTelemetry({ shutdown: () => shutdown(providers) });
 }
 
@@ -70,21 +84,15 @@ function startMetrics(resource: Resource): MeterProvider {
   return provider;
 }
 
-function startTraces(resource: Resource, env: NodeJS.ProcessEnv): TracerProvider {
+function startExport(): SpanAccounting {
   const accounting = createSpanAccounting({
     exporter: new OTLPTraceExporter({ timeoutMillis: EXPORT_TIMEOUT_MS }),
     delayMs: BATCH_DELAY_MS,
     maxQueueSize: 8_192,
     maxExportBatchSize: 2_048,
   });
-  const provider = new TracerProvider({
-    resource,
-    spanProcessors: [accounting.processor],
-    sampler: samplerOf(env),
-  });
-  trace.setGlobalTracerProvider(provider);
   accounting.observe(metrics.getMeter('Shop.Telemetry'));
-  return provider;
+  return accounting;
 }
 
 async function shutdown(providers: readonly { shutdown(): Promise<void> }[]): Promise<void> {

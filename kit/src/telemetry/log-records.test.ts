@@ -1,0 +1,63 @@
+/** Of a service that no OTLP receiver listens to. */
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { moduleAt, type Program, startProgram } from '../../../test/support/program.ts';
+
+const START_MS = 20_000;
+
+let service: Program;
+let origin: string;
+
+beforeAll(async () => {
+  service = startProgram(
+    `
+    import { createHealth } from ${moduleAt('kit/src/health.ts')};
+    import { createLogger } from ${moduleAt('kit/src/logger.ts')};
+    import { createServer } from ${moduleAt('kit/src/server.ts')};
+    import { DatabaseUnavailableError } from ${moduleAt('kit/src/failures.ts')};
+    const logger = createLogger({ service: 'test', instance: 'test-1', level: 'debug' });
+    const server = createServer({ logger, health: createHealth({}) });
+    const later = () => new Promise((resolve) => setTimeout(resolve, 5));
+    server.post('/fails', async () => { await later(); throw new Error('broken'); });
+    server.get('/away', async () => { await later(); throw new DatabaseUnavailableError('away'); });
+    await server.listen({ host: '127.0.0.1', port: 0 });
+    console.log(JSON.stringify({ port: server.server.address().port }));`,
+    { preload: 'kit/src/telemetry/preload.ts' },
+  );
+  const port = await vi.waitFor(() => {
+    const listening = service.records().find((record) => 'port' in record);
+    if (listening === undefined) throw new Error('it does not listen yet');
+    return listening.port;
+  }, START_MS);
+  origin = `http://127.0.0.1:${port}`;
+});
+
+afterAll(() => service[Symbol.asyncDispose]());
+
+it.each([
+  ['an unexpected failure', 'POST', '/fails', ['unexpected failure', 'request answered']],
+  ['a database that is away', 'GET', '/away', ['the database is unavailable', 'request answered']],
+  ['a path without a route', 'GET', '/nowhere', ['request answered']],
+])(
+  '%s has one trace id: in its log records, in the problem and in the traceparent header',
+  async (_, method, path, messages) => {
+    const before = service.records().length;
+    const body = method === 'POST' ? { body: '{}', headers: { 'content-type': 'application/json' } } : {};
+    const response = await fetch(`${origin}${path}`, { method, ...body });
+    const { traceId } = (await response.json()) as { traceId: string };
+    expect(response.headers.get('traceparent')).toContain(`-${traceId}-`);
+    const written = () => service.records().slice(before);
+    await expect.poll(() => written().map(({ msg }) => msg)).toEqual(expect.arrayContaining(messages));
+    expect(written().filter(({ trace_id }) => trace_id !== traceId)).toEqual([]);
+  },
+);
+
+it('what never became a request has a trace id of its own', async () => {
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+  socket.write('NOT HTTP\r\n\r\n');
+  const answer = await text(socket);
+  const { traceId } = JSON.parse(answer.slice(answer.indexOf('{'))) as { traceId: string };
+  const record = () => service.records().find(({ msg }) => msg === 'a broken request was refused');
+  await expect.poll(record).toMatchObject({ trace_id: traceId });
+});
