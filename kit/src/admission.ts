@@ -1,5 +1,5 @@
-import { context } from '@opentelemetry/api';
-import { BulkheadRejectedError, bulkhead } from 'cockatiel';
+import { BulkheadRejectedError } from 'cockatiel';
+import { createBulkhead } from './bulkhead.ts';
 import { ProblemError } from './problems.ts';
 
 /** Runs `work` now or when its turn comes. Throws ProblemError `overloaded` when the queue is full. */
@@ -7,11 +7,10 @@ export type Admission = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** At most `atOnce` at a time and `waiting` in the queue. */
 export function createAdmission(limits: { atOnce: number; waiting: number }): Admission {
-  const places = bulkhead(limits.atOnce, limits.waiting);
+  const places = createBulkhead(limits.atOnce, limits.waiting);
   return async (work) => {
     try {
-      // Work that waits is started by the one that leaves: bound, its spans stay in its own trace.
-      return await places.execute(context.bind(context.active(), work));
+      return await places(work);
     } catch (error) {
       if (!(error instanceof BulkheadRejectedError)) throw error;
       throw new ProblemError('overloaded', 'too many requests are waiting, try again', { cause: error });

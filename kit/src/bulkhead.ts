@@ -1,0 +1,30 @@
+import { BulkheadRejectedError } from 'cockatiel';
+
+/** Runs `work` now or when its turn comes. Throws BulkheadRejectedError when nobody more may wait. */
+export type Bulkhead = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * At most `atOnce` at a time and `waiting` in the queue, first come, first served. A place is handed on: cockatiel's frees
+ * it first, so that a newcomer can take it and the call that waited is refused.
+ */
+export function createBulkhead(atOnce: number, waiting: number): Bulkhead {
+  const queue: (() => void)[] = [];
+  let running = 0;
+
+  function leave(): void {
+    const next = queue.shift();
+    if (next === undefined) running -= 1;
+    else next();
+  }
+
+  return async (work) => {
+    if (running < atOnce) running += 1;
+    else if (queue.length < waiting) await new Promise<void>((resolve) => queue.push(resolve));
+    else throw new BulkheadRejectedError(atOnce, waiting);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  };
+}
