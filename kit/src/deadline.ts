@@ -1,4 +1,7 @@
-/** Header that carries the caller's remaining budget in whole ms, over HTTP; gRPC has its own deadline. */
+/**
+ * Header that carries the caller's remaining budget in whole ms, over HTTP; gRPC has its own deadline. Gateway and orders
+ * read it; catalog and payments are told, and end what they began (docs/saga.md, "Budgets").
+ */
 export const DEADLINE_HEADER = 'shop-timeout-ms';
 
 /** A moment on the monotonic clock by which an answer must be given. */

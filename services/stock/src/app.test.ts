@@ -7,7 +7,7 @@ import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
 import { grpc, loadProto } from '@shop/kit/grpc.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { createLogger } from '@shop/kit/logger.ts';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from './app.ts';
 import { KeyReusedError } from './reservation.ts';
 import type { Stock } from './stock.ts';
@@ -21,6 +21,7 @@ const reserves: Stock = { reserve: async () => ({ outcome: 'reserved' }), releas
 const opened: { close(): unknown }[] = [];
 
 afterEach(async () => {
+  vi.useRealTimers();
   for (const one of opened.splice(0).reverse()) await one.close();
 });
 
@@ -94,6 +95,17 @@ describe('stock.Inventory', () => {
     const failure = await call(inventory, 'Reserve', request).catch((reason: unknown) => reason as ServiceError);
     expect(failure).toMatchObject({ code });
     expect(String(failure.details)).not.toMatch(/127\.0\.0\.1|on_hand/);
+  });
+
+  it('does not take the wall clock for the time its caller has', async () => {
+    const inAnHour: Stock['reserve'] = async (_request, stillWanted) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+      stillWanted();
+      return { outcome: 'reserved' };
+    };
+    const { inventory } = await aStock({ stock: { ...reserves, reserve: inAnHour } });
+    const answer = await call(inventory, 'Reserve', request, { deadline: Date.now() + 5_000 });
+    expect(answer).toMatchObject({ outcome: 'RESERVE_OUTCOME_RESERVED' });
   });
 
   it('says nothing when a failpoint loses its answer: the caller waits until its deadline', async () => {

@@ -1,4 +1,5 @@
 import type { Server, ServerUnaryCall, ServiceDefinition, sendUnaryData } from '@grpc/grpc-js';
+import { Deadline } from '@shop/kit/deadline.ts';
 import { ReplyDroppedError } from '@shop/kit/failpoints.ts';
 import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
 import { grpc } from '@shop/kit/grpc.ts';
@@ -65,8 +66,10 @@ function unary(logger: Logger, method: Method) {
 }
 
 function whileWaiting(call: ServerUnaryCall<unknown, object>): StillWanted {
+  // The caller said how long it waits, of which grpc-js makes a time of the wall clock; from here on that is not asked again.
+  const deadline = Deadline.after(Number(call.getDeadline()) - Date.now());
   return () => {
-    if (call.cancelled || Number(call.getDeadline()) <= Date.now()) throw new AbandonedError('the caller has left');
+    if (call.cancelled || deadline.expired) throw new AbandonedError('the caller has left');
   };
 }
 
