@@ -5,9 +5,12 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { DRAINING_HEADER, drainServer } from './draining.ts';
+import { edges } from './edges.ts';
 import { createHealth } from './health.ts';
-import { createHttpClient } from './http-client.ts';
+import { createHttpClient, type HttpClient } from './http-client.ts';
+import type { HttpReplica } from './http-replica.ts';
 import { createLogger } from './logger.ts';
+import { type CallPolicy, createCallPolicy } from './resilience.ts';
 import { createServer } from './server.ts';
 
 const logger = createLogger({ service: 'test', instance: 'test-1', level: 'silent' });
@@ -108,11 +111,18 @@ describe('a server that is told to end', () => {
   });
 });
 
+/** One attempt of what must not be repeated. */
+function place(client: HttpClient, policy: CallPolicy<HttpReplica>) {
+  return policy.execute({ idempotent: false }, (attempt) =>
+    client.send({ method: 'POST', path: '/orders', body: {} }, attempt),
+  );
+}
+
 it('is left by a client of ours with its next response: also by the connections that are idle', async () => {
   await using replica = await aReplica();
   await using client = createHttpClient('test', [replica.origin]);
-  const attempt = { signal: new AbortController().signal, timeoutMs: 5_000, number: 1 };
-  const order = () => client.send({ method: 'POST', path: '/orders', body: {} }, attempt);
+  using policy = createCallPolicy('test', edges['orders-payments'], logger, client.replicas);
+  const order = () => place(client, policy);
   const connections = () =>
     new Promise((resolve) => replica.server.server.getConnections((_, count) => resolve(count)));
   await Promise.all([order(), order(), order()]);
@@ -132,12 +142,10 @@ describe('a client of two replicas', () => {
     await using client = createHttpClient('test', [staying.origin, leaving.origin]);
     let isOver = false;
     const failures: unknown[] = [];
-    const attempt = { signal: new AbortController().signal, timeoutMs: 5_000, number: 1 };
+    using policy = createCallPolicy('test', edges['orders-payments'], logger, client.replicas);
     const callers = Array.from({ length: 8 }, async () => {
       while (!isOver) {
-        await client
-          .send({ method: 'POST', path: '/orders', body: {} }, attempt)
-          .catch((error: Error) => failures.push(error.cause));
+        await place(client, policy).catch((error: Error) => failures.push(error));
       }
     });
     for (let round = 0; round < 3; round += 1) {

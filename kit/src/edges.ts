@@ -8,7 +8,10 @@ export interface EdgeLimits {
   readonly callTimeoutMs: number;
   readonly backoffBaseMs: number;
   readonly backoffMaxMs: number;
+  /** Failures in a row that eject a replica; and, where they go on for `breakerFailingMs`, open the breaker of the edge. */
   readonly breakerFailures: number;
+  readonly breakerFailingMs: number;
+  /** When one call tries an edge whose breaker is open, and how often one tries an ejected replica. */
   readonly breakerHalfOpenAfterMs: number;
   /** Calls at once; as many again may wait for a place. */
   readonly bulkhead: number;
@@ -18,6 +21,7 @@ const defaults = {
   backoffBaseMs: 50,
   backoffMaxMs: 400,
   breakerFailures: 5,
+  breakerFailingMs: 1_000,
   breakerHalfOpenAfterMs: 5_000,
 } as const;
 
@@ -26,7 +30,8 @@ const defaults = {
  * attempt <= call < order (9 s) < gateway (9.5 s) < client (10 s).
  */
 export const edges = {
-  'gateway-orders': { ...defaults, attemptTimeoutMs: 9_500, attempts: 1, callTimeoutMs: 9_500, bulkhead: 512 },
+  // Only what can be repeated has a second attempt: what shows an order, and does not place one.
+  'gateway-orders': { ...defaults, attemptTimeoutMs: 9_500, attempts: 2, callTimeoutMs: 9_500, bulkhead: 512 },
   // An order calls the catalog for each of its products, several at once: see PRODUCTS_AT_ONCE in orders.
   'orders-catalog': { ...defaults, attemptTimeoutMs: 1_000, attempts: 3, callTimeoutMs: 3_500, bulkhead: 96 },
   'orders-stock': { ...defaults, attemptTimeoutMs: 1_000, attempts: 3, callTimeoutMs: 3_500, bulkhead: 64 },

@@ -6,6 +6,11 @@ export class TransientError extends Error {
   override readonly name: string = 'TransientError';
 }
 
+/** There was no connection, so nothing was sent: the same may be sent to another replica. */
+export class NotSentError extends TransientError {
+  override readonly name = 'NotSentError';
+}
+
 /** No answer came in the time that was given for it. */
 export class OutOfTimeError extends TransientError {
   override readonly name = 'OutOfTimeError';

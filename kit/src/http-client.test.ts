@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TransientError } from './failures.ts';
+import { NotSentError, TransientError } from './failures.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
+import type { HttpReplica } from './http-replica.ts';
 
 let server: Server;
 let client: HttpClient;
@@ -15,6 +16,7 @@ beforeEach(async () => {
   server = createServer((request, response) => {
     requests += 1;
     asked.resolve();
+    if (request.url === '/large') response.end(`{"filler":"${'x'.repeat(4 * 1024 * 1024)}"}`);
     if (request.url === '/answered') response.setHeader('content-type', 'application/json').end('{"id":1}');
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -27,15 +29,20 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+/** One attempt at the only replica. */
+function send(path: string, signal = new AbortController().signal) {
+  const [replica] = client.replicas as [HttpReplica];
+  return client.send({ method: 'GET', path }, { signal, timeoutMs: 1_000, number: 1, replica });
+}
+
 describe('an attempt', () => {
   it('gives the answer that came in time', async () => {
-    const attempt = { signal: new AbortController().signal, timeoutMs: 1_000, number: 1 };
-    expect(await client.send({ method: 'GET', path: '/answered' }, attempt)).toEqual({ status: 200, body: { id: 1 } });
+    expect(await send('/answered')).toEqual({ status: 200, body: { id: 1 } });
   });
 
   it('whose time is over fails as a timeout, which a span shows as an error, and not as an abort', async () => {
     const time = new AbortController();
-    const sent = client.send({ method: 'GET', path: '/silent' }, { signal: time.signal, timeoutMs: 50, number: 1 });
+    const sent = send('/silent', time.signal);
     await asked.promise;
     time.abort();
     const error = await sent.then(
@@ -47,8 +54,18 @@ describe('an attempt', () => {
   });
 
   it('whose time was over before it began is not sent', async () => {
-    const attempt = { signal: AbortSignal.abort(), timeoutMs: 50, number: 1 };
-    await expect(client.send({ method: 'GET', path: '/silent' }, attempt)).rejects.toBeInstanceOf(TransientError);
+    await expect(send('/silent', AbortSignal.abort())).rejects.toBeInstanceOf(TransientError);
     expect(requests).toBe(0);
+  });
+
+  it('ends at an answer above 4 MiB, which nobody would read', async () => {
+    await expect(send('/large')).rejects.toMatchObject({ cause: { code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE' } });
+  });
+
+  it('that found no connection says that nothing was sent', async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await expect(send('/answered')).rejects.toBeInstanceOf(NotSentError);
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   });
 });

@@ -1,7 +1,7 @@
 import { DEADLINE_HEADER } from './deadline.ts';
-import { TransientError } from './failures.ts';
+import { NotSentError, TransientError } from './failures.ts';
+import { createHttpReplica, type HttpReplica } from './http-replica.ts';
 import type { Attempt } from './resilience.ts';
-import { openTracedPool, type TracedPool } from './spans/client-requests.ts';
 
 /** A server's answer. `body` is the parsed JSON, undefined when there is none. */
 export interface HttpAnswer {
@@ -17,11 +17,13 @@ export interface HttpRequest {
 }
 
 export interface HttpClient extends AsyncDisposable {
+  /** For the call policy, which tells each attempt which of them to ask. */
+  readonly replicas: readonly HttpReplica[];
   /**
-   * One attempt, at the next replica in turn. Answers below 500 but 408 and 429 are returned; the others, and a
-   * connection that failed, are TransientError.
+   * One attempt. Answers below 500 but 408 and 429 are returned; the others, and a connection that failed, are
+   * TransientError: NotSentError where there was none.
    */
-  send(request: HttpRequest, attempt: Attempt): Promise<HttpAnswer>;
+  send(request: HttpRequest, attempt: Attempt<HttpReplica>): Promise<HttpAnswer>;
 }
 
 const PASSING_STATUSES = new Set([408, 429]);
@@ -31,22 +33,14 @@ class AttemptTimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
-/**
- * A client of one service with a pool of kept connections per replica. `fetch` costs three times the CPU. The pool has
- * no limit of its own: the edge's bulkhead bounds the calls, and a pool that queued a request would start it, and with
- * it its span, in the trace of whoever freed a connection (decision 0003).
- */
+/** A client of one service, at its replicas' `origins`. */
 export function createHttpClient(edge: string, origins: readonly string[]): HttpClient {
   if (origins.length === 0) throw new RangeError(`${edge}: no address given`);
-  const replicas = origins.map((origin) =>
-    openTracedPool(origin, { connections: null, keepAliveTimeout: 30_000, pipelining: 1 }),
-  );
-  let turn = 0;
+  const replicas = origins.map((origin) => createHttpReplica(origin));
 
   async function request(
-    replica: TracedPool,
     { method, path, body, headers: given }: HttpRequest,
-    attempt: Attempt,
+    attempt: Attempt<HttpReplica>,
   ): Promise<HttpAnswer> {
     const time = timeOf(attempt);
     const headers = {
@@ -57,11 +51,12 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
     };
     const text = body === undefined ? null : JSON.stringify(body);
     try {
-      const answer = await replica.send({ method, path, headers, body: text, signal: time.signal }, (read) =>
+      const answer = await attempt.replica.send({ method, path, headers, body: text, signal: time.signal }, (read) =>
         read.text(),
       );
       return { status: answer.statusCode, body: answer.body === '' ? undefined : (JSON.parse(answer.body) as unknown) };
     } catch (error) {
+      if (error instanceof NotSentError) throw error;
       throw new TransientError(`${edge}: the call failed`, { cause: error });
     } finally {
       time.over();
@@ -69,18 +64,16 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
   }
 
   return {
+    replicas,
     async send(call, attempt) {
-      const staying = replicas.filter(({ isDraining }) => !isDraining);
-      const among = staying.length > 0 ? staying : replicas;
-      const replica = among[turn++ % among.length] as TracedPool;
-      const answer = await request(replica, call, attempt);
+      const answer = await request(call, attempt);
       if (answer.status >= 500 || PASSING_STATUSES.has(answer.status)) {
         throw new TransientError(`${edge}: answered ${answer.status}`);
       }
       return answer;
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(replicas.map(({ pool }) => pool.destroy()));
+      await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
     },
   };
 }

@@ -4,20 +4,35 @@ import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Deadline } from './deadline.ts';
 import { type EdgeLimits, edges } from './edges.ts';
-import { OutOfTimeError, PermanentError, TransientError } from './failures.ts';
+import { NotSentError, OutOfTimeError, PermanentError, TransientError } from './failures.ts';
 import { createLogger } from './logger.ts';
+import type { Replica } from './replica-picker.ts';
 import { type Attempt, backoffMs, CallUnavailableError, createCallPolicy } from './resilience.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
 const limits: EdgeLimits = edges['orders-stock'];
 const failing = () => Promise.reject(new TransientError('answered 503'));
+const hangs = () => new Promise<never>(() => undefined);
 
-function aPolicy(changes: Partial<EdgeLimits> = {}) {
-  const policy = createCallPolicy('orders-stock', { ...limits, ...changes }, logger);
-  const call = <T>(attempt: (attempt: Attempt) => Promise<T>, { budgetMs = 9_000, idempotent = true } = {}) =>
+/** A replica whose probes are answered while `isUp`. */
+function aReplica(address = 'one') {
+  const replica = {
+    address,
+    isUp: true,
+    async check() {
+      if (!replica.isUp) throw new Error('no answer');
+    },
+  };
+  return replica;
+}
+
+function aPolicy(changes: Partial<EdgeLimits> = {}, replicas = [aReplica()]) {
+  const policy = createCallPolicy('orders-stock', { ...limits, ...changes }, logger, replicas);
+  opened.push(policy);
+  const call = <T>(attempt: (attempt: Attempt<Replica>) => Promise<T>, { budgetMs = 9_000, idempotent = true } = {}) =>
     policy.execute({ deadline: Deadline.after(budgetMs), idempotent }, attempt);
   /** How the call failed, once virtual time has passed. */
-  const failure = async (attempt: (attempt: Attempt) => Promise<unknown>, options = {}) => {
+  const failure = async (attempt: (attempt: Attempt<Replica>) => Promise<unknown>, options = {}) => {
     const settled = call(attempt, options).then(
       () => undefined,
       (error: unknown) => error,
@@ -25,11 +40,20 @@ function aPolicy(changes: Partial<EdgeLimits> = {}) {
     await vi.advanceTimersByTimeAsync(limits.callTimeoutMs);
     return (await settled) as CallUnavailableError;
   };
-  return { policy, call, failure };
+  /** Lets enough calls fail one after the other. */
+  const open = async () => {
+    for (let index = 0; policy.state === 'closed' && index < 5; index += 1) await failure(failing);
+    expect(policy.state).toBe('open');
+  };
+  return { policy, call, failure, open };
 }
 
+const opened: Disposable[] = [];
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  for (const policy of opened.splice(0)) policy[Symbol.dispose]();
+  vi.useRealTimers();
+});
 
 describe('a call', () => {
   it('is tried again after a passing failure, and answers with the first success', async () => {
@@ -181,8 +205,6 @@ describe('the circuit breaker', () => {
     expect(policy.state).toBe('open');
   });
 
-  const hangs = () => new Promise<never>(() => undefined);
-
   it.each([
     ['hang', hangs],
     [
@@ -254,19 +276,39 @@ describe('the circuit breaker', () => {
     expect(policy.state).toBe('open');
   });
 
-  it('lets one call through after its pause, and closes when that succeeds', async () => {
-    const { policy, failure, call } = aPolicy();
-    await failure(failing);
-    await failure(failing);
+  it('lets one call through after its pause, refuses all others meanwhile, and closes when it succeeds', async () => {
+    const { policy, open, call } = aPolicy();
+    await open();
     await vi.advanceTimersByTimeAsync(limits.breakerHalfOpenAfterMs);
     const probe = Promise.withResolvers<string>();
-    const first = call(() => probe.promise);
-    const second = vi.fn(async () => 'ok');
-    const waiting = call(second);
-    await vi.advanceTimersByTimeAsync(0);
-    expect([policy.state, second.mock.calls.length]).toEqual(['half-open', 0]);
+    const trial = call(() => probe.promise);
+    const others = await Promise.allSettled(Array.from({ length: 200 }, () => call(async () => 'ok')));
+    expect(policy.state).toBe('half-open');
+    const refused = { status: 'rejected', reason: { reason: 'breaker_open', sent: false } };
+    expect(others).toMatchObject(Array.from({ length: 200 }, () => refused));
     probe.resolve('ok');
-    expect(await Promise.all([first, waiting])).toEqual(['ok', 'ok']);
+    expect(await trial).toBe('ok');
+    expect(policy.state).toBe('closed');
+  });
+
+  it('keeps its pause by the monotonic clock, wherever the wall clock is set', async () => {
+    const { open, call } = aPolicy();
+    await open();
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await vi.advanceTimersByTimeAsync(limits.breakerHalfOpenAfterMs);
+    expect(await call(async () => 'ok')).toBe('ok');
+  });
+
+  it('lets a call through as soon as probes find the replica back that they had found gone', async () => {
+    const replica = aReplica();
+    const { open, call, policy } = aPolicy({}, [replica]);
+    replica.isUp = false;
+    await open();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await expect(call(async () => 'ok')).rejects.toMatchObject({ reason: 'breaker_open' });
+    replica.isUp = true;
+    await vi.advanceTimersByTimeAsync(500);
+    expect(await call(async () => 'ok')).toBe('ok');
     expect(policy.state).toBe('closed');
   });
 
@@ -277,6 +319,77 @@ describe('the circuit breaker', () => {
     await vi.advanceTimersByTimeAsync(limits.breakerHalfOpenAfterMs);
     await failure(failing, { idempotent: false });
     expect(policy.state).toBe('open');
+  });
+});
+
+describe('replicas', () => {
+  const asked = (attempts: { replica: unknown }[]) =>
+    attempts.map(({ replica }) => (replica as { address: string }).address);
+
+  it('another one is asked when an attempt is tried again', async () => {
+    const { failure } = aPolicy({}, [aReplica('one'), aReplica('two'), aReplica('three')]);
+    const attempts: Attempt[] = [];
+    await failure((attempt) => {
+      attempts.push(attempt);
+      return failing();
+    });
+    expect(asked(attempts).toSorted()).toEqual(['one', 'three', 'two']);
+  });
+
+  it('another one is asked at once where nothing was sent, also for what may act twice, as one attempt', async () => {
+    const { call } = aPolicy({}, [aReplica('one'), aReplica('two')]);
+    const attempts: Attempt[] = [];
+    const answer = await call(
+      async (attempt) => {
+        attempts.push(attempt);
+        if (attempts.length === 1) throw new NotSentError('refused');
+        return 'ok';
+      },
+      { idempotent: false },
+    );
+    expect(answer).toBe('ok');
+    expect(new Set(asked(attempts)).size).toBe(2);
+    expect(attempts.map(({ number }) => number)).toEqual([1, 1]);
+  });
+
+  it('one that keeps failing closes the edge to nobody', async () => {
+    const { call, policy } = aPolicy({}, [aReplica('broken'), aReplica('two')]);
+    const answers: string[] = [];
+    for (let index = 0; index < 200; index += 1) {
+      const answer = call(async ({ replica }) => {
+        if (replica.address === 'broken') throw new TransientError('answered 503');
+        return 'ok';
+      });
+      await vi.advanceTimersByTimeAsync(100);
+      answers.push(await answer);
+    }
+    expect(new Set(answers)).toEqual(new Set(['ok']));
+    expect(policy.state).toBe('closed');
+  });
+
+  it('one that does not answer is ejected by the timeouts of those who could wait, and by no others', async () => {
+    const { call } = aPolicy({ attempts: 1 }, [aReplica('frozen'), aReplica('two')]);
+    let toFrozen = 0;
+    const burst = async (budgetMs: number) => {
+      toFrozen = 0;
+      const calls = Array.from({ length: 20 }, () =>
+        call(
+          ({ replica }) => {
+            if (replica.address !== 'frozen') return Promise.resolve();
+            toFrozen += 1;
+            return hangs();
+          },
+          { budgetMs },
+        ),
+      );
+      const settled = Promise.allSettled(calls);
+      await vi.advanceTimersByTimeAsync(limits.attemptTimeoutMs);
+      await settled;
+      return toFrozen;
+    };
+    expect(await burst(10)).toBe(10);
+    expect(await burst(9_000)).toBe(10);
+    expect(await burst(9_000)).toBe(0);
   });
 });
 

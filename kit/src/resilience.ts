@@ -1,11 +1,7 @@
-import { context, metrics, ValueType } from '@opentelemetry/api';
+import { metrics, ValueType } from '@opentelemetry/api';
 import {
   BrokenCircuitError,
   BulkheadRejectedError,
-  bulkhead,
-  CircuitState,
-  ConsecutiveBreaker,
-  circuitBreaker,
   handleWhen,
   type IBackoff,
   type IBackoffFactory,
@@ -14,10 +10,13 @@ import {
   TimeoutStrategy,
   timeout,
 } from 'cockatiel';
+import { type Admission, type Breaker, type BreakerState, createBreaker } from './breaker.ts';
+import { createBulkhead } from './bulkhead.ts';
 import type { Deadline } from './deadline.ts';
 import type { EdgeLimits } from './edges.ts';
-import { messageOf, OutOfTimeError, TransientError } from './failures.ts';
+import { messageOf, NotSentError, OutOfTimeError, TransientError } from './failures.ts';
 import type { Logger } from './logger.ts';
+import { createReplicaPicker, EJECTION_CAUSES, type Replica, type ReplicaPicker } from './replica-picker.ts';
 
 /** Why a call got no answer. `breaker_open`, `bulkhead_full` and `no_budget` mean that nothing was sent. */
 export type UnavailableCause = 'timeout' | 'failure' | 'breaker_open' | 'bulkhead_full' | 'no_budget';
@@ -38,69 +37,54 @@ export class CallUnavailableError extends TransientError {
   }
 }
 
-/** What an attempt is given: a signal that ends it, its time in ms, and its number from 1. */
-export interface Attempt {
+/** What an attempt is given: a signal that ends it, its time in ms, its number from 1, and the replica to ask. */
+export interface Attempt<R = unknown> {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly number: number;
+  readonly replica: R;
 }
 
-export interface CallPolicy {
+export interface CallPolicy<R = unknown> extends Disposable {
   /**
    * Runs `attempt` under the edge's limits and the caller's deadline, where it has one. An attempt that throws
-   * TransientError or runs out of the edge's time is retried when `idempotent`; anything else it throws is passed on, and
-   * counts neither as a failure of the breaker nor as a reason to retry. Throws CallUnavailableError when no attempt
-   * succeeded.
+   * TransientError or runs out of the edge's time is retried, at another replica where there is one, when `idempotent`. One
+   * that throws NotSentError is repeated at another replica at once, whatever it is, as a part of the same attempt.
+   * Anything else it throws is passed on, and is for breaker and retry the same as an answer. Throws CallUnavailableError
+   * when no attempt succeeded.
    */
   execute<T>(
     options: { deadline?: Deadline; idempotent: boolean },
-    attempt: (attempt: Attempt) => Promise<T>,
+    attempt: (attempt: Attempt<R>) => Promise<T>,
   ): Promise<T>;
-  readonly state: 'closed' | 'half-open' | 'open';
+  readonly state: BreakerState;
 }
 
-const STATES = {
-  [CircuitState.Closed]: 'closed',
-  [CircuitState.HalfOpen]: 'half-open',
-  [CircuitState.Open]: 'open',
-  [CircuitState.Isolated]: 'open',
-} as const;
-
 /** Values of the gauge `shop.breaker.state`. */
-const STATE_VALUES = { closed: 0, 'half-open': 1, open: 2 } as const;
+const STATE_VALUES = { closed: 0, 'half-open': 1, open: 2 } as const satisfies Record<BreakerState, number>;
 
 /** TaskCancelledError is none: it says that the caller's time is over, which is no fault of the edge. */
 const isFailure = (error: unknown) => error instanceof TransientError;
 
 /**
- * One policy per edge, shared by all its calls: total timeout > retry with jitter > breaker > bulkhead > attempt timeout.
- * Waiting for a place costs the call's time and not the attempt's. The breaker counts what the edge did: an attempt that
- * failed, and one without an answer whose caller had the edge's whole time to wait (decision 0023). Its state, its changes
- * and the retries are metrics (`shop.breaker.state`, `shop.breaker.transitions`, `shop.call.retries`, tag `edge`).
+ * One policy per edge, shared by all its calls: total timeout > retry with jitter > breaker > bulkhead > attempt timeout >
+ * replica. Waiting for a place costs the call's time and not the attempt's. Breaker and picker count what the edge did: an
+ * attempt that failed, and one without an answer whose caller had the edge's whole time to wait. The picker leaves out a
+ * replica that fails, the breaker opens where none is left that answers (decision 0025). All clocks are monotonic. What
+ * they do are metrics with the tag `edge`, see docs/metrics.md.
  */
-export function createCallPolicy(edge: string, limits: EdgeLimits, logger: Logger): CallPolicy {
-  const meter = metrics.getMeter('Shop.Resilience');
-  const retries = meter.createCounter('shop.call.retries', { description: 'Attempts after the first, by edge' });
-  const breaker = circuitBreaker(handleWhen(isFailure), {
-    breaker: new ConsecutiveBreaker(limits.breakerFailures),
-    halfOpenAfter: limits.breakerHalfOpenAfterMs,
-  });
-  const places = bulkhead(limits.bulkhead, limits.bulkhead);
-  const state = () => STATES[breaker.state];
-  const transitions = meter.createCounter('shop.breaker.transitions', {
-    description: 'Changes of a circuit breaker, by edge and by the state it came to',
-    valueType: ValueType.INT,
-  });
-  // From the start, so that a reader tells "none yet" from "not reported".
-  for (const to of Object.keys(STATE_VALUES)) transitions.add(0, { edge, to });
-  breaker.onStateChange((next) => {
-    transitions.add(1, { edge, to: STATES[next] });
-    logger.warn({ edge, breaker: STATES[next] }, 'the circuit breaker changed state');
-  });
-  meter
-    .createObservableGauge('shop.breaker.state', { description: 'Circuit breaker: 0 closed, 1 half-open, 2 open' })
-    .addCallback((result) => result.observe(STATE_VALUES[state()], { edge }));
-
+export function createCallPolicy<R extends Replica>(
+  edge: string,
+  limits: EdgeLimits,
+  logger: Logger,
+  replicas: readonly R[],
+): CallPolicy<R> {
+  const retries = metrics
+    .getMeter('Shop.Resilience')
+    .createCounter('shop.call.retries', { description: 'Attempts after the first, by edge' });
+  const breaker = createEdgeBreaker(edge, limits, logger);
+  const picker = createEdgePicker(edge, limits, logger, replicas, () => breaker.endPause());
+  const places = createBulkhead(limits.bulkhead, limits.bulkhead);
   const again = retry(handleWhen(isFailure), {
     maxAttempts: limits.attempts - 1,
     backoff: fullJitter(limits.backoffBaseMs, limits.backoffMaxMs),
@@ -108,51 +92,82 @@ export function createCallPolicy(edge: string, limits: EdgeLimits, logger: Logge
 
   return {
     get state() {
-      return state();
+      return breaker.state;
     },
     async execute({ deadline, idempotent }, attempt) {
       const totalMs = Math.min(limits.callTimeoutMs, deadline?.remainingMs() ?? Infinity);
       if (totalMs === 0) throw new CallUnavailableError(edge, 'no_budget', false);
       const endsAt = performance.now() + totalMs;
+      const tried = new Set<R>();
       let sent = 0;
 
       async function send(timeoutMs: number, caller?: { readonly signal: AbortSignal; readonly hadEnough: boolean }) {
         let own = undefined as AbortSignal | undefined;
+        let asked = undefined as R | undefined;
+
+        /** One attempt; the next replica is asked where nothing was sent to the one before it. */
+        async function ask(signal: AbortSignal, number: number) {
+          for (;;) {
+            const replica = picker.pick(tried);
+            asked = replica;
+            tried.add(replica);
+            try {
+              return await attempt({ signal, timeoutMs, number, replica });
+            } catch (error) {
+              if (!(error instanceof NotSentError) || signal.aborted) throw error;
+              picker.refused(replica);
+              if (tried.size === replicas.length) throw error;
+            }
+          }
+        }
+
         try {
-          return await within(timeoutMs).execute(({ signal }) => {
+          const result = await within(timeoutMs).execute(({ signal }) => {
             own = signal;
             sent += 1;
             if (sent > 1) retries.add(1, { edge });
-            return attempt({ signal, timeoutMs, number: sent });
+            return ask(signal, sent);
           }, caller?.signal);
+          picker.answered(asked as R);
+          return result;
         } catch (error) {
           const isOver = own?.aborted || error instanceof OutOfTimeError;
-          if (!isOver) throw error;
-          if (caller?.hadEnough === false) throw new TaskCancelledError();
-          throw new OutOfTimeError(`no answer in ${timeoutMs} ms`, { cause: error });
+          if (isOver && caller?.hadEnough === false) throw new TaskCancelledError();
+          const failure = isOver ? new OutOfTimeError(`no answer in ${timeoutMs} ms`, { cause: error }) : error;
+          if (asked !== undefined) judge(picker, asked, failure);
+          throw failure;
         }
       }
 
-      // A call that waits for a place is started by the one that leaves: bound, it keeps its own trace context.
-      const bound = context.bind(context.active(), send);
-
-      function place(signal: AbortSignal) {
+      function place(admission: Admission, signal: AbortSignal) {
         // The one that tries the edge has the edge's own time, so that its end is a verdict, whatever time its caller has.
         // It waits for no place: what is sent after its caller has left would be taken for unsent.
-        if (breaker.state === CircuitState.HalfOpen) return send(limits.attemptTimeoutMs);
-        return places.execute(() => {
+        if (admission.isTrial) return send(limits.attemptTimeoutMs);
+        return places(() => {
           // Rounded up: the first attempt of a call begins a fraction of a millisecond after it.
           const leftMs = Math.ceil(endsAt - performance.now());
-          if (leftMs <= 0) throw new TaskCancelledError();
+          if (leftMs <= 0 || signal.aborted) throw new TaskCancelledError();
+          // The breaker may have opened since this call began to wait.
+          if (!admission.isCurrent()) throw new BrokenCircuitError();
           const hadEnough = deadline === undefined || deadline.remainingMs() >= limits.attemptTimeoutMs;
-          return bound(Math.min(limits.attemptTimeoutMs, leftMs), { signal, hadEnough });
-        }, signal);
+          return send(Math.min(limits.attemptTimeoutMs, leftMs), { signal, hadEnough });
+        });
       }
 
-      function once({ signal }: { readonly signal: AbortSignal }) {
+      async function once({ signal }: { readonly signal: AbortSignal }) {
         // The call may have ended in the pause before a retry: nothing would be sent, so the breaker is not asked.
         if (signal.aborted) throw new TaskCancelledError();
-        return breaker.execute(() => place(signal), signal);
+        const admission = breaker.admit();
+        if (admission === undefined) throw new BrokenCircuitError();
+        try {
+          const result = await place(admission, signal);
+          admission.answered();
+          return result;
+        } catch (error) {
+          if (isFailure(error)) admission.failed();
+          else if (!isOwn(error)) admission.answered();
+          throw error;
+        }
       }
 
       try {
@@ -163,7 +178,73 @@ export function createCallPolicy(edge: string, limits: EdgeLimits, logger: Logge
         throw unavailable(edge, error, sent > 0);
       }
     },
+    [Symbol.dispose]: () => picker[Symbol.dispose](),
   };
+}
+
+/** A breaker whose state and changes are logged and measured. */
+function createEdgeBreaker(edge: string, limits: EdgeLimits, logger: Logger): Breaker {
+  const meter = metrics.getMeter('Shop.Resilience');
+  const transitions = meter.createCounter('shop.breaker.transitions', {
+    description: 'Changes of a circuit breaker, by edge and by the state it came to',
+    valueType: ValueType.INT,
+  });
+  // From the start, so that a reader tells "none yet" from "not reported".
+  for (const to of Object.keys(STATE_VALUES)) transitions.add(0, { edge, to });
+  const breaker = createBreaker(limits, (to) => {
+    transitions.add(1, { edge, to });
+    logger.warn({ edge, breaker: to }, 'the circuit breaker changed state');
+  });
+  meter
+    .createObservableGauge('shop.breaker.state', { description: 'Circuit breaker: 0 closed, 1 half-open, 2 open' })
+    .addCallback((result) => result.observe(STATE_VALUES[breaker.state], { edge }));
+  return breaker;
+}
+
+/** A picker whose ejections are logged and measured; `returned` is called with the return of each replica. */
+function createEdgePicker<R extends Replica>(
+  edge: string,
+  limits: EdgeLimits,
+  logger: Logger,
+  replicas: readonly R[],
+  returned: () => void,
+): ReplicaPicker<R> {
+  const meter = metrics.getMeter('Shop.Resilience');
+  const ejections = meter.createCounter('shop.replica.ejections', {
+    description: 'Replicas that calls were kept away from, by edge and cause',
+    valueType: ValueType.INT,
+  });
+  for (const cause of EJECTION_CAUSES) ejections.add(0, { edge, cause });
+  const picker = createReplicaPicker(
+    replicas,
+    { failures: limits.breakerFailures, trialEveryMs: limits.breakerHalfOpenAfterMs },
+    {
+      ejected({ address }, cause, detail) {
+        ejections.add(1, { edge, cause });
+        logger.warn({ edge, replica: address, cause, detail }, 'a replica was ejected');
+      },
+      returned({ address }) {
+        logger.info({ edge, replica: address }, 'an ejected replica is used again');
+        returned();
+      },
+    },
+  );
+  meter
+    .createObservableGauge('shop.replicas.ejected', { description: 'Replicas that calls are kept away from now' })
+    .addCallback((result) => result.observe(picker.ejected, { edge }));
+  return picker;
+}
+
+function judge<R>(picker: ReplicaPicker<R>, replica: R, failure: unknown): void {
+  // Each refusal has been told of already.
+  if (failure instanceof NotSentError) return;
+  if (isFailure(failure)) picker.failed(replica);
+  else picker.answered(replica);
+}
+
+/** What this policy throws before an attempt is sent, or when its caller's time is over: it says nothing of the edge. */
+function isOwn(error: unknown): boolean {
+  return [TaskCancelledError, BulkheadRejectedError, BrokenCircuitError].some((type) => error instanceof type);
 }
 
 /** Ends the signal of what it runs when the time is over, and only then: an answered call has nothing left to end. */

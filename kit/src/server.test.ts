@@ -4,8 +4,10 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { createHealth } from './health.ts';
-import { createHttpClient } from './http-client.ts';
+import { createHttpClient, type HttpClient } from './http-client.ts';
+import type { HttpReplica } from './http-replica.ts';
 import { createLogger } from './logger.ts';
+import type { Attempt } from './resilience.ts';
 import { createServer, REQUESTS_PER_CONNECTION } from './server.ts';
 
 it('ends a connection after a number of requests, and loses none of them', { timeout: 60_000 }, async () => {
@@ -19,13 +21,19 @@ it('ends a connection after a number of requests, and loses none of them', { tim
   const { port } = server.server.address() as AddressInfo;
   await using client = createHttpClient('test-server', [`http://127.0.0.1:${port}`]);
 
-  const attempt = { signal: new AbortController().signal, timeoutMs: 5_000, number: 1 };
+  const attempt = attemptAt(client);
   for (let request = 0; request < 2 * REQUESTS_PER_CONNECTION + 1; request++) {
     const { status } = await client.send({ method: 'GET', path: '/health/live' }, attempt);
     expect(status).toBe(200);
   }
   expect(connections).toBe(3);
 });
+
+/** The first attempt of a call. */
+function attemptAt({ replicas }: HttpClient): Attempt<HttpReplica> {
+  const [replica] = replicas as [HttpReplica];
+  return { signal: new AbortController().signal, timeoutMs: 5_000, number: 1, replica };
+}
 
 describe('a server that closes', () => {
   async function aServer() {
@@ -63,7 +71,7 @@ describe('a server that closes', () => {
   it('does not wait for a client of ours to let go of its connection', async () => {
     const { server, port, asked, answer } = await aServer();
     await using client = createHttpClient('test-server', [`http://127.0.0.1:${port}`]);
-    const attempt = { signal: new AbortController().signal, timeoutMs: 5_000, number: 1 };
+    const attempt = attemptAt(client);
     const done = client.send({ method: 'GET', path: '/slow' }, attempt);
     await expect.poll(() => asked.mock.calls.length).toBe(1);
     const closed = server.close().then(() => 'closed');

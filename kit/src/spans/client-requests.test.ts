@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { SpanKind } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHttpClient, type HttpClient } from '../http-client.ts';
+import type { HttpReplica } from '../http-replica.ts';
 import { seen, seeTelemetry } from './testing.ts';
 
 const telemetry = seeTelemetry();
@@ -30,7 +31,10 @@ afterAll(async () => {
 });
 
 const send = (path: string, signal = new AbortController().signal) =>
-  client.send({ method: 'GET', path }, { signal, timeoutMs: 5_000, number: 1 });
+  client.send(
+    { method: 'GET', path },
+    { signal, timeoutMs: 5_000, number: 1, replica: client.replicas[0] as HttpReplica },
+  );
 
 describe('a call', () => {
   it('has a span of its method, without the query, and hands its trace context on', async () => {

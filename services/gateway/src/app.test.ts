@@ -56,11 +56,11 @@ async function aGateway(
 ) {
   const orders = await anOrdersService(answer);
   const limits = { ...edges['gateway-orders'], ...changes };
-  const replicas = createReplicas([orders.origin], 16);
-  const policy = createCallPolicy('gateway-orders', limits, logger);
+  const replicas = createReplicas([orders.origin]);
+  const policy = createCallPolicy('gateway-orders', limits, logger, replicas.all);
   const budgetMs = limits.callTimeoutMs;
   const server = await createApp({
-    forward: createForwarder({ replicas, policy, budgetMs, logger, failpoint }),
+    forward: createForwarder({ policy, budgetMs, logger, failpoint }),
     budgetMs,
     health: createHealth({ orders: (signal) => replicas.check(signal) }),
     logger,
@@ -68,6 +68,7 @@ async function aGateway(
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   opened.push(async () => {
     await server.close();
+    policy[Symbol.dispose]();
     await replicas[Symbol.asyncDispose]();
   });
   const send = (path: string, init?: RequestInit) => fetch(address + path, init);
@@ -211,7 +212,7 @@ describe('what never reaches orders', () => {
 
 describe('orders away', () => {
   it('stopped -> 503 orders_unreachable, at once with an open breaker, and not ready', async () => {
-    const { orders, post, send, policy } = await aGateway();
+    const { orders, post, send, policy } = await aGateway(confirms, { breakerFailingMs: 1 });
     expect((await send('/health/ready')).status).toBe(200);
     await orders.close();
     for (let call = 0; call < 6; call += 1) {
@@ -234,7 +235,11 @@ describe('orders away', () => {
   });
 
   it('slow -> 504 orders_timeout', async () => {
-    const { post, policy } = await aGateway(() => undefined, { attemptTimeoutMs: 100, callTimeoutMs: 100 });
+    const { post, policy } = await aGateway(() => undefined, {
+      attemptTimeoutMs: 100,
+      callTimeoutMs: 100,
+      breakerFailingMs: 1,
+    });
     for (let call = 0; call < 5; call += 1) {
       expect(await (await post()).json()).toMatchObject({ code: 'orders_timeout', status: 504 });
     }

@@ -1,10 +1,11 @@
 import { DEADLINE_HEADER, Deadline } from '@shop/kit/deadline.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { messageOf } from '@shop/kit/failures.ts';
+import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import { type CallPolicy, CallUnavailableError, type UnavailableCause } from '@shop/kit/resilience.ts';
-import { type BufferedAnswer, ConnectionLostError, type Replicas, type UpstreamRequest } from './replicas.ts';
+import { type BufferedAnswer, ConnectionLostError, sendTo, type UpstreamRequest } from './replicas.ts';
 
 /** Sends a request whose headers hold its budget. Rejects with ProblemError when orders gave no answer. */
 export type Forward = (request: UpstreamRequest) => Promise<BufferedAnswer>;
@@ -33,13 +34,12 @@ const PROBLEMS = {
  * a request is sent on, `G2` after its answer has come and before it is passed on.
  */
 export function createForwarder(options: {
-  replicas: Replicas;
-  policy: CallPolicy;
+  policy: CallPolicy<HttpReplica>;
   budgetMs: number;
   logger: Logger;
   failpoint: Failpoint;
 }): Forward {
-  const { replicas, policy, budgetMs, logger, failpoint } = options;
+  const { policy, budgetMs, logger, failpoint } = options;
 
   return async (request) => {
     await failpoint('G1');
@@ -53,7 +53,7 @@ export function createForwarder(options: {
     try {
       return await policy.execute(
         { ...(givenMs < budgetMs && { deadline: Deadline.after(givenMs) }), idempotent: request.method === 'GET' },
-        ({ signal }) => replicas.send(request, signal),
+        ({ signal, replica }) => sendTo(replica, request, signal),
       );
     } catch (error) {
       if (!(error instanceof CallUnavailableError)) throw error;

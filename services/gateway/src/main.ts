@@ -13,11 +13,11 @@ await runService('gateway', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'gateway-1';
   const logger = createLogger({ service: 'gateway', instance, level: config.LOG_LEVEL });
-  await using replicas = createReplicas(config.ordersOrigins, config.ordersEdge.bulkhead);
-  const policy = createCallPolicy('gateway-orders', config.ordersEdge, logger);
+  await using replicas = createReplicas(config.ordersOrigins);
+  using policy = createCallPolicy('gateway-orders', config.ordersEdge, logger, replicas.all);
   const budgetMs = config.ordersEdge.callTimeoutMs;
   const failpoint = createFailpoints('gateway', config.FAILPOINT_DIR);
-  const forward = createForwarder({ replicas, policy, budgetMs, logger, failpoint });
+  const forward = createForwarder({ policy, budgetMs, logger, failpoint });
   const health = createHealth({ orders: (signal) => replicas.check(signal) });
   const server = await createApp({ forward, budgetMs, health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });

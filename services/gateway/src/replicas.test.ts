@@ -1,21 +1,26 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { TransientError } from '@shop/kit/failures.ts';
+import { edges } from '@shop/kit/edges.ts';
+import { createLogger } from '@shop/kit/logger.ts';
+import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createReplicas } from './replicas.ts';
+import { ConnectionLostError, createReplicas, sendTo } from './replicas.ts';
 
+const logger = createLogger({ service: 'gateway', instance: 'gateway-test', level: 'silent' });
 const opened: AsyncDisposable[] = [];
 afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]();
 });
 
 /** A server that counts its requests; `closed` ones are gone, so that their port refuses connections. */
-async function aServer(answer: (server: Server) => 'answer' | 'hang up' = () => 'answer') {
+async function aServer(answer: (server: Server) => 'answer' | 'hang up' | 'hold' = () => 'answer') {
   let requests = 0;
   const server = createServer((request, response) => {
+    if (request.url === '/health/live') return void response.end();
     requests += 1;
-    if (answer(server) === 'hang up') request.socket.destroy();
-    else response.end('served');
+    const how = answer(server);
+    if (how === 'hang up') request.socket.destroy();
+    else if (how === 'answer') response.end('served');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -27,60 +32,76 @@ async function aServer(answer: (server: Server) => 'answer' | 'hang up' = () => 
   return { origin, requests: () => requests, close };
 }
 
-function replicasOf(origins: readonly string[], now?: () => number) {
-  const replicas = createReplicas(origins, 4, now);
-  opened.push(replicas);
-  const send = (method = 'POST') =>
-    replicas.send({ method, path: '/orders', headers: {}, body: null }, AbortSignal.timeout(5_000));
-  return { ...replicas, send };
+function replicasOf(...origins: readonly string[]) {
+  const replicas = createReplicas(origins);
+  const policy = createCallPolicy('gateway-orders', edges['gateway-orders'], logger, replicas.all);
+  opened.push(replicas, { [Symbol.asyncDispose]: async () => policy[Symbol.dispose]() });
+  const send = (method: 'GET' | 'POST' = 'POST') =>
+    policy.execute({ idempotent: method === 'GET' }, ({ replica, signal }) =>
+      sendTo(replica, { method, path: '/orders', headers: {}, body: null }, signal),
+    );
+  return { ...replicas, policy, send };
 }
 
 describe('replicas', () => {
   it('are asked in turn', async () => {
     const [one, other] = [await aServer(), await aServer()];
-    const replicas = replicasOf([one.origin, other.origin]);
+    const replicas = replicasOf(one.origin, other.origin);
     for (let call = 0; call < 6; call += 1) await replicas.send();
     expect([one.requests(), other.requests()]).toEqual([3, 3]);
   });
 
-  it('one that refuses connections is passed over, also for a POST, and asked last for a second', async () => {
+  it('one that refuses connections is passed over, also for a POST', async () => {
     const [gone, there] = [await aServer(), await aServer()];
     await gone.close();
-    let time = 0;
-    const replicas = replicasOf([gone.origin, there.origin], () => time);
+    const replicas = replicasOf(gone.origin, there.origin);
     for (let call = 0; call < 4; call += 1) expect((await replicas.send()).statusCode).toBe(200);
     expect(there.requests()).toBe(4);
-    time = 1_001;
-    expect((await replicas.send()).statusCode).toBe(200);
   });
 
   it('one that hangs up may have taken the order: no other is asked', async () => {
     const [broken, there] = [await aServer(() => 'hang up'), await aServer()];
-    const replicas = replicasOf([broken.origin, there.origin]);
-    await expect(replicas.send()).rejects.toThrow(TransientError);
+    const replicas = replicasOf(broken.origin, there.origin);
+    await expect(replicas.send()).rejects.toMatchObject({ cause: expect.any(ConnectionLostError) });
     expect([broken.requests(), there.requests()]).toEqual([1, 0]);
   });
 
-  it('one that hung up is asked last for a second, and a GET goes to another at once', async () => {
+  it('one that hangs up is no end of a GET: another is asked', async () => {
     const [broken, there] = [await aServer(() => 'hang up'), await aServer()];
-    const replicas = replicasOf([broken.origin, there.origin], () => 0);
-    await expect(replicas.send()).rejects.toThrow(TransientError);
-    for (let call = 0; call < 3; call += 1) expect((await replicas.send()).statusCode).toBe(200);
-    const fresh = replicasOf([broken.origin, there.origin]);
-    expect((await fresh.send('GET')).statusCode).toBe(200);
+    const replicas = replicasOf(broken.origin, there.origin);
+    expect((await replicas.send('GET')).statusCode).toBe(200);
+    expect([broken.requests(), there.requests()]).toEqual([1, 1]);
   });
 
-  it('reject when all refuse', async () => {
+  it('one that dies fails what was in flight on it, and nothing else', async () => {
+    const held: Server[] = [];
+    const dying = await aServer((server) => {
+      held.push(server);
+      if (held.length === 16) void dying.close();
+      return 'hold';
+    });
+    const there = await aServer();
+    const replicas = replicasOf(dying.origin, there.origin);
+    const inFlight = await Promise.allSettled(Array.from({ length: 32 }, () => replicas.send()));
+    expect(inFlight.filter(({ status }) => status === 'rejected')).toHaveLength(16);
+    expect(replicas.policy.state).toBe('closed');
+    for (let call = 0; call < 32; call += 1) expect((await replicas.send()).statusCode).toBe(200);
+  });
+
+  it('reject when all refuse, and say that nothing was taken', async () => {
     const gone = await aServer();
     await gone.close();
-    await expect(replicasOf([gone.origin]).send()).rejects.toThrow('no replica of orders could be reached');
+    await expect(replicasOf(gone.origin).send()).rejects.toMatchObject({
+      reason: 'failure',
+      cause: { message: 'there was no connection' },
+    });
   });
 
   it('are ready while one of them is alive', async () => {
     const [gone, there] = [await aServer(), await aServer()];
     await gone.close();
-    await expect(replicasOf([gone.origin, there.origin]).check(AbortSignal.timeout(2_000))).resolves.toBeUndefined();
+    await expect(replicasOf(gone.origin, there.origin).check(AbortSignal.timeout(2_000))).resolves.toBeUndefined();
     await there.close();
-    await expect(replicasOf([gone.origin, there.origin]).check(AbortSignal.timeout(2_000))).rejects.toThrow();
+    await expect(replicasOf(gone.origin, there.origin).check(AbortSignal.timeout(2_000))).rejects.toThrow();
   });
 });

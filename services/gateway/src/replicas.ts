@@ -1,11 +1,6 @@
-import { TransientError } from '@shop/kit/failures.ts';
-import {
-  type ClientAnswer,
-  type ClientRequest,
-  openTracedPool,
-  type TracedPool,
-} from '@shop/kit/spans/client-requests.ts';
-import type { Pool } from 'undici';
+import { NotSentError, TransientError } from '@shop/kit/failures.ts';
+import { createHttpReplica, type HttpReplica } from '@shop/kit/http-replica.ts';
+import type { ClientAnswer, ClientRequest } from '@shop/kit/spans/client-requests.ts';
 
 export type BufferedAnswer = ClientAnswer<Buffer>;
 
@@ -16,103 +11,37 @@ export class ConnectionLostError extends TransientError {
   override readonly name = 'ConnectionLostError';
 }
 
-/** The replicas of one service. */
+/** The replicas of orders. */
 export interface Replicas extends AsyncDisposable {
-  /**
-   * Sends to the next replica in turn; to another only when a connection was refused, because then nothing was sent, or
-   * when the request is a GET.
-   * Rejects with TransientError when no answer came, ConnectionLostError where that leaves open whether it took effect.
-   */
-  send(request: UpstreamRequest, signal: AbortSignal): Promise<BufferedAnswer>;
+  /** For the call policy, which tells each attempt which of them to ask. */
+  readonly all: readonly HttpReplica[];
   /** Resolves when one replica at least is alive. */
   check(signal: AbortSignal): Promise<void>;
 }
 
-const CONNECT_TIMEOUT_MS = 1_000;
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-
-/** How long a replica whose connection failed is asked last, in ms. */
-const AVOID_MS = 1_000;
-
-/** Codes of failures before a connection was there. */
-const NOTHING_SENT = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-interface Replica {
-  readonly upstream: TracedPool;
-  failedAt: number;
-}
-
-export function createReplicas(
-  origins: readonly string[],
-  connections: number,
-  now = () => performance.now(),
-): Replicas {
-  const replicas: Replica[] = origins.map((origin) => ({
-    upstream: openTracedPool(origin, poolOptions(connections)),
-    failedAt: -Infinity,
-  }));
-  let turn = 0;
-
-  /** Every replica once: from the next in turn on, those that refused lately or are about to close last. */
-  function candidates(): readonly Replica[] {
-    const first = turn++ % replicas.length;
-    const inTurn = [...replicas.slice(first), ...replicas.slice(0, first)];
-    const isAvoided = ({ failedAt, upstream }: Replica) => upstream.isDraining || now() - failedAt < AVOID_MS;
-    return [...inTurn.filter((replica) => !isAvoided(replica)), ...inTurn.filter(isAvoided)];
-  }
-
+export function createReplicas(origins: readonly string[]): Replicas {
+  const all = origins.map((origin) => createHttpReplica(origin));
   return {
-    async send(request, signal) {
-      let failure: unknown;
-      for (const replica of candidates()) {
-        try {
-          return await replica.upstream.send({ ...request, signal }, async (body) =>
-            Buffer.from(await body.arrayBuffer()),
-          );
-        } catch (error) {
-          // An end that the caller asked for says nothing of the replica.
-          if (!signal.aborted) replica.failedAt = now();
-          const mayBeRepeated = wasRefused(error) || (request.method === 'GET' && !signal.aborted);
-          if (!mayBeRepeated) throw new ConnectionLostError('the connection to orders failed', { cause: error });
-          failure = error;
-        }
-      }
-      throw new TransientError('no replica of orders could be reached', { cause: failure });
-    },
+    all,
     async check(signal) {
-      await Promise.any(replicas.map(({ upstream }) => checkAlive(upstream.pool, signal)));
+      await Promise.any(all.map((replica) => replica.check(signal)));
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(replicas.map(({ upstream }) => upstream.pool.destroy()));
+      await Promise.all(all.map((replica) => replica[Symbol.asyncDispose]()));
     },
   };
 }
 
-/** The limits of time are the caller's, by its signal. */
-function poolOptions(connections: number): Pool.Options {
-  return {
-    connections,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-    keepAliveTimeout: 30_000,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxResponseSize: MAX_ANSWER_BYTES,
-  };
-}
-
-async function checkAlive(pool: Pool, signal: AbortSignal): Promise<void> {
-  const { statusCode, body } = await pool.request({ method: 'GET', path: '/health/live', signal });
-  await body.dump();
-  if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
-}
-
-function wasRefused(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && NOTHING_SENT.has(String(error.code));
+/** Rejects with NotSentError when there was no connection, and with ConnectionLostError when it broke. */
+export async function sendTo(
+  replica: HttpReplica,
+  request: UpstreamRequest,
+  signal: AbortSignal,
+): Promise<BufferedAnswer> {
+  try {
+    return await replica.send({ ...request, signal }, async (body) => Buffer.from(await body.arrayBuffer()));
+  } catch (error) {
+    if (error instanceof NotSentError) throw error;
+    throw new ConnectionLostError('the connection to orders failed', { cause: error });
+  }
 }

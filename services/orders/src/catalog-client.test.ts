@@ -1,6 +1,7 @@
 import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
 import { PermanentError } from '@shop/kit/failures.ts';
+import { createHttpReplica } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { expect, it } from 'vitest';
@@ -10,8 +11,9 @@ const logger = createLogger({ service: 'orders', instance: 'orders-test', level:
 
 /** What orders makes of this answer of the catalog. */
 function read(status: number, body: unknown) {
-  const client = { send: async () => ({ status, body }), [Symbol.asyncDispose]: async () => undefined };
-  const policy = createCallPolicy('orders-catalog', edges['orders-catalog'], logger);
+  const replicas = [createHttpReplica('http://127.0.0.1:9')];
+  const client = { replicas, send: async () => ({ status, body }), [Symbol.asyncDispose]: async () => undefined };
+  const policy = createCallPolicy('orders-catalog', edges['orders-catalog'], logger, replicas);
   return createCatalog(client, policy).findProduct(1, Deadline.after(9_000));
 }
 

@@ -1,6 +1,7 @@
 import type { Deadline } from '@shop/kit/deadline.ts';
 import { PermanentError } from '@shop/kit/failures.ts';
 import type { HttpClient } from '@shop/kit/http-client.ts';
+import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import type { CallPolicy } from '@shop/kit/resilience.ts';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -21,7 +22,7 @@ const ProductBody = Compile(
   Type.Object({ id: Type.Integer(), price: Type.Integer({ minimum: 1 }), currency: Type.String() }),
 );
 
-export function createCatalog(client: HttpClient, policy: CallPolicy): Catalog {
+export function createCatalog(client: HttpClient, policy: CallPolicy<HttpReplica>): Catalog {
   return {
     async findProduct(id, deadline) {
       const { status, body } = await policy.execute({ deadline, idempotent: true }, (attempt) =>

@@ -35,7 +35,6 @@ async function driveWith(
     stock: {
       reserve: () => answer('reserve', reserve),
       release: () => answer('release', undefined),
-      [Symbol.asyncDispose]: async () => undefined,
     },
     payments: { charge: () => answer('charge', charge), refund: () => answer('refund', undefined) },
     metrics: {} as OrderMetrics,
@@ -121,7 +120,6 @@ describe('a save whose answer is lost while the database goes away past the dead
       stock: {
         reserve: async () => reserve,
         release: async () => undefined,
-        [Symbol.asyncDispose]: async () => undefined,
       },
       payments: { charge: async () => 'accepted', refund: async () => undefined },
       metrics: {} as OrderMetrics,

@@ -13,14 +13,12 @@ import { createOwnership } from './ownership.ts';
 import { createPayments } from './payments-client.ts';
 import { createPlanting } from './planted/planted.ts';
 import { openPublisher } from './publisher.ts';
-import { createStock } from './stock-client.ts';
+import { createStock, createStockReplica } from './stock-client.ts';
 
 await runService('orders', process.env, async () => {
   const config = loadConfig(process.env);
   const { instance, catalog, payments, stock } = config;
   const logger = createLogger({ service: 'orders', instance, level: config.logLevel });
-  const policy = (edge: string, limits: typeof catalog.limits) => createCallPolicy(edge, limits, logger);
-
   const planting = createPlanting(config.plants);
   warnOfPlants(config.plants, logger);
 
@@ -35,18 +33,19 @@ await runService('orders', process.env, async () => {
   });
   await using catalogClient = createHttpClient('orders-catalog', catalog.origins);
   await using paymentsClient = createHttpClient('orders-payments', payments.origins);
-  await using stockClient = createStock(stock.addresses, policy('orders-stock', stock.limits));
+  using open = new DisposableStack();
+  const stockReplicas = stock.addresses.map((address) => open.use(createStockReplica(address)));
+  using catalogPolicy = createCallPolicy('orders-catalog', catalog.limits, logger, catalogClient.replicas);
+  using paymentsPolicy = createCallPolicy('orders-payments', payments.limits, logger, paymentsClient.replicas);
+  using stockPolicy = createCallPolicy('orders-stock', stock.limits, logger, stockReplicas);
 
   const orders = createOrders({
     database: planting.database(database, publisher),
     ownership,
     publisher,
-    catalog: createCatalog(catalogClient, policy('orders-catalog', catalog.limits)),
-    payments: createPayments(
-      planting.paymentsClient(paymentsClient),
-      planting.paymentsPolicy(policy('orders-payments', payments.limits)),
-    ),
-    stock: stockClient,
+    catalog: createCatalog(catalogClient, catalogPolicy),
+    payments: createPayments(planting.paymentsClient(paymentsClient), planting.paymentsPolicy(paymentsPolicy)),
+    stock: createStock(stockPolicy),
     logger,
     failpoint: createFailpoints('orders', config.failpointDir),
     flags,

@@ -1,6 +1,7 @@
 import type { Deadline } from '@shop/kit/deadline.ts';
 import { PermanentError } from '@shop/kit/failures.ts';
 import type { HttpClient } from '@shop/kit/http-client.ts';
+import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import type { CallPolicy } from '@shop/kit/resilience.ts';
 
 export interface Charge {
@@ -26,7 +27,7 @@ const CHARGE_RESULTS: Readonly<Record<number, ChargeResult>> = {
   409: 'voided',
 };
 
-export function createPayments(client: HttpClient, policy: CallPolicy): Payments {
+export function createPayments(client: HttpClient, policy: CallPolicy<HttpReplica>): Payments {
   return {
     async charge({ orderId, amountKopiykas, currency }, deadline) {
       const body = { orderId, amount: amountKopiykas, currency, idempotencyKey: `${orderId}:charge` };

@@ -1,6 +1,7 @@
 import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
 import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
+import { createHttpReplica } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import { CallUnavailableError, createCallPolicy } from '@shop/kit/resilience.ts';
@@ -107,8 +108,10 @@ describe('orders with many lines', () => {
   });
 
   it('do not refuse one another', async () => {
-    const policy = createCallPolicy('orders-catalog', edges['orders-catalog'], logger);
+    const replicas = [createHttpReplica('http://127.0.0.1:9')];
+    const policy = createCallPolicy('orders-catalog', edges['orders-catalog'], logger, replicas);
     const client = {
+      replicas,
       send: async ({ path }: { path: string }) => {
         await new Promise(setImmediate);
         return { status: 200, body: { id: Number(path.split('/').at(-1)), price: 10_000, currency: 'UAH' } };

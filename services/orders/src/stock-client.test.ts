@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { handleUnaryCall, ServiceDefinition } from '@grpc/grpc-js';
 import { Deadline } from '@shop/kit/deadline.ts';
@@ -6,7 +7,7 @@ import { grpc, loadProto } from '@shop/kit/grpc.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterEach, expect, it, vi } from 'vitest';
-import { createStock } from './stock-client.ts';
+import { createStock, createStockReplica } from './stock-client.ts';
 
 const ORDER_ID = '0198c9a0-0000-7000-8000-000000000001';
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
@@ -26,11 +27,24 @@ async function serve(inventory: Record<'Reserve' | 'Release', handleUnaryCall<un
   return port;
 }
 
-function stockAt(port: number) {
-  const policy = createCallPolicy('orders-stock', edges['orders-stock'], logger);
-  const stock = createStock([`127.0.0.1:${port}`], policy);
-  opened.push(() => stock[Symbol.asyncDispose]());
-  return { stock, policy };
+const reserving = {
+  Reserve: ((_call, callback) => callback(null, { outcome: 'RESERVE_OUTCOME_RESERVED' })) satisfies handleUnaryCall<
+    unknown,
+    unknown
+  >,
+  Release: ((_call, callback) => callback(null, {})) satisfies handleUnaryCall<unknown, unknown>,
+};
+
+function replicaAt(port: number) {
+  const replica = createStockReplica(`127.0.0.1:${port}`);
+  opened.push(() => replica[Symbol.dispose]());
+  return replica;
+}
+
+function stockAt(...ports: number[]) {
+  const policy = createCallPolicy('orders-stock', edges['orders-stock'], logger, ports.map(replicaAt));
+  opened.push(() => policy[Symbol.dispose]());
+  return { stock: createStock(policy), policy };
 }
 
 /** A stock service that takes calls and never answers, and how many ms it was given for each. */
@@ -73,16 +87,33 @@ async function aNetwork(port: number) {
 }
 
 it('leaves a connection that carries nothing any more', { timeout: 15_000 }, async () => {
-  const network = await aNetwork(
-    await serve({
-      Reserve: (_call, callback) => callback(null, { outcome: 'RESERVE_OUTCOME_RESERVED' }),
-      Release: (_call, callback) => callback(null, {}),
-    }),
-  );
+  const network = await aNetwork(await serve(reserving));
   const { stock } = stockAt(network.port);
   const reserve = () => stock.reserve(ORDER_ID, [], Deadline.after(9_000));
   expect(await reserve()).toBe('reserved');
   network.cut();
   // The connection is pinged after 3 s, and given up a second later.
   await vi.waitFor(async () => expect(await reserve()).toBe('reserved'), { timeout: 12_000, interval: 100 });
+});
+
+/** A process that is frozen: its kernel takes connections and what they bring. */
+async function aFrozenStock() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.push(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+it('goes to another replica when one does not answer', async () => {
+  const { stock } = stockAt(await aFrozenStock(), await serve(reserving));
+  for (let call = 0; call < 4; call += 1) {
+    expect(await stock.reserve(ORDER_ID, [], Deadline.after(9_000))).toBe('reserved');
+  }
+});
+
+it('finds a replica alive whatever that says of its health, and not one that says nothing', async () => {
+  const unaware = replicaAt(await serve(reserving));
+  await expect(unaware.check(AbortSignal.timeout(5_000))).resolves.toBeUndefined();
+  const frozen = replicaAt(await aFrozenStock());
+  await expect(frozen.check(AbortSignal.timeout(100))).rejects.toThrow('no answer to a health check');
 });

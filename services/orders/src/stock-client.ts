@@ -2,6 +2,7 @@ import type { Client, Metadata, ServiceError } from '@grpc/grpc-js';
 import type { Deadline } from '@shop/kit/deadline.ts';
 import { OutOfTimeError, PermanentError, TransientError } from '@shop/kit/failures.ts';
 import { grpc, loadProto } from '@shop/kit/grpc.ts';
+import type { Replica } from '@shop/kit/replica-picker.ts';
 import type { Attempt, CallPolicy } from '@shop/kit/resilience.ts';
 import { createGrpcClientSpans } from '@shop/kit/spans/grpc-calls.ts';
 import { stockTarget } from './stock-target.ts';
@@ -14,7 +15,7 @@ export interface StockLine {
 /** `released`: the order was released before this call arrived, so nothing was taken. */
 export type ReserveResult = 'reserved' | 'insufficient' | 'released';
 
-export interface Stock extends AsyncDisposable {
+export interface Stock {
   /** All lines or none. Rejects with CallUnavailableError when the outcome is unknown. */
   reserve(orderId: string, lines: readonly StockLine[], deadline: Deadline): Promise<ReserveResult>;
   /** Puts back what was, or may have been, reserved. Rejects when that is not certain. */
@@ -44,51 +45,89 @@ type Unary = (
   callback: (error: ServiceError | null, response?: { outcome?: string }) => void,
 ) => { cancel(): void };
 
-/** One channel for all calls; it balances over the addresses and reconnects by itself. */
-export function createStock(addresses: readonly string[], policy: CallPolicy): Stock {
+/** A replica of stock, or the replicas behind one name. */
+export interface StockReplica extends Replica, Disposable {
+  /** One attempt. Rejects with OutOfTimeError, TransientError or PermanentError, by its status. */
+  call(method: 'Reserve' | 'Release', request: object, attempt: Attempt): Promise<{ outcome?: string }>;
+}
+
+const CHANNEL_OPTIONS = {
+  // Where a name has several addresses.
+  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.min_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+  'grpc.enable_retries': 0,
+  // Pods that are replaced get other addresses: a lost connection asks for them, and not half a minute later.
+  'grpc.dns_min_time_between_resolutions_ms': 1_000,
+  // HTTP/2 would keep a connection whose other side is gone without a word for as long as the kernel does, a quarter of an
+  // hour. Servers made with grpc-js take any number of pings. Source: https://grpc.io/docs/guides/keepalive
+  'grpc.keepalive_time_ms': 3_000,
+  'grpc.keepalive_timeout_ms': 1_000,
+  'grpc.keepalive_permit_without_calls': 1,
+};
+
+/** A channel to `address`, `host:port`; it connects with the first call, and again by itself. */
+export function createStockReplica(address: string): StockReplica {
   const { stock } = grpc.loadPackageDefinition(loadProto('stock.proto')) as unknown as {
     stock: { Inventory: new (...args: ConstructorParameters<typeof grpc.Client>) => Client & Record<string, Unary> };
   };
-  const client = new stock.Inventory(stockTarget(addresses), grpc.credentials.createInsecure(), {
-    'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
-    'grpc.initial_reconnect_backoff_ms': 100,
-    'grpc.min_reconnect_backoff_ms': 100,
-    'grpc.max_reconnect_backoff_ms': 1_000,
-    'grpc.enable_retries': 0,
-    // Pods that are replaced get other addresses: a lost connection asks for them, and not half a minute later.
-    'grpc.dns_min_time_between_resolutions_ms': 1_000,
-    // HTTP/2 would keep a connection whose other side is gone without a word for as long as the kernel does, a quarter of an
-    // hour. Servers made with grpc-js take any number of pings. Source: https://grpc.io/docs/guides/keepalive
-    'grpc.keepalive_time_ms': 3_000,
-    'grpc.keepalive_timeout_ms': 1_000,
-    'grpc.keepalive_permit_without_calls': 1,
-  });
-
+  const client = new stock.Inventory(stockTarget(address), grpc.credentials.createInsecure(), CHANNEL_OPTIONS);
   const spans = createGrpcClientSpans('stock.Inventory');
 
-  function call(method: 'Reserve' | 'Release', request: object, attempt: Attempt): Promise<{ outcome?: string }> {
-    return new Promise((resolve, reject) => {
-      const unary = client[method] as Unary;
-      const cancel = () => sent.cancel();
-      const metadata = new grpc.Metadata();
-      const traced = spans.start(method, metadata);
-      const options = { deadline: Date.now() + attempt.timeoutMs };
-      const sent = unary.call(client, request, metadata, options, (error, response) => {
-        traced?.answered(error);
-        // An answered call has nothing left to cancel.
-        attempt.signal.removeEventListener('abort', cancel);
-        if (error === null && response !== undefined) resolve(response);
-        else reject(error === null ? new PermanentError(`stock: ${method} had no response`) : typed(method, error));
+  return {
+    address,
+    call(method, request, attempt) {
+      return new Promise((resolve, reject) => {
+        const unary = client[method] as Unary;
+        const cancel = () => sent.cancel();
+        const metadata = new grpc.Metadata();
+        const traced = spans.start(method, metadata);
+        // The deadline is told to stock. It is of the wall clock, so that the end is the signal's.
+        const options = { deadline: Date.now() + attempt.timeoutMs };
+        const sent = unary.call(client, request, metadata, options, (error, response) => {
+          traced?.answered(error);
+          // An answered call has nothing left to cancel.
+          attempt.signal.removeEventListener('abort', cancel);
+          if (error === null && response !== undefined) resolve(response);
+          else reject(error === null ? new PermanentError(`stock: ${method} had no response`) : typed(method, error));
+        });
+        attempt.signal.addEventListener('abort', cancel, { once: true });
       });
-      attempt.signal.addEventListener('abort', cancel, { once: true });
-    });
-  }
+    },
+    check: (signal) => checkHealth(client, signal),
+    [Symbol.dispose]: () => client.close(),
+  };
+}
 
+/** Statuses that are not of the server's making, or that it gives to no question for its health. */
+const NO_ANSWER = new Set([grpc.status.UNAVAILABLE, grpc.status.CANCELLED, grpc.status.DEADLINE_EXCEEDED]);
+
+/**
+ * Asks `grpc.health.v1.Health/Check` for the whole server. Any answer will do: one that is not ready has a dependency that is
+ * away, which its answers tell. The request for the whole server is an empty message.
+ * Source: https://github.com/grpc/grpc/blob/master/doc/health-checking.md
+ */
+function checkHealth(client: Client, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const nothing = () => Buffer.alloc(0);
+    const cancel = () => sent.cancel();
+    const sent = client.makeUnaryRequest('/grpc.health.v1.Health/Check', nothing, nothing, null, (error) => {
+      signal.removeEventListener('abort', cancel);
+      if (error === null || !NO_ANSWER.has(error.code)) resolve();
+      else reject(new TransientError(`stock: no answer to a health check (${grpc.status[error.code]})`));
+    });
+    signal.addEventListener('abort', cancel, { once: true });
+  });
+}
+
+/** What orders asks of stock, at the replicas of `policy`. */
+export function createStock(policy: CallPolicy<StockReplica>): Stock {
   return {
     async reserve(orderId, lines, deadline) {
       const request = { orderId, idempotencyKey: `${orderId}:reserve`, lines };
       const { outcome } = await policy.execute({ deadline, idempotent: true }, (attempt) =>
-        call('Reserve', request, attempt),
+        attempt.replica.call('Reserve', request, attempt),
       );
       const result = OUTCOMES[outcome ?? ''];
       if (result === undefined) throw new PermanentError(`stock: unexpected outcome ${outcome}`);
@@ -96,10 +135,9 @@ export function createStock(addresses: readonly string[], policy: CallPolicy): S
     },
     async release(orderId, deadline) {
       const request = { orderId, idempotencyKey: `${orderId}:release` };
-      await policy.execute({ deadline, idempotent: true }, (attempt) => call('Release', request, attempt));
-    },
-    async [Symbol.asyncDispose]() {
-      client.close();
+      await policy.execute({ deadline, idempotent: true }, (attempt) =>
+        attempt.replica.call('Release', request, attempt),
+      );
     },
   };
 }

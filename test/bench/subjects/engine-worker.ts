@@ -76,7 +76,6 @@ function assemble({ orders, ...others }: ShopDatabases) {
         return 'reserved';
       },
       release: () => Promise.reject(new Error('nothing is released here')),
-      [Symbol.asyncDispose]: async () => undefined,
     },
     payments: {
       charge: async ({ orderId, amountKopiykas }) => {

@@ -29,10 +29,10 @@ afterAll(() => recording[Symbol.asyncDispose]());
 /** A gateway in front of these orders; resolves with the answer to one request. */
 async function throughGateway(origin: string, path: string, init?: RequestInit): Promise<Response> {
   const limits = edges['gateway-orders'];
-  await using replicas = createReplicas([origin], limits.bulkhead);
-  const policy = createCallPolicy('gateway-orders', limits, logger);
+  await using replicas = createReplicas([origin]);
+  using policy = createCallPolicy('gateway-orders', limits, logger, replicas.all);
   const budgetMs = limits.callTimeoutMs;
-  const forward = createForwarder({ replicas, policy, budgetMs, logger, failpoint: async () => undefined });
+  const forward = createForwarder({ policy, budgetMs, logger, failpoint: async () => undefined });
   const server = await createApp({ forward, budgetMs, health: createHealth({}), logger });
   try {
     return await fetch((await server.listen({ host: '127.0.0.1', port: 0 })) + path, init);

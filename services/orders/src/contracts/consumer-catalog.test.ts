@@ -21,7 +21,9 @@ afterAll(() => recording[Symbol.asyncDispose]());
 
 async function asking<T>(origin: string, ask: (catalog: Catalog) => Promise<T>): Promise<T> {
   await using client = createHttpClient('orders-catalog', [origin]);
-  return await ask(createCatalog(client, createCallPolicy('orders-catalog', edges['orders-catalog'], logger)));
+  return await ask(
+    createCatalog(client, createCallPolicy('orders-catalog', edges['orders-catalog'], logger, client.replicas)),
+  );
 }
 
 it('a product that exists has its id, its price in kopiykas and its currency', async () => {

@@ -24,7 +24,9 @@ afterAll(() => recording[Symbol.asyncDispose]());
 
 async function asking<T>(origin: string, ask: (payments: Payments) => Promise<T>): Promise<T> {
   await using client = createHttpClient('orders-payments', [origin]);
-  return await ask(createPayments(client, createCallPolicy('orders-payments', edges['orders-payments'], logger)));
+  return await ask(
+    createPayments(client, createCallPolicy('orders-payments', edges['orders-payments'], logger, client.replicas)),
+  );
 }
 
 /** Every case has an order of its own, so that a provider can verify all of them on one database. */

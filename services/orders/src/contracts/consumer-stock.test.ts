@@ -5,20 +5,22 @@ import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type GrpcRecording, recordGrpc } from '../../../../test/support/grpc-contracts.ts';
-import { createStock, type Stock } from '../stock-client.ts';
+import { createStock, createStockReplica, type Stock, type StockReplica } from '../stock-client.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
 const orderId = (number: number) => `0198c9a0-0000-7000-8000-00000000000${number}`;
 const deadline = () => Deadline.after(5_000);
 let recording: GrpcRecording;
+let replica: StockReplica;
 let stock: Stock;
 
 beforeAll(async () => {
   recording = await recordGrpc('orders', 'stock', 'stock.Inventory');
-  stock = createStock([recording.address], createCallPolicy('orders-stock', edges['orders-stock'], logger));
+  replica = createStockReplica(recording.address);
+  stock = createStock(createCallPolicy('orders-stock', edges['orders-stock'], logger, [replica]));
 });
 afterAll(async () => {
-  await stock[Symbol.asyncDispose]();
+  replica[Symbol.dispose]();
   await recording[Symbol.asyncDispose]();
 });
 

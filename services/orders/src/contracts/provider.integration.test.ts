@@ -52,7 +52,6 @@ beforeEach(async () => {
     stock: {
       reserve: async () => behind.stock,
       release: async () => undefined,
-      [Symbol.asyncDispose]: async () => undefined,
     },
     payments: { charge: async () => behind.payments, refund: async () => undefined },
     publisher: {

@@ -5,7 +5,7 @@ import { type CallPolicy, CallUnavailableError } from '@shop/kit/resilience.ts';
  * Plant `breaker-counts-402`: a declined payment fails its attempt, which the circuit breaker counts. The policy's retry
  * sends nothing: it fails with the same answer, which is given to the caller in the end.
  */
-export function countingDeclined(policy: CallPolicy): CallPolicy {
+export function countingDeclined<R>(policy: CallPolicy<R>): CallPolicy<R> {
   return {
     get state() {
       return policy.state;
@@ -24,6 +24,7 @@ export function countingDeclined(policy: CallPolicy): CallPolicy {
         return declined;
       }
     },
+    [Symbol.dispose]: () => policy[Symbol.dispose](),
   };
 }
 

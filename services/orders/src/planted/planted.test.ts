@@ -7,6 +7,7 @@ import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
 import { TransientError } from '@shop/kit/failures.ts';
 import type { HttpClient } from '@shop/kit/http-client.ts';
+import { createHttpReplica } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import type { PlantName } from '@shop/kit/plants.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
@@ -24,6 +25,7 @@ const planting = (...names: PlantName[]) => createPlanting(new Set(names));
 function somePayments(status: number, ...names: PlantName[]) {
   let sent = 0;
   const client: HttpClient = {
+    replicas: [createHttpReplica('http://127.0.0.1:9')],
     async send() {
       sent += 1;
       return { status, body: undefined };
@@ -31,7 +33,12 @@ function somePayments(status: number, ...names: PlantName[]) {
     [Symbol.asyncDispose]: async () => undefined,
   };
   const { paymentsClient, paymentsPolicy } = planting(...names);
-  const policy = createCallPolicy('orders-payments', edges['orders-payments'], logger);
+  const policy = createCallPolicy(
+    'orders-payments',
+    { ...edges['orders-payments'], breakerFailingMs: 1 },
+    logger,
+    client.replicas,
+  );
   const payments = createPayments(paymentsClient(client), paymentsPolicy(policy));
   const charge = () =>
     payments.charge({ orderId: 'order-1', amountKopiykas: 6_000_000, currency: 'UAH' }, Deadline.after(4_000));

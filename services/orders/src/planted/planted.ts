@@ -1,5 +1,6 @@
 import type { Database } from '@shop/kit/database.ts';
 import type { HttpClient } from '@shop/kit/http-client.ts';
+import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import type { PlantName } from '@shop/kit/plants.ts';
 import type { CallPolicy } from '@shop/kit/resilience.ts';
 import type { Publisher } from '../publisher.ts';
@@ -14,7 +15,7 @@ export function createPlanting(plants: ReadonlySet<PlantName>) {
       plants.has('publish-in-request') ? publishingInRequest(database, publisher) : database,
     paymentsClient: (client: HttpClient): HttpClient =>
       plants.has('retry-declined') ? retryingDeclined(client) : client,
-    paymentsPolicy: (policy: CallPolicy): CallPolicy =>
+    paymentsPolicy: (policy: CallPolicy<HttpReplica>): CallPolicy<HttpReplica> =>
       plants.has('breaker-counts-402') ? countingDeclined(policy) : policy,
     isMandatory: plants.has('mandatory-unbound'),
   };

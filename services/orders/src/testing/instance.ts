@@ -4,6 +4,7 @@ import { edges, ORDER_BUDGET_MS } from '@shop/kit/edges.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { TransientError } from '@shop/kit/failures.ts';
 import type { HttpClient } from '@shop/kit/http-client.ts';
+import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { createCatalog } from '../catalog-client.ts';
@@ -30,6 +31,14 @@ const logger = createLogger({ service: 'orders', instance: 'orders-simulated', l
 
 /** How long the broker may take to confirm, in ms. */
 const CONFIRM_TIMEOUT_MS = 5_000;
+
+/** The network decides who is asked; a probe tells nothing of its faults. */
+const replica: HttpReplica = {
+  address: 'simulated',
+  check: async () => undefined,
+  send: () => Promise.reject(new Error('sent by the network')),
+  [Symbol.asyncDispose]: async () => undefined,
+};
 
 /** The world that an instance of the orders service lives in. */
 export interface Surroundings {
@@ -68,7 +77,7 @@ export function startInstance(
     if (fault !== undefined) strike(process, place as PlaceName, fault);
     if (!process.alive || process.paused) await process.gate();
   };
-  const policy = (edge: keyof typeof edges) => createCallPolicy(edge, edges[edge], logger);
+  const policy = (edge: keyof typeof edges) => createCallPolicy(edge, edges[edge], logger, [replica]);
   const client = httpClient(process, world);
   const { metrics } = world;
   const ownership = createOwnership({ database, instance: process.name, logger });
@@ -146,6 +155,7 @@ function watchInserts(database: Database, store: OrdersStore, inserting: Set<str
 
 function httpClient(from: SimulatedProcess, { network, payments, prices }: Surroundings): HttpClient {
   return {
+    replicas: [replica],
     async send({ path, body }, _attempt) {
       const product = /^\/products\/(\d+)$/.exec(path)?.[1];
       if (product !== undefined) {
@@ -190,7 +200,6 @@ function stockClient(
       ),
     release: (orderId, deadline) =>
       policy.execute({ deadline, idempotent: true }, () => send('release', orderId, () => stock.release(orderId))),
-    [Symbol.asyncDispose]: async () => undefined,
   };
 }
 
