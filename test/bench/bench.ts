@@ -26,6 +26,8 @@ export interface Bench extends AsyncDisposable {
   databases(): Promise<Databases>;
   floor(): Promise<Floor>;
   chain(): Promise<Chain>;
+  /** Loads a subject until its code is as fast as it gets. What the bench opens itself is warm. */
+  warm<T extends Pick<Floor, 'shoot'>>(subject: T): Promise<T>;
   /** Closes what is open; what is asked for afterwards is opened anew. */
   closeAll(): Promise<void>;
 }
@@ -66,7 +68,7 @@ export function openBench(options: BenchOptions, say: (line: string) => void): B
       async (): Promise<Worker> => startWorker(new URL('./subjects/load-worker.ts', import.meta.url)),
     );
 
-  async function warm<T extends Floor>(subject: T): Promise<T> {
+  async function warm<T extends Pick<Floor, 'shoot'>>(subject: T): Promise<T> {
     await subject.shoot({ concurrency: 32, limit: { durationMs: warmUpMs } });
     return subject;
   }
@@ -74,6 +76,7 @@ export function openBench(options: BenchOptions, say: (line: string) => void): B
   const bench: Bench = {
     options,
     say,
+    warm,
     shop: (kind) =>
       once(`the shop, ${kind}`, async () =>
         warm(await openShop({ project: `bench-${kind}`, ...KINDS[kind] }, await loadTool())),

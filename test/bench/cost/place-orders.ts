@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { PlatformConnection } from '../../../cli/src/platform/connection.ts';
@@ -24,7 +25,7 @@ export async function placeOrders(
     while (next < count) {
       const productId = PRODUCTS[next++ % PRODUCTS.length];
       const body = JSON.stringify({ customer: 'bench', lines: [{ productId, quantity: 1 }] });
-      const headers = { 'content-type': 'application/json' };
+      const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
       const answer = await pool.request({ path: '/api/orders', method: 'POST', headers, body });
       const text = await answer.body.text();
       if (answer.statusCode !== 201) throw new Error(`an order was answered ${answer.statusCode}: ${text}`);

@@ -29,7 +29,7 @@ export async function measureOrders(bench: Bench): Promise<Section> {
     ],
     notes: [
       "The floor is one Node process that runs an order's 16 statements over five databases through the services' own functions.",
-      'The chain is five processes with empty handlers, called as an order calls them. The shop is wired directly, all tracing on.',
+      'The chain is five processes with empty handlers, called as an order calls them. The shop is wired directly, all tracing on. Its orders have an Idempotency-Key, whose lookup is a statement more than the floor has.',
     ],
     measured,
   };

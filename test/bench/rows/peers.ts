@@ -11,8 +11,6 @@ import { openRestateServer } from '../subjects/restate-server.ts';
 import type { RestateOptions } from '../subjects/restate-worker.ts';
 import { shots } from './orders.ts';
 
-const WARM_UP_MS = { quick: 1_000, full: 5_000 } as const;
-
 /** (i) The product's saga engine against DBOS Transact and Restate: one process each, the same SQL on the same server. */
 export async function measurePeers(bench: Bench): Promise<Section> {
   const { cacheDir } = openProject('bench', cloneRoot(), process.env);
@@ -42,8 +40,7 @@ export async function measurePeers(bench: Bench): Promise<Section> {
     'DBOS Transact': workerFloor(dbos, { postgres }),
     Restate: workerFloor(restate, { postgres, 'restate server': server.pid }),
   };
-  const warmUp = { concurrency: 32, limit: { durationMs: WARM_UP_MS[bench.options.quick ? 'quick' : 'full'] } };
-  for (const one of Object.values(subjects)) await one.shoot(warmUp);
+  for (const one of Object.values(subjects)) await bench.warm(one);
   const cases = [1, 32].flatMap((concurrency) =>
     Object.entries(subjects).map(([name, one]) => shots(bench, `${name}, ${concurrency}`, one, concurrency)),
   );
@@ -60,6 +57,7 @@ export async function measurePeers(bench: Bench): Promise<Section> {
     })),
     notes: [
       `${versions.join(', ')}. Each in one process that holds steps and load, without tracing and logging, with ${ENGINE_POOLS.steps} connections to each database of a step and ${ENGINE_POOLS.orders} to that of its own records.`,
+      'All three run their steps through the database code of the services, with the same pools, after the same time under load. DBOS and Restate have four durable steps, of which one reads the price; ours saves its row after each step that changes something. Restate has the durability that its server has by default, and a second process; transactional steps of DBOS are not used.',
       "Steps are functions with the services' SQL. Ours writes its saga row, leases and outbox beside that, with recovery and relay running; its time is that of the orders, or from the first shipped to the last where that is longer. The peers' own records take that place.",
     ],
     measured,

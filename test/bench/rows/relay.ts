@@ -23,15 +23,15 @@ let nextRow = 20_000_000;
 /** (d) A backlog drained by the relay, against the same number of bare publishes with confirms on the same queue. */
 export async function measureRelay(bench: Bench): Promise<Section> {
   const events = bench.options.quick ? 4_000 : 20_000;
-  const [traced, untraced] = [await bench.shop('traced'), await bench.shop('untraced')];
+  const [traced, metered] = [await bench.shop('traced'), await bench.shop('metered')];
   await using publisher = startWorker(new URL('../subjects/publish-worker.ts', import.meta.url));
   const bare = `bare publish, ${IN_FLIGHT} in flight`;
   const cases: Case[] = [
     { name: 'relay, tracing on', run: () => drain(traced, events) },
-    { name: 'relay, tracing off', run: () => drain(untraced, events) },
+    { name: 'relay, tracing off', run: () => drain(metered, events) },
     { name: bare, run: () => publish(publisher, traced, events) },
   ];
-  const measured = await withoutShipping([traced, untraced], async () => {
+  const measured = await withoutShipping([traced, metered], async () => {
     bench.say('a shot of each case that does not count');
     for (const one of cases) await one.run();
     return alternate(cases, { ...bench.options, say: bench.say });

@@ -1,6 +1,7 @@
 import type { DatabaseName } from '../../../cli/src/platform/connection.ts';
 import { databaseNames } from '../../../cli/src/providers/databases.ts';
-import type { Database } from '../../../kit/src/database.ts';
+import { type Database, openDatabase } from '../../../kit/src/database.ts';
+import { createLogger } from '../../../kit/src/logger.ts';
 
 /** URLs of the services' own roles; they hold passwords. */
 export type DatabaseUrls = Readonly<Record<DatabaseName, string>>;
@@ -26,4 +27,11 @@ export function openDatabases(
 ): Record<DatabaseName, Database> {
   const opened = databaseNames.map((name) => [name, open(urls[name], name === 'orders' ? sizes.orders : sizes.steps)]);
   return Object.fromEntries(opened) as Record<DatabaseName, Database>;
+}
+
+/** All five as the services open them: every engine of a comparison runs its steps through the same code. */
+export function openEngineDatabases(urls: DatabaseUrls, engine: string): Record<DatabaseName, Database> {
+  const logger = createLogger({ service: 'bench', instance: engine, level: 'fatal' });
+  const open = (url: string, poolSize: number) => openDatabase({ url, poolSize, applicationName: engine, logger });
+  return openDatabases(urls, open, ENGINE_POOLS);
 }

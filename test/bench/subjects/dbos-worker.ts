@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { closedLoop, type LoopLimit, type LoopResult } from '../measure/closed-loop.ts';
 import { answerCalls } from '../measure/worker.ts';
-import { openBareDatabase } from './bare-database.ts';
-import { type DatabaseUrls, ENGINE_POOLS, openDatabases } from './databases.ts';
+import { type DatabaseUrls, ENGINE_POOLS, openEngineDatabases } from './databases.ts';
 import { runPeerOrder } from './peer-order.ts';
 import { nextProduct } from './products.ts';
 import { createDownstream } from './shop-sql.ts';
@@ -36,7 +35,7 @@ let place: (() => Promise<void>) | undefined;
 answerCalls({
   async open({ urls, systemUrl, module }: DbosOptions): Promise<void> {
     const { DBOS } = (await import(module)) as { DBOS: Dbos };
-    const downstream = createDownstream(openDatabases(urls, openBareDatabase, ENGINE_POOLS));
+    const downstream = createDownstream(openEngineDatabases(urls, 'dbos'));
     const systemDatabasePoolSize = ENGINE_POOLS.orders;
     DBOS.setConfig({ name: 'bench', systemDatabaseUrl: systemUrl, systemDatabasePoolSize, logLevel: 'error' });
     const workflow = DBOS.registerWorkflow(

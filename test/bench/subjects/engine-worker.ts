@@ -3,7 +3,7 @@
  * them. What it calls over the network there are functions here, with the SQL of the services behind it.
  */
 import { randomUUID } from 'node:crypto';
-import { type Database, openDatabase } from '../../../kit/src/database.ts';
+import type { Database } from '../../../kit/src/database.ts';
 import { Deadline } from '../../../kit/src/deadline.ts';
 import { ORDER_BUDGET_MS } from '../../../kit/src/edges.ts';
 import { createLogger } from '../../../kit/src/logger.ts';
@@ -18,7 +18,7 @@ import { startRelay } from '../../../services/orders/src/relay.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { closedLoop, type LoopLimit, type LoopResult } from '../measure/closed-loop.ts';
 import { answerCalls } from '../measure/worker.ts';
-import { type DatabaseUrls, ENGINE_POOLS, openDatabases } from './databases.ts';
+import { type DatabaseUrls, openEngineDatabases } from './databases.ts';
 import { nextProduct } from './products.ts';
 import { createDownstream, type ShopDatabases } from './shop-sql.ts';
 
@@ -33,8 +33,7 @@ let engine: { readonly placeOrder: PlaceOrder; readonly orders: Database; readon
 
 answerCalls({
   async open(urls: DatabaseUrls): Promise<void> {
-    const open = (url: string, poolSize: number) => openDatabase({ url, poolSize, applicationName: 'engine', logger });
-    engine = assemble(openDatabases(urls, open, ENGINE_POOLS));
+    engine = assemble(openEngineDatabases(urls, 'engine'));
   },
   /**
    * Ends when all that was placed is shipped too. Its time is that of the loop, or from the first order shipped to the last

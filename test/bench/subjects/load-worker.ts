@@ -1,4 +1,5 @@
 /** The load tool: a process that places orders through a gateway, so that its CPU time is known apart. */
+import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { closedLoop, type LoopLimit, type LoopResult } from '../measure/closed-loop.ts';
 import { answerCalls } from '../measure/worker.ts';
@@ -20,12 +21,12 @@ answerCalls({
   },
 });
 
-/** One order of one product. Throws for any answer but 201. */
+/** One order of one product, with a key of its own as clients send it. Throws for any answer but 201. */
 async function place(pool: Pool): Promise<void> {
   const { statusCode, body } = await pool.request({
     method: 'POST',
     path: '/api/orders',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', 'idempotency-key': randomUUID() },
     body: JSON.stringify({ customer: 'Bench', lines: [{ productId: nextProduct(), quantity: 1 }] }),
   });
   const text = await body.text();

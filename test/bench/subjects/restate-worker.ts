@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { closedLoop, type LoopLimit, type LoopResult } from '../measure/closed-loop.ts';
 import { answerCalls } from '../measure/worker.ts';
-import { openBareDatabase } from './bare-database.ts';
-import { type DatabaseUrls, ENGINE_POOLS, openDatabases } from './databases.ts';
+import { type DatabaseUrls, openEngineDatabases } from './databases.ts';
 import { runPeerOrder } from './peer-order.ts';
 import { nextProduct } from './products.ts';
 import { createDownstream } from './shop-sql.ts';
@@ -40,7 +39,7 @@ let place: (() => Promise<void>) | undefined;
 answerCalls({
   async open({ urls, module, ingress, admin, port }: RestateOptions): Promise<void> {
     const restate = (await import(module)) as Restate;
-    const downstream = createDownstream(openDatabases(urls, openBareDatabase, ENGINE_POOLS));
+    const downstream = createDownstream(openEngineDatabases(urls, 'restate'));
     const orders = restate.service({
       name: 'orders',
       handlers: {
