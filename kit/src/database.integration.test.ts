@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { trace } from '@opentelemetry/api';
+import { type Attributes, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../test/support/infrastructure.ts';
 import { type Database, openDatabase, type Queryable, sql } from './database.ts';
@@ -238,4 +238,42 @@ it('after a BEGIN that fails nothing is run', async () => {
     `SELECT count(*)::int AS count FROM saga_owners WHERE instance = 'none'`,
   );
   expect((await single.query<{ count: number }>(count, [])).rows[0]?.count).toBe(0);
+});
+
+it('callers that wait for a connection are counted meanwhile, and their wait when they have one', async () => {
+  const own = await createDatabase('orders');
+  await using single = openDatabase({ url: own.url, poolSize: 1, applicationName: 'kit-test', logger });
+  const { host, pathname } = new URL(own.url);
+  const name = `${host}${pathname}`;
+  /** The series of this test's pool, by the state that a connection is in. */
+  const ofPool = <Point extends { attributes: Attributes }>(points: readonly Point[]) =>
+    points.filter(({ attributes }) => attributes['db.client.connection.pool.name'] === name);
+  const valuesOf = async (metric: string) =>
+    ofPool(await telemetry.values(metric)).map(({ attributes, value }) => [
+      attributes['db.client.connection.state'],
+      value,
+    ]);
+  const waits = async () => ofPool(await telemetry.durations('db.client.connection.wait_time'))[0]?.count;
+  const held = Promise.withResolvers<void>();
+  const holding = single.transaction(async (transaction) => {
+    await transaction.query(ownPid, []);
+    await held.promise;
+  });
+  const waiting = single.query(ownPid, []);
+  try {
+    await expect.poll(waits).toBe(1);
+    expect(await valuesOf('db.client.connection.pending_requests')).toEqual([[undefined, 1]]);
+    expect(await valuesOf('db.client.connection.count')).toEqual([
+      ['idle', 0],
+      ['used', 1],
+    ]);
+  } finally {
+    held.resolve();
+    await Promise.all([holding, waiting]);
+  }
+  expect(await waits()).toBe(2);
+  expect(await valuesOf('db.client.connection.count')).toEqual([
+    ['idle', 1],
+    ['used', 0],
+  ]);
 });

@@ -5,6 +5,7 @@ import { ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError, messageOf } from './failures.ts';
 import type { Logger } from './logger.ts';
 import { Sequence } from './sequence.ts';
+import { observePool } from './spans/pool.ts';
 import { createQuerySpans } from './spans/queries.ts';
 import { untraced } from './tracing.ts';
 
@@ -126,10 +127,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
   });
   const spans = createQuerySpans(options.url);
+  const connect = observePool(pool, options.url);
   pool.on('error', (error) => options.logger.warn({ err: error }, 'an idle database connection was lost'));
 
   async function withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const client = await pool.connect().catch((error: unknown) => {
+    const client = await connect().catch((error: unknown) => {
       throw classify(error, false);
     });
     const connection: Connection = { client, broken: false };

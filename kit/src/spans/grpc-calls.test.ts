@@ -7,7 +7,9 @@ import { createGrpcClientSpans, traceUnary } from './grpc-calls.ts';
 import { seen, seeTelemetry } from './testing.ts';
 
 const telemetry = seeTelemetry();
-const spans = createGrpcClientSpans('stock.Inventory');
+const spans = createGrpcClientSpans('stock.Inventory', 'stock.shop:5001');
+/** Whom the client calls, as it was told. */
+const calledServer = { 'server.address': 'stock.shop', 'server.port': 5001 };
 const traceIds: (string | undefined)[] = [];
 let server: Server;
 let client: Client & Record<string, Unary>;
@@ -72,7 +74,12 @@ describe('a gRPC call', () => {
       'rpc.response.status_code': 'OK',
     };
     const [sent, served] = [ofKind(SpanKind.CLIENT), ofKind(SpanKind.SERVER)];
-    expect(sent && seen(sent)).toEqual({ name: 'POST', kind: SpanKind.CLIENT, error: false, attributes });
+    expect(sent && seen(sent)).toEqual({
+      name: 'POST',
+      kind: SpanKind.CLIENT,
+      error: false,
+      attributes: { ...attributes, ...calledServer },
+    });
     expect(served && seen(served)).toEqual({
       name: 'POST /stock.Inventory/Reserve',
       kind: SpanKind.SERVER,

@@ -1,8 +1,8 @@
 import type { Metadata, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
-import { type Context, context, type Histogram, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
+import { type Attributes, context, type Histogram, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import { grpc } from '../grpc.ts';
 import { durationOf } from './durations.ts';
-import { causeOf, Operation } from './operation.ts';
+import { type Beginning, causeOf, Operation, serverOf } from './operation.ts';
 
 /** A failure as grpc-js tells it; null is none. */
 type Failure = { readonly code?: number | null } | null;
@@ -13,13 +13,18 @@ export interface GrpcClientSpans {
   start(method: string, metadata: Metadata): GrpcCall | undefined;
 }
 
-export function createGrpcClientSpans(service: string): GrpcClientSpans {
+/** `address` is the server's, `host:port`. */
+export function createGrpcClientSpans(service: string, address: string): GrpcClientSpans {
   const duration = durationOf('rpc.client.call.duration');
+  const server = serverOf(new URL(`grpc://${address}`), 443);
   return {
     start(method, metadata) {
       const parent = causeOf();
       if (parent === undefined) return undefined;
-      const call = new GrpcCall('POST', SpanKind.CLIENT, `${service}/${method}`, parent, duration);
+      const call = new GrpcCall(
+        { name: 'POST', kind: SpanKind.CLIENT, method: `${service}/${method}`, server, parent },
+        duration,
+      );
       propagation.inject(call.context, metadata, metadataSetter);
       return call;
     },
@@ -40,7 +45,10 @@ export function traceUnary<Request, Response>(handle: Handler<Request, Response>
   return (call, callback) => {
     const parent = propagation.extract(ROOT_CONTEXT, call.metadata, metadataGetter);
     const path = call.getPath();
-    const traced = new GrpcCall(`POST ${path}`, SpanKind.SERVER, path.slice(1), parent, duration);
+    const traced = new GrpcCall(
+      { name: `POST ${path}`, kind: SpanKind.SERVER, method: path.slice(1), parent },
+      duration,
+    );
     call.once('cancelled', () => traced.answered({ code: grpc.status.CANCELLED }));
     const answer: sendUnaryData<Response> = (error, ...rest) => {
       traced.answered(error);
@@ -50,11 +58,18 @@ export function traceUnary<Request, Response>(handle: Handler<Request, Response>
   };
 }
 
+interface CallBeginning extends Omit<Beginning, 'attributes' | 'series'> {
+  /** `package.Service/Method`. */
+  readonly method: string;
+  /** The client's: whom it calls. */
+  readonly server?: Attributes;
+}
+
 /** A call's span with its outcome. */
 class GrpcCall extends Operation {
-  constructor(name: string, kind: SpanKind, method: string, parent: Context, duration: Histogram) {
-    const attributes = { 'rpc.system.name': 'grpc', 'rpc.method': method };
-    super({ name, kind, attributes, series: attributes, parent }, duration);
+  constructor({ method, server, ...beginning }: CallBeginning, duration: Histogram) {
+    const attributes = { 'rpc.system.name': 'grpc', 'rpc.method': method, ...server };
+    super({ ...beginning, attributes, series: attributes }, duration);
   }
 
   /** Ends it with its status. The failure's details are left out: they may hold values. */

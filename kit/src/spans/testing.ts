@@ -20,6 +20,8 @@ export interface SeenTelemetry {
   spans(): readonly ReadableSpan[];
   /** The series of a duration: their attributes, and how often each was recorded. */
   durations(name: string): Promise<readonly { attributes: Attributes; count: number }[]>;
+  /** What the series of a counter or gauge are now. */
+  values(name: string): Promise<readonly { attributes: Attributes; value: number }[]>;
   /** Runs `work` in a span that is a parent, and gives that. */
   inParent<T>(work: () => T): T;
 }
@@ -39,6 +41,13 @@ export function seeTelemetry(): SeenTelemetry {
     new CompositePropagator({ propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()] }),
   );
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  const pointsOf = async (name: string) => {
+    const { resourceMetrics } = await reader.collect();
+    return resourceMetrics.scopeMetrics
+      .flatMap(({ metrics: list }) => list)
+      .filter(({ descriptor }) => descriptor.name === name)
+      .flatMap(({ dataPoints }): { attributes: Attributes; value: unknown }[] => dataPoints);
+  };
   beforeEach(() => exporter.reset());
   afterAll(() => {
     for (const api of [trace, metrics, propagation, context]) api.disable();
@@ -46,13 +55,12 @@ export function seeTelemetry(): SeenTelemetry {
   return {
     spans: () => exporter.getFinishedSpans(),
     async durations(name) {
-      const { resourceMetrics } = await reader.collect();
-      const found = resourceMetrics.scopeMetrics
-        .flatMap(({ metrics: list }) => list)
-        .filter(({ descriptor }) => descriptor.name === name);
-      return found.flatMap(({ dataPoints }) =>
-        dataPoints.map(({ attributes, value }) => ({ attributes, count: (value as Histogram).count })),
-      );
+      const points = await pointsOf(name);
+      return points.map(({ attributes, value }) => ({ attributes, count: (value as Histogram).count }));
+    },
+    async values(name) {
+      const points = await pointsOf(name);
+      return points.map(({ attributes, value }) => ({ attributes, value: value as number }));
     },
     inParent: (work) => tracers.getTracer('test').startActiveSpan('parent', work),
   };

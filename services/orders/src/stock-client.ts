@@ -73,7 +73,7 @@ export function createStockReplica(address: string): StockReplica {
     stock: { Inventory: new (...args: ConstructorParameters<typeof grpc.Client>) => Client & Record<string, Unary> };
   };
   const client = new stock.Inventory(stockTarget(address), grpc.credentials.createInsecure(), CHANNEL_OPTIONS);
-  const spans = createGrpcClientSpans('stock.Inventory');
+  const spans = createGrpcClientSpans('stock.Inventory', address);
 
   return {
     address,

@@ -1,0 +1,38 @@
+import { metrics } from '@opentelemetry/api';
+import type { Pool, PoolClient } from 'pg';
+import { durationOf } from './durations.ts';
+
+/**
+ * Counts the connections of a pool and who waits for one (`db.client.connection.*`, semantic conventions 1.44). The
+ * function that it gives takes a connection by hand, as `pool.connect` does, and records how long it took to get it.
+ * `url` is where the database is; its address and name are the pool's name, which no other pool of the process may have.
+ */
+export function observePool(pool: Pool, url: string): () => Promise<PoolClient> {
+  const { hostname, port, pathname } = new URL(url);
+  const series = { 'db.client.connection.pool.name': `${hostname}:${port || 5432}${decodeURIComponent(pathname)}` };
+  const meter = metrics.getMeter('shop');
+  // Asked once for each report, so that a statement costs nothing more.
+  meter
+    .createObservableUpDownCounter('db.client.connection.count', {
+      description: 'Open connections by what they do.',
+      unit: '{connection}',
+    })
+    .addCallback((result) => {
+      result.observe(pool.idleCount, { ...series, 'db.client.connection.state': 'idle' });
+      result.observe(pool.totalCount - pool.idleCount, { ...series, 'db.client.connection.state': 'used' });
+    });
+  meter
+    .createObservableUpDownCounter('db.client.connection.pending_requests', {
+      description: 'Callers that wait for a connection.',
+      unit: '{request}',
+    })
+    .addCallback((result) => result.observe(pool.waitingCount, series));
+  const waitTime = durationOf('db.client.connection.wait_time');
+
+  return async () => {
+    const beganMs = performance.now();
+    const client = await pool.connect();
+    waitTime.record((performance.now() - beganMs) / 1_000, series);
+    return client;
+  };
+}
