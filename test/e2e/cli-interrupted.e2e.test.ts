@@ -91,6 +91,14 @@ it('takes another port for the gateway when 8080 is taken, and says which', asyn
   }
 }, 120_000);
 
+it('refuses an experiment whose fault a platform without proxies cannot have, before anything happens', async () => {
+  expect((await shell.run('up', '--direct')).code).toBe(0);
+  const { code, stderr } = await shell.run('chaos', 'run', 'E09');
+  expect(code).toBe(3);
+  expect(stderr).toContain('there is no proxy on orders-payments');
+  expect(JSON.parse((await shell.run('chaos', 'runs', '--json')).stdout)).toEqual([]);
+}, 120_000);
+
 /** Undefined when somebody else has the port: then it is taken, as the test wants it. */
 function listenOn(port: number): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {

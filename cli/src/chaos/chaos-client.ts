@@ -1,22 +1,33 @@
-import { callJson, stream } from '../platform/control-client.ts';
+import { callJson, type ErrorBody, stream } from '../platform/control-client.ts';
 import type { Project } from '../platform/project.ts';
 import type { HealResult, InjectRequest, Lease } from './lease.ts';
+import type { PlannedFault } from './preflight.ts';
 import type { InjectProgress } from './supervise.ts';
 
 /** What can be asked of a supervisor about faults. Every call throws CliError: exit code 4 when nobody listens. */
 export interface ChaosClient {
   list(): Promise<readonly Lease[]>;
+  /** For each why it cannot be injected into the platform as it runs, or null. Nothing happens. */
+  check(planned: readonly PlannedFault[]): Promise<readonly (ErrorBody | null)[]>;
   /** Closing the connection before the first line takes the fault back; a held one also later. */
   inject(request: InjectRequest, signal: AbortSignal): AsyncIterable<InjectProgress>;
   /** All when no id is given. */
   clear(ids: readonly string[] | undefined, why: string): Promise<HealResult>;
 }
 
+/** A supervisor that is stopped (SIGSTOP) takes connections and never answers; looking again at witnesses takes seconds. ms. */
+const LIST_LIMIT_MS = 30_000;
+/** The longest end of a fault is a component that starts again, ms. */
+const CLEAR_LIMIT_MS = 90_000;
+
 /** Connects on each call. */
 export function createChaosClient(project: Project): ChaosClient {
+  const within = (limitMs: number) => ({ project, signal: AbortSignal.timeout(limitMs) });
   return {
-    list: () => callJson({ project, method: 'GET', path: '/v1/chaos' }),
+    list: () => callJson({ ...within(LIST_LIMIT_MS), method: 'GET', path: '/v1/chaos' }),
+    check: (body) => callJson({ project, method: 'POST', path: '/v1/chaos/check', body }),
     inject: (body, signal) => stream({ project, method: 'POST', path: '/v1/chaos/faults', body, signal }),
-    clear: (ids, why) => callJson({ project, method: 'POST', path: '/v1/chaos/clear', body: { ids, why } }),
+    clear: (ids, why) =>
+      callJson({ ...within(CLEAR_LIMIT_MS), method: 'POST', path: '/v1/chaos/clear', body: { ids, why } }),
   };
 }

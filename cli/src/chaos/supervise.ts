@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { toCliError } from '../errors.ts';
+import { type CliError, toCliError } from '../errors.ts';
 import { answer, readJson } from '../platform/control-api.ts';
 import type { ErrorBody } from '../platform/control-client.ts';
 import type { ActiveFault } from '../platform/state.ts';
@@ -8,6 +8,7 @@ import { restartHungProxy } from './hung-proxy.ts';
 import type { InjectRequest, Lease } from './lease.ts';
 import { Leases } from './leases.ts';
 import { createLiveWorld } from './live-world.ts';
+import { obstacleTo, type PlannedFault } from './preflight.ts';
 import { createUndoLog, undoFile } from './undo-log.ts';
 
 /** One line of the answer to an injection: the lease once in effect; while it is held, also its end. */
@@ -18,15 +19,17 @@ export type InjectProgress =
 
 /**
  * Faults of a supervisor: `GET /v1/chaos` (leases), `POST /v1/chaos/faults` (InjectRequest; NDJSON of InjectProgress; the
- * connection is the holder until the answer, and for a held fault until its end), `POST /v1/chaos/clear` (`{ids?, why?}`).
+ * connection is the holder until the answer, and for a held fault until its end), `POST /v1/chaos/clear` (`{ids?, why?}`),
+ * `POST /v1/chaos/check` (PlannedFault[]; for each why it cannot be injected, or null).
  */
 export async function openChaos(
   context: ExtensionContext & { readonly env: NodeJS.ProcessEnv },
 ): Promise<SupervisorExtension> {
   const { project, events, onChange } = context;
+  const world = createLiveWorld(context);
   const leases = new Leases({
     log: createUndoLog(undoFile(project)),
-    world: createLiveWorld(context),
+    world,
     events,
     onChange,
   });
@@ -46,12 +49,23 @@ export async function openChaos(
       else if (route === 'POST /v1/chaos/clear') {
         const { ids, why = 'asked for' } = await readJson<{ ids?: readonly string[]; why?: string }>(request);
         answer(response, await leases.clear(ids ?? 'all', why));
+      } else if (route === 'POST /v1/chaos/check') {
+        const answers: (ErrorBody | null)[] = [];
+        for (const planned of await readJson<readonly PlannedFault[]>(request)) {
+          const obstacle = await obstacleTo(planned, world);
+          answers.push(obstacle === undefined ? null : bodyOf(obstacle));
+        }
+        answer(response, answers);
       } else return false;
       return true;
     },
     activeFaults: () => leases.unfinished().map(toActiveFault),
     end: () => leases.endWithPlatform(),
   };
+}
+
+function bodyOf({ what, why, next, exitCode }: CliError): ErrorBody {
+  return { what, ...(why && { why }), ...(next && { next }), exitCode };
 }
 
 function toActiveFault({ id, fault, target, status, expiresAt }: Lease): ActiveFault {
@@ -76,8 +90,7 @@ async function streamInjection(
     write({ type: 'injected', lease });
     if (asked.hold) write({ type: 'ended', lease: await untilEnded(leases, events, lease, gone.signal) });
   } catch (error) {
-    const { what, why, next, exitCode } = toCliError(error);
-    write({ type: 'failed', error: { what, ...(why && { why }), ...(next && { next }), exitCode } });
+    write({ type: 'failed', error: bodyOf(toCliError(error)) });
   } finally {
     response.end();
   }

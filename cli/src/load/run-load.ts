@@ -4,6 +4,7 @@ import type { CommandDeps } from '../commands/deps.ts';
 import type { LoadRunOptions } from '../commands/load.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { refuseNotInjectable } from '../experiments/run/preflight.ts';
 import { forwardHangUp, holdRuns } from '../experiments/run/run-chaos-run.ts';
 import { refuseUnwritable } from '../output/report-file.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
@@ -23,6 +24,7 @@ export async function runLoad(name: string, options: LoadRunOptions, deps: Comma
   refuseRemains(connection.state.faults);
   refuseUnready(connection);
   checkFaults(plan.faults, connection.state);
+  await refuseNotInjectable(project, plan.faults);
   await refuseUnwritable(options);
   const over = Promise.withResolvers<void>();
   // A first Ctrl-C aborts the signal, and the run ends by itself: ends k6, heals, removes its files.

@@ -8,6 +8,7 @@ import { readJournal } from '../journal.ts';
 import type { RunVerdict } from '../journal-records.ts';
 import { paintVerdict } from '../run/narrate.ts';
 import { endOwn, startOwn } from '../run/own-platform.ts';
+import { refuseNotInjectable } from '../run/preflight.ts';
 import { forwardHangUp, holdRuns } from '../run/run-chaos-run.ts';
 import { runOne } from '../run/run-one.ts';
 import { runningPlatform } from '../run/running-platform.ts';
@@ -117,6 +118,8 @@ function found(spec: RoundSpec, plants: readonly string[]): FoundExperiment {
 
 async function runOn(platformProject: Project, matrix: Matrix): Promise<void> {
   const { rounds, options, deps, runs } = matrix;
+  const rows = rounds.map(({ row: { fault, target, parameters } }) => ({ fault: fault.name, target, parameters }));
+  await refuseNotInjectable(platformProject, rows);
   const startedAt = new Date();
   const began = performance.now();
   const endsAt = options.budget === undefined ? Number.POSITIVE_INFINITY : began + options.budget;

@@ -44,6 +44,7 @@ function aSupervisor({ clearLeaves = 'healed' as LeaseStatus, isGone = false } =
       if (state.isGone) throw gone;
       return leases;
     },
+    check: async (planned) => planned.map(() => null),
     async *inject() {
       yield { type: 'injected', lease: add() };
       await new Promise(() => undefined);

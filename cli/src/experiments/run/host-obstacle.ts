@@ -11,7 +11,7 @@ import { createRunFolder } from './run-folder.ts';
 import { type FinishedRun, runRecord } from './run-one.ts';
 import { exitCodeOf } from './verdict.ts';
 
-/** An experiment that no platform on this machine could carry out. */
+/** An experiment that cannot be carried out: by no platform on this machine, or not by the one that runs. */
 export interface Unavailable {
   readonly found: FoundExperiment;
   /** Exit code 3. */

@@ -13,10 +13,11 @@ import { type FoundExperiment, findExperiments } from '../format/catalogue.ts';
 import { renderPlan } from '../format/render.ts';
 import type { PlatformNeeds } from '../format/schema.ts';
 import { parseSetting } from '../format/substitute.ts';
-import { refuseHere, tellUnavailable, unavailableHere } from './host-obstacle.ts';
+import { refuseHere, tellUnavailable, type Unavailable, unavailableHere } from './host-obstacle.ts';
 import { narrate, paintVerdict, shorten } from './narrate.ts';
 import { needsKey } from './needs.ts';
 import { endOwn, startOwn } from './own-platform.ts';
+import { unavailableOn } from './preflight.ts';
 import { addReached, describeReached, neverReached, type Reached } from './reached.ts';
 import { type FinishedRun, runOne } from './run-one.ts';
 import { runningPlatform } from './running-platform.ts';
@@ -46,8 +47,7 @@ export async function runChaosRun(
   if (options.dryRun) return showPlan(experiments, deps);
   await refuseUnwritable(options);
   const unavailable = await unavailableHere(experiments, deps.env);
-  // Whoever asks for everything gets what can be had, and is told of the rest; it never counts as a pass.
-  if (!options.all && options.tag === undefined) refuseHere(unavailable);
+  if (!asksForWhatThereIs(options)) refuseHere(unavailable);
   const began = performance.now();
   const finished: RunSummary[] = [];
   const reached: Reached = new Map();
@@ -61,11 +61,7 @@ export async function runChaosRun(
   try {
     await using _ = await holdRuns(project);
     const batch = { project, options, deps, finished, reached };
-    for (const one of unavailable) {
-      deps.output.note(`${deps.output.style.bold(one.found.experiment.id)} ${one.found.experiment.title}`);
-      await conclude(await tellUnavailable(one, { project, seed: options.seed }), batch);
-    }
-    const possible = experiments.filter((found) => unavailable.every((one) => one.found !== found));
+    const possible = await withoutThese(unavailable, experiments, batch);
     if (possible.length > 0) await runAll(possible, batch);
   } finally {
     await writeSharedReports(finished, options, deps.output);
@@ -73,6 +69,36 @@ export async function runChaosRun(
     if (options.all) judgeReached(reached, options, deps);
     over.resolve();
   }
+}
+
+/** Whoever asks for everything gets what can be had, and is told of the rest; it never counts as a pass. */
+function asksForWhatThereIs({ all, tag }: ChaosRunOptions): boolean {
+  return all === true || tag !== undefined;
+}
+
+/** Tells of the unavailable ones and resolves with the others. */
+async function withoutThese(
+  unavailable: readonly Unavailable[],
+  experiments: readonly FoundExperiment[],
+  batch: Batch,
+): Promise<readonly FoundExperiment[]> {
+  const { project, options, deps } = batch;
+  for (const one of unavailable) {
+    deps.output.note(`${deps.output.style.bold(one.found.experiment.id)} ${one.found.experiment.title}`);
+    await conclude(await tellUnavailable(one, { project, seed: options.seed }), batch);
+  }
+  return experiments.filter((found) => unavailable.every((one) => one.found !== found));
+}
+
+/** Looks, before anything is done to the platform, which experiments have faults that it cannot have. */
+async function possibleOn(
+  platformProject: Project,
+  experiments: readonly FoundExperiment[],
+  batch: Batch,
+): Promise<readonly FoundExperiment[]> {
+  const unavailable = await unavailableOn(platformProject, [...new Set(experiments)]);
+  if (!asksForWhatThereIs(batch.options)) refuseHere(unavailable);
+  return withoutThese(unavailable, experiments, batch);
 }
 
 /** A closed terminal is an interruption like Ctrl-C; what is then written to it goes nowhere. */
@@ -141,7 +167,7 @@ async function runAll(experiments: readonly FoundExperiment[], batch: Batch): Pr
   const turns = experiments.flatMap((found) => Array.from({ length: options.repeat ?? 1 }, () => found));
   const state = await runningPlatform(experiments, { project, fresh: options.fresh, deps });
   if (state !== undefined) {
-    for (const found of turns) {
+    for (const found of await possibleOn(project, turns, batch)) {
       if (endsAll(await runNext(found, project, batch), batch)) break;
     }
     if (state.failpoints) await addReached(batch.reached, project);
@@ -152,7 +178,7 @@ async function runAll(experiments: readonly FoundExperiment[], batch: Batch): Pr
     let left: readonly FoundExperiment[] = group;
     while (left.length > 0) {
       const { last, next } = await runOnOwn(left, index === groups.length - 1, batch);
-      if (endsAll(last, batch, { isOwn: true })) return;
+      if (last !== undefined && endsAll(last, batch, { isOwn: true })) return;
       left = next;
     }
   }
@@ -160,13 +186,13 @@ async function runAll(experiments: readonly FoundExperiment[], batch: Batch): Pr
 
 /**
  * Runs on one platform until all have run or one did not pass: what that one left (an order that is lost, a fault that
- * does not heal) is not to be the next one's finding.
+ * does not heal) is not to be the next one's finding. `last` is undefined when the platform can have none of them.
  */
 async function runOnOwn(
   group: readonly FoundExperiment[],
   isLastGroup: boolean,
   batch: Batch,
-): Promise<{ last: FinishedRun; next: readonly FoundExperiment[] }> {
+): Promise<{ last: FinishedRun | undefined; next: readonly FoundExperiment[] }> {
   const { project, options, deps } = batch;
   const needs = group[0]?.experiment.platform as PlatformNeeds;
   let own: Project;
@@ -178,13 +204,14 @@ async function runOnOwn(
   }
   let isKept = false;
   try {
+    const possible = await possibleOn(own, group, batch);
     let done = 0;
-    let last: FinishedRun;
-    do last = await runNext(group[done++] as FoundExperiment, own, batch);
-    while (last.verdict === 'pass' && done < group.length);
+    let last: FinishedRun | undefined;
+    while (done < possible.length && (last === undefined || last.verdict === 'pass'))
+      last = await runNext(possible[done++] as FoundExperiment, own, batch);
     await addReached(batch.reached, own);
-    const next = group.slice(done);
-    const isOver = (isLastGroup && next.length === 0) || endsAll(last, batch, { isOwn: true });
+    const next = possible.slice(done);
+    const isOver = (isLastGroup && next.length === 0) || (last !== undefined && endsAll(last, batch, { isOwn: true }));
     isKept = options.keep === true && isOver && !deps.signal.aborted;
     return { last, next };
   } finally {

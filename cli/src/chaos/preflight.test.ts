@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { exitCodes } from '../exit-codes.ts';
+import type { PlatformState } from '../platform/state.ts';
+import { obstacleTo } from './preflight.ts';
+import type { World } from './world.ts';
+
+const edge = {
+  name: 'orders-payments',
+  from: 'orders',
+  to: 'payments',
+  listen: '127.0.0.1:1',
+  upstream: '127.0.0.1:1',
+};
+
+function aPlatform(state: Partial<PlatformState>): World {
+  return { state: () => ({ edges: [], instances: [], ...state }), failpointDir: undefined } as unknown as World;
+}
+
+const latency = { fault: 'latency', target: 'orders-payments', parameters: { latency: '1s' } };
+
+it('a fault on an edge cannot be injected where the services are wired directly', async () => {
+  expect(await obstacleTo(latency, aPlatform({ edges: [edge] }))).toMatchObject({
+    exitCode: exitCodes.unavailable,
+    why: 'the services are wired directly',
+  });
+});
+
+it('a fault on an edge can be injected where there is a proxy', async () => {
+  const world = aPlatform({ edges: [edge], toxiproxyUrl: 'http://127.0.0.1:1' });
+  expect(await obstacleTo(latency, world)).toBeUndefined();
+});
+
+it('a failpoint cannot be armed in services without failpoints', async () => {
+  const failpoint = { fault: 'failpoint', target: 'orders', parameters: { at: 'S1', action: 'kill' } };
+  const instances = [{ name: 'orders-1', service: 'orders', kind: 'service' }] as unknown as PlatformState['instances'];
+  expect(await obstacleTo(failpoint, aPlatform({ instances }))).toMatchObject({ exitCode: exitCodes.unavailable });
+});
+
+it('a fault cannot be aimed at what is not there', async () => {
+  const other = { ...latency, target: 'orders-payment' };
+  expect(await obstacleTo(other, aPlatform({ edges: [edge] }))).toMatchObject({ exitCode: exitCodes.usage });
+});
+
+it('what does not answer at the moment is no obstacle', async () => {
+  const world = {
+    ...aPlatform({}),
+    async askBroker() {
+      throw new Error('the broker does not answer');
+    },
+  };
+  expect(await obstacleTo({ fault: 'disk-alarm', target: 'rabbitmq', parameters: {} }, world)).toBeUndefined();
+});

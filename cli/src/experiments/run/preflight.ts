@@ -1,0 +1,43 @@
+import { createChaosClient } from '../../chaos/chaos-client.ts';
+import type { PlannedFault } from '../../chaos/preflight.ts';
+import { CliError } from '../../errors.ts';
+import type { Project } from '../../platform/project.ts';
+import type { FoundExperiment } from '../format/catalogue.ts';
+import type { ResolvedExperiment } from '../format/schema.ts';
+import type { Unavailable } from './host-obstacle.ts';
+
+/** Those of the experiments with a fault that cannot be injected into this running platform. Changes nothing. */
+export async function unavailableOn(
+  project: Project,
+  experiments: readonly FoundExperiment[],
+): Promise<readonly Unavailable[]> {
+  const client = createChaosClient(project);
+  const found: Unavailable[] = [];
+  for (const one of experiments) {
+    const answers = await client.check(plannedFaults(one.experiment));
+    const error = answers.find((answer) => answer !== null);
+    if (error) found.push({ found: one, obstacle: new CliError(error) });
+  }
+  return found;
+}
+
+/** Throws CliError (3) of the first that cannot be injected into this running platform. Changes nothing. */
+export async function refuseNotInjectable(project: Project, planned: readonly PlannedFault[]): Promise<void> {
+  if (planned.length === 0) return;
+  const answers = await createChaosClient(project).check(distinct(planned));
+  const error = answers.find((answer) => answer !== null);
+  if (error) throw new CliError(error);
+}
+
+function distinct(planned: readonly PlannedFault[]): readonly PlannedFault[] {
+  return [...new Map(planned.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+function plannedFaults({ method }: Pick<ResolvedExperiment, 'method'>) {
+  const all = method.flatMap((step) =>
+    step.type === 'action' && step.provider.type === 'fault'
+      ? [{ fault: step.provider.fault, target: step.provider.target, parameters: step.provider.parameters }]
+      : [],
+  );
+  return distinct(all);
+}
