@@ -210,6 +210,11 @@ export function notRunning(cause?: unknown): NotRunningError {
   });
 }
 
+/** True when a call failed because nobody listened: what it asked for was never heard. */
+export function wasNeverHeard(error: unknown): boolean {
+  return error instanceof NotRunningError;
+}
+
 /** True when a call failed because the supervisor is not there, or was just ending. */
 export function isGone(error: unknown): boolean {
   return error instanceof NotRunningError || error instanceof LostSupervisorError;

@@ -130,6 +130,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     onChange: () => save(),
   });
   const stopAll = async (timeoutMs?: number) => {
+    events.add('platform.stopping', 'platform', 'the platform is taken down');
     // What could not be taken back stays on record; it does not keep the processes from ending.
     await extension?.end().catch(reportProblem('ending the faults'));
     await platform.down(timeoutMs);

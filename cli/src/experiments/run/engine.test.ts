@@ -11,6 +11,38 @@ function endOf({ records }: FakeOutcome, name: string) {
   return records.find((record) => record.type === 'step' && record.name === name && record.state === 'end');
 }
 
+describe('a run whose platform loses its supervisor', () => {
+  it('ends there, and is unknown rather than deviated, whatever was seen of the end', async () => {
+    const run = await runFake({
+      method: [aFault('fault'), aProbe('first'), aProbe('second')],
+      lostAt: 'first',
+      result: (step) => (step === 'first' ? deviated : { outcome: 'held' }),
+    });
+    expect(run.verdict).toBe('unknown');
+    expect(run.reasons).toContainEqual(expect.stringContaining('the supervisor was lost, during'));
+    expect(run.calls).toEqual(['steady', 'fault', 'first', 'end loads', 'heal all']);
+  });
+
+  it('is dirty when nobody can say whether its fault is gone', async () => {
+    const run = await runFake({ lostAt: 'probe', remains: ['latency on orders-payments: nobody can say'] });
+    expect(run.verdict).toBe('dirty');
+  });
+
+  it('holds nothing of its audit against it', async () => {
+    const run = await runFake({ lostAt: 'audit', audit: [{ verdict: 'deviated', reason: 'I4' }] });
+    expect(run).toMatchObject({ verdict: 'unknown', reasons: ['the supervisor was lost, during audit'] });
+  });
+
+  it('has deviated all the same when that was seen before', async () => {
+    const run = await runFake({
+      method: [aProbe('first'), aProbe('second')],
+      lostAt: 'second',
+      result: (step) => (step === 'first' ? deviated : { outcome: 'held' }),
+    });
+    expect(run.verdict).toBe('deviated');
+  });
+});
+
 describe('verdict', () => {
   it('is pass when every step held, nothing is left and the audit balances', async () => {
     const run = await runFake({});

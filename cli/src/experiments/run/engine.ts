@@ -15,7 +15,7 @@ import { type Finding, judge } from './verdict.ts';
  * E3 Only `held` speaks for a pass: evidence that is missing, a witness that was not seen and a condition that was not
  *    reached are findings, as is a step that could not be carried out.
  * E4 The verdict is the worst finding.
- * E5 An interrupted run measures nothing further.
+ * E5 An interrupted run measures nothing further; nor does one whose platform has lost its supervisor.
  */
 
 /** What the engine has done for it. */
@@ -55,7 +55,9 @@ export type EngineEvent =
 export interface StopSignals {
   /** Ctrl-C and the like. */
   readonly interrupted: AbortSignal;
-  /** Interrupted, or the budget is over. */
+  /** The supervisor ended or was lost; the reason says how. What is seen from then on is no behaviour of the shop. */
+  readonly lost: AbortSignal;
+  /** Interrupted, lost, or the budget is over. */
   readonly run: AbortSignal;
 }
 
@@ -110,6 +112,9 @@ class ExperimentRun {
         verdict: 'interrupted',
         reason: `interrupted during ${this.#where}; everything was taken back`,
       });
+    } else if (this.#signals.lost.aborted) {
+      const why = (this.#signals.lost.reason as Error).message;
+      this.#findings.push({ verdict: 'unknown', reason: `${why}, during ${this.#where}` });
     } else if (this.#signals.run.aborted && !this.#isAudited) {
       this.#findings.push({ verdict: 'unknown', reason: `the budget was over during ${this.#where}` });
     }
@@ -126,9 +131,15 @@ class ExperimentRun {
     });
     await this.#phase('audit', async () => {
       this.#isAudited = true;
-      await this.#guarded('the audit', this.#signals.interrupted, () => this.#ports.audit());
+      await this.#guarded('the audit', this.#signals.interrupted, () => this.#audit());
       return undefined;
     });
+  }
+
+  /** What an audit says of a platform that was lost meanwhile is no finding. */
+  async #audit(): Promise<readonly Finding[]> {
+    const findings = await this.#ports.audit();
+    return this.#signals.lost.aborted ? [] : findings;
   }
 
   async #guarded(what: string, signal: AbortSignal, work: () => Promise<readonly Finding[]>): Promise<void> {
@@ -243,8 +254,8 @@ class ExperimentRun {
 
   #find(phase: PhaseName, name: string, { outcome, expected, observed }: StepResult): void {
     if (outcome === 'held') return;
-    // A system that was not steady to begin with says nothing about the fault.
-    const verdict = phase === 'steady-before' ? 'unknown' : outcome;
+    // A system that was not steady to begin with says nothing about the fault, and one without its supervisor nothing at all.
+    const verdict = phase === 'steady-before' || this.#signals.lost.aborted ? 'unknown' : outcome;
     const wanted = expected === undefined ? '' : `, expected ${expected}`;
     this.#findings.push({ verdict, reason: `"${name}": ${observed ?? outcome}${wanted}` });
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChaosClient } from '../../chaos/chaos-client.ts';
 import type { InjectRequest, Lease, LeaseStatus } from '../../chaos/lease.ts';
 import { CliError } from '../../errors.ts';
+import { notRunning } from '../../platform/control-client.ts';
 import type { NewRecord } from '../journal-records.ts';
 import { FaultBook } from './fault-book.ts';
 import { createFakeClock } from './testing/fake-clock.ts';
@@ -156,6 +157,26 @@ it('a fault that was refused has not happened', async () => {
   await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('there is no such edge');
   expect(await book.heal()).toEqual({ healed: [], remains: [] });
   expect(book.phase()).toBe('before');
+});
+
+it('a fault whose injection lost the supervisor may be in effect', async () => {
+  const { book, client, state } = aSupervisor();
+  client.inject = async function* () {
+    state.isGone = true;
+    yield await Promise.reject(new CliError({ what: 'lost the connection to the supervisor', exitCode: 4 }));
+  };
+  await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('lost the connection');
+  expect((await book.heal()).remains).toEqual([expect.stringContaining('nobody can say whether it is gone')]);
+});
+
+it('a fault that nobody was there to hear of has not happened', async () => {
+  const { book, client, state } = aSupervisor();
+  client.inject = async function* () {
+    state.isGone = true;
+    yield await Promise.reject(notRunning());
+  };
+  await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('platform not running');
+  expect(await book.heal()).toEqual({ healed: [], remains: [] });
 });
 
 describe('a fault that ended before the run took it back', () => {

@@ -2,6 +2,7 @@ import type { ChaosClient } from '../../chaos/chaos-client.ts';
 import { endsByItself, type InjectRequest, type Lease, msSinceBegin } from '../../chaos/lease.ts';
 import { CliError, messageOf } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { wasNeverHeard } from '../../platform/control-client.ts';
 import type { Journal } from '../journal.ts';
 import type { FaultRecord, OrderPhase } from '../journal-records.ts';
 import type { RunClock } from './clock.ts';
@@ -107,9 +108,8 @@ export class FaultBook {
     try {
       return await this.#injected(injection);
     } catch (error) {
-      // The supervisor takes back what it began; one that refused has begun nothing. `heal` looks at the others again.
-      if (!connection.signal.aborted && error instanceof CliError && error.exitCode !== exitCodes.dirty)
-        this.#end(injection);
+      // One that was asked, and whose answer did not come, may have begun: `heal` looks at it again.
+      if (wasNeverHeard(error)) this.#end(injection);
       throw error;
     } finally {
       signal.removeEventListener('abort', giveUp);
@@ -120,7 +120,11 @@ export class FaultBook {
     const answers = this.#client.inject(injection.request, injection.connection.signal)[Symbol.asyncIterator]();
     const first = await answers.next();
     if (first.done) throw new CliError({ what: 'the supervisor ended while the fault was injected' });
-    if (first.value.type === 'failed') throw new CliError(first.value.error);
+    if (first.value.type === 'failed') {
+      // The supervisor takes back what it began; one that refused has begun nothing.
+      if (first.value.error.exitCode !== exitCodes.dirty) this.#end(injection);
+      throw new CliError(first.value.error);
+    }
     const { lease } = first.value;
     injection.lease = lease;
     this.firstInjectedAt ??= this.#clock.now() - msSinceBegin(lease, this.#clock.date());

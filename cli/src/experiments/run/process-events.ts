@@ -15,27 +15,37 @@ export interface ProcessEvents {
   close(): void;
 }
 
-/** Follows the supervisor's events from now on; `onEvent` is told each. */
+interface Followers {
+  onEvent(event: PlatformEvent): void;
+  /** The platform has lost its supervisor, or is being taken down: called once, with why. */
+  onLost(why: string): void;
+}
+
+/** Follows the supervisor's events from now on. */
 export function followProcesses(
   control: Pick<ControlClient, 'events'>,
   since: number,
-  onEvent: (event: PlatformEvent) => void,
+  { onEvent, onLost }: Followers,
 ): ProcessEvents {
   const over = new AbortController();
   const heard: PlatformEvent[] = [];
   let gap: string | undefined;
+  const lose = (why: string) => {
+    if (gap !== undefined || over.signal.aborted) return;
+    gap = why;
+    onLost(why);
+  };
   const follow = async () => {
     for await (const event of control.events({ follow: true, signal: over.signal })) {
       // The supervisor tells what it remembers first.
       if (Date.parse(event.time) < since) continue;
       heard.push(event);
       onEvent(event);
+      if (event.type === 'platform.stopping') lose('the platform was taken down');
     }
-    gap = 'the supervisor ended';
+    lose('the supervisor ended');
   };
-  follow().catch((error: unknown) => {
-    if (!over.signal.aborted) gap = `the supervisor’s events could not be followed: ${messageOf(error)}`;
-  });
+  follow().catch((error: unknown) => lose(`the supervisor was lost: ${messageOf(error)}`));
   return {
     gap: () => gap,
     all: () => heard,

@@ -65,13 +65,15 @@ export async function runOne(options: RunOptions): Promise<FinishedRun> {
   const journal = createJournal(folder.journal, clock);
   journal.write(runRecord(options, folder));
   const budget = AbortSignal.timeout(experiment.budget);
-  const signals = { interrupted, run: AbortSignal.any([interrupted, budget]) };
+  const loss = new AbortController();
+  const signals = { interrupted, lost: loss.signal, run: AbortSignal.any([interrupted, budget, loss.signal]) };
   const run = await openRun({
     options,
     platform,
     journal,
     folder,
     run: signals.run,
+    loss,
     endsAt: began + experiment.budget,
   });
   let result: RunResult;
@@ -147,6 +149,8 @@ interface Opening {
   readonly journal: Journal;
   readonly folder: RunFolder;
   readonly run: AbortSignal;
+  /** Aborted when nobody supervises the platform any more. */
+  readonly loss: AbortController;
   readonly endsAt: number;
 }
 
@@ -156,18 +160,17 @@ interface OpenRun {
   close(): Promise<void>;
 }
 
-async function openRun({ options, platform, journal, folder, run, endsAt }: Opening): Promise<OpenRun> {
+async function openRun({ options, platform, journal, folder, run, loss, endsAt }: Opening): Promise<OpenRun> {
   const { experiment, seed, tell, interrupted } = options;
   const clock = systemClock;
   const faults = new FaultBook(createChaosClient(platform.project), journal, clock);
-  const processEvents = followProcesses(
-    platform.connection.control,
-    clock.date().getTime(),
-    ({ type, subject, message }) => {
+  const processEvents = followProcesses(platform.connection.control, clock.date().getTime(), {
+    onEvent({ type, subject, message }) {
       const event = PROCESS_EVENTS[type];
       if (event !== undefined) journal.write({ type: 'event', event, target: subject, details: message });
     },
-  );
+    onLost: (why) => loss.abort(new Error(why)),
+  });
   const context: RunContext = {
     experiment,
     runId: folder.runId,
@@ -207,7 +210,7 @@ async function openRun({ options, platform, journal, folder, run, endsAt }: Open
     async audit() {
       // The budget is the method's; the audit has a limit of its own, so that a slow settle is told by the audit.
       const limit = AbortSignal.timeout(experiment.audit.settle + AUDIT_SLACK_MS);
-      const signal = AbortSignal.any([interrupted, limit]);
+      const signal = AbortSignal.any([interrupted, loss.signal, limit]);
       return auditRun({ ...context, signal }, { folder: folder.path, before: start, rules: experiment.audit });
     },
     tell,

@@ -16,6 +16,8 @@ export interface FakeRun {
   readonly result?: (step: string, look: number) => StepResult | Error;
   /** The run is interrupted when this step is carried out. */
   readonly interruptAt?: string;
+  /** The supervisor is lost when this step is carried out, or during the audit. */
+  readonly lostAt?: string;
   /** The budget ends when this step is carried out, or during the audit. */
   readonly overAt?: string;
   readonly pending?: readonly (StepResult & { readonly step: string })[];
@@ -59,7 +61,8 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
   const calls: string[] = [];
   const interruption = new AbortController();
   const budget = new AbortController();
-  const run = AbortSignal.any([interruption.signal, budget.signal]);
+  const loss = new AbortController();
+  const run = AbortSignal.any([interruption.signal, loss.signal, budget.signal]);
   const journal: Journal = {
     write: (record) => void records.push(record),
     sync: async () => undefined,
@@ -73,7 +76,9 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
       calls.push(step.name);
       if (step.name === fake.interruptAt) interruption.abort(new Error('interrupted'));
       if (step.name === fake.overAt) budget.abort(new Error('the budget is over'));
-      run.throwIfAborted();
+      if (step.name === fake.lostAt) loss.abort(new Error('the supervisor was lost'));
+      // A probe may have seen the end of the platform before it is told of it.
+      if (step.name !== fake.lostAt) run.throwIfAborted();
       const look = (looks.get(step.name) ?? 0) + 1;
       looks.set(step.name, look);
       const result = fake.result?.(step.name, look) ?? HELD;
@@ -100,6 +105,7 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
     async audit() {
       calls.push('audit');
       if (fake.overAt === 'audit') budget.abort(new Error('the budget is over'));
+      if (fake.lostAt === 'audit') loss.abort(new Error('the supervisor was lost'));
       if (fake.audit instanceof Error) throw fake.audit;
       return fake.audit ?? [];
     },
@@ -111,6 +117,6 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
     method: fake.method ?? [aFault('fault'), aProbe('probe')],
     recovery: fake.recovery ?? [],
   } as unknown as ResolvedExperiment;
-  const signals = { interrupted: interruption.signal, run };
+  const signals = { interrupted: interruption.signal, lost: loss.signal, run };
   return { ...(await runExperiment(experiment, ports, signals)), records, calls };
 }
