@@ -45,7 +45,7 @@ it('ends although a resumed saga cannot be saved, because the database is away',
   const { database, statements } = brokenDatabase();
   const orders = createOrders({
     database,
-    ownership: { id: 'own', ensure: async () => undefined },
+    ownership: { id: 'own', ensure: async () => undefined, mayAdopt: () => true },
     publisher: { ready: false },
     logger,
     failpoint: async () => undefined,

@@ -47,7 +47,7 @@ export function createOrders(dependencies: OrdersDependencies): Orders {
   const driver = createDriver({ ...dependencies, owner: ownership.id, metrics, gauges, stopping: stopping.signal });
   const placeOrder = createPlaceOrder({ ...dependencies, driver, metrics });
   const relay = startRelay({ database, publisher, logger, failpoint, gauges });
-  const recovery = startRecovery({ database, owner: ownership.id, driver, metrics, gauges, logger });
+  const recovery = startRecovery({ database, ownership, driver, metrics, gauges, logger });
   // The broker is not asked: without it orders are taken all the same, the outbox holds their events.
   const health = createHealth({ database: () => database.ping() });
   const server = createServer({ logger, health });

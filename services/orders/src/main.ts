@@ -9,7 +9,7 @@ import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { createOrders } from './app.ts';
 import { createCatalog } from './catalog-client.ts';
 import { loadConfig } from './config.ts';
-import { createOwnership } from './ownership.ts';
+import { openOwnership } from './ownership.ts';
 import { createPayments } from './payments-client.ts';
 import { createPlanting } from './planted/planted.ts';
 import { openPublisher } from './publisher.ts';
@@ -24,7 +24,7 @@ await runService('orders', process.env, async () => {
 
   using flags = await openFlags(config.flagsFile, logger);
   await using database = openDatabase({ ...config.database, applicationName: instance, logger });
-  await using ownership = createOwnership({ database, instance, logger });
+  await using ownership = openOwnership({ url: config.database.url, instance, logger });
   await using publisher = await openPublisher({
     url: config.brokerUrl,
     logger,

@@ -1,8 +1,9 @@
-import type { Database, Statement } from '@shop/kit/database.ts';
+import { type Database, openDatabase, type Statement, sql } from '@shop/kit/database.ts';
 import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createOwnership } from './ownership.ts';
+import { openFakePostgres } from '../../../test/support/fake-postgres.ts';
+import { createOwnership, openOwnership } from './ownership.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
 
@@ -67,4 +68,46 @@ describe('the lease of an instance', () => {
     state.away = true;
     await expect(ownership[Symbol.asyncDispose]()).resolves.toBeUndefined();
   });
+});
+
+describe('the sagas of others', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('may be adopted once the own lease has been renewed for 3 s without a gap', async () => {
+    const { database } = aDatabase();
+    await using ownership = createOwnership({ database, instance: 'orders-1', logger });
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(ownership.mayAdopt()).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(ownership.mayAdopt()).toBe(true);
+  });
+
+  it('may not be adopted while the own lease is not renewed, nor in the first 3 s after that', async () => {
+    const { state, database } = aDatabase();
+    await using ownership = createOwnership({ database, instance: 'orders-1', logger });
+    await vi.advanceTimersByTimeAsync(5_000);
+    state.away = true;
+    await vi.advanceTimersByTimeAsync(4_500);
+    expect(ownership.mayAdopt()).toBe(false);
+    state.away = false;
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(ownership.mayAdopt()).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(ownership.mayAdopt()).toBe(true);
+  });
+});
+
+it('the lease is renewed on a connection of its own, which a pool that is in use to the last one does not take', async () => {
+  const never = new Promise<never>(() => undefined);
+  await using fake = await openFakePostgres((connection, asked) =>
+    connection === 1 && asked === 'statement' ? never : undefined,
+  );
+  await using database = openDatabase({ url: fake.url, poolSize: 1, applicationName: 'orders-1', logger });
+  const busy = database.query(sql('SELECT: slow', 'SELECT'), []).catch(() => undefined);
+  await expect.poll(() => fake.connections).toBe(1);
+  await using ownership = openOwnership({ url: fake.url, instance: 'orders-1', logger });
+  await ownership.ensure();
+  expect(fake.connections).toBe(2);
+  await busy;
 });

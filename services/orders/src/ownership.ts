@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { type Database, sql } from '@shop/kit/database.ts';
+import { type Database, openDatabase, sql } from '@shop/kit/database.ts';
 import { messageOf } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { untraced } from '@shop/kit/tracing.ts';
 
 const RENEW_EVERY_MS = 1_000;
+/** Longer than this without a renewal, and the database was away, or slow. */
+const RENEWED_LATELY_MS = 2 * RENEW_EVERY_MS;
+/** By then an instance that lost the database at the same time has renewed its lease: its attempt under way, a pause, another. */
+const STEADY_MS = 3_000;
+/** Limits of a renewal, in ms: one that fails is soon followed by another. */
+const RENEWAL = { connectTimeoutMs: 1_000, statementTimeoutMs: 1_000 } as const;
 /** Five missed renewals. Also how long the sagas of a killed instance wait for adoption, at most. */
 const LEASE_MS = 5_000;
 
@@ -28,6 +34,25 @@ export interface Ownership extends AsyncDisposable {
   readonly id: string;
   /** Resolves once the lease holds: an order inserted without one would be adopted at once. Rejects with DatabaseUnavailableError. */
   ensure(): Promise<void>;
+  /**
+   * True while the lease holds and has been renewed without a gap for 3 s. After an outage of the database all leases have
+   * run out, those of living instances too: whoever adopted at once would take the orders that they drive.
+   */
+  mayAdopt(): boolean;
+}
+
+/** An ownership with a connection of its own: a pool that is in use to the last connection must not cost the lease. */
+export function openOwnership(options: { url: string; instance: string; logger: Logger }): Ownership {
+  const { url, instance, logger } = options;
+  const database = openDatabase({ url, poolSize: 1, applicationName: `${instance} lease`, logger, ...RENEWAL });
+  const ownership = createOwnership({ database, instance, logger });
+  return {
+    ...ownership,
+    async [Symbol.asyncDispose]() {
+      await ownership[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
 }
 
 export function createOwnership(options: { database: Database; instance: string; logger: Logger }): Ownership {
@@ -35,12 +60,15 @@ export function createOwnership(options: { database: Database; instance: string;
   const id = randomUUID();
   /** When the lease was last asked for, on the monotonic clock; the database's lease ends later than this and LEASE_MS. */
   let renewedAt = Number.NEGATIVE_INFINITY;
+  /** Since when renewals have come without a gap. */
+  let steadySince = Number.POSITIVE_INFINITY;
   let renewing: Promise<void> | undefined;
 
   async function renew(): Promise<void> {
     const askedAt = performance.now();
     await untraced(() => database.query(renewLease, [id, instance, LEASE_MS]));
     const first = renewedAt === Number.NEGATIVE_INFINITY;
+    if (askedAt - renewedAt > RENEWED_LATELY_MS) steadySince = performance.now();
     renewedAt = askedAt;
     if (first) await untraced(() => database.query(deleteOld, []));
   }
@@ -62,6 +90,10 @@ export function createOwnership(options: { database: Database; instance: string;
     id,
     async ensure() {
       if (performance.now() - renewedAt > LEASE_MS - RENEW_EVERY_MS) await renewOnce();
+    },
+    mayAdopt() {
+      const now = performance.now();
+      return now - renewedAt <= RENEWED_LATELY_MS && now - steadySince >= STEADY_MS;
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer);

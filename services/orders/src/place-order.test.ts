@@ -74,7 +74,12 @@ function aShop(options: { drive?: Drive; catalog?: Partial<Catalog>; insertion?:
       ping: async () => undefined,
       [Symbol.asyncDispose]: async () => undefined,
     },
-    ownership: { id: OWNER, ensure: async () => undefined, [Symbol.asyncDispose]: async () => undefined },
+    ownership: {
+      id: OWNER,
+      ensure: async () => undefined,
+      mayAdopt: () => true,
+      [Symbol.asyncDispose]: async () => undefined,
+    },
     catalog: { findProduct: async (id) => ({ id, priceKopiykas: 10_000, currency: 'UAH' }), ...options.catalog },
     driver,
     metrics: {

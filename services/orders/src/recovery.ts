@@ -8,6 +8,7 @@ import { pause } from '@shop/kit/pause.ts';
 import { contextOf, failSpan, inSpan, untraced } from '@shop/kit/tracing.ts';
 import type { Driver } from './driver.ts';
 import type { OrderGauges, OrderMetrics } from './metrics.ts';
+import type { Ownership } from './ownership.ts';
 import { adoptIdleSagas, countCompensating, type StoredSaga } from './repository.ts';
 import { type Saga, statusOf } from './saga/saga.ts';
 
@@ -24,7 +25,7 @@ export interface Recovery {
 
 export interface RecoveryOptions {
   readonly database: Database;
-  readonly owner: string;
+  readonly ownership: Pick<Ownership, 'id' | 'mayAdopt'>;
   readonly driver: Driver;
   readonly metrics: OrderMetrics;
   readonly gauges: OrderGauges;
@@ -32,7 +33,7 @@ export interface RecoveryOptions {
 }
 
 export function startRecovery(options: RecoveryOptions): Recovery {
-  const { database, owner, driver, metrics, gauges, logger } = options;
+  const { database, ownership, driver, metrics, gauges, logger } = options;
   const stopping = new AbortController();
   const resuming = new Set<Promise<void>>();
   let countedAt = Number.NEGATIVE_INFINITY;
@@ -40,8 +41,11 @@ export function startRecovery(options: RecoveryOptions): Recovery {
   async function scan(): Promise<void> {
     while (!stopping.signal.aborted) {
       await countWaiting();
+      if (!ownership.mayAdopt()) return;
       const limit = AT_ONCE - resuming.size;
-      const adopted = await untraced(() => adoptIdleSagas(database, { owner, driven: driver.drivenIds(), limit }));
+      const adopted = await untraced(() =>
+        adoptIdleSagas(database, { owner: ownership.id, driven: driver.drivenIds(), limit }),
+      );
       for (const stored of adopted) start(stored);
       if (adopted.length < limit) return;
       await Promise.race(resuming);

@@ -94,7 +94,7 @@ function assemble({ orders, ...others }: ShopDatabases) {
     findProduct: async (id: number) => ({ id, priceKopiykas: await downstream.price(id), currency: 'UAH' }),
   };
   const placeOrder = createPlaceOrder({ database: orders, ownership, catalog, driver, metrics, logger, failpoint });
-  startRecovery({ database: orders, owner: ownership.id, driver, metrics, gauges, logger });
+  startRecovery({ database: orders, ownership, driver, metrics, gauges, logger });
   const shippedAt: ShippedAt = [];
   const publisher: Publisher = {
     ready: true,

@@ -118,7 +118,7 @@ export function startInstance(
   const catalog = createCatalog(client, policy('orders-catalog'));
   const placeOrder = createPlaceOrder({ database, ownership, catalog, driver: watched, metrics, logger, failpoint });
   startRelay({ database, publisher: publisher(process, world), logger, failpoint, gauges });
-  startRecovery({ database, owner: ownership.id, driver: watched, metrics, gauges, logger });
+  startRecovery({ database, ownership, driver: watched, metrics, gauges, logger });
 
   return {
     process,
