@@ -26,6 +26,18 @@ export const plants = {
     service: 'orders',
     title: 'sends a declined payment again',
   },
+  'price-in-hryvnias': {
+    service: 'orders',
+    title: 'takes the prices of the catalog for hryvnias: everything costs a hundredth',
+  },
+  'duration-in-seconds': {
+    service: 'orders',
+    title: 'records shop.saga.duration in seconds, where its unit says ms',
+  },
+  'gauge-always-zero': {
+    service: 'orders',
+    title: 'reports shop.outbox.pending as 0, whatever waits',
+  },
   'no-inbox': {
     service: 'shipping',
     title: 'adds the lines of every delivery to the shipment, whether or not the message was processed before',

@@ -60,7 +60,7 @@ const NO_PRIVILEGE = '42501';
 const BAD_PASSWORD = '28P01';
 
 const tables: Readonly<Record<DatabaseName, readonly string[]>> = {
-  catalog: ['products'],
+  catalog: ['products', 'product_prices'],
   orders: ['orders', 'saga_owners', 'outbox'],
   stock: ['inventory', 'reservations'],
   payments: ['payments', 'payment_effects'],

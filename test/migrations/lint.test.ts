@@ -58,6 +58,7 @@ describe('a migration', () => {
     ['ALTER TABLE orders ADD COLUMN parent uuid REFERENCES orders', 'unvalidated'],
     ['CREATE INDEX orders_customer ON orders (customer)', 'index'],
     ['ALTER TABLE orders ADD UNIQUE (customer)', 'index'],
+    ['CREATE TRIGGER t AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION f()', 'trigger'],
     ['UPDATE orders SET attempts = 0', 'every-row'],
     ['DELETE FROM outbox', 'every-row'],
     ['LOCK TABLE orders', 'unknown'],

@@ -61,6 +61,7 @@ const checks: Check = {
   InsertStmt: nothing,
   SelectStmt: nothing,
   ViewStmt: nothing,
+  CreateTrigStmt: (body, { made }) => (made.has(body.relation?.relname ?? '') ? [] : [found('trigger')]),
   AlterTableStmt(body, { made }) {
     if (made.has(body.relation?.relname ?? '')) return [];
     return (body.cmds ?? []).flatMap((command) =>
@@ -147,6 +148,7 @@ const MESSAGES = {
   rewrite: 'writes every row under a lock; add the column without it and fill it in batches',
   unvalidated: 'reads the whole table under a lock; add it NOT VALID and VALIDATE it in the next file',
   index: 'blocks writes while it is built; CREATE INDEX CONCURRENTLY, then ADD CONSTRAINT ... USING INDEX',
+  trigger: 'runs in the writes of old code, too, and fails them when it fails; say why it cannot',
   'every-row': 'locks every row until it ends; say which rows, in batches',
   unknown: 'the linter does not know it; add a rule',
 } as const;

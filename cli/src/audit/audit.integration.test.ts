@@ -41,6 +41,7 @@ describe('a ledger that balances', () => {
       I6: '2 Confirmed, 2 events, 0 unpublished',
       I7: '2 Confirmed, 2 shipments, 2 parcels',
       I8: '2 messages for 2 shipments',
+      I15: '5 lines of 5 orders, 12 prices of 12 products',
       I9: '0 ready, 0 unacknowledged, 0 dead letters',
       I11: 'shop.sagas Confirmed 2 of 2, shop.sagas Cancelled 3 of 3, outbox.pending 0 of 0, 1 processes',
     });
@@ -170,6 +171,30 @@ const plants = [
     'I4',
     'wrong',
     ids.declined,
+  ],
+  [
+    'an order at another price than the catalog had when it was placed',
+    'catalog',
+    `INSERT INTO product_prices VALUES (1, 44000, 'UAH', now() - interval '2 hours')`,
+    'I15',
+    'wrong',
+    ids.confirmed,
+  ],
+  [
+    'an order in another currency than the product has',
+    'catalog',
+    `UPDATE product_prices SET currency = 'EUR' WHERE product_id = 5`,
+    'I15',
+    'wrong',
+    ids.alsoConfirmed,
+  ],
+  [
+    'an order of a product that the catalog never had',
+    'catalog',
+    'DELETE FROM product_prices WHERE product_id = 10',
+    'I15',
+    'wrong',
+    ids.outOfStock,
   ],
   [
     'a Confirmed order without a reservation',
@@ -398,22 +423,47 @@ describe('what is planted in a database is found by exactly one invariant, which
   });
 
   it('an order above the payment limit that was confirmed and charged', async () => {
+    const lines = (price: string) => `'[{"productId":12,"quantity":1${price}}]'`;
     await ledger.plant(
       'orders',
-      `UPDATE orders SET total_kopiykas = 5000001, lines = '[{"productId":1,"quantity":2,"priceKopiykas":2500000},{"productId":5,"quantity":1,"priceKopiykas":1}]' WHERE id = '${ids.confirmed}'; UPDATE outbox SET payload = jsonb_set(payload, '{data,total}', '5000001') WHERE order_id = '${ids.confirmed}'`,
+      `UPDATE orders SET total_kopiykas = 7250000, lines = ${lines(',"priceKopiykas":7250000')} WHERE id = '${ids.confirmed}';
+       UPDATE outbox SET payload = jsonb_set(payload, '{data,total}', '7250000') WHERE order_id = '${ids.confirmed}'`,
     );
-    await ledger.plant('payments', `UPDATE payments SET amount_kopiykas = 5000001 WHERE order_id = '${ids.confirmed}'`);
+    await ledger.plant(
+      'payments',
+      `UPDATE payments SET amount_kopiykas = 7250000 WHERE order_id = '${ids.confirmed}';
+       UPDATE payment_effects SET amount_kopiykas = 7250000 WHERE order_id = '${ids.confirmed}'`,
+    );
     await ledger.plant(
       'stock',
-      `UPDATE reservations SET lines = '[{"productId":1,"quantity":2},{"productId":5,"quantity":1}]' WHERE order_id = '${ids.confirmed}'; UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 5`,
+      `UPDATE reservations SET lines = ${lines('')} WHERE order_id = '${ids.confirmed}';
+       UPDATE inventory SET on_hand = initial_on_hand - CASE product_id WHEN 12 THEN 1 ELSE 0 END WHERE product_id IN (1, 12)`,
     );
     await ledger.plant(
       'shipping',
-      `UPDATE "Shipments" SET "Lines" = '[{"productId":1,"quantity":2},{"productId":5,"quantity":1}]' WHERE "OrderId" = '${ids.confirmed}'; UPDATE parcels SET lines = '[{"productId":1,"quantity":2},{"productId":5,"quantity":1}]' WHERE order_id = '${ids.confirmed}'`,
+      `UPDATE "Shipments" SET "Lines" = ${lines('')} WHERE "OrderId" = '${ids.confirmed}';
+       UPDATE parcels SET lines = ${lines('')} WHERE order_id = '${ids.confirmed}'`,
     );
     const report = await ledger.audit();
     expect(violatedOf(report)).toEqual(['I4']);
     expect(violationsOf(report)).toMatchObject([{ kind: 'wrong', orderId: ids.confirmed }]);
+  });
+});
+
+describe('a price that changes', () => {
+  it.each([
+    ['after the order was placed', '1 minute', []],
+    ['while the order was placed: it may have been read before', '1 hour', []],
+    ['before the order was placed', '61 minutes', ['I15']],
+  ])('%s', async (_title, ago, violated) => {
+    await ledger.plant('catalog', `INSERT INTO product_prices VALUES (1, 44000, 'UAH', now() - interval '${ago}')`);
+    expect(violatedOf(await ledger.audit())).toEqual(violated);
+  });
+
+  it('is recorded by the database, whoever changes it', async () => {
+    await ledger.plant('catalog', 'UPDATE products SET price_kopiykas = price_kopiykas + 1 WHERE id = 1');
+    await ledger.plant('catalog', 'UPDATE products SET price_kopiykas = price_kopiykas - 1 WHERE id = 1');
+    expect((await ledger.audit()).invariants.find(({ id }) => id === 'I15')?.evidence).toContain('14 prices');
   });
 });
 
@@ -646,6 +696,15 @@ describe('missing evidence', () => {
     expect(unknown).toEqual(['I4']);
     expect(exitCodeOf(report)).toBe(5);
     expect(JSON.stringify(report)).not.toContain('x:y');
+  });
+
+  it('a catalog that does not answer makes the prices unknown, and nothing else', async () => {
+    const target = {
+      ...ledger.target,
+      databaseUrls: { ...ledger.target.databaseUrls, catalog: 'postgres://x:y@127.0.0.1:1/catalog' },
+    };
+    const { invariants } = await ledger.audit({ target });
+    expect(invariants.filter(({ verdict }) => verdict === 'unknown').map(({ id }) => id)).toEqual(['I15']);
   });
 
   it('a broker that does not answer makes I9 unknown', async () => {

@@ -1,7 +1,7 @@
 import { CliError, messageOf } from '../errors.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { type Ledger, openLedger } from './collect.ts';
-import type { OrderFacts } from './facts.ts';
+import type { OrderFacts, PriceFact } from './facts.ts';
 import { type History, readHistory } from './history.ts';
 import { type Clock, type InvariantResult, type OrderInvariant, verdictOf } from './invariant.ts';
 import { CLEAN_TITLE, judgeClean } from './invariants/clean.ts';
@@ -10,6 +10,7 @@ import { inboxMatches } from './invariants/inbox.ts';
 import { type ByStatus, METRICS_TITLE } from './invariants/metrics.ts';
 import { moneyMatches } from './invariants/money.ts';
 import { outboxMatches } from './invariants/outbox.ts';
+import { pricesAreOfCatalog } from './invariants/prices.ts';
 import { judgeQueues, QUEUES_TITLE } from './invariants/queues.ts';
 import { SESSIONS_TITLE } from './invariants/sessions.ts';
 import { shipmentsMatch } from './invariants/shipments.ts';
@@ -112,7 +113,8 @@ async function judgeLedger(
   ledger: Ledger,
   { scope, history, clock, counter }: LedgerOptions,
 ): Promise<InvariantResult[]> {
-  const invariants: OrderInvariant[] = [
+  const { missing } = ledger;
+  const invariantsWith = (prices: readonly PriceFact[]): OrderInvariant[] => [
     terminal,
     ...(history === undefined ? [] : [acknowledgedIsDurable(history), ordersWereAskedFor(history)]),
     moneyMatches,
@@ -120,12 +122,14 @@ async function judgeLedger(
     outboxMatches,
     shipmentsMatch,
     inboxMatches,
+    pricesAreOfCatalog(prices),
   ];
   try {
-    return await judgeOrders(invariants, counted(ledger.facts(scope), counter), { clock, missing: ledger.missing });
+    const invariants = invariantsWith(await ledger.prices());
+    return await judgeOrders(invariants, counted(ledger.facts(scope), counter), { clock, missing });
   } catch (error) {
     // A database that dies in the middle leaves sums that mean nothing.
-    return invariants.map((invariant) => unknownResult(invariant, `reading broke off: ${messageOf(error)}`));
+    return invariantsWith([]).map((invariant) => unknownResult(invariant, `reading broke off: ${messageOf(error)}`));
   }
 }
 

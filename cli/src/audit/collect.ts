@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.ts';
-import type { InventoryFact, OrderFacts, Source } from './facts.ts';
+import type { InventoryFact, OrderFacts, PriceFact, Source } from './facts.ts';
 import { mergeFacts } from './merge.ts';
 import {
   effectRows,
@@ -13,10 +13,10 @@ import {
   type Scope,
   shipmentRows,
 } from './rows.ts';
-import { type AuditedDatabase, type GroupReader, openGroups, openSnapshot, type Snapshot } from './snapshot.ts';
+import { type GroupReader, openGroups, openSnapshot, type Snapshot } from './snapshot.ts';
 import type { AuditTarget } from './target.ts';
 
-/** The four databases that hold something per order, each at one moment. */
+/** The five databases, each at one moment. */
 export interface Ledger extends AsyncDisposable {
   /** When the orders were looked at, ms since 1970 by the database's clock. */
   readonly at: number;
@@ -25,16 +25,18 @@ export interface Ledger extends AsyncDisposable {
   /** Every order in turn. Orders known only to others come last, once it is certain that there is no such order. */
   facts(scope: Scope): AsyncGenerator<OrderFacts>;
   inventory(): Promise<readonly InventoryFact[]>;
+  /** Every price of every product, in the order of their times; none where the catalog cannot be read. */
+  prices(): Promise<readonly PriceFact[]>;
 }
 
 /** Facts without an order that are held back until their orders were looked for. */
 const STRAYS_AT_ONCE = 1_000;
 
-const DATABASES = ['orders', 'payments', 'stock', 'shipping'] as const satisfies readonly (AuditedDatabase & Source)[];
+const DATABASES = ['orders', 'catalog', 'payments', 'stock', 'shipping'] as const satisfies readonly Source[];
 
 /**
  * Opens the ledger. The orders are looked at first: whatever an order's state follows from has happened by then, so the
- * others, looked at a moment later, must have it.
+ * others, looked at a moment later, must have it. A price that an order has is in the catalog before the order is.
  */
 export async function openLedger(target: AuditTarget): Promise<Ledger> {
   const missing = new Map<Source, string>();
@@ -83,6 +85,10 @@ export async function openLedger(target: AuditTarget): Promise<Ledger> {
       const snapshot = snapshots.get('stock');
       return snapshot === undefined ? [] : readInventory(snapshot);
     },
+    async prices() {
+      const snapshot = snapshots.get('catalog');
+      return snapshot === undefined ? [] : readPrices(snapshot);
+    },
     async [Symbol.asyncDispose]() {
       await Promise.all([...snapshots.values()].map((snapshot) => snapshot[Symbol.asyncDispose]()));
     },
@@ -119,6 +125,15 @@ async function readInventory({ client }: Snapshot): Promise<readonly InventoryFa
      SELECT coalesce(i.product_id, t.product_id) AS "productId", coalesce(i.on_hand, 0) AS "onHand",
        coalesce(i.initial_on_hand, 0) AS "initialOnHand", coalesce(t.units, 0)::float8 AS reserved
      FROM inventory i FULL JOIN taken t USING (product_id) ORDER BY 1`,
+  );
+  return rows;
+}
+
+async function readPrices({ client }: Snapshot): Promise<readonly PriceFact[]> {
+  const { rows } = await client.query<PriceFact>(
+    `SELECT product_id AS "productId", price_kopiykas::float8 AS "priceKopiykas", currency,
+       (extract(epoch FROM valid_from) * 1000)::float8 AS "validFrom"
+     FROM product_prices ORDER BY product_id, valid_from`,
   );
   return rows;
 }

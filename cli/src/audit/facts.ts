@@ -88,8 +88,17 @@ export interface InventoryFact {
   readonly reserved: number;
 }
 
-/** Where per-order facts come from. */
-export type Source = 'orders' | 'payments' | 'stock' | 'shipping';
+/** A price that a product has had until its next one. */
+export interface PriceFact {
+  readonly productId: number;
+  readonly priceKopiykas: number;
+  readonly currency: string;
+  /** `-Infinity` where it is older than the record of prices. */
+  readonly validFrom: number;
+}
+
+/** Where facts come from. */
+export type Source = 'orders' | 'catalog' | 'payments' | 'stock' | 'shipping';
 
 /** `1x2 5x1`: products with their units, in order of product, for comparison and for people. */
 export function describeLines(lines: readonly Line[]): string {

@@ -36,7 +36,7 @@ export async function checkSessions(target: AuditTarget, signal?: AbortSignal): 
   const names = Object.values(target.databaseUrls).map((url) => new URL(url).pathname.slice(1));
   let stillOpen: ReadonlySet<string> | undefined;
   for (;;) {
-    const rows = await target.databases.query<SessionRow>('orders', SESSIONS, [[...names, 'catalog']]);
+    const rows = await target.databases.query<SessionRow>('orders', SESSIONS, [names]);
     const open = rows.filter(({ transaction }) => transaction !== null);
     const before = stillOpen;
     stillOpen = new Set(open.map(keyOf).filter((key) => before === undefined || before.has(key)));

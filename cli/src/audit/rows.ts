@@ -9,6 +9,7 @@ import type {
   PricedLine,
   ReservationFact,
   ShipmentFact,
+  Source,
 } from './facts.ts';
 
 /** Which orders are audited. */
@@ -24,7 +25,7 @@ export type Row = readonly (string | number | boolean | null)[];
 
 /** One table read in order of order id. */
 export interface RowSource<Fact> {
-  readonly database: 'orders' | 'payments' | 'stock' | 'shipping';
+  readonly database: Exclude<Source, 'catalog'>;
   /** For the cursor. */
   readonly name: string;
   select(scope: Scope): string;

@@ -1,6 +1,5 @@
 import { Socket } from 'node:net';
 import type { Client } from 'pg';
-import type { DatabaseName } from '../platform/connection.ts';
 import { parametersOf, type Row, type RowSource, type Scope } from './rows.ts';
 
 /** Limits of the audit's own work on a database, in ms: a frozen server ends the audit, not the other way round. */
@@ -50,9 +49,6 @@ async function closeConnection(client: Client, socket: Socket): Promise<void> {
   clearTimeout(cut);
   socket.destroy();
 }
-
-/** The databases' names, in the words of `databaseUrls`. */
-export type AuditedDatabase = Extract<DatabaseName, 'orders' | 'payments' | 'stock' | 'shipping'>;
 
 /** Rows of one table in order of order id, grouped by it; forward only. */
 export interface GroupReader<Fact> {

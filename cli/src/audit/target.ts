@@ -1,16 +1,15 @@
 import type { PlantName } from '@shop/kit/plants.ts';
-import type { PlatformConnection } from '../platform/connection.ts';
+import type { DatabaseName, PlatformConnection } from '../platform/connection.ts';
 import { type QueueDepth, rabbitmqQueues } from '../providers/rabbitmq/queues.ts';
 import { openShopDatabases, type ShopDatabases } from '../shop/databases.ts';
 import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
 import type { CleanFacts } from './invariants/clean.ts';
 import { readClean } from './read-clean.ts';
-import type { AuditedDatabase } from './snapshot.ts';
 
 /** What is audited. Each part may fail by itself, which makes what rests on it unknown. */
 export interface AuditTarget extends AsyncDisposable {
   /** URLs of a role that reads all; they hold passwords. */
-  readonly databaseUrls: Readonly<Record<AuditedDatabase, string>>;
+  readonly databaseUrls: Readonly<Record<DatabaseName, string>>;
   /** For single statements outside of a snapshot. */
   readonly databases: ShopDatabases;
   /** Rejects when the broker cannot be asked. */

@@ -3,6 +3,7 @@ import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { expect, it } from 'vitest';
 import { createOrders, type OrdersDependencies } from './app.ts';
+import { createOrderMetrics } from './metrics.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
 
@@ -50,6 +51,7 @@ it('ends although a resumed saga cannot be saved, because the database is away',
     logger,
     failpoint: async () => undefined,
     flags: { isOn: () => false },
+    metrics: createOrderMetrics,
   } as unknown as OrdersDependencies);
   await orders.server.listen({ host: '127.0.0.1', port: 0 });
   await expect.poll(() => statements).toContain('UPDATE orders, INSERT outbox: confirm');

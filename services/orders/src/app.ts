@@ -8,7 +8,7 @@ import { addOpenApi } from '@shop/kit/openapi.ts';
 import { createServer, type HttpServer } from '@shop/kit/server.ts';
 import type { Catalog } from './catalog-client.ts';
 import { createDriver } from './driver.ts';
-import { createOrderMetrics, type OrderGauges } from './metrics.ts';
+import type { OrderGauges, OrderMetrics } from './metrics.ts';
 import { ordersApi } from './openapi.ts';
 import type { Ownership } from './ownership.ts';
 import type { Payments } from './payments-client.ts';
@@ -29,6 +29,8 @@ export interface OrdersDependencies {
   readonly logger: Logger;
   readonly failpoint: Failpoint;
   readonly flags: Pick<Flags, 'isOn'>;
+  /** Makes the service's instruments. */
+  readonly metrics: (gauges: OrderGauges) => OrderMetrics;
 }
 
 export interface Orders {
@@ -42,7 +44,7 @@ export interface Orders {
 export function createOrders(dependencies: OrdersDependencies): Orders {
   const { database, ownership, publisher, logger, failpoint } = dependencies;
   const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, driven: 0 };
-  const metrics = createOrderMetrics(gauges);
+  const metrics = dependencies.metrics(gauges);
   const stopping = new AbortController();
   const driver = createDriver({ ...dependencies, owner: ownership.id, metrics, gauges, stopping: stopping.signal });
   const placeOrder = createPlaceOrder({ ...dependencies, driver, metrics });

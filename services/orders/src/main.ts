@@ -43,12 +43,13 @@ await runService('orders', process.env, async () => {
     database: planting.database(database, publisher),
     ownership,
     publisher,
-    catalog: createCatalog(catalogClient, catalogPolicy),
+    catalog: planting.catalog(createCatalog(catalogClient, catalogPolicy)),
     payments: createPayments(planting.paymentsClient(paymentsClient), planting.paymentsPolicy(paymentsPolicy)),
     stock: createStock(stockPolicy),
     logger,
     failpoint: createFailpoints('orders', config.failpointDir),
     flags,
+    metrics: planting.metrics,
   });
   await orders.server.listen(config.http);
   await serveUntilSignal({ ...config, logger, drain: () => orders.drain() });

@@ -20,7 +20,7 @@ import { type AuditOptions, type AuditReport, audit } from '../audit.ts';
 import type { ByStatus } from '../invariants/metrics.ts';
 import type { AuditTarget } from '../target.ts';
 
-const NAMES = ['orders', 'payments', 'stock', 'shipping'] as const;
+const NAMES = ['orders', 'catalog', 'payments', 'stock', 'shipping'] as const;
 type Name = (typeof NAMES)[number];
 
 /** The orders of the balanced ledger, by what became of them. */
@@ -83,6 +83,8 @@ const balanced: Readonly<Record<Name, string>> = {
     event(ids.confirmed, 90_000),
     event(ids.alsoConfirmed, 125_000),
   ].join('\n'),
+  // The prices of the seed, at which all that was ordered here was ordered.
+  catalog: `TRUNCATE product_prices; INSERT INTO product_prices SELECT id, price_kopiykas, currency, '-infinity' FROM products;`,
   payments: [
     'TRUNCATE payments, payment_effects;',
     payment(ids.confirmed, 90_000, 'accepted'),
@@ -147,7 +149,7 @@ export async function openLedgerFixture(): Promise<LedgerFixture> {
   await declareTopology(channel);
   let telemetry: OtlpReceiver = await startOtlpReceiver({ host: '127.0.0.1', port: 0 });
   const urls = Object.fromEntries(NAMES.map((name) => [name, databases[name].operatorUrl])) as Record<Name, string>;
-  const operator = openShopDatabases({ ...urls, catalog: urls.orders });
+  const operator = openShopDatabases(urls);
 
   const target: AuditTarget = {
     databaseUrls: urls,

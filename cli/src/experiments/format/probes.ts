@@ -3,8 +3,8 @@ import { closed, defaulted, oneOf, Scalar, stepName } from './values.ts';
 
 /** Of the audit (shopctl audit). */
 export const InvariantId = Type.String({
-  pattern: '^I([1-9]|11|13|14)$',
-  description: 'an invariant of the audit: I1 to I9, I11, I13, I14',
+  pattern: '^I([1-9]|11|13|14|15)$',
+  description: 'an invariant of the audit: I1 to I9, I11, I13 to I15',
 });
 
 const SINCE = 'counts what was added since then: start (of the run) or the end of a step';

@@ -12,6 +12,7 @@ import { createDatabase, START_TIMEOUT_MS } from '../../../../test/support/infra
 import { breaksOfPact, consumersOf } from '../../../../test/support/pacts.ts';
 import { createOrders, type Orders } from '../app.ts';
 import type { Catalog } from '../catalog-client.ts';
+import { createOrderMetrics } from '../metrics.ts';
 import type { OutboxRow } from '../outbox.ts';
 import { createOwnership, type Ownership } from '../ownership.ts';
 import type { ChargeResult } from '../payments-client.ts';
@@ -62,6 +63,7 @@ beforeEach(async () => {
     logger,
     failpoint: async () => undefined,
     flags: { isOn: () => behind.isV2On },
+    metrics: createOrderMetrics,
   });
 }, START_TIMEOUT_MS);
 

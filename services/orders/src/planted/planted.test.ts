@@ -12,10 +12,12 @@ import { createLogger } from '@shop/kit/logger.ts';
 import type { PlantName } from '@shop/kit/plants.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { describe, expect, it } from 'vitest';
+import type { OrderGauges, OrderMetrics } from '../metrics.ts';
 import type { OutboxRow } from '../outbox.ts';
 import { createPayments } from '../payments-client.ts';
 import type { Publisher } from '../publisher.ts';
 import { confirmOrder } from '../repository.ts';
+import { nothingPending, recordingSeconds } from './metrics.ts';
 import { createPlanting } from './planted.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
@@ -110,5 +112,41 @@ describe('the final statement', () => {
     }, 'publish-in-request');
     await expect(database.query(confirmOrder, values)).rejects.toThrow('the broker is not connected');
     expect(asked).toEqual([]);
+  });
+});
+
+describe('prices', () => {
+  const product = { id: 1, priceKopiykas: 45_000, currency: 'UAH' };
+  const catalog = { findProduct: async (id: number) => (id === 1 ? product : undefined) };
+  const find = (id: number, ...names: PlantName[]) =>
+    planting(...names)
+      .catalog(catalog)
+      .findProduct(id, Deadline.after(1_000));
+
+  it("are the catalog's, without a bug", async () => {
+    expect(await find(1)).toEqual(product);
+  });
+
+  it('price-in-hryvnias: are a hundredth of it; an unknown product stays unknown', async () => {
+    expect(await find(1, 'price-in-hryvnias')).toEqual({ ...product, priceKopiykas: 450 });
+    expect(await find(2, 'price-in-hryvnias')).toBeUndefined();
+  });
+});
+
+describe('metrics', () => {
+  it('duration-in-seconds: a thousandth of the time is recorded', () => {
+    const recorded: unknown[] = [];
+    const real = { sagaDecided: (...values: unknown[]) => void recorded.push(values) } as unknown as OrderMetrics;
+    recordingSeconds(real).sagaDecided('Confirmed', 150);
+    expect(recorded).toEqual([['Confirmed', 0.15]]);
+  });
+
+  it('gauge-always-zero: nothing waits once it was counted; the other gauges are as they are', () => {
+    const gauges: OrderGauges = { pendingEvents: undefined, compensating: 2, driven: 3 };
+    const seen = nothingPending(gauges);
+    expect(seen.pendingEvents).toBeUndefined();
+    gauges.pendingEvents = 7;
+    gauges.driven = 4;
+    expect([seen.pendingEvents, seen.compensating, seen.driven]).toEqual([0, 2, 4]);
   });
 });

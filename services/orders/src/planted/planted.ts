@@ -3,8 +3,12 @@ import type { HttpClient } from '@shop/kit/http-client.ts';
 import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import type { PlantName } from '@shop/kit/plants.ts';
 import type { CallPolicy } from '@shop/kit/resilience.ts';
+import type { Catalog } from '../catalog-client.ts';
+import { createOrderMetrics, type OrderGauges, type OrderMetrics } from '../metrics.ts';
 import type { Publisher } from '../publisher.ts';
 import { countingDeclined } from './breaker-counts-402.ts';
+import { nothingPending, recordingSeconds } from './metrics.ts';
+import { pricingInHryvnias } from './price-in-hryvnias.ts';
 import { publishingInRequest } from './publish-in-request.ts';
 import { retryingDeclined } from './retry-declined.ts';
 
@@ -17,6 +21,11 @@ export function createPlanting(plants: ReadonlySet<PlantName>) {
       plants.has('retry-declined') ? retryingDeclined(client) : client,
     paymentsPolicy: (policy: CallPolicy<HttpReplica>): CallPolicy<HttpReplica> =>
       plants.has('breaker-counts-402') ? countingDeclined(policy) : policy,
+    catalog: (catalog: Catalog): Catalog => (plants.has('price-in-hryvnias') ? pricingInHryvnias(catalog) : catalog),
+    metrics(gauges: OrderGauges): OrderMetrics {
+      const metrics = createOrderMetrics(plants.has('gauge-always-zero') ? nothingPending(gauges) : gauges);
+      return plants.has('duration-in-seconds') ? recordingSeconds(metrics) : metrics;
+    },
     isMandatory: plants.has('mandatory-unbound'),
   };
 }
