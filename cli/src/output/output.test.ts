@@ -59,6 +59,7 @@ describe('terminal', () => {
     ['an empty NO_COLOR', tty, { NO_COLOR: '' }, { colors: true, redraws: true }],
     ['TERM=dumb', tty, { TERM: 'dumb' }, { colors: false, redraws: false }],
     ['CI', tty, { CI: 'true' }, { colors: true, redraws: false }],
+    ['no columns', { isTTY: true, columns: 0 }, {}, { colors: true, redraws: false, columns: 80 }],
     ['FORCE_COLOR in a pipe', {}, { FORCE_COLOR: '1' }, { colors: true, redraws: false }],
   ])('%s', (_, stream, env, expected) => {
     expect(terminalOf(stream, env)).toMatchObject(expected);

@@ -21,8 +21,9 @@ export function terminalOf(stream: MaybeTerminal, env: NodeJS.ProcessEnv): Termi
   const isTerminal = stream.isTTY === true && env.TERM !== 'dumb';
   return {
     colors: isSet(env.NO_COLOR) ? false : isSet(env.FORCE_COLOR) || isTerminal,
-    redraws: isTerminal && !isCi(env),
-    columns: stream.columns ?? 80,
+    // Who reports no columns (expect, the terminals of some CI runners) does not wrap lines, so none can be counted.
+    redraws: isTerminal && !isCi(env) && stream.columns !== 0,
+    columns: stream.columns || 80,
   };
 }
 
