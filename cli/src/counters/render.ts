@@ -12,9 +12,11 @@ export function renderReport(report: Report, style: Style): string {
   const red = report.red.map((row) => renderRed(row, style));
   return [
     style.dim(`${report.time}  ${span}`),
-    style.bold(line(ORDERS_METER, ['total', 'per s', 'p50', 'p95'])),
+    style.bold(line(ORDERS_METER, ['total', report.intervalMs === undefined ? '' : 'per s', 'p50', 'p95'])),
     ...(instruments.length > 0 ? instruments : [style.dim('no order has been placed yet')]),
-    style.bold(line('Requests and deliveries', ['per s', 'errors', 'p50', 'p95'])),
+    style.bold(
+      line('Requests and deliveries', [report.intervalMs === undefined ? 'total' : 'per s', 'errors', 'p50', 'p95']),
+    ),
     ...(red.length > 0 ? red : [style.dim('nothing has been served yet')]),
   ].join('\n');
 }

@@ -74,6 +74,14 @@ describe('quantile', () => {
 });
 
 describe('renderReport', () => {
+  it.each([
+    ['totals', undefined, /Requests and deliveries +total +errors/],
+    ['rates', { time: 0, points: [] }, /Requests and deliveries +per s +errors/],
+  ])('names %s what it shows', (_, before, heading) => {
+    const now = { time: 1_000, points: [requests([1, 0, 0])] };
+    expect(renderReport(createReport(now, before), createStyle({ enabled: false }))).toMatch(heading);
+  });
+
   it('fits 80 columns', () => {
     const long = { 'http.route': '/a/very/long/route/that/does/not/fit/into/any/column/at/all' };
     const now = { time: 1_000, points: [sagas(123_456_789), requests([1, 2, 3], long)] };
