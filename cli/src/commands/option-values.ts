@@ -1,5 +1,7 @@
 import { isPlantName, type PlantName, plants } from '@shop/kit/plants.ts';
 import { InvalidArgumentError } from 'commander';
+import { componentWays } from '../providers/component.ts';
+import { toolWays } from '../providers/tool.ts';
 
 /** The longest that a timer can wait, s: one that is longer rings at once. */
 const MOST_SECONDS = 2_147_483;
@@ -33,24 +35,26 @@ export function parseReplicas(text: string, earlier: Readonly<Record<string, num
   return { ...earlier, ...Object.fromEntries(pairs) };
 }
 
-const kinds = ['url', 'installed', 'cache', 'embedded', 'docker', 'release', 'go', 'packages'];
-const components = ['postgres', 'rabbitmq', 'toxiproxy', 'jaeger'];
-
 /** `postgres=docker`, several times or separated by commas. */
 export function parseProviders(text: string, earlier: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return { ...earlier, ...parseKinds(text, 'postgres=docker', components) };
+  return { ...earlier, ...parseWays(text, 'postgres=docker', componentWays) };
 }
 
 /** `k6=release`: the same with the programs that commands use. */
 export function parseSources(text: string, earlier: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return { ...earlier, ...parseKinds(text, 'k6=release', [...components, 'k6']) };
+  return { ...earlier, ...parseWays(text, 'k6=release', { ...componentWays, ...toolWays }) };
 }
 
-function parseKinds(text: string, example: string, names: readonly string[]): Record<string, string> {
+function parseWays(
+  text: string,
+  example: string,
+  ways: Readonly<Record<string, readonly string[]>>,
+): Record<string, string> {
   const pairs = parsePairs(text, example);
   for (const [name, kind] of pairs) {
-    if (!names.includes(name)) throw new InvalidArgumentError(`components are ${names.join(', ')}`);
-    if (!kinds.includes(kind)) throw new InvalidArgumentError(`kinds are ${kinds.join(', ')}`);
+    const kinds = Object.hasOwn(ways, name) ? ways[name] : undefined;
+    if (kinds === undefined) throw new InvalidArgumentError(`components are ${Object.keys(ways).join(', ')}`);
+    if (!kinds.includes(kind)) throw new InvalidArgumentError(`kinds of ${name} are ${kinds.join(', ')}`);
   }
   return Object.fromEntries(pairs);
 }

@@ -47,6 +47,8 @@ it.each([
   ['{"projct": "a"}', 'there is no "projct"; there are project, waitTimeout, direct, runtime, providers'],
   ['{"project": 5}', '"project" must be of type string, not 5'],
   ['{"providers": null}', '"providers" must be of type object, not null'],
+  ['{"providers": {"mysql": "docker"}}', 'there is no component "mysql"'],
+  ['{"providers": {"postgres": "go"}}', 'postgres cannot be "go"; it can be url, installed, embedded, docker'],
   ['null', 'it holds no JSON object'],
   ['[]', 'it holds no JSON object'],
 ])('%s is wrong usage: %s', async (text, why) => {

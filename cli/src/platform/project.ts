@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { componentWays } from '../providers/component.ts';
 
 /** One copy of the platform and where its files are. Several projects can run side by side from one clone. */
 export interface Project {
@@ -103,7 +104,15 @@ function checkConfig(value: unknown): ConfigFile {
     if (typeof one !== type || one === null)
       throw new Error(`"${key}" must be of type ${type}, not ${JSON.stringify(one)}`);
   }
-  return value as ConfigFile;
+  const config = value as ConfigFile;
+  for (const [component, kind] of Object.entries(config.providers ?? {})) checkWay(component, kind);
+  return config;
+}
+
+function checkWay(component: string, kind: string): void {
+  const kinds: readonly string[] | undefined = Object.entries(componentWays).find(([name]) => name === component)?.[1];
+  if (kinds === undefined) throw new Error(`there is no component "${component}"`);
+  if (!kinds.includes(kind)) throw new Error(`${component} cannot be "${kind}"; it can be ${kinds.join(', ')}`);
 }
 
 let knownRoot: string | undefined;

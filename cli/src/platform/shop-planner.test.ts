@@ -106,6 +106,24 @@ describe('fingerprints decide what is restarted', () => {
   });
 });
 
+describe('a provider', () => {
+  it('that serves already may be named again', async () => {
+    const one = await planner();
+    await one.plan(everything);
+    expect(names(await one.plan({ ...everything, providers: { postgres: 'url' } }))).toContain('postgres');
+  });
+
+  it('is not changed while the platform runs, and the reason is told', async () => {
+    const one = await planner();
+    await one.plan(everything);
+    await expect(one.plan({ ...everything, providers: { postgres: 'embedded' } })).rejects.toMatchObject({
+      what: 'postgres cannot be changed to "embedded" while the platform runs',
+      next: expect.stringContaining('shopctl down'),
+      exitCode: 2,
+    });
+  });
+});
+
 describe('Jaeger', () => {
   const jaegers: Server[] = [];
   afterEach(() => {

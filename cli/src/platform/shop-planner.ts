@@ -55,8 +55,9 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
   // A component keeps its provider and ports for as long as this supervisor lives.
   const launches = new Map<ComponentName, Promise<Launch>>();
   const launchOf = (name: ComponentName, forced: string | undefined) => {
-    const launch =
-      launches.get(name) ?? resolveComponent(name, context, { forced: forced as ProviderKind | undefined });
+    const earlier = launches.get(name);
+    if (earlier) return earlier.then((launch) => keptLaunch(launch, forced));
+    const launch = resolveComponent(name, context, { forced: forced as ProviderKind | undefined });
     launches.set(name, launch);
     // One that cannot be had now may be there at the next `up`.
     launch.catch(() => launches.delete(name));
@@ -81,6 +82,17 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
       await receiver.close();
     },
   };
+}
+
+/** Its data and its ports are those of its provider, so another one needs a new start. Throws CliError (2). */
+function keptLaunch(launch: Launch, forced: string | undefined): Launch {
+  if (forced === undefined || forced === launch.kind) return launch;
+  throw new CliError({
+    what: `${launch.component} cannot be changed to "${forced}" while the platform runs`,
+    why: `it is "${launch.kind}": ${launch.detail}`,
+    next: `run "shopctl down", then "shopctl up --provider ${launch.component}=${forced}"`,
+    exitCode: exitCodes.usage,
+  });
 }
 
 interface Planning extends ShopPlannerOptions {

@@ -8,6 +8,14 @@ export const componentNames: readonly ComponentName[] = ['postgres', 'rabbitmq',
 /** Where a component comes from, in the words of `--provider component=kind`. */
 export type ProviderKind = 'url' | 'installed' | 'cache' | 'embedded' | 'docker' | 'release' | 'go' | 'packages';
 
+/** The ways there are for each, in the order in which they are tried. */
+export const componentWays: Readonly<Record<ComponentName, readonly ProviderKind[]>> = {
+  postgres: ['url', 'installed', 'embedded', 'docker'],
+  rabbitmq: ['url', 'installed', 'docker', 'packages'],
+  toxiproxy: ['url', 'installed', 'cache', 'docker', 'release', 'go'],
+  jaeger: ['url', 'installed', 'cache', 'docker', 'release', 'go'],
+};
+
 /** A child process for the supervisor to spawn, watch and end. Times in ms. */
 export interface ProcessSpec {
   readonly command: string;

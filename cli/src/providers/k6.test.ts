@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { k6Ways, majorOf } from './k6.ts';
 import { describeTools, findTool, installTool } from './resolve-tool.ts';
+import { toolWays } from './tool.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -54,7 +55,7 @@ describe('k6', () => {
 
   it('is had by a release before a build, each where it can be', async () => {
     const { k6 } = await describeTools({ ...nowhere(), env: { PATH: process.env.PATH } });
-    expect(k6.map(({ kind }) => kind)).toEqual(['installed', 'cache', 'docker', 'release', 'go']);
+    expect(k6.map(({ kind }) => kind)).toEqual(toolWays.k6);
     expect(k6[3]).toMatchObject({ installable: true, detail: expect.stringContaining('k6-v2.2.0-') });
   });
 

@@ -5,6 +5,11 @@ export type ToolName = 'k6';
 
 export const toolNames: readonly ToolName[] = ['k6'];
 
+/** The ways there are for each, in the order in which they are tried. */
+export const toolWays: Readonly<Record<ToolName, readonly ProviderKind[]>> = {
+  k6: ['installed', 'cache', 'docker', 'release', 'go'],
+};
+
 /** One way to have a tool. `check` takes well under a second and changes nothing. */
 export interface ToolWay {
   readonly kind: ProviderKind;
