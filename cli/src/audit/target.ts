@@ -47,7 +47,7 @@ export function openTarget(connection: PlatformConnection): AuditTarget {
     instances: state.instances.filter(({ kind }) => kind === 'service').map(({ name }) => name),
     plants: state.plants ?? [],
     clean: () => readClean(connection),
-    crashes: Object.fromEntries(state.instances.map(({ name, restarts }) => [name, restarts])),
+    crashes: Object.fromEntries(state.instances.map(({ name, restarts, crashes = restarts }) => [name, crashes])),
     [Symbol.asyncDispose]: () => databases[Symbol.asyncDispose](),
   };
 }

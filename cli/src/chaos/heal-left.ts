@@ -1,7 +1,7 @@
 import { createEventLog } from '../platform/events.ts';
 import type { Project } from '../platform/project.ts';
 import { endEarlierRun } from '../platform/run-supervisor.ts';
-import { readState } from '../platform/state.ts';
+import { recoverState } from '../platform/state.ts';
 import type { HealResult } from './lease.ts';
 import { Leases } from './leases.ts';
 import { createLeftWorld } from './left-world.ts';
@@ -12,7 +12,7 @@ import { createUndoLog, undoFile } from './undo-log.ts';
  * already), which ends most faults; the rest is taken back from its record. Call it only when no supervisor runs.
  */
 export async function healLeft(project: Project): Promise<HealResult> {
-  const before = await readState(project.stateFile);
+  const before = await recoverState(project.stateFile);
   await endEarlierRun(project, before);
   const leases = new Leases({
     log: createUndoLog(undoFile(project)),

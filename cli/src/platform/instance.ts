@@ -54,15 +54,21 @@ export class Instance {
   #status: InstanceStatus = 'stopped';
   #reason: string | undefined;
   #running: Running | undefined;
-  #restarts = 0;
+  #restarts: number;
+  #crashes: number;
+  #hasRun: boolean;
   #startedAt: string | undefined;
   #keeper: { stop: AbortController; done: Promise<void> } | undefined;
   #waiters = new Set<() => void>();
 
-  constructor(unit: Unit, listener: Listener, limits: SupervisionLimits = defaultLimits) {
+  /** `replaced`: what had this name before, with another configuration. */
+  constructor(unit: Unit, listener: Listener, limits: SupervisionLimits = defaultLimits, replaced?: InstanceState) {
     this.unit = unit;
     this.#listener = listener;
     this.#limits = limits;
+    this.#restarts = replaced?.restarts ?? 0;
+    this.#crashes = replaced?.crashes ?? 0;
+    this.#hasRun = replaced?.startedAt !== undefined;
   }
 
   get status(): InstanceStatus {
@@ -120,6 +126,7 @@ export class Instance {
       ports,
       ...(url !== undefined && { url }),
       restarts: this.#restarts,
+      crashes: this.#crashes,
       ...(this.#startedAt !== undefined && { startedAt: this.#startedAt }),
       ...(provider !== undefined && { provider }),
       ...(detail !== undefined && { detail }),
@@ -153,7 +160,7 @@ export class Instance {
       if (failedStarts >= this.#limits.maxFailedStarts) {
         return this.#fail(`gave up after ${failedStarts} starts: ${outcome.how}`);
       }
-      this.#restarts += 1;
+      this.#crashes += 1;
       this.#set('backoff', outcome.how);
       this.#listener('crashed', `${outcome.how}; starting again in ${backoffMs} ms`);
       await delay(backoffMs, undefined, { signal: stop }).catch(ignoreAbort);
@@ -176,6 +183,8 @@ export class Instance {
       if (stop.aborted) return { how: 'stopped' };
       this.#set('starting', this.#reason);
       this.#startedAt = new Date().toISOString();
+      if (this.#hasRun) this.#restarts += 1;
+      this.#hasRun = true;
       this.#listener('starting', 'starting');
       this.#running = await this.unit.start(conditions);
     } catch (error) {

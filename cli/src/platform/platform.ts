@@ -37,6 +37,8 @@ export class Platform {
   readonly #instances = new Map<string, Instance>();
   #plan: Plan | undefined;
   #replicas: Record<string, number> = {};
+  /** What was retired for another configuration of the same name, until that one is there. */
+  readonly #replaced = new Map<string, InstanceState>();
   readonly #conditions = new Map<string, StartConditions>();
   #wantsDirect = false;
   #wantedRuntime: RuntimeKind = 'process';
@@ -193,7 +195,11 @@ export class Platform {
       this.#events.add('instance.retired', unit.name, why);
     }
     await this.#stop(retired.map(({ unit }) => unit.name));
-    for (const { unit } of retired) this.#instances.delete(unit.name);
+    for (const instance of retired) {
+      const { name } = instance.unit;
+      if (planned.has(name)) this.#replaced.set(name, instance.snapshot());
+      this.#instances.delete(name);
+    }
   }
 
   async #startAll(
@@ -251,7 +257,9 @@ export class Platform {
         this.#onChange();
       },
       this.#limits,
+      this.#replaced.get(unit.name),
     );
+    this.#replaced.delete(unit.name);
     instance.conditions = this.#conditions.get(unit.name) ?? {};
     this.#instances.set(unit.name, instance);
     return instance;

@@ -6,7 +6,7 @@ import { inspectionContext } from './component-context.ts';
 import { createControlClient, isGone, UnresponsiveSupervisorError } from './control-client.ts';
 import type { Project } from './project.ts';
 import { endEarlierRun } from './run-supervisor.ts';
-import { readState } from './state.ts';
+import { recoverState } from './state.ts';
 import { signalSupervisor, waitUntilGone } from './supervisor-end.ts';
 import { isSupervisorRunning } from './supervisor-process.ts';
 
@@ -22,7 +22,10 @@ export async function runDown(options: DownOptions, deps: CommandDeps): Promise<
     const answer = await endSupervisor(project, options, (text) => deps.output.warn(text));
     const wasRunning = answer !== 'gone';
     // Nobody supervises now: whatever carries the marks of an earlier run is a leftover of kill -9.
-    const leftovers = answer === 'stopped' ? 0 : await endEarlierRun(project, await readState(project.stateFile));
+    const leftovers =
+      answer === 'stopped'
+        ? 0
+        : await endEarlierRun(project, await recoverState(project.stateFile, (text) => deps.output.warn(text)));
     const isPurged = options.volumes === true || options.purge === true;
     if (isPurged) {
       const { purgeComponents } = await import('../providers/resolve.ts');

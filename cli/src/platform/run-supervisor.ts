@@ -21,7 +21,7 @@ import { createCpuMeter, processUsage } from './process-stats.ts';
 import { type Project, sharedDir } from './project.ts';
 import { takeProjectLock } from './project-lock.ts';
 import { rotateLogs } from './rotation.ts';
-import { type InstanceState, type PlatformState, readState, writeState } from './state.ts';
+import { type InstanceState, type PlatformState, recoverState, writeState } from './state.ts';
 import type { ExtensionContext, SupervisorExtension } from './supervisor-extension.ts';
 
 /** What a supervisor is made of. */
@@ -62,7 +62,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     console.error('supervisor: another one has this project already');
     return;
   }
-  const before = await readState(project.stateFile);
+  const before = await recoverState(project.stateFile);
   await endEarlierRun(project, before);
   const mark = randomBytes(8).toString('hex');
   const supervisor = (await identifyProcess(process.pid)) as ProcessIdentity;

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { PlantName } from '@shop/kit/plants.ts';
+import { CliError, messageOf } from '../errors.ts';
 import { writePrivateFile } from '../providers/private-file.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 import type { RuntimeKind } from './service-runtime.ts';
@@ -25,7 +26,10 @@ export interface InstanceState {
   readonly ports: Readonly<Record<string, number>>;
   /** Base URL for people, where there is one. */
   readonly url?: string;
+  /** How often its process was replaced by another, by whatever: a crash, a command, a fault, a changed setting. */
   readonly restarts: number;
+  /** How often it ended without being asked to. A supervisor of an older build does not say. */
+  readonly crashes?: number;
   /** ISO time of the last start. */
   readonly startedAt?: string;
   /** Components: which provider serves it, in the words of `--provider`. */
@@ -113,20 +117,31 @@ export function httpPort({ ports }: Pick<InstanceState, 'ports'>): number | unde
   return ports.health ?? ports.main;
 }
 
-/**
- * The state a project left on disk; undefined when there is none, and, after a report, when it is no JSON: a power failure
- * tore it, and the next supervisor writes it again. Rejects when the file cannot be opened.
- */
-export async function readState(
+/** The state a project left on disk, or undefined when there is none. Throws CliError when it is no JSON. */
+export async function readState(file: string): Promise<PlatformState | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as PlatformState;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new CliError({
+      what: `cannot read ${file}`,
+      why: messageOf(cause),
+      next: 'the next "shopctl up" or "shopctl down" goes on without it, and writes it again',
+      cause,
+    });
+  }
+}
+
+/** The same for who takes a project over: one that a power failure tore is reported, and is none. */
+export async function recoverState(
   file: string,
   report: (problem: string) => void = console.error,
 ): Promise<PlatformState | undefined> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as PlatformState;
+    return await readState(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    if (!(error instanceof SyntaxError)) throw error;
-    report(`${file} was torn (${error.message}): going on without it; ports may be others than before`);
+    if (!(error instanceof CliError && error.cause instanceof SyntaxError)) throw error;
+    report(`going on without the earlier state, with other ports perhaps: ${file} was torn (${error.why})`);
     return undefined;
   }
 }

@@ -128,6 +128,22 @@ describe('supervisor', { timeout: 30_000 }, () => {
     });
   });
 
+  it('counts what replaced a process: an end of its own, a command, another configuration', async () => {
+    await start(twoServices);
+    await up();
+    const counts = async () => {
+      const base = (await state()).instances.find(({ name }) => name === 'base');
+      return `${base?.status} ${base?.restarts} ${base?.crashes}`;
+    };
+    expect(await counts()).toBe('ready 0 0');
+    process.kill(processOf(await state(), 'base').pid, 'SIGKILL');
+    await until('base runs again', async () => (await counts()) === 'ready 1 1');
+    await createControlClient(project).service('base', 'restart');
+    expect(await counts()).toBe('ready 2 1');
+    await up({ ...everything, direct: true });
+    expect(await counts()).toBe('ready 3 1');
+  });
+
   it('kills a child that ignores SIGTERM after its limit', async () => {
     await start({ stubborn: { env: { IGNORE_SIGTERM: '1' } } });
     await up();
@@ -303,7 +319,7 @@ describe('after a power failure', () => {
     await start(twoServices);
     expect(await up()).toMatchObject({ type: 'done', started: ['base', 'top'] });
     expect(await readFile(join(project.logDir, 'supervisor.log'), 'utf8')).toContain('state.json was torn');
-    await until('the state is written', async () => (await readState(project.stateFile, () => {}))?.status === 'ready');
+    await until('the state is written', async () => (await readState(project.stateFile))?.status === 'ready');
   });
 
   it('children of a run whose state is lost are ended at the next start', async () => {

@@ -32,7 +32,7 @@ await runSupervisor({
   }),
   async createPlanner({ ports, registry }) {
     const names = Object.keys(services);
-    const unitOf = async (name: string): Promise<Unit> => {
+    const unitOf = async (name: string, fingerprint: string): Promise<Unit> => {
       const { dependsOn = [], env = {}, cannotStop = false } = services[name] as FakeService;
       const main = await ports.reserve(name);
       let pid: number | undefined;
@@ -45,7 +45,7 @@ await runSupervisor({
         waitsFor: dependsOn,
         ports: { main },
         logFile,
-        fingerprint: 'same',
+        fingerprint,
         async start() {
           const running = await spawnProcess({
             command: process.execPath,
@@ -69,8 +69,8 @@ await runSupervisor({
     };
     return {
       serviceNames: names,
-      plan: async () => ({
-        units: await Promise.all(names.map(unitOf)),
+      plan: async ({ direct }) => ({
+        units: await Promise.all(names.map((name) => unitOf(name, String(direct)))),
         edges: [],
         gatewayUrl: '',
         telemetryUrl: '',
