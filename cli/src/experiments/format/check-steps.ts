@@ -120,9 +120,20 @@ function oneOf(name: string, known: readonly string[], path: Path): Problem[] {
   return [{ path, message: `there is no "${name}" here${didYouMean(name, known)}: one of ${known.join(', ')}` }];
 }
 
+/**
+ * Columns of pg_stat_activity that a role without pg_read_all_stats sees of its own sessions only: a count by them would be
+ * 0 whatever services do. Source: PostgreSQL 17, 27.2 "The Cumulative Statistics System".
+ */
+const HIDDEN_COLUMNS = /\b(state|state_change|xact_start|query_start|backend_start|wait_event(_type)?|query|backend_xid|backend_xmin)\b/i;
+
 function checkQuery(query: string, given: number, path: Path): Problem[] {
   if (!/^\s*(select|with)\b/i.test(query))
     return [{ path, message: 'a query only reads: it begins with SELECT or WITH' }];
+  const hidden = /\bpg_stat_activity\b/i.test(query) ? HIDDEN_COLUMNS.exec(query)?.[0] : undefined;
+  if (hidden !== undefined) {
+    const instead = "an open transaction is a row of pg_locks with locktype = 'virtualxid'";
+    return [{ path, message: `${hidden} of other roles' sessions is NULL for the operator; ${instead}` }];
+  }
   const needed = Math.max(0, ...[...query.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
   return needed === given ? [] : [{ path, message: `the query has ${needed} values, "values" has ${given}` }];
 }

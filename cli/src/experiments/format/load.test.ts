@@ -120,6 +120,16 @@ describe('a mistake is told with its place, what was expected and the nearest na
       'there is no key "exactly"',
     ],
     [
+      'a query for what the operator may not see',
+      fileWith({
+        method: probe(
+          "type: sql, database: orders, query: \"SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle%'\"",
+          '0',
+        ),
+      }),
+      "state of other roles' sessions is NULL for the operator",
+    ],
+    [
       'a fault that does not exist',
       fileWith({ method: fault('fault: latncy, target: orders-db') }),
       '6:60 method[0].provider.fault: there is no fault "latncy", did you mean "latency"?',
