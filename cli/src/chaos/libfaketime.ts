@@ -1,25 +1,13 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { newestFirst } from '../providers/executables.ts';
+import type { ComponentContext } from '../providers/component.ts';
+import { findTool } from '../providers/resolve-tool.ts';
 
-/** Where packages put the variant for programs with threads: Debian's and its relatives', Fedora's, a build of one's own. */
-const FOLDERS = ['/usr/lib/*/faketime', '/usr/lib64/faketime', '/usr/lib/faketime', '/usr/local/lib/faketime'];
-const LIBRARY = 'libfaketimeMT.so.1';
-
-/** How to get it; needs no root of ours, so it is not done for the user. */
+/** How to get it; needs no root. */
 export const FAKETIME_HINT =
-  'install libfaketime ("sudo apt-get install libfaketime", "sudo dnf install libfaketime"), or name the library in SHOPCTL_LIBFAKETIME';
+  'run "shopctl setup --with libfaketime", install it ("sudo dnf install libfaketime"), or name the library in SHOPCTL_LIBFAKETIME';
 
-/** libfaketime's library, SHOPCTL_LIBFAKETIME first; undefined when there is none. Linux only. */
-export async function findLibfaketime(env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  if (process.platform !== 'linux') return undefined;
-  const named = env.SHOPCTL_LIBFAKETIME;
-  if (named) return existsSync(named) ? named : undefined;
-  for (const folder of FOLDERS) {
-    const [found] = await newestFirst(join(folder, LIBRARY));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** libfaketime's library; undefined when it is not here yet. Installs nothing. */
+export function findLibfaketime(context: Pick<ComponentContext, 'cacheDir' | 'env'>): Promise<string | undefined> {
+  return findTool('libfaketime', context);
 }
 
 /**

@@ -66,7 +66,7 @@ export function createLiveWorld(options: LiveWorldOptions): World {
       const { address } = ownBroker(state());
       return brokerUrl(OPERATOR_ROLE, { address, secrets: await loadOrCreateSecrets(project.secretsFile) });
     },
-    libfaketime: () => findLibfaketime(env),
+    libfaketime: () => findLibfaketime({ cacheDir: project.cacheDir, env }),
     sessions: createDatabaseSessions(),
     failpointDir: hasFailpoints(env) ? failpointFolder(project) : undefined,
   };

@@ -30,7 +30,12 @@ export const register: Register = (program, deps) => {
     .description('install the components that are missing here')
     .option('-y, --yes', 'do not ask')
     .option('--dry-run', 'only say what would be installed, and where')
-    .option('--with <component>', 'also this optional component (jaeger, k6); may be repeated', collect, [])
+    .option(
+      '--with <component>',
+      'also this optional component (jaeger, k6, libfaketime); may be repeated',
+      collect,
+      [],
+    )
     .option('--provider <component=kind>', 'install it by this way alone; may be repeated', parseSources)
     .addHelpText('after', SETUP_HELP)
     .action(async (options: SetupOptions) => {

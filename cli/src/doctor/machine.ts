@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import { availableParallelism, freemem, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import { FAKETIME_HINT, findLibfaketime } from '../chaos/libfaketime.ts';
 import { formatBytes } from '../output/units.ts';
 import type { Check } from './checks.ts';
 
@@ -50,14 +49,6 @@ async function availableMemory(): Promise<number> {
   if (process.platform !== 'linux') return freemem();
   const kibibytes = /^MemAvailable:\s+(\d+) kB/m.exec(await readFile('/proc/meminfo', 'utf8'))?.[1];
   return kibibytes === undefined ? freemem() : Number(kibibytes) * 1024;
-}
-
-/** Without it the fault `clock` cannot be had; all else works. */
-export async function checkClockShift(env: NodeJS.ProcessEnv): Promise<Check> {
-  const library = await findLibfaketime(env);
-  const base = { category: 'machine', name: 'libfaketime' } as const;
-  if (library !== undefined) return { ...base, status: 'pass', message: `${library} (for the fault "clock")` };
-  return { ...base, status: 'pass', message: `not here: the fault "clock" cannot be injected; ${FAKETIME_HINT}` };
 }
 
 export async function checkDisk(folder: string): Promise<Check> {

@@ -8,9 +8,9 @@ import { refuseNotInjectable } from '../experiments/run/preflight.ts';
 import { forwardHangUp, holdRuns } from '../experiments/run/run-chaos-run.ts';
 import { refuseUnwritable } from '../output/report-file.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
+import { haveTool } from '../platform/have-tool.ts';
 import type { Project } from '../platform/project.ts';
 import { checkFaults, chooseFaults } from './faults.ts';
-import { findK6 } from './find-k6.ts';
 import { type Plan, runPlan } from './load-run.ts';
 import { renderLoad } from './render.ts';
 import { findScenario, resolveSettings } from './settings.ts';
@@ -33,7 +33,7 @@ export async function runLoad(name: string, options: LoadRunOptions, deps: Comma
   forwardHangUp();
   try {
     await using _ = await holdRuns(project);
-    const program = await findK6(project, deps);
+    const program = await haveTool('k6', project, deps);
     const result = await runPlan(plan, { project, connection, program, deps });
     await writeReports(result, options, deps.output);
     deps.output.result(result, () => renderLoad(result, deps.output.style));

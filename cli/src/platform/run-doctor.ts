@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { CommandDeps, CommonOptions } from '../commands/deps.ts';
 import type { Check } from '../doctor/checks.ts';
-import { checkClockShift, checkCpus, checkDisk, checkMemory, checkNode } from '../doctor/machine.ts';
+import { checkCpus, checkDisk, checkMemory, checkNode } from '../doctor/machine.ts';
 import { checkPort } from '../doctor/ports.ts';
 import type { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -32,10 +32,9 @@ export async function runDoctor(options: CommonOptions, deps: CommandDeps): Prom
   const isRunning = state !== undefined && (await isAlive(state.supervisor));
   const holdsPort = isRunning && state.instances.some(({ ports }) => ports.main === GATEWAY_PORT);
   const context = inspectionContext(project, deps.env);
-  const [memory, disk, clockShift, port, leftovers, components, tools] = await Promise.all([
+  const [memory, disk, port, leftovers, components, tools] = await Promise.all([
     checkMemory(),
     checkDisk(project.cacheDir),
-    checkClockShift(deps.env),
     checkPort(GATEWAY_PORT, holdsPort),
     unreadable === undefined ? checkLeftovers(project, state, isRunning) : stateProblem(unreadable),
     describeProviders(context),
@@ -47,7 +46,6 @@ export async function runDoctor(options: CommonOptions, deps: CommandDeps): Prom
     checkCpus(),
     memory,
     disk,
-    clockShift,
     ...Object.entries(providers).map(([name, ways]) => checkComponent(name as ComponentName | ToolName, ways)),
     port,
     leftovers,

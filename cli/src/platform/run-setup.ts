@@ -85,6 +85,10 @@ async function installAll(
   }
 }
 
+function isTool(name: Wanted): name is ToolName {
+  return (toolNames as readonly string[]).includes(name);
+}
+
 function parseComponent(name: string): Wanted {
   const known: readonly string[] = [...componentNames, ...toolNames];
   if (known.includes(name)) return name as Wanted;
@@ -117,7 +121,7 @@ async function install(
   const progress = output.progress(`installing ${component}`);
   try {
     const tell = (message: string) => progress.update(`installing ${component}: ${message}`);
-    await (component === 'k6'
+    await (isTool(component)
       ? installTool(component, context, tell, { forced, signal })
       : installComponent(component, context, tell, { forced, signal }));
     progress.succeed(`${component} installed in ${formatDuration(performance.now() - began)}`);

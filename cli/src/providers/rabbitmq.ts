@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasApt } from './apt.ts';
 import type { ComponentContext, Launch, Provider, ProviderKind } from './component.ts';
 import { dockerProvider } from './docker.ts';
 import { available, installable, nothing, unavailable } from './provider-checks.ts';
 import { brokerFiles, linkApplications, writeBrokerFiles } from './rabbitmq/configuration.ts';
 import { killEpmd } from './rabbitmq/epmd.ts';
 import { findInstalledRabbitMq, newestErlCall, type RabbitMqLayout } from './rabbitmq/layout.ts';
-import { findPackagedRabbitMq, hasApt, unpackRabbitMq } from './rabbitmq/packages.ts';
+import { findPackagedRabbitMq, unpackRabbitMq } from './rabbitmq/packages.ts';
 import { amqpProbe } from './rabbitmq/probe.ts';
 import { directSpec, directStartObstacle, scriptSpec } from './rabbitmq/process.ts';
 

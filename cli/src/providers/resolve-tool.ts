@@ -1,11 +1,15 @@
 import type { Availability, ComponentContext, OnProgress } from './component.ts';
 import { k6Ways } from './k6.ts';
+import { libfaketimeWays } from './libfaketime.ts';
 import { checkWay, forcedAlone, type InstallOptions, installFirst } from './resolve.ts';
 import { type ToolName, type ToolWay, toolNames } from './tool.ts';
 
 type ToolContext = Pick<ComponentContext, 'cacheDir' | 'env'>;
 
-const ways: Readonly<Record<ToolName, (context: ToolContext) => readonly ToolWay[]>> = { k6: k6Ways };
+const ways: Readonly<Record<ToolName, (context: ToolContext) => readonly ToolWay[]>> = {
+  k6: k6Ways,
+  libfaketime: libfaketimeWays,
+};
 
 /** Every way of every tool, for `doctor` and `setup`. */
 export async function describeTools(context: ToolContext): Promise<Record<ToolName, Availability[]>> {

@@ -1,5 +1,5 @@
 import { findFault } from '../../chaos/catalog.ts';
-import { findLibfaketime } from '../../chaos/libfaketime.ts';
+import type { World } from '../../chaos/world.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Project } from '../../platform/project.ts';
@@ -18,27 +18,27 @@ export interface Unavailable {
   readonly obstacle: CliError;
 }
 
+/** What faults need of the machine; asking may install it. */
+type Host = Pick<World, 'libfaketime'>;
+
 /** Those of the experiments that cannot be had on this machine. */
 export async function unavailableHere(
   experiments: readonly FoundExperiment[],
-  env: NodeJS.ProcessEnv,
+  host: Host,
 ): Promise<readonly Unavailable[]> {
   const looked = await Promise.all(
-    experiments.map(async (found) => ({ found, obstacle: await hostObstacle(found.experiment, env) })),
+    experiments.map(async (found) => ({ found, obstacle: await hostObstacle(found.experiment, host) })),
   );
   return looked.flatMap(({ found, obstacle }) => (obstacle === undefined ? [] : [{ found, obstacle }]));
 }
 
 /** The first thing that one of its faults needs and the machine has not; undefined when nothing is missing. */
-async function hostObstacle(
-  { method }: Pick<ResolvedExperiment, 'method'>,
-  env: NodeJS.ProcessEnv,
-): Promise<CliError | undefined> {
+async function hostObstacle({ method }: Pick<ResolvedExperiment, 'method'>, host: Host): Promise<CliError | undefined> {
   const faults = method.flatMap((step) =>
     step.type === 'action' && step.provider.type === 'fault' ? [step.provider.fault] : [],
   );
   for (const name of new Set(faults)) {
-    const obstacle = await findFault(name).hostObstacle?.({ libfaketime: () => findLibfaketime(env) });
+    const obstacle = await findFault(name).hostObstacle?.(host);
     if (obstacle !== undefined) return obstacle;
   }
   return undefined;

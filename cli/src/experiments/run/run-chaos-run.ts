@@ -6,6 +6,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import { refuseUnwritable } from '../../output/report-file.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../output/units.ts';
+import { haveTool } from '../../platform/have-tool.ts';
 import type { Project } from '../../platform/project.ts';
 import { takeProjectLock } from '../../platform/project-lock.ts';
 import { makeStateFolder } from '../../platform/state-folder.ts';
@@ -46,7 +47,7 @@ export async function runChaosRun(
   const experiments = (await choose(names, options, project)).map((one) => withPlants(one, options.plant ?? []));
   if (options.dryRun) return showPlan(experiments, deps);
   await refuseUnwritable(options);
-  const unavailable = await unavailableHere(experiments, deps.env);
+  const unavailable = await unavailableHere(experiments, hostOf(project, deps));
   if (!asksForWhatThereIs(options)) refuseHere(unavailable);
   const began = performance.now();
   const finished: RunSummary[] = [];
@@ -99,6 +100,21 @@ async function possibleOn(
   const unavailable = await unavailableOn(platformProject, [...new Set(experiments)]);
   if (!asksForWhatThereIs(batch.options)) refuseHere(unavailable);
   return withoutThese(unavailable, experiments, batch);
+}
+
+/** What the machine lacks and can have is installed, once; why it cannot be had was told by then. */
+function hostOf(project: Project, deps: CommandDeps): Parameters<typeof unavailableHere>[1] {
+  let library: Promise<string | undefined> | undefined;
+  return {
+    libfaketime() {
+      library ??= haveTool('libfaketime', project, deps).catch((error: Error & { why?: string }) => {
+        deps.signal.throwIfAborted();
+        deps.output.warn(`${error.message}\n${error.why ?? ''}`);
+        return undefined;
+      });
+      return library;
+    },
+  };
 }
 
 /** A closed terminal is an interruption like Ctrl-C; what is then written to it goes nowhere. */

@@ -1,16 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Apt } from '../apt.ts';
 import type { ComponentContext, OnProgress } from '../component.ts';
-import { findOnPath, newestFirst } from '../executables.ts';
+import { newestFirst } from '../executables.ts';
 import { findUnpackedRabbitMq, type RabbitMqLayout } from './layout.ts';
 
 const run = promisify(execFile);
-
-/** apt may have to read a slow mirror's lists. */
-const APT_TIMEOUT_MS = 300_000;
-const TOOLS = ['apt-get', 'apt-cache', 'dpkg-deb'];
 
 /** Raise it when what is done to an unpacked tree changes: trees made by an older version are then left alone. */
 const TREE_VERSION = 2;
@@ -22,12 +19,6 @@ function packagesFolder(cacheDir: string): string {
 
 export function findPackagedRabbitMq(cacheDir: string): Promise<RabbitMqLayout | string> {
   return findUnpackedRabbitMq(packagesFolder(cacheDir));
-}
-
-/** True on Debian and its relatives. */
-export async function hasApt(env: NodeJS.ProcessEnv): Promise<boolean> {
-  const found = await Promise.all(TOOLS.map((tool) => findOnPath(tool, env)));
-  return found.every((path) => path !== undefined);
 }
 
 /**
@@ -42,12 +33,11 @@ export async function unpackRabbitMq(
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
   const draft = await mkdtemp(join(cacheDir, 'rabbitmq-draft-'));
   try {
-    const apt = new Apt(cacheDir, env, signal);
-    const names = await apt.packages(onProgress);
+    const apt = new Apt({ cacheDir, env }, signal);
+    // Of its dependencies those that are Erlang; the C library and the like are the machine's.
+    const names = await apt.packages('rabbitmq-server', (name) => /^erlang-[a-z0-9-]+$/.test(name), onProgress);
     onProgress(`downloading ${names.length} packages of RabbitMQ and Erlang (about 32 MB)`);
-    await apt.run('apt-get', ['download', ...names], draft);
-    await unpackAll(draft, onProgress, signal);
-    const root = join(draft, 'root');
+    const root = await apt.unpack(names, draft, onProgress);
     await relocateErl(root);
     await proveErlangRuns(root);
     await rename(root, packagesFolder(cacheDir)).catch(async (error: NodeJS.ErrnoException) => {
@@ -57,79 +47,6 @@ export async function unpackRabbitMq(
     });
   } finally {
     await rm(draft, { recursive: true, force: true });
-  }
-}
-
-/** apt with package lists of its own when the machine's are missing (they often are in container images). */
-class Apt {
-  readonly #cacheDir: string;
-  readonly #env: NodeJS.ProcessEnv;
-  readonly #signal: AbortSignal | undefined;
-  #options: string[] = [];
-
-  constructor(cacheDir: string, env: NodeJS.ProcessEnv, signal: AbortSignal | undefined) {
-    this.#cacheDir = cacheDir;
-    this.#env = env;
-    this.#signal = signal;
-  }
-
-  async packages(onProgress: OnProgress): Promise<string[]> {
-    const known = await this.#closure();
-    if (known.length > 0) return known;
-    onProgress('reading the package lists (the machine has none)');
-    await this.#useOwnLists();
-    await this.run('apt-get', ['update', '-q']);
-    const names = await this.#closure();
-    if (names.length === 0) throw new Error('apt knows no package rabbitmq-server: its sources do not offer one');
-    return names;
-  }
-
-  /** rabbitmq-server and those of its dependencies that are Erlang; the C library and the like are the machine's. */
-  async #closure(): Promise<string[]> {
-    const filters = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map(
-      (kind) => `--no-${kind}`,
-    );
-    const { stdout } = await this.run('apt-cache', ['depends', '--recurse', ...filters, 'rabbitmq-server']).catch(
-      (error: Error & { stderr?: string }) => {
-        if (/No packages found|Unable to locate/.test(error.stderr ?? '')) return { stdout: '' };
-        throw error;
-      },
-    );
-    const lines = new Set(stdout.split('\n'));
-    return [...lines].filter((line) => /^(rabbitmq-server|erlang-[a-z0-9-]+)$/.test(line)).sort();
-  }
-
-  async #useOwnLists(): Promise<void> {
-    const own = join(this.#cacheDir, 'apt');
-    for (const folder of ['lists/partial', 'cache/archives/partial'])
-      await mkdir(join(own, folder), { recursive: true });
-    this.#options = ['-o', `Dir::State::lists=${own}/lists`, '-o', `Dir::Cache=${own}/cache`];
-    // apt would become the user _apt, who cannot write to a folder of ours.
-    if (process.geteuid?.() === 0) this.#options.push('-o', 'APT::Sandbox::User=root');
-  }
-
-  async run(program: string, args: readonly string[], cwd = this.#cacheDir) {
-    const env = { ...this.#env, LC_ALL: 'C' };
-    try {
-      return await run(program, [...this.#options, ...args], {
-        cwd,
-        env,
-        timeout: APT_TIMEOUT_MS,
-        maxBuffer: 32 << 20,
-        ...(this.#signal && { signal: this.#signal }),
-      });
-    } catch (cause) {
-      const { stderr = '', message } = cause as Error & { stderr?: string };
-      throw Object.assign(new Error(`${program} ${args[0]}: ${stderr.trim() || message}`, { cause }), { stderr });
-    }
-  }
-}
-
-async function unpackAll(folder: string, onProgress: OnProgress, signal?: AbortSignal): Promise<void> {
-  const archives = (await readdir(folder)).filter((name) => name.endsWith('.deb'));
-  for (const [index, archive] of archives.entries()) {
-    onProgress(`unpacking ${archive.split('_')[0]} (${index + 1} of ${archives.length})`);
-    await run('dpkg-deb', ['-x', join(folder, archive), join(folder, 'root')], { ...(signal && { signal }) });
   }
 }
 
