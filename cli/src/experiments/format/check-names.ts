@@ -1,5 +1,5 @@
 import { didYouMean, type Problem } from './problem.ts';
-import type { Step } from './schema.ts';
+import type { OrdersTolerance, Step } from './schema.ts';
 import type { PlacedStep } from './step-list.ts';
 
 /** The word for the beginning of the run, where a step can be named. */
@@ -93,9 +93,10 @@ function referencesOfProvider({ provider }: Exclude<Step, { type: 'hold' }>): re
 function referencesOfTolerance(step: Exclude<Step, { type: 'hold' }>): readonly Reference[] {
   const { type } = step.provider;
   if ((type !== 'orders' && type !== 'history') || !('tolerance' in step)) return [];
-  const { ratio, 'same-ids-as': same } = step.tolerance as { ratio?: { of: string }; 'same-ids-as'?: string };
+  const { ratio, added, 'same-ids-as': same } = step.tolerance as OrdersTolerance;
   return [
     { at: ['tolerance', 'ratio', 'of'], name: ratio?.of, of: 'orders' },
+    { at: ['tolerance', 'added', 'of'], name: added?.of, of: 'orders' },
     { at: ['tolerance', 'same-ids-as'], name: same, of: 'placed' },
   ];
 }

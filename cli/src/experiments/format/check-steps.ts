@@ -124,7 +124,8 @@ function oneOf(name: string, known: readonly string[], path: Path): Problem[] {
  * Columns of pg_stat_activity that a role without pg_read_all_stats sees of its own sessions only: a count by them would be
  * 0 whatever services do. Source: PostgreSQL 17, 27.2 "The Cumulative Statistics System".
  */
-const HIDDEN_COLUMNS = /\b(state|state_change|xact_start|query_start|backend_start|wait_event(_type)?|query|backend_xid|backend_xmin)\b/i;
+const HIDDEN_COLUMNS =
+  /\b(state|state_change|xact_start|query_start|backend_start|wait_event(_type)?|query|backend_xid|backend_xmin)\b/i;
 
 function checkQuery(query: string, given: number, path: Path): Problem[] {
   if (!/^\s*(select|with)\b/i.test(query))

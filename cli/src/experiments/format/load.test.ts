@@ -123,7 +123,7 @@ describe('a mistake is told with its place, what was expected and the nearest na
       'a query for what the operator may not see',
       fileWith({
         method: probe(
-          "type: sql, database: orders, query: \"SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle%'\"",
+          'type: sql, database: orders, query: "SELECT count(*) FROM pg_stat_activity WHERE state LIKE \'idle%\'"',
           '0',
         ),
       }),

@@ -115,6 +115,17 @@ export const OrdersTolerance = closed(
         { minProperties: 2, description: 'times as multiples of those of another step' },
       ),
     ),
+    added: Type.Optional(
+      closed(
+        {
+          of: stepName('the step whose orders were measured for comparison'),
+          p50: Type.Optional({ ...DurationComparison, description: percentiles.p50 } as typeof DurationComparison),
+          p95: Type.Optional({ ...DurationComparison, description: percentiles.p95 } as typeof DurationComparison),
+          max: Type.Optional({ ...DurationComparison, description: percentiles.max } as typeof DurationComparison),
+        },
+        { minProperties: 2, description: 'how much longer the answers took than those of another step' },
+      ),
+    ),
     'same-ids-as': Type.Optional(stepName('the step whose orders these must be, one by one')),
     eventually: Type.Optional(
       closed(

@@ -10,19 +10,24 @@ export async function takeMark(context: Omit<RunContext, 'marks'>): Promise<Mark
   const { platform, clock, signal, experiment } = context;
   const names = [...COUNTERS, ...comparedMetrics(experiment)];
   const time = clock.date().getTime();
-  const [reading, restarts] = await Promise.all([
+  const [reading, instances] = await Promise.all([
     // What was counted until now must be in the reports that are compared with.
     readFresh(platform.telemetry, names, { clock, signal }).catch(() => undefined),
     // A supervisor that does not answer in time must not cost the moment itself.
-    readRestarts(platform).catch(() => undefined),
+    readInstances(platform).catch(() => ({ restarts: undefined, rss: undefined })),
   ]);
   signal.throwIfAborted();
-  return { time, counters: reading && snapshot(reading.points), restarts, hits: readHits(platform) };
+  return { time, counters: reading && snapshot(reading.points), ...instances, hits: readHits(platform) };
 }
 
-async function readRestarts({ connection }: RunPlatform): Promise<Readonly<Record<string, number>>> {
+async function readInstances({ connection }: RunPlatform): Promise<Pick<Mark, 'restarts' | 'rss'>> {
   const { instances } = await connection.control.state();
-  return Object.fromEntries(instances.map(({ name, restarts }) => [name, restarts]));
+  return {
+    restarts: Object.fromEntries(instances.map(({ name, restarts }) => [name, restarts])),
+    rss: Object.fromEntries(
+      instances.flatMap(({ name, rssBytes }) => (rssBytes === undefined ? [] : [[name, rssBytes] as const])),
+    ),
+  };
 }
 
 /** Hits of every failpoint; undefined when no service runs with failpoints. */

@@ -32,6 +32,8 @@ export interface Mark {
   readonly counters: Snapshot | undefined;
   /** Restarts by instance; undefined when the supervisor could not be asked then. */
   readonly restarts: Readonly<Record<string, number>> | undefined;
+  /** Resident memory by instance, bytes; an instance that does not run has none. Undefined as above. */
+  readonly rss: Readonly<Record<string, number>> | undefined;
   /** Hits by failpoint, `orders.S4`; undefined where the services run without failpoints. */
   readonly hits: Readonly<Record<string, number>> | undefined;
 }

@@ -84,6 +84,19 @@ describe('orders', () => {
     });
   });
 
+  it('are compared by how much longer they took than those of another step', async () => {
+    const baseline = [anOrder(confirmed(40))];
+    const added = { of: 'before', p50: { gte: 500, lt: 600 } };
+    expect(await judge([confirmed(639)], { added }, baseline)).toMatchObject({
+      outcome: 'held',
+      expected: 'p50 >= 500 ms, < 600 ms more than that of "before"',
+      observed: expect.stringContaining('p50 639 ms against 40 ms (599 ms more)'),
+    });
+    expect(await judge([confirmed(640)], { added }, baseline)).toMatchObject({ outcome: 'deviated' });
+    expect(await judge([confirmed(539)], { added }, baseline)).toMatchObject({ outcome: 'deviated' });
+    expect(await judge([confirmed(550)], { added })).toMatchObject({ outcome: 'unknown' });
+  });
+
   it('must be the same ones where that is wanted', async () => {
     const earlier = [anOrder(confirmed(1, 'a'))];
     expect(await judge([confirmed(1, 'a')], { 'same-ids-as': 'first' }, earlier)).toMatchObject({ outcome: 'held' });

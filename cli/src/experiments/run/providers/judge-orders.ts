@@ -28,7 +28,7 @@ export async function judgeOrders(
   const unanswered = orders.filter(({ answer }) => answer === undefined).length;
   if (unanswered > 0) return unknown(`${unanswered} of ${orders.length} orders are still in flight`);
   const aspects: Aspect[] = [];
-  const { each, counts, ratio, eventually } = tolerance;
+  const { each, counts, ratio, added, eventually } = tolerance;
   if (each !== undefined) aspects.push(judgeEach(orders, each));
   for (const [category, bound] of Object.entries(counts ?? {})) aspects.push(judgeCount(orders, category, bound));
   for (const statistic of ['p50', 'p95', 'max'] as const) {
@@ -36,6 +36,7 @@ export async function judgeOrders(
     if (bound !== undefined) aspects.push(judgeTime(orders, statistic, bound));
   }
   if (ratio !== undefined) aspects.push(...judgeRatio(orders, ratio, context));
+  if (added !== undefined) aspects.push(...judgeAdded(orders, added, context));
   const sameAs = tolerance['same-ids-as'];
   if (sameAs !== undefined) aspects.push(judgeSameIds(orders, sameAs, context));
   if (eventually !== undefined) aspects.push(await judgeEventually(orders, eventually, context));
@@ -139,15 +140,48 @@ function judgeRatio(
   ratio: NonNullable<OrdersTolerance['ratio']>,
   context: Pick<RunContext, 'orders'>,
 ): Aspect[] {
-  const baseline = context.orders.ofStep(ratio.of).filter(({ answer }) => answer !== undefined);
-  return (['p50', 'p95', 'max'] as const).flatMap((statistic): Aspect[] => {
-    const bound = ratio[statistic];
-    if (bound === undefined) return [];
-    const expected = `${statistic} ${describeTolerance(bound, '×')} that of "${ratio.of}"`;
-    if (baseline.length === 0) return [{ outcome: 'unknown', expected, observed: `"${ratio.of}" has no orders` }];
-    const [now, then] = [timeAt(orders, SHARES[statistic]), timeAt(baseline, SHARES[statistic])];
+  return compare(orders, ratio, context, (statistic, { now, then }) => {
     const value = now / then;
-    const observed = `${statistic} ${round(now)} ms against ${round(then)} ms (${value.toFixed(2)}×)`;
+    return { bound: ratio[statistic], value, unit: '×', than: '', words: `${value.toFixed(2)}×` };
+  });
+}
+
+function judgeAdded(
+  orders: readonly BookedOrder[],
+  added: NonNullable<OrdersTolerance['added']>,
+  context: Pick<RunContext, 'orders'>,
+): Aspect[] {
+  return compare(orders, added, context, (statistic, { now, then }) => {
+    const value = now - then;
+    return { bound: added[statistic], value, unit: ' ms', than: 'more than ', words: `${round(value)} ms more` };
+  });
+}
+
+interface Compared {
+  readonly bound: CountTolerance | DurationComparison | undefined;
+  readonly value: number;
+  readonly unit: string;
+  /** Between the bound and the other step. */
+  readonly than: string;
+  /** The value. */
+  readonly words: string;
+}
+
+/** Times against those of another step's orders, by each statistic that is bounded. */
+function compare(
+  orders: readonly BookedOrder[],
+  { of }: { readonly of: string },
+  context: Pick<RunContext, 'orders'>,
+  relate: (statistic: Statistic, times: { readonly now: number; readonly then: number }) => Compared,
+): Aspect[] {
+  const baseline = context.orders.ofStep(of).filter(({ answer }) => answer !== undefined);
+  return (['p50', 'p95', 'max'] as const).flatMap((statistic): Aspect[] => {
+    const [now, then] = [timeAt(orders, SHARES[statistic]), timeAt(baseline, SHARES[statistic])];
+    const { bound, value, unit, than, words } = relate(statistic, { now, then });
+    if (bound === undefined) return [];
+    const expected = `${statistic} ${describeTolerance(bound, unit)} ${than}that of "${of}"`;
+    if (baseline.length === 0) return [{ outcome: 'unknown', expected, observed: `"${of}" has no orders` }];
+    const observed = `${statistic} ${round(now)} ms against ${round(then)} ms (${words})`;
     return [{ outcome: isWithin(value, bound) ? 'held' : 'deviated', expected, observed }];
   });
 }

@@ -10,6 +10,21 @@ const look = (target: string) => {
   return lookAtProcess({ name: 'p', type: 'probe', provider, tolerance: 0 } as unknown as ProcessProbe, context);
 };
 
+it('says how much memory was added since another step', async () => {
+  const instances = [{ name: 'orders-1', service: 'orders', status: 'ready', rssBytes: 130, process: { pid: 1 } }];
+  const look = (rss: Record<string, number>) => {
+    const { context } = createFakeContext({ instances, start: { rss } });
+    const provider = { type: 'process', target: 'orders', field: 'rss', since: 'start' };
+    return lookAtProcess(
+      { name: 'p', type: 'probe', provider, tolerance: { lte: 30 } } as unknown as ProcessProbe,
+      context,
+    );
+  };
+  expect(await look({ 'orders-1': 100 })).toMatchObject({ outcome: 'held', observed: 'rss 30' });
+  expect(await look({ 'orders-1': 99 })).toMatchObject({ outcome: 'deviated', observed: 'rss 31' });
+  expect(await look({})).toMatchObject({ outcome: 'unknown' });
+});
+
 it('looks at the process that is named', async () => {
   expect(await look('orders-2')).toMatchObject({ outcome: 'held', observed: 'restarts 0' });
 });

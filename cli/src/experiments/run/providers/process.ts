@@ -2,7 +2,7 @@ import { processState } from '../../../chaos/process-tree.ts';
 import type { InstanceState } from '../../../platform/state.ts';
 import type { ProcessProbe } from '../../format/schema.ts';
 import { type StepResult, unknown } from '../outcome.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Mark, RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin, type Value } from '../tolerance.ts';
 
 /** Looks at one process as the supervisor and the operating system see it. */
@@ -18,19 +18,19 @@ export async function lookAtProcess({ provider, tolerance }: ProcessProbe, conte
   if (instance === undefined) return unknown(`there is no ${target}`, { expected });
   const value = read(instance, field);
   if (value === undefined) return unknown(`${instance.name} does not run`, { expected });
-  const before = since === undefined ? 0 : beforeOf(instance, field, context.marks.get(since)?.restarts);
+  const before = since === undefined ? 0 : beforeOf(instance, field, context.marks.get(since));
   if (before === undefined) return unknown(`${field} at "${since}" is not known`, { expected });
   const observed = typeof value === 'number' ? value - before : value;
   return { outcome: isWithin(observed, tolerance) ? 'held' : 'deviated', expected, observed: `${field} ${observed}` };
 }
 
-/** Only restarts are counted; the other fields have no difference. */
+/** Restarts and memory are compared; the other fields have no difference. */
 function beforeOf(
   { name }: InstanceState,
   field: ProcessProbe['provider']['field'],
-  restarts: Readonly<Record<string, number>> | undefined,
+  mark: Mark | undefined,
 ): number | undefined {
-  return field === 'restarts' ? restarts?.[name] : undefined;
+  return field === 'restarts' || field === 'rss' ? mark?.[field]?.[name] : undefined;
 }
 
 function read(

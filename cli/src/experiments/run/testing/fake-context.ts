@@ -35,7 +35,9 @@ export function createFakeContext(fake: FakeContext, clock: RunClock = createFak
     clock,
     signal: new AbortController().signal,
     journal: { write: (record: NewRecord) => void records.push(record) },
-    marks: new Map([['start', { counters: new Map(), time: 0, restarts: {}, hits: undefined, ...fake.start }]]),
+    marks: new Map([
+      ['start', { counters: new Map(), time: 0, restarts: {}, rss: {}, hits: undefined, ...fake.start }],
+    ]),
     orders: { orders, flipped: new Set(), inFlight: () => orders.filter(({ answer }) => answer === undefined).length },
     faults: {
       targets: () =>
