@@ -5,7 +5,7 @@
  *
  * Usage: npm run contracts:previous -- [service...]   (default: all that have a database)
  * The last release is the newest tag vN.N.N in the history of this commit. A tag on the commit itself is not an earlier
- * release; without one there is nothing to check, which is said, with exit code 0. Exit code 1: a test failed, 2: wrong
+ * release; without one nothing can be checked, which is said, with exit code 3. Exit code 1: a test failed, 2: wrong
  * usage. Committed files only. Needs what `npm test` needs, its Node included, which npm's script chooses.
  */
 import { execFileSync, spawn } from 'node:child_process';
@@ -34,7 +34,7 @@ const tags = git('tag', '--merged', 'HEAD', '--no-contains', 'HEAD', '--sort=-ve
 const tag = tags.split('\n').find((name) => /^v\d+\.\d+\.\d+$/.test(name));
 if (tag === undefined) {
   say('no release tag (v1.2.3) is in the history before this commit: there is no earlier release to check against');
-  process.exit(0);
+  process.exit(3);
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'shop-releases-'));

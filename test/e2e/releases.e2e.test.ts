@@ -54,7 +54,7 @@ async function migratedSince(sql: string): Promise<void> {
 
 const script = 'scripts/check-previous-release.mjs';
 const check = (...services: string[]) => run(process.execPath, [join(clone, script), ...services], clone);
-const noEarlierRelease = { code: 0, said: expect.stringContaining('there is no earlier release') };
+const noEarlierRelease = { code: 3, said: expect.stringContaining('there is no earlier release') };
 
 it('says so where no release has a tag, and refuses a service that has no database', async () => {
   expect(await check()).toMatchObject(noEarlierRelease);
