@@ -52,6 +52,14 @@ it('publishes again after its exchange was deleted, which it declares anew', asy
   await expect.poll(waiting, patience).toBe(2);
 });
 
+it('declares the queue that its events are for, so that those before the first start of shipping wait in it', async () => {
+  await channel.deleteQueue(ORDER_CONFIRMED_QUEUE);
+  await using first = await openPublisher({ url: testBroker.ordersUrl, logger, instance: 'orders-first' });
+  await expect.poll(() => first.ready, patience).toBe(true);
+  await publish();
+  await expect.poll(waiting, patience).toBe(1);
+});
+
 it('publishes again once what it declares is no longer refused', async () => {
   const warn = vi.spyOn(logger, 'warn');
   await channel.deleteExchange(EVENTS_EXCHANGE);
