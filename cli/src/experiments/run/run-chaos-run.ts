@@ -15,6 +15,7 @@ import { renderPlan } from '../format/render.ts';
 import type { PlatformNeeds } from '../format/schema.ts';
 import { parseSetting } from '../format/substitute.ts';
 import { refuseHere, tellUnavailable, type Unavailable, unavailableHere } from './host-obstacle.ts';
+import { mayFollow } from './may-follow.ts';
 import { narrate, paintVerdict, shorten } from './narrate.ts';
 import { needsKey } from './needs.ts';
 import { endOwn, startOwn } from './own-platform.ts';
@@ -201,8 +202,8 @@ async function runAll(experiments: readonly FoundExperiment[], batch: Batch): Pr
 }
 
 /**
- * Runs on one platform until all have run or one did not pass: what that one left (an order that is lost, a fault that
- * does not heal) is not to be the next one's finding. `last` is undefined when the platform can have none of them.
+ * Runs on one platform until all have run, or one has left what the next are not to meet. `last` is undefined when the
+ * platform can have none of them.
  */
 async function runOnOwn(
   group: readonly FoundExperiment[],
@@ -223,8 +224,11 @@ async function runOnOwn(
     const possible = await possibleOn(own, group, batch);
     let done = 0;
     let last: FinishedRun | undefined;
-    while (done < possible.length && (last === undefined || last.verdict === 'pass'))
-      last = await runNext(possible[done++] as FoundExperiment, own, batch);
+    for (let isFree = true; isFree && done < possible.length; done += 1) {
+      const found = possible[done] as FoundExperiment;
+      last = await runNext(found, own, batch);
+      isFree = mayFollow(last.verdict, found.experiment);
+    }
     await addReached(batch.reached, own);
     const next = possible.slice(done);
     const isOver = (isLastGroup && next.length === 0) || (last !== undefined && endsAll(last, batch, { isOwn: true }));

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { cloneRoot } from '../../platform/project.ts';
+import { findExperiments } from '../format/catalogue.ts';
+import type { RunVerdict } from '../journal-records.ts';
+import { mayFollow } from './may-follow.ts';
+
+const after = async (verdict: RunVerdict, id: string) =>
+  (await findExperiments(cloneRoot(), { names: [id] })).map(({ experiment }) => mayFollow(verdict, experiment));
+
+it('another experiment has the platform of one that passed, and of no other', async () => {
+  expect(await after('pass', 'E09')).toEqual([true]);
+  for (const verdict of ['deviated', 'unknown', 'dirty', 'interrupted'] as const)
+    expect(await after(verdict, 'E09')).toEqual([false]);
+});
+
+it('nobody has the platform of one that took telemetry away, whose processes have dropped spans', async () => {
+  expect(await after('pass', 'E37')).toEqual([false]);
+});
