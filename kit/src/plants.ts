@@ -38,6 +38,14 @@ export const plants = {
     service: 'orders',
     title: 'reports shop.outbox.pending as 0, whatever waits',
   },
+  'no-retries': {
+    service: 'orders',
+    title: 'makes one attempt of every call, where its edge allows more',
+  },
+  'crash-in-recovery': {
+    service: 'orders',
+    title: 'crashes once more when it takes over a saga of an instance that has gone',
+  },
   'no-inbox': {
     service: 'shipping',
     title: 'adds the lines of every delivery to the shipment, whether or not the message was processed before',

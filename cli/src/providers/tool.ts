@@ -8,6 +8,7 @@ export const toolNames: readonly ToolName[] = ['k6', 'libfaketime'];
 /** The ways there are for each, in the order in which they are tried. */
 export const toolWays: Readonly<Record<ToolName, readonly ProviderKind[]>> = {
   k6: ['installed', 'cache', 'docker', 'release', 'go'],
+  libfaketime: ['installed', 'packages'],
 };
 
 /** One way to have a tool. `check` takes well under a second and changes nothing. */

@@ -19,7 +19,7 @@ await runService('orders', process.env, async () => {
   const config = loadConfig(process.env);
   const { instance, catalog, payments, stock } = config;
   const logger = createLogger({ service: 'orders', instance, level: config.logLevel });
-  const planting = createPlanting(config.plants);
+  const planting = createPlanting(config.plants, { folder: config.failpointDir });
   warnOfPlants(config.plants, logger);
 
   using flags = await openFlags(config.flagsFile, logger);
@@ -35,9 +35,19 @@ await runService('orders', process.env, async () => {
   await using paymentsClient = createHttpClient('orders-payments', payments.origins);
   using open = new DisposableStack();
   const stockReplicas = stock.addresses.map((address) => open.use(createStockReplica(address)));
-  using catalogPolicy = createCallPolicy('orders-catalog', catalog.limits, logger, catalogClient.replicas);
-  using paymentsPolicy = createCallPolicy('orders-payments', payments.limits, logger, paymentsClient.replicas);
-  using stockPolicy = createCallPolicy('orders-stock', stock.limits, logger, stockReplicas);
+  using catalogPolicy = createCallPolicy(
+    'orders-catalog',
+    planting.limits(catalog.limits),
+    logger,
+    catalogClient.replicas,
+  );
+  using paymentsPolicy = createCallPolicy(
+    'orders-payments',
+    planting.limits(payments.limits),
+    logger,
+    paymentsClient.replicas,
+  );
+  using stockPolicy = createCallPolicy('orders-stock', planting.limits(stock.limits), logger, stockReplicas);
 
   const orders = createOrders({
     database: planting.database(database, publisher),

@@ -114,7 +114,7 @@ const OWN_GRACE_MS = databaseLimits.connectTimeoutMs + databaseLimits.statementT
 // committed, PostgreSQL evaluates the conditions on the new row of `orders`, yet joined with the
 // row of `saga_owners` (here often none) that it found before. The version, a column of the locked
 // row, makes the second adopter lose (PostgreSQL, 13.2.1 Read Committed).
-const adoptSagas = sql(
+export const adoptSagas = sql(
   'UPDATE orders: adopt',
   `WITH candidate AS MATERIALIZED (
      SELECT o.id, o.version FROM orders o LEFT JOIN saga_owners w ON w.id = o.owner

@@ -2,6 +2,9 @@
  * Goal: a planted bug that does not misbehave would make a check look good that finds nothing. Method: each bug beside the
  * real part in the same situation.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Database, Statement } from '@shop/kit/database.ts';
 import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
@@ -11,17 +14,17 @@ import { createHttpReplica } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import type { PlantName } from '@shop/kit/plants.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OrderGauges, OrderMetrics } from '../metrics.ts';
 import type { OutboxRow } from '../outbox.ts';
 import { createPayments } from '../payments-client.ts';
 import type { Publisher } from '../publisher.ts';
-import { confirmOrder } from '../repository.ts';
+import { adoptSagas, confirmOrder } from '../repository.ts';
 import { nothingPending, recordingSeconds } from './metrics.ts';
 import { createPlanting } from './planted.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
-const planting = (...names: PlantName[]) => createPlanting(new Set(names));
+const planting = (...names: PlantName[]) => createPlanting(new Set(names), { folder: undefined });
 
 /** Payments behind a client and a policy as main.ts puts them together; every charge is answered so. */
 function somePayments(status: number, ...names: PlantName[]) {
@@ -148,5 +151,47 @@ describe('metrics', () => {
     gauges.pendingEvents = 7;
     gauges.driven = 4;
     expect([seen.pendingEvents, seen.compensating, seen.driven]).toEqual([0, 2, 4]);
+  });
+});
+
+describe('retries', () => {
+  it('are as many as the edge allows, without a bug', () => {
+    expect(planting().limits(edges['orders-stock'])).toEqual(edges['orders-stock']);
+  });
+
+  it('no-retries: there are none', () => {
+    expect(planting('no-retries').limits(edges['orders-stock'])).toEqual({ ...edges['orders-stock'], attempts: 1 });
+  });
+});
+
+describe('a saga that is taken over', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'shop-planted-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  /** Each call is a scan of a new process. Resolves with how often it crashed. */
+  async function adopt(ids: readonly string[], ...names: PlantName[]): Promise<number> {
+    let crashes = 0;
+    const rows = ids.map((id) => ({ id }));
+    const database = { query: async () => ({ rows, count: rows.length }) } as unknown as Database;
+    const crash = () => {
+      crashes += 1;
+    };
+    const planted = createPlanting(new Set(names), { folder, crash }).database(database, {} as Publisher);
+    expect((await planted.query(adoptSagas, [])).rows).toEqual(rows);
+    return crashes;
+  }
+
+  it('is gone on with, without a bug', async () => {
+    expect(await adopt(['order-1'])).toBe(0);
+  });
+
+  it('crash-in-recovery: ends the process that takes it over, once', async () => {
+    expect(await adopt([], 'crash-in-recovery')).toBe(0);
+    expect(await adopt(['order-1'], 'crash-in-recovery')).toBe(1);
+    expect(await adopt(['order-1'], 'crash-in-recovery')).toBe(0);
+    expect(await adopt(['order-1', 'order-2'], 'crash-in-recovery')).toBe(1);
   });
 });
