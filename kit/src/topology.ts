@@ -6,6 +6,13 @@ export const EVENTS_EXCHANGE = 'shop.events';
 export const DEAD_LETTERS_EXCHANGE = 'shop.dead-letters';
 export const ORDER_CONFIRMED_QUEUE = 'shipping.order-confirmed';
 export const DEAD_LETTERS_QUEUE = 'shipping.dead-letters';
+/** What shipping has failed on waits here for its back-off, and comes back through the second exchange. */
+export const RETRIES_EXCHANGE = 'shipping.retries';
+export const RETRIES_QUEUE = 'shipping.order-confirmed.retries';
+const REDELIVERIES_EXCHANGE = 'shipping.redeliveries';
+
+/** Header of a message that comes back: how often it was delivered before it waited. */
+export const DELIVERIES_HEADER = 'x-shop-deliveries';
 
 /**
  * How often a message may be delivered again before it goes to the dead letters. A closed channel counts as a delivery,
@@ -31,4 +38,27 @@ export async function declareTopology(channel: Channel): Promise<void> {
     arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': DELIVERY_LIMIT },
   });
   for (const type of SHIPPING_BINDINGS) await channel.bindQueue(ORDER_CONFIRMED_QUEUE, EVENTS_EXCHANGE, type);
+}
+
+/**
+ * Declares where failed messages wait, after `declareTopology`. A message waits as long as its own expiration says, behind
+ * those that came before it, and then goes back to the queue with its routing key. The broker passes it on at least once:
+ * it keeps its copy until the queue has confirmed the other (RabbitMQ, "At-Least-Once Dead Lettering"). Only the consumer
+ * declares this, with its account.
+ */
+export async function declareRetries(channel: Channel): Promise<void> {
+  await channel.assertExchange(RETRIES_EXCHANGE, 'fanout', { durable: true });
+  await channel.assertExchange(REDELIVERIES_EXCHANGE, 'fanout', { durable: true });
+  await channel.bindQueue(ORDER_CONFIRMED_QUEUE, REDELIVERIES_EXCHANGE, '');
+  await channel.assertQueue(RETRIES_QUEUE, {
+    durable: true,
+    deadLetterExchange: REDELIVERIES_EXCHANGE,
+    arguments: {
+      'x-queue-type': 'quorum',
+      'x-dead-letter-strategy': 'at-least-once',
+      // Demanded by the strategy. There is no limit that could overflow.
+      'x-overflow': 'reject-publish',
+    },
+  });
+  await channel.bindQueue(RETRIES_QUEUE, RETRIES_EXCHANGE, '');
 }

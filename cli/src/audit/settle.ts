@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import { ORDER_CONFIRMED_QUEUE, RETRIES_QUEUE } from '@shop/kit/topology.ts';
 import { messageOf } from '../errors.ts';
 import type { AuditTarget } from './target.ts';
 
@@ -56,8 +56,11 @@ async function look(
 
 /** Rejects when the broker cannot be asked. */
 async function queueOf(target: AuditTarget): Promise<string> {
-  const queue = (await target.queues()).find(({ name }) => name === ORDER_CONFIRMED_QUEUE);
-  if (queue === undefined) return `the queue ${ORDER_CONFIRMED_QUEUE} to exist`;
-  const messages = queue.ready + queue.unacknowledged;
-  return messages > 0 ? `${messages} messages in ${ORDER_CONFIRMED_QUEUE}` : '';
+  const queues = await target.queues();
+  if (!queues.some(({ name }) => name === ORDER_CONFIRMED_QUEUE)) return `the queue ${ORDER_CONFIRMED_QUEUE} to exist`;
+  const waiting = queues
+    .filter(({ name }) => name === ORDER_CONFIRMED_QUEUE || name === RETRIES_QUEUE)
+    .map(({ name, ready, unacknowledged }) => ({ name, messages: ready + unacknowledged }))
+    .filter(({ messages }) => messages > 0);
+  return waiting.map(({ name, messages }) => `${messages} messages in ${name}`).join(', ');
 }

@@ -29,7 +29,7 @@ export interface ServicePlace {
 
 /** Passed on to services as they are: what Node and the user's shell agree on, and the overrides meant for services. */
 const passedOn =
-  /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|LOG_LEVEL|DRAIN_TIMEOUT_MS|DATABASE_POOL_SIZE|OTEL_SDK_DISABLED|OTEL_(TRACES|METRICS)_EXPORTER|EDGE_.*)$/;
+  /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|LOG_LEVEL|DRAIN_TIMEOUT_MS|DATABASE_POOL_SIZE|CONSUMER_PREFETCH|OTEL_SDK_DISABLED|OTEL_(TRACES|METRICS)_EXPORTER|EDGE_.*)$/;
 
 /** The whole environment of one replica (source: "A service's environment" in the architecture). Holds passwords. */
 export function serviceEnvironment(place: ServicePlace): Record<string, string> {

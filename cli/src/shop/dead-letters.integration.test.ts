@@ -1,6 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { DEAD_LETTERS_QUEUE, declareTopology, EVENTS_EXCHANGE, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import {
+  DEAD_LETTERS_QUEUE,
+  DELIVERIES_HEADER,
+  DELIVERY_LIMIT,
+  declareRetries,
+  declareTopology,
+  EVENTS_EXCHANGE,
+  ORDER_CONFIRMED_QUEUE,
+  RETRIES_EXCHANGE,
+} from '@shop/kit/topology.ts';
 import amqp, { type ChannelModel, type ConfirmChannel, type GetMessage } from 'amqplib';
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { createBroker, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
@@ -71,6 +80,24 @@ it('moves a dead letter back as it was, without its history, and takes it off th
   expect(content.toString()).toBe('{"id":"one"}');
   expect(properties).toMatchObject({ messageId: 'one', type: 'order.confirmed', deliveryMode: 2 });
   // A quorum queue counts deliveries of its own: they start from zero.
+  expect({ 'x-delivery-count': 0, ...properties.headers }).toEqual({ 'x-delivery-count': 0, traceparent: TRACEPARENT });
+}, 30_000);
+
+it('knows one that failed until its limit, whatever it waited for in between', async () => {
+  await declareRetries(channel);
+  channel.publish(RETRIES_EXCHANGE, 'order.confirmed', Buffer.from('{}'), {
+    messageId: 'tired',
+    expiration: 1,
+    headers: { traceparent: TRACEPARENT, [DELIVERIES_HEADER]: DELIVERY_LIMIT },
+  });
+  await channel.waitForConfirms();
+  channel.reject(await take(ORDER_CONFIRMED_QUEUE), false);
+  const moved: MovedLetter[] = [];
+  await using letters = await openDeadLetters(url);
+  await untilCount(letters, 1);
+  await letters.moveBack(1, (letter) => moved.push(letter));
+  expect(moved).toMatchObject([{ messageId: 'tired', queue: ORDER_CONFIRMED_QUEUE, reason: 'delivery_limit' }]);
+  const { properties } = await take(ORDER_CONFIRMED_QUEUE);
   expect({ 'x-delivery-count': 0, ...properties.headers }).toEqual({ 'x-delivery-count': 0, traceparent: TRACEPARENT });
 }, 30_000);
 

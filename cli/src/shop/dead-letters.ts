@@ -1,4 +1,10 @@
-import { DEAD_LETTERS_QUEUE, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import {
+  DEAD_LETTERS_QUEUE,
+  DELIVERIES_HEADER,
+  DELIVERY_LIMIT,
+  ORDER_CONFIRMED_QUEUE,
+  RETRIES_QUEUE,
+} from '@shop/kit/topology.ts';
 import type { ChannelModel, ConfirmChannel, GetMessage } from 'amqplib';
 import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -79,23 +85,26 @@ async function connect(brokerUrl: string): Promise<ChannelModel> {
 
 async function moveOne(channel: ConfirmChannel, message: GetMessage): Promise<MovedLetter> {
   const { headers = {}, messageId, type } = message.properties;
-  const queue = originOf(headers);
+  const { queue, reason } = deathOf(headers);
   const published = publish(channel, queue, message);
   await answered(published, `take message ${messageId ?? '(no id)'} for ${queue}`);
   channel.ack(message);
-  const reason = headers['x-first-death-reason'];
-  return {
-    messageId: messageId ?? null,
-    type: type ?? null,
-    queue,
-    reason: typeof reason === 'string' ? reason : null,
-  };
+  return { messageId: messageId ?? null, type: type ?? null, queue, reason };
 }
 
-/** The queue in which a message died first; the shop's queue for one whose history the broker did not write. */
-function originOf(headers: Readonly<Record<string, unknown>>): string {
-  const queue = headers['x-first-death-queue'];
-  return typeof queue === 'string' && queue !== '' ? queue : ORDER_CONFIRMED_QUEUE;
+/**
+ * Where a message died, and why; the shop's queue for one whose history the broker did not write. That it waited among the
+ * retries is no death, and one that the consumer rejected after its last delivery died of the limit.
+ */
+function deathOf(headers: Readonly<Record<string, unknown>>): { queue: string; reason: string | null } {
+  const history = Array.isArray(headers['x-death']) ? (headers['x-death'] as Record<string, unknown>[]) : [];
+  const { queue, reason } = history.find((death) => death.queue !== RETRIES_QUEUE) ?? {};
+  const deliveries = headers[DELIVERIES_HEADER];
+  const isLimit = reason === 'rejected' && typeof deliveries === 'number' && deliveries >= DELIVERY_LIMIT;
+  return {
+    queue: typeof queue === 'string' && queue !== '' ? queue : ORDER_CONFIRMED_QUEUE,
+    reason: isLimit ? 'delivery_limit' : typeof reason === 'string' ? reason : null,
+  };
 }
 
 /** Resolves when the broker has confirmed; rejects when it refused, or had no such queue. */
@@ -113,10 +122,10 @@ function publish(channel: ConfirmChannel, queue: string, { content, properties }
   });
 }
 
-/** Without what the broker wrote about its death and deliveries: its new life starts from zero. */
+/** Without what broker and consumer wrote about its death and deliveries: its new life starts from zero. */
 function withoutDeath(headers: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const isHistory = (name: string) =>
-    /^x-(death|first-death-.*|last-death-.*|delivery-count|acquired-count)$/.test(name);
+    /^x-(death|first-death-.*|last-death-.*|delivery-count|acquired-count|shop-.*)$/.test(name);
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !isHistory(name)));
 }
 

@@ -5,6 +5,8 @@ const variables = Type.Object({
   ...commonVariables,
   ...databaseVariables(4),
   BROKER_URL: url('amqps?'),
+  /** Messages that one instance has in hand at once. */
+  CONSUMER_PREFETCH: Type.Integer({ minimum: 1, maximum: 10_000, default: 50 }),
   ...faultVariables,
 });
 

@@ -8,12 +8,15 @@ import { createOrderConfirmed, createOrderConfirmedV2, type OrderConfirmedEvent 
 import { createLogger } from '@shop/kit/logger.ts';
 import {
   DEAD_LETTERS_QUEUE,
+  DELIVERIES_HEADER,
   DELIVERY_LIMIT,
+  declareRetries,
   declareTopology,
   EVENTS_EXCHANGE,
   ORDER_CONFIRMED_QUEUE,
+  RETRIES_QUEUE,
 } from '@shop/kit/topology.ts';
-import amqp, { type ChannelModel, type ConfirmChannel } from 'amqplib';
+import amqp, { type ChannelModel, type ConfirmChannel, type GetMessage } from 'amqplib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestBroker } from '../../../test/support/broker.ts';
 import { createBroker, createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
@@ -24,7 +27,8 @@ import type { Outcome } from './metrics.ts';
 import { createShipments, type Shipments } from './repository.ts';
 
 const logger = createLogger({ service: 'shipping', instance: 'shipping-test', level: 'silent' });
-const quick = { hold: { baseMs: 20, maxMs: 50 }, requeue: { baseMs: 5, maxMs: 20 } };
+const quick = { hold: { baseMs: 20, maxMs: 50 }, retry: { baseMs: 5, maxMs: 20 } };
+const hour = { baseMs: 3_600_000, maxMs: 3_600_000 };
 const patience = { timeout: 15_000, interval: 25 };
 const countRows = sql(
   'SELECT rows: test',
@@ -50,6 +54,8 @@ beforeEach(async () => {
   await declareTopology(channel);
   await channel.purgeQueue(ORDER_CONFIRMED_QUEUE);
   await channel.purgeQueue(DEAD_LETTERS_QUEUE);
+  await declareRetries(channel);
+  await channel.purgeQueue(RETRIES_QUEUE);
 });
 
 afterEach(async () => {
@@ -62,12 +68,15 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-async function aConsumer(options: { shipments?: Shipments; url?: string; backOffs?: typeof quick } = {}) {
+async function aConsumer(
+  options: { shipments?: Shipments; url?: string; backOffs?: typeof quick; prefetch?: number } = {},
+) {
   const counted: Outcome[] = [];
   const failpoint = async () => undefined;
   const consumer = await openConsumer({
     url: options.url ?? testBroker.shippingUrl,
     instance: 'shipping-test',
+    prefetch: options.prefetch ?? 50,
     logger,
     delivery: {
       shipments: options.shipments ?? createShipments(database, failpoint),
@@ -102,7 +111,9 @@ const ready = async (queue: string) => (await channel.checkQueue(queue)).message
 
 async function reasonOfDeath(): Promise<unknown> {
   const dead = await channel.get(DEAD_LETTERS_QUEUE, { noAck: true });
-  return dead === false ? 'no dead letter' : dead.properties.headers?.['x-first-death-reason'];
+  if (dead === false) return 'no dead letter';
+  const deaths: { queue: string; reason: string }[] = dead.properties.headers?.['x-death'] ?? [];
+  return deaths.find(({ queue }) => queue === ORDER_CONFIRMED_QUEUE)?.reason;
 }
 
 describe('an event', () => {
@@ -131,7 +142,7 @@ describe('an event', () => {
     ['the second version, then the first', [1, 0]],
     ['the second version alone', [1]],
   ])('%s: one order, one shipment', async (_title, arriving) => {
-    await aConsumer();
+    const { counted } = await aConsumer();
     const one = anEvent();
     const { orderId, lines, total: amount, currency } = one.data;
     const priced = lines.map((line) => ({ ...line, unitPrice: 45_000 }));
@@ -141,6 +152,7 @@ describe('an event', () => {
     await expect.poll(() => rowsOf(one), patience).toEqual({ shipments: 1, inbox: arriving.length });
     const shipment = await createShipments(database, async () => undefined).find(orderId);
     expect(shipment?.lines).toEqual(lines);
+    await expect.poll(() => counted.toSorted()).toEqual(['duplicate', 'shipped'].slice(-arriving.length));
     expect(await ready(DEAD_LETTERS_QUEUE)).toBe(0);
   });
 });
@@ -170,7 +182,61 @@ describe('a message that fails', () => {
     await expect.poll(() => ready(DEAD_LETTERS_QUEUE), patience).toBe(1);
     expect(attempts).toBe(DELIVERY_LIMIT + 1);
     expect(counted).toEqual([...Array<Outcome>(DELIVERY_LIMIT).fill('retried'), 'dead_lettered']);
-    expect(await reasonOfDeath()).toBe('delivery_limit');
+    expect(await reasonOfDeath()).toBe('rejected');
+  });
+
+  it('holds no place while it waits: sixty that always fail, ahead of twenty good ones, do not keep those', async () => {
+    const real = createShipments(database, async () => undefined);
+    const bad = new Set<string>();
+    const picky: Shipments = {
+      find: real.find,
+      receive: (event) => (bad.has(event.orderId) ? Promise.reject(new Error('always')) : real.receive(event)),
+    };
+    const [failing, good] = [60, 20].map((count) => Array.from({ length: count }, () => anEvent())) as [
+      OrderConfirmedEvent[],
+      OrderConfirmedEvent[],
+    ];
+    for (const { data } of failing) bad.add(data.orderId);
+    for (const event of [...failing, ...good]) await publish(event);
+    await aConsumer({ shipments: picky, prefetch: 5, backOffs: { ...quick, retry: hour } });
+    for (const event of good) await expect.poll(() => rowsOf(event), patience).toEqual({ shipments: 1, inbox: 1 });
+    await expect.poll(() => ready(RETRIES_QUEUE), patience).toBe(failing.length);
+    await expect.poll(() => ready(ORDER_CONFIRMED_QUEUE), patience).toBe(0);
+  });
+
+  it('is kept when there is no queue to wait in, and shipped when it no longer fails', async () => {
+    const real = createShipments(database, async () => undefined);
+    let attempts = 0;
+    const failingTwice: Shipments = {
+      find: real.find,
+      receive: (event) => {
+        attempts += 1;
+        return attempts <= 2 ? Promise.reject(new Error('twice')) : real.receive(event);
+      },
+    };
+    const { counted } = await aConsumer({ shipments: failingTwice });
+    await channel.deleteQueue(RETRIES_QUEUE);
+    const event = anEvent();
+    await publish(event);
+    await expect.poll(() => rowsOf(event), patience).toEqual({ shipments: 1, inbox: 1 });
+    await expect.poll(() => counted).toEqual(['retried', 'retried', 'shipped']);
+  });
+
+  it('comes back as it was: with its type, its trace and the count of its deliveries', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const failing: Shipments = { find: async () => undefined, receive: () => Promise.reject(new Error('always')) };
+    const { consumer } = await aConsumer({ shipments: failing });
+    const body = Buffer.from(JSON.stringify(anEvent()));
+    const properties = { messageId: 'one', type: 'order.confirmed', headers: { traceparent }, userId: undefined };
+    channel.publish(EVENTS_EXCHANGE, 'order.confirmed', body, properties);
+    await channel.waitForConfirms();
+    await expect.poll(() => ready(DEAD_LETTERS_QUEUE), patience).toBe(1);
+    await consumer.drain();
+    const dead = (await channel.get(DEAD_LETTERS_QUEUE, { noAck: true })) as GetMessage;
+    expect(dead.content).toEqual(body);
+    expect(dead.fields.routingKey).toBe('order.confirmed');
+    expect(dead.properties).toMatchObject({ messageId: 'one', type: 'order.confirmed', deliveryMode: 2 });
+    expect(dead.properties.headers).toMatchObject({ traceparent, [DELIVERIES_HEADER]: DELIVERY_LIMIT });
   });
 });
 
@@ -198,8 +264,7 @@ describe('while the database is away', () => {
 
   it('a drain does not wait for it: what is held goes back to the queue', async () => {
     const { shipments } = await aCutDatabase();
-    const hour = { baseMs: 3_600_000, maxMs: 3_600_000 };
-    const { consumer, counted } = await aConsumer({ shipments, backOffs: { hold: hour, requeue: hour } });
+    const { consumer, counted } = await aConsumer({ shipments, backOffs: { hold: hour, retry: hour } });
     const event = anEvent();
     await publish(event);
     await expect.poll(() => counted, patience).toEqual(['retried']);

@@ -3,14 +3,16 @@ import { context } from '@opentelemetry/api';
 import { type Broker, openBroker } from '@shop/kit/broker.ts';
 import { messageOf } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
+import { pause } from '@shop/kit/pause.ts';
 import { createDeliverySpans, type DeliverySpans } from '@shop/kit/spans/messages.ts';
 import type { Operation } from '@shop/kit/spans/operation.ts';
-import { declareTopology, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
-import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
-import { type DeliveryDependencies, type Settlement, settle } from './delivery.ts';
+import { declareRetries, declareTopology, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
+import { type Delivery, type DeliveryDependencies, type Settlement, settle } from './delivery.ts';
+import { createRetries, earlierDeliveriesOf } from './retries.ts';
 
-/** Messages in hand at once. */
-const PREFETCH = 50;
+/** What the broker is told; `requeue` where it did not take a retry. */
+type Verdict = Settlement['kind'] | 'requeue';
 
 /** Pause before a channel that the broker closed is opened again, in ms. */
 const REOPEN_MS = 1_000;
@@ -28,12 +30,14 @@ export interface Consumer extends AsyncDisposable {
 export interface ConsumerOptions {
   readonly url: string;
   readonly instance: string;
+  /** Messages in hand at once. One that waits for its back-off is not in hand. */
+  readonly prefetch: number;
   readonly logger: Logger;
   readonly delivery: DeliveryDependencies;
 }
 
 /** Starts consuming order events and returns at once; follows the broker through any loss of channel or connection. */
-export async function openConsumer({ url, instance, logger, delivery }: ConsumerOptions): Promise<Consumer> {
+export async function openConsumer({ url, instance, prefetch, logger, delivery }: ConsumerOptions): Promise<Consumer> {
   const draining = new AbortController();
   const spans = createDeliverySpans(url, ORDER_CONFIRMED_QUEUE);
   let connection: ChannelModel | undefined;
@@ -41,8 +45,15 @@ export async function openConsumer({ url, instance, logger, delivery }: Consumer
 
   async function subscribe(model: ChannelModel): Promise<void> {
     if (draining.signal.aborted) return;
-    const channel = await model.createChannel();
-    const subscription = createSubscription({ channel, draining: draining.signal, logger, delivery, spans });
+    const channel = await model.createConfirmChannel();
+    const subscription = createSubscription({
+      channel,
+      prefetch,
+      draining: draining.signal,
+      logger,
+      delivery,
+      spans,
+    });
     subscription.lost.addEventListener('abort', () => {
       if (current === subscription) current = undefined;
       subscribeAgain(model);
@@ -100,15 +111,17 @@ interface Subscription {
 }
 
 function createSubscription(options: {
-  channel: Channel;
+  channel: ConfirmChannel;
+  prefetch: number;
   draining: AbortSignal;
   logger: Logger;
   delivery: DeliveryDependencies;
   spans: DeliverySpans;
 }): Subscription {
-  const { channel, draining, logger, delivery, spans } = options;
+  const { channel, prefetch, draining, logger, delivery, spans } = options;
   const lost = new AbortController();
   const stop = AbortSignal.any([draining, lost.signal]);
+  const retries = createRetries(channel, lost.signal);
   const inHand = new Set<Promise<void>>();
   let consumerTag: string | undefined;
 
@@ -129,20 +142,33 @@ function createSubscription(options: {
   async function handle(message: ConsumeMessage, traced: Operation): Promise<void> {
     const given = { content: message.content, earlierDeliveries: earlierDeliveriesOf(message) };
     const settlement = await settle(given, delivery, stop);
+    const verdict = settlement.kind === 'retry' ? await putAside(message, given, settlement.afterMs) : settlement.kind;
     // On a dead channel nothing can be said, and need not be: the broker delivers the message again.
     if (lost.signal.aborted) traced.fail('channel closed');
-    else tell(message, settlement, traced);
+    else tell(message, verdict, traced);
     // Failpoint: acknowledged.
     await delivery.failpoint('H4');
   }
 
-  function tell(message: ConsumeMessage, settlement: Settlement, traced: Operation): void {
+  /** Where the broker does not take it, the message waits here and goes back: slower for others, and lost to nobody. */
+  async function putAside(message: ConsumeMessage, given: Delivery, afterMs: number): Promise<Verdict> {
     try {
-      if (settlement === 'ack') channel.ack(message);
-      else if (settlement === 'dead-letter') channel.reject(message, false);
-      else if (settlement === 'requeue') channel.nack(message, false, true);
-      if (settlement === 'ack') traced.end();
-      else traced.fail(settlement);
+      await retries.putAside(message, { deliveries: given.earlierDeliveries + 1, afterMs });
+      return 'retry';
+    } catch (error) {
+      logger.warn({ reason: messageOf(error) }, 'a failed message could not be put aside, and waits in hand');
+      await pause(afterMs, stop);
+      return 'requeue';
+    }
+  }
+
+  function tell(message: ConsumeMessage, verdict: Verdict, traced: Operation): void {
+    try {
+      if (verdict === 'ack' || verdict === 'retry') channel.ack(message);
+      else if (verdict === 'dead-letter') channel.reject(message, false);
+      else if (verdict === 'requeue') channel.nack(message, false, true);
+      if (verdict === 'ack') traced.end();
+      else traced.fail(verdict);
     } catch (error) {
       traced.fail('channel closed');
       logger.info({ reason: messageOf(error) }, 'the channel was lost before a message was settled');
@@ -156,7 +182,8 @@ function createSubscription(options: {
     lost: lost.signal,
     async start() {
       await declareTopology(channel);
-      await channel.prefetch(PREFETCH);
+      await declareRetries(channel);
+      await channel.prefetch(prefetch);
       ({ consumerTag } = await channel.consume(ORDER_CONFIRMED_QUEUE, receive));
     },
     async drain() {
@@ -180,10 +207,4 @@ function inTime(asked: Promise<unknown>): Promise<unknown> {
     throw new Error(`no response from the broker within ${DRAIN_STEP_MS} ms`);
   });
   return Promise.race([asked, late]);
-}
-
-/** Quorum queues count in this header, which is absent from the first delivery. */
-function earlierDeliveriesOf({ properties }: ConsumeMessage): number {
-  const count: unknown = properties.headers?.['x-delivery-count'];
-  return typeof count === 'number' ? count : 0;
 }

@@ -9,7 +9,7 @@ import type { Outcome } from './metrics.ts';
 import type { Shipments } from './repository.ts';
 
 const logger = createLogger({ service: 'shipping', instance: 'shipping-test', level: 'silent' });
-const atOnce = { hold: { baseMs: 1, maxMs: 1 }, requeue: { baseMs: 1, maxMs: 1 } };
+const atOnce = { hold: { baseMs: 1, maxMs: 1 }, retry: { baseMs: 1, maxMs: 1 } };
 const hour = { baseMs: 3_600_000, maxMs: 3_600_000 };
 const event = createOrderConfirmed(randomUUID(), new Date(), {
   orderId: randomUUID(),
@@ -57,13 +57,13 @@ const broken = new Error('a failure of its own');
 describe('a delivery', () => {
   it('new -> acknowledged, shipped', async () => {
     const shipping = settling([true]);
-    expect(await shipping.settle(aDelivery())).toBe('ack');
+    expect(await shipping.settle(aDelivery())).toEqual({ kind: 'ack' });
     expect(shipping.counted).toEqual(['shipped']);
   });
 
   it('processed before -> acknowledged, duplicate', async () => {
     const shipping = settling([false]);
-    expect(await shipping.settle(aDelivery())).toBe('ack');
+    expect(await shipping.settle(aDelivery())).toEqual({ kind: 'ack' });
     expect(shipping.counted).toEqual(['duplicate']);
   });
 
@@ -77,39 +77,46 @@ describe('a delivery', () => {
     ['an unknown type', { ...event, type: 'order.cancelled' }],
   ])('%s -> dead letters at once, without a query', async (_title, body) => {
     const shipping = settling([true]);
-    expect(await shipping.settle(aDelivery(body))).toBe('dead-letter');
+    expect(await shipping.settle(aDelivery(body))).toEqual({ kind: 'dead-letter' });
     expect(shipping.calls()).toBe(0);
     expect(shipping.counted).toEqual(['dead_lettered']);
   });
 
   it("last year's, without the optional fields -> shipped", async () => {
     const old = { id: event.id, data: { orderId: event.data.orderId } };
-    expect(await settling([true]).settle(aDelivery(old))).toBe('ack');
+    expect(await settling([true]).settle(aDelivery(old))).toEqual({ kind: 'ack' });
   });
 
   it("tomorrow's, with unknown fields -> shipped", async () => {
     const later = { ...event, dataschema: 'x', data: { ...event.data, giftWrap: true } };
-    expect(await settling([true]).settle(aDelivery(later))).toBe('ack');
+    expect(await settling([true]).settle(aDelivery(later))).toEqual({ kind: 'ack' });
   });
 
   it('database away -> held until it is back, costing no delivery', async () => {
     const shipping = settling([...Array<Error>(DELIVERY_LIMIT * 2).fill(away), true]);
-    expect(await shipping.settle(aDelivery())).toBe('ack');
+    expect(await shipping.settle(aDelivery())).toEqual({ kind: 'ack' });
     expect(shipping.calls()).toBe(DELIVERY_LIMIT * 2 + 1);
   });
 
   it('database away, service stopping -> left to the broker, without waiting for the back-off', async () => {
-    const shipping = settling([away], { backOffs: { hold: hour, requeue: hour } });
+    const shipping = settling([away], { backOffs: { hold: hour, retry: hour } });
     const settled = shipping.settle(aDelivery());
     await expect.poll(shipping.calls).toBe(1);
     shipping.stop.abort();
-    expect(await settled).toBe('leave');
+    expect(await settled).toEqual({ kind: 'leave' });
   });
 
-  it('another failure -> given back; counted as dead-lettered when it was the last delivery', async () => {
+  it('another failure -> retried after a back-off; to the dead letters when it was the last delivery', async () => {
     const shipping = settling([broken]);
-    expect(await shipping.settle(aDelivery(event, 0))).toBe('requeue');
-    expect(await shipping.settle(aDelivery(event, DELIVERY_LIMIT))).toBe('requeue');
+    expect(await shipping.settle(aDelivery(event, 0))).toEqual({ kind: 'retry', afterMs: expect.any(Number) });
+    expect(await shipping.settle(aDelivery(event, DELIVERY_LIMIT))).toEqual({ kind: 'dead-letter' });
     expect(shipping.counted).toEqual(['retried', 'dead_lettered']);
+  });
+
+  it('one too many, because the process ended with the last -> dead letters, not tried', async () => {
+    const shipping = settling([true]);
+    expect(await shipping.settle(aDelivery(event, DELIVERY_LIMIT + 1))).toEqual({ kind: 'dead-letter' });
+    expect(shipping.calls()).toBe(0);
+    expect(shipping.counted).toEqual(['dead_lettered']);
   });
 });

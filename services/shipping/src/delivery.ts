@@ -1,15 +1,20 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { parseOrderConfirmed, type ReadOrderConfirmed } from '@shop/kit/events.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { DatabaseUnavailableError, messageOf, PermanentError } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
+import { pause } from '@shop/kit/pause.ts';
 import { backoffMs } from '@shop/kit/resilience.ts';
 import { DELIVERY_LIMIT, SHIPPING_BINDINGS } from '@shop/kit/topology.ts';
 import type { CountMessage } from './metrics.ts';
 import type { Shipments } from './repository.ts';
 
-/** What to tell the broker; `leave` says nothing, so that the message is delivered again once the channel is closed. */
-export type Settlement = 'ack' | 'dead-letter' | 'requeue' | 'leave';
+/**
+ * What becomes of a delivery: `retry` is put aside for `afterMs` and delivered again; `leave` says nothing, so that the
+ * broker delivers the message again once the channel is closed.
+ */
+export type Settlement =
+  | { readonly kind: 'ack' | 'dead-letter' | 'leave' }
+  | { readonly kind: 'retry'; readonly afterMs: number };
 
 export interface Delivery {
   readonly content: Uint8Array;
@@ -17,15 +22,15 @@ export interface Delivery {
   readonly earlierDeliveries: number;
 }
 
-/** Back-offs in ms: while the database is away, and before a failing message is given back. */
+/** Back-offs in ms: while the database is away, and before a failing message is delivered again. */
 export interface BackOffs {
   readonly hold: { readonly baseMs: number; readonly maxMs: number };
-  readonly requeue: { readonly baseMs: number; readonly maxMs: number };
+  readonly retry: { readonly baseMs: number; readonly maxMs: number };
 }
 
 export const backOffs: BackOffs = {
   hold: { baseMs: 500, maxMs: 5_000 },
-  requeue: { baseMs: 100, maxMs: 2_000 },
+  retry: { baseMs: 100, maxMs: 2_000 },
 };
 
 export interface DeliveryDependencies {
@@ -41,7 +46,8 @@ export interface DeliveryDependencies {
  * D1 a message is acknowledged only after its effect was committed, or was found committed;
  * D2 a message that no redelivery can help goes to the dead letters at once;
  * D3 a database that is away costs no delivery: the message is held, and tried again until it works or `stop` fires;
- * D4 any other failure is given back after a back-off, until the broker's delivery limit moves it to the dead letters.
+ * D4 any other failure is retried after a back-off, and goes to the dead letters after its last delivery; one that
+ *    reached its limit with the process that had it is not tried once more.
  * Failpoint: `H3` after the commit, before the acknowledgement.
  */
 export async function settle(
@@ -50,21 +56,26 @@ export async function settle(
   stop: AbortSignal,
 ): Promise<Settlement> {
   const { count, logger, failpoint } = dependencies;
+  if (delivery.earlierDeliveries > DELIVERY_LIMIT) {
+    logger.error({ limit: DELIVERY_LIMIT + 1 }, 'a message ended each process that had it');
+    count('dead_lettered');
+    return { kind: 'dead-letter' };
+  }
   try {
     const event = readEvent(delivery.content);
     const isNew = await holdWhileAway(event, dependencies, stop);
-    if (isNew === 'stopped') return 'leave';
+    if (isNew === 'stopped') return { kind: 'leave' };
     await failpoint('H3');
     logger.info({ order_id: event.orderId }, isNew ? 'order shipped' : 'a repeated message had no effect');
     count(isNew ? 'shipped' : 'duplicate');
-    return 'ack';
+    return { kind: 'ack' };
   } catch (error) {
     if (error instanceof PermanentError) {
       logger.warn({ reason: error.message }, 'a message went to the dead letters');
       count('dead_lettered');
-      return 'dead-letter';
+      return { kind: 'dead-letter' };
     }
-    return giveBack(delivery, error, dependencies, stop);
+    return retry(delivery, error, dependencies);
   }
 }
 
@@ -97,29 +108,21 @@ async function holdWhileAway(
   return 'stopped';
 }
 
-async function giveBack(
+function retry(
   { earlierDeliveries }: Delivery,
   error: unknown,
   { count, logger, backOffs }: DeliveryDependencies,
-  stop: AbortSignal,
-): Promise<Settlement> {
+): Settlement {
   const isLast = earlierDeliveries >= DELIVERY_LIMIT;
   const fields = { err: error, delivery: earlierDeliveries + 1, limit: DELIVERY_LIMIT + 1 };
   logger.error(fields, isLast ? 'a message failed for the last time' : 'a message failed and is given back');
   count(isLast ? 'dead_lettered' : 'retried');
-  await pause(atLeastHalf(earlierDeliveries + 1, backOffs.requeue), stop);
-  return 'requeue';
+  if (isLast) return { kind: 'dead-letter' };
+  return { kind: 'retry', afterMs: atLeastHalf(earlierDeliveries + 1, backOffs.retry) };
 }
 
 /** Half of the ceiling is fixed, so that a jitter near zero does not make the consumer spin. */
 function atLeastHalf(attempt: number, { baseMs, maxMs }: { baseMs: number; maxMs: number }): number {
   const halfCeilingMs = Math.min(maxMs, baseMs * 2 ** Math.min(attempt - 1, 30)) / 2;
   return halfCeilingMs + backoffMs(attempt, baseMs, maxMs) / 2;
-}
-
-/** Resolves after `ms`, or as soon as `stop` fires. */
-async function pause(ms: number, stop: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal: stop }).catch((error: unknown) => {
-    if (!stop.aborted) throw error;
-  });
 }

@@ -32,6 +32,7 @@ await runService('shipping', process.env, async () => {
   await using consumer = await openConsumer({
     url: config.BROKER_URL,
     instance,
+    prefetch: config.CONSUMER_PREFETCH,
     logger,
     delivery: { shipments, count: createMessageCounter(), logger, failpoint, backOffs },
   });

@@ -26,7 +26,7 @@ const selectShipment = sql(
 export interface Shipments {
   /**
    * Creates the shipment that an event asks for, in one transaction with the note that the event was processed. False
-   * when it was processed before. Two events of one order (two versions, say) make one shipment.
+   * when it was processed before, or another event of the order was (its other version): one order, one shipment.
    */
   receive(event: ReadOrderConfirmed): Promise<boolean>;
   find(orderId: string): Promise<Shipment | undefined>;
@@ -39,9 +39,9 @@ export function createShipments(database: Database, failpoint: Failpoint): Shipm
       await failpoint('H1');
       return database.transaction(async (transaction) => {
         const isNew = await addToInbox(transaction, event);
-        if (isNew) await addShipment(transaction, event);
+        const isShipped = isNew && (await addShipment(transaction, event));
         await failpoint('H2');
-        return isNew;
+        return isShipped;
       });
     },
     async find(orderId) {
@@ -56,9 +56,10 @@ async function addToInbox(transaction: Queryable, event: ReadOrderConfirmed): Pr
   return count === 1;
 }
 
-async function addShipment(transaction: Queryable, { orderId, lines }: ReadOrderConfirmed): Promise<void> {
+async function addShipment(transaction: Queryable, { orderId, lines }: ReadOrderConfirmed): Promise<boolean> {
   const wanted = lines.map(({ productId, quantity }) => ({ productId, quantity }));
-  await transaction.query(insertShipment, [orderId, JSON.stringify(wanted)]);
+  const { count } = await transaction.query(insertShipment, [orderId, JSON.stringify(wanted)]);
+  return count === 1;
 }
 
 interface ShipmentRow {

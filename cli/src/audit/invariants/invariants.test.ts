@@ -364,6 +364,11 @@ describe('queues', () => {
     );
   });
 
+  it('are not empty while a message waits to be retried', () => {
+    const retries = { name: 'shipping.order-confirmed.retries', ready: 1, unacknowledged: 0, consumers: 0 };
+    expect(judgeQueues([...queues(0, 0), retries], { onTheirWay: 0, deadLetters: 0 }).verdict).toBe('violated');
+  });
+
   it('that are not there are unknown', () => {
     expect(judgeQueues([], { onTheirWay: 0, deadLetters: 0 }).verdict).toBe('unknown');
   });

@@ -1,4 +1,4 @@
-import { DEAD_LETTERS_QUEUE, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import { DEAD_LETTERS_QUEUE, ORDER_CONFIRMED_QUEUE, RETRIES_QUEUE } from '@shop/kit/topology.ts';
 import type { QueueDepth } from '../../providers/rabbitmq/queues.ts';
 import { count, type InvariantResult, type Violation, verdictOf } from '../invariant.ts';
 
@@ -12,18 +12,20 @@ export interface QueueExpectation {
   readonly onTheirWay: number;
 }
 
-/** I9: nothing waits in the queue, and the dead letters are exactly what was injected. Pure. */
+/** I9: nothing waits in the queue or to be retried, and the dead letters are exactly what was injected. Pure. */
 export function judgeQueues(queues: readonly QueueDepth[], expected: QueueExpectation): InvariantResult {
   const main = queues.find(({ name }) => name === ORDER_CONFIRMED_QUEUE);
   const dead = queues.find(({ name }) => name === DEAD_LETTERS_QUEUE);
   const missing = [main ? [] : ORDER_CONFIRMED_QUEUE, dead ? [] : DEAD_LETTERS_QUEUE].flat();
-  const waiting = depthOf(main);
+  // Shipping declares it with its first connection.
+  const retries = depthOf(queues.find(({ name }) => name === RETRIES_QUEUE));
+  const waiting = depthOf(main) + retries;
   const inFlight = Math.min(waiting, expected.onTheirWay);
   const violations: Violation[] = [];
   if (waiting > inFlight) {
     violations.push({
       kind: 'stuck',
-      detail: `${ORDER_CONFIRMED_QUEUE}: ${count(waiting)} messages, ${count(inFlight)} of them may be on their way`,
+      detail: `${ORDER_CONFIRMED_QUEUE}: ${count(waiting)} messages, ${count(retries)} of them failed and to be retried; ${count(inFlight)} may be on their way`,
     });
   }
   const deadLetters = depthOf(dead);

@@ -37,6 +37,8 @@ export function brokerFiles(base: string): BrokerFiles {
  * exchange. Source: RabbitMQ "Authentication, Authorisation, Access Control", table of operations.
  */
 const TOPOLOGY = '^(shop\\.events|shop\\.dead-letters|shipping\\.order-confirmed|shipping\\.dead-letters)$';
+const WITH_RETRIES =
+  '^(shop\\.events|shop\\.dead-letters|shipping\\.(order-confirmed(\\.retries)?|dead-letters|retries|redeliveries))$';
 const ORDERS_READS = '^(shop\\.events|shop\\.dead-letters|shipping\\.order-confirmed)$';
 
 interface Permission {
@@ -47,7 +49,7 @@ interface Permission {
 
 const permissions: Readonly<Record<BrokerUser, Permission>> = {
   orders: { configure: TOPOLOGY, write: TOPOLOGY, read: ORDERS_READS },
-  shipping: { configure: TOPOLOGY, write: TOPOLOGY, read: TOPOLOGY },
+  shipping: { configure: WITH_RETRIES, write: WITH_RETRIES, read: WITH_RETRIES },
   shop_operator: { configure: '.*', write: '.*', read: '.*' },
 };
 

@@ -50,7 +50,7 @@ it.each([
     })
     .executeTest(async ({ contents }) => {
       const { told, received } = await delivered(contents.content);
-      expect(told).toBe('ack');
+      expect(told).toEqual({ kind: 'ack' });
       expect(received).toMatchObject([{ messageId, type, orderId, lines: [{ productId: 1, quantity: 2 }] }]);
     });
 });
