@@ -301,6 +301,22 @@ const plants = [
     ids.confirmed,
   ],
   [
+    'an event about other lines',
+    'orders',
+    `UPDATE outbox SET payload = jsonb_set(payload, '{data,lines,0,quantity}', '3') WHERE order_id = '${ids.confirmed}'`,
+    'I6',
+    'wrong',
+    ids.confirmed,
+  ],
+  [
+    'a payment that was declined within the limit',
+    'payments',
+    `UPDATE payments SET amount_kopiykas = 5000000 WHERE order_id = '${ids.declined}'`,
+    'I4',
+    'wrong',
+    ids.declined,
+  ],
+  [
     'an event in another trace',
     'orders',
     `UPDATE outbox SET "TraceParent" = '00-ffffffffffffffffffffffffffffffff-00f067aa0ba902b7-01' WHERE order_id = '${ids.confirmed}'`,
@@ -410,7 +426,8 @@ describe('what is planted in a database is found by exactly one invariant, which
   it('a second version of an event that says another total', async () => {
     const second = (amount: number) =>
       `DELETE FROM outbox WHERE type = 'order.confirmed.v2'; INSERT INTO outbox (id, order_id, type, payload, "TraceParent", created_at, published_at)
-       SELECT gen_random_uuid(), order_id, 'order.confirmed.v2', jsonb_set(payload, '{data,total}', '{"amount":${amount},"currency":"UAH"}'), "TraceParent", created_at, published_at
+       SELECT '${ids.nobody}', order_id, 'order.confirmed.v2', payload || '{"id":"${ids.nobody}","type":"order.confirmed.v2"}' || jsonb_build_object('data',
+         payload -> 'data' || '{"total":{"amount":${amount},"currency":"UAH"},"lines":[{"productId":1,"quantity":2,"unitPrice":45000}]}'), "TraceParent", created_at, published_at
        FROM outbox WHERE order_id = '${ids.confirmed}'`;
     await ledger.plant('orders', second(90_000));
     expect((await ledger.audit()).verdict).toBe('ok');
@@ -427,7 +444,7 @@ describe('what is planted in a database is found by exactly one invariant, which
     await ledger.plant(
       'orders',
       `UPDATE orders SET total_kopiykas = 7250000, lines = ${lines(',"priceKopiykas":7250000')} WHERE id = '${ids.confirmed}';
-       UPDATE outbox SET payload = jsonb_set(payload, '{data,total}', '7250000') WHERE order_id = '${ids.confirmed}'`,
+       UPDATE outbox SET payload = jsonb_set(jsonb_set(payload, '{data,total}', '7250000'), '{data,lines}', ${lines('')}) WHERE order_id = '${ids.confirmed}'`,
     );
     await ledger.plant(
       'payments',
@@ -544,6 +561,7 @@ describe('metrics', () => {
       { sagas: { Confirmed: 2, Cancelled: 3 }, durations: { Confirmed: 2, Cancelled: 2 } },
       'wrong',
     ],
+    ['durations that nobody needed', { sagas: { Confirmed: 2, Cancelled: 3 }, durationMs: 25_000 }, 'wrong'],
     ['a gauge that is not the number of rows', { sagas: { Confirmed: 2, Cancelled: 3 }, pending: 4 }, 'wrong'],
   ])(
     '%s is found',
@@ -555,6 +573,13 @@ describe('metrics', () => {
     },
     15_000,
   );
+
+  it('a gauge that is 0 while a row waits is found', async () => {
+    await ledger.plant('orders', `UPDATE outbox SET published_at = NULL WHERE order_id = '${ids.confirmed}'`);
+    const result = await ledger.audit();
+    expect(violatedOf(result)).toEqual(['I6', 'I11']);
+    expect(violationsOf(result)[1]?.detail).toBe('orders-1 (1): shop.outbox.pending is 0, 1 rows are unpublished');
+  }, 15_000);
 
   it('adds up the processes that ended and those that run', async () => {
     await ledger.reset([
@@ -719,7 +744,10 @@ describe('missing evidence', () => {
 
   it('a violation outweighs missing evidence', async () => {
     await ledger.plant('shipping', `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'`);
-    const target = { ...ledger.target, telemetry: { metrics: () => Promise.reject(new Error('away')) } };
+    const target = {
+      ...ledger.target,
+      telemetry: { ...ledger.target.telemetry, metrics: () => Promise.reject(new Error('away')) },
+    };
     expect(exitCodeOf(await ledger.audit({ target }))).toBe(1);
   });
 });

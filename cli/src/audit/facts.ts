@@ -35,17 +35,29 @@ export interface OrderFact {
   readonly traceId: string | undefined;
   readonly createdAt: number;
   readonly decidedAt: number | undefined;
+  readonly idempotencyKey: string | undefined;
 }
 
 export interface OutboxFact {
   readonly messageId: string;
   readonly type: string;
   readonly traceId: string | undefined;
-  /** `data.orderId` and `data.total` of the event, in version 2 `data.total.amount`. */
-  readonly eventOrderId: string | undefined;
-  readonly eventTotalKopiykas: number | undefined;
+  /** The event as it is published. */
+  readonly event: EventFact;
   readonly createdAt: number;
   readonly publishedAt: number | undefined;
+}
+
+/** What an event says, in either version; undefined where it says nothing, or something of another kind. */
+export interface EventFact {
+  readonly id: string | undefined;
+  readonly type: string | undefined;
+  readonly source: string | undefined;
+  readonly orderId: string | undefined;
+  readonly totalKopiykas: number | undefined;
+  readonly currency: string | undefined;
+  /** Version 1 has no prices. */
+  readonly lines: readonly (Line & { readonly priceKopiykas?: number })[];
 }
 
 export interface PaymentFact {

@@ -20,7 +20,7 @@ const unanswered = { status: 'unclear', time: 1 };
 
 describe('orders that unanswered requests may have made', () => {
   it('are one for each request without a key', async () => {
-    expect((await read(unanswered, unanswered)).unclearWithoutId).toBe(2);
+    expect(await read(unanswered, unanswered)).toMatchObject({ unclearWithoutKey: 2, unclearKeys: new Set() });
   });
 
   it('are one for all requests of a key', async () => {
@@ -29,7 +29,7 @@ describe('orders that unanswered requests may have made', () => {
       { ...unanswered, key: 'a' },
       { ...unanswered, key: 'b' },
     ];
-    expect((await read(...both)).unclearWithoutId).toBe(2);
+    expect(await read(...both)).toMatchObject({ unclearWithoutKey: 0, unclearKeys: new Set(['a', 'b']) });
   });
 
   it.each([
@@ -39,10 +39,25 @@ describe('orders that unanswered requests may have made', () => {
   ])('are none when another request of the key tells its order: %s, %s', async (status, when) => {
     const told = { orderId: '5A', status, time: 2, key: 'a' };
     const asked = { ...unanswered, key: 'a' };
-    expect((await read(...(when === 'before' ? [told, asked] : [asked, told]))).unclearWithoutId).toBe(0);
+    const { unclearKeys } = await read(...(when === 'before' ? [told, asked] : [asked, told]));
+    expect(unclearKeys).toEqual(new Set());
   });
 
   it('are still possible when another request of the key was refused', async () => {
-    expect((await read({ ...unanswered, key: 'a' }, { status: 'rejected', key: 'a' })).unclearWithoutId).toBe(1);
+    const { unclearKeys } = await read({ ...unanswered, key: 'a' }, { status: 'rejected', key: 'a' });
+    expect(unclearKeys).toEqual(new Set(['a']));
+  });
+});
+
+describe('an order that clients were told of twice', () => {
+  const told = (status: string, reason?: string) => ({ orderId: 'x', status, reason });
+
+  it.each([
+    ['the same', [told('Cancelled', 'out of stock'), told('Cancelled', 'out of stock')], false],
+    ['once without the reason', [told('Cancelled'), told('Cancelled', 'out of stock')], false],
+    ['with two reasons', [told('Cancelled', 'out of stock'), told('Cancelled', 'payment declined')], true],
+    ['with two statuses', [told('Cancelled', 'out of stock'), told('Confirmed')], true],
+  ])('%s', async (_title, lines, isFlipped) => {
+    expect((await read(...lines)).flipped.has('x')).toBe(isFlipped);
   });
 });

@@ -3,27 +3,36 @@ import { createInterface } from 'node:readline';
 import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 
+/** What a client was told of an order. */
+export interface Told {
+  readonly status: 'Confirmed' | 'Cancelled';
+  /** Undefined when the file does not say it. */
+  readonly reason: string | undefined;
+}
+
 /** What clients were told, order by order. */
 export interface History {
   /** Orders whose status a client was told. */
-  readonly acknowledged: ReadonlyMap<string, 'Confirmed' | 'Cancelled'>;
-  /** Told both statuses. */
+  readonly acknowledged: ReadonlyMap<string, Told>;
+  /** Told both statuses, or two reasons. */
   readonly flipped: ReadonlySet<string>;
   /** Orders whose id is known although the answer was not a clear one. */
   readonly unclear: ReadonlySet<string>;
-  /** Orders of unknown id that requests without a clear answer may have made: one each, and one for all of a key. */
-  readonly unclearWithoutId: number;
+  /** Keys of requests without a clear answer: each may have made one order, whose id nobody was told. */
+  readonly unclearKeys: ReadonlySet<string>;
+  /** Requests without key, id and clear answer: each may have made one order. */
+  readonly unclearWithoutKey: number;
   /** First and last time in the file, ms since 1970; undefined when it has none. */
   readonly window: { readonly from: number; readonly to: number } | undefined;
 }
 
 /**
- * Reads NDJSON, one request a line: `{orderId, status, time, key}`. `status` is what the client was told: `Confirmed`,
+ * Reads NDJSON, one request a line: `{orderId, status, reason, time, key}`. `status` is what the client was told: `Confirmed`,
  * `Cancelled`, `rejected` (a problem that says nothing was recorded), anything else or nothing for no clear answer.
- * `time` (optional) is ISO or ms since 1970, `key` (optional) the Idempotency-Key: its requests make one order. Throws CliError (2) that names the first line it cannot read.
+ * `reason` (optional) is why the order was Cancelled. `time` (optional) is ISO or ms since 1970, `key` (optional) the Idempotency-Key: its requests make one order. Throws CliError (2) that names the first line it cannot read.
  */
 export async function readHistory(file: string): Promise<History> {
-  const acknowledged = new Map<string, 'Confirmed' | 'Cancelled'>();
+  const acknowledged = new Map<string, Told>();
   const flipped = new Set<string>();
   const unclear = new Set<string>();
   let withoutKey = 0;
@@ -31,25 +40,32 @@ export async function readHistory(file: string): Promise<History> {
   const knownKeys = new Set<string>();
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;
-  for await (const { orderId, status, time, key } of entriesOf(file)) {
+  for await (const { orderId, status, reason, time, key } of entriesOf(file)) {
     if (time !== undefined) [from, to] = [Math.min(from, time), Math.max(to, time)];
     if (status === 'rejected') continue;
     if (orderId !== undefined && key !== undefined) knownKeys.add(key);
     if (orderId !== undefined && (status === 'Confirmed' || status === 'Cancelled')) {
-      if ((acknowledged.get(orderId) ?? status) !== status) flipped.add(orderId);
-      acknowledged.set(orderId, status);
+      const before = acknowledged.get(orderId);
+      if (before !== undefined && !agree(before, { status, reason })) flipped.add(orderId);
+      acknowledged.set(orderId, { status, reason: reason ?? before?.reason });
     } else if (orderId !== undefined) unclear.add(orderId);
     else if (key !== undefined) unclearKeys.add(key);
     else withoutKey++;
   }
-  const unclearWithoutId = withoutKey + unclearKeys.difference(knownKeys).size;
   const window = from <= to ? { from, to } : undefined;
-  return { acknowledged, flipped, unclear, unclearWithoutId, window };
+  const stillUnclear = unclearKeys.difference(knownKeys);
+  return { acknowledged, flipped, unclear, unclearKeys: stillUnclear, unclearWithoutKey: withoutKey, window };
+}
+
+function agree(one: Told, other: Told): boolean {
+  if (one.status !== other.status) return false;
+  return one.reason === undefined || other.reason === undefined || one.reason === other.reason;
 }
 
 interface Entry {
   readonly orderId: string | undefined;
   readonly status: string | undefined;
+  readonly reason: string | undefined;
   readonly time: number | undefined;
   readonly key: string | undefined;
 }
@@ -75,12 +91,13 @@ async function* entriesOf(file: string): AsyncGenerator<Entry> {
 function parseEntry(line: string): Entry {
   const entry = JSON.parse(line) as Readonly<Record<string, unknown>> | null;
   if (typeof entry !== 'object' || entry === null) throw new Error('not a JSON object');
-  const { orderId, status, time, key } = entry;
+  const { orderId, status, reason, time, key } = entry;
   const at = typeof time === 'number' ? time : typeof time === 'string' ? Date.parse(time) : undefined;
   if (Number.isNaN(at)) throw new Error('"time" is neither ISO nor a number');
   return {
     orderId: typeof orderId === 'string' ? orderId.toLowerCase() : undefined,
     status: typeof status === 'string' ? status : undefined,
+    reason: typeof reason === 'string' ? reason : undefined,
     time: at,
     key: typeof key === 'string' ? key : undefined,
   };

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MetricPoint } from '../otlp/metric-store.ts';
+import type { MetricPoint, MetricStats } from '../otlp/metric-store.ts';
 import type { InvariantResult } from './invariant.ts';
 import {
   type ByStatus,
@@ -12,7 +12,7 @@ import {
 } from './invariants/metrics.ts';
 import type { AuditTarget } from './target.ts';
 
-const NAMES = ['shop.sagas', 'shop.saga.duration', 'shop.outbox.pending'];
+const NAMES = ['shop.sagas', 'shop.saga.duration', 'shop.saga.recoveries', 'shop.outbox.pending'];
 
 /** An order is counted right after the answer of the statement that decided it. In ms. */
 const COUNTING_MS = 250;
@@ -51,7 +51,8 @@ export async function checkMetrics(
 
 /** `complete`: nothing has moved since the reports, so that they are compared with exact numbers. */
 async function look(target: AuditTarget): Promise<{ evidence: MetricEvidence; complete: boolean }> {
-  const reports = reportsOf(await target.telemetry.metrics(NAMES));
+  const [points, stats] = await Promise.all([target.telemetry.metrics(NAMES), target.telemetry.metricStats()]);
+  const reports = reportsOf(points);
   const live = reports.filter(({ ended }) => !ended);
   const horizon = Math.min(...live.map(({ reportedAt }) => reportedAt)) - COUNTING_MS;
   const ends = reports.filter(({ ended }) => ended).map(({ reportedAt }) => reportedAt - COUNTING_MS);
@@ -62,7 +63,9 @@ async function look(target: AuditTarget): Promise<{ evidence: MetricEvidence; co
     reported: { Confirmed: row.reported_confirmed, Cancelled: row.reported_cancelled },
     maybeLost: { Confirmed: row.lost_confirmed, Cancelled: row.lost_cancelled },
     pending: { now: row.pending, lowest: row.pending_lowest, highest: row.pending_highest },
+    waited: { Confirmed: row.waited_confirmed, Cancelled: row.waited_cancelled },
     gaps: gapsOf(target, live),
+    dropped: droppedBy(stats),
     unreported: countUnreported(target, reports),
   };
   const isCounted = row.confirmed === row.reported_confirmed && row.cancelled === row.reported_cancelled;
@@ -74,6 +77,14 @@ function gapsOf({ instances }: AuditTarget, live: readonly ProcessReport[]): str
   const expected = instances.filter((name) => name.startsWith('orders-'));
   const silent = expected.filter((instance) => !live.some(({ name }) => name.startsWith(`${instance} `)));
   return silent.map((instance) => `${instance} does not report`);
+}
+
+/** Processes and series that the metric store has no room for. */
+function droppedBy({ forgottenInstances, refusedSeries }: MetricStats): string[] {
+  return [
+    ...(forgottenInstances > 0 ? [`the metric store has forgotten ${forgottenInstances} processes`] : []),
+    ...(refusedSeries > 0 ? [`the metric store was full for ${refusedSeries} points`] : []),
+  ];
 }
 
 /** Crashed processes that left no report at all: they lived for less than a second. */
@@ -92,6 +103,8 @@ interface Decisions {
   readonly reported_cancelled: number;
   readonly lost_confirmed: number;
   readonly lost_cancelled: number;
+  readonly waited_confirmed: number;
+  readonly waited_cancelled: number;
   readonly pending: number;
   readonly pending_lowest: number;
   readonly pending_highest: number;
@@ -104,12 +117,14 @@ async function countDecisions(target: AuditTarget, horizon: number, ends: readon
     return `count(*) FILTER (WHERE status = '${status}')::int AS ${name},
       count(*) FILTER (WHERE status = '${status}' AND at <= $2::float8)::int AS reported_${name},
       count(*) FILTER (WHERE status = '${status}' AND EXISTS (
-        SELECT FROM unnest($3::float8[]) AS ended WHERE at > ended AND at <= ended + ${LOSS_WINDOW_MS}))::int AS lost_${name}`;
+        SELECT FROM unnest($3::float8[]) AS ended WHERE at > ended AND at <= ended + ${LOSS_WINDOW_MS}))::int AS lost_${name},
+      coalesce(sum(took) FILTER (WHERE status = '${status}'), 0)::float8 AS waited_${name}`;
   });
   const [row] = await target.databases.query<Decisions>(
     'orders',
     `WITH decisions AS (
-       SELECT status, (extract(epoch FROM decided_at) * 1000)::float8 AS at
+       SELECT status, (extract(epoch FROM decided_at) * 1000)::float8 AS at,
+         extract(epoch FROM decided_at - created_at) * 1000 AS took
        FROM orders WHERE decided_at >= to_timestamp($1::float8 / 1000))
      SELECT ${counts.join(', ')}, (SELECT count(*) FROM outbox WHERE published_at IS NULL)::int AS pending,
        (SELECT count(*) FROM outbox WHERE published_at IS NULL AND created_at <= to_timestamp(($2::float8 - ${GAUGE_AGE_MS}) / 1000))::int AS pending_lowest,
@@ -131,17 +146,17 @@ export function reportsOf(points: readonly MetricPoint[]): ProcessReport[] {
     reportedAt: Math.max(...own.map(({ time }) => time)),
     sagas: byStatus(own, 'shop.sagas'),
     durations: byStatus(own, 'shop.saga.duration'),
+    durationSums: byStatus(own, 'shop.saga.duration', (point) => (point.type === 'histogram' ? point.sum : 0)),
+    recoveries: own.filter(({ name }) => name === 'shop.saga.recoveries').reduce((sum, one) => sum + numberIn(one), 0),
     pending: own
       .map((point) => (point.name === 'shop.outbox.pending' ? numberIn(point) : undefined))
       .find((value) => value !== undefined),
   }));
 }
 
-function byStatus(points: readonly MetricPoint[], name: string): ByStatus {
+function byStatus(points: readonly MetricPoint[], name: string, read = numberIn): ByStatus {
   const ofName = points.filter((point) => point.name === name);
-  return sumOf(
-    ofName.map((point) => ({ Confirmed: 0, Cancelled: 0, [String(point.attributes.status)]: numberIn(point) })),
-  );
+  return sumOf(ofName.map((point) => ({ Confirmed: 0, Cancelled: 0, [String(point.attributes.status)]: read(point) })));
 }
 
 function numberIn(point: MetricPoint): number {

@@ -1,11 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isPooled, poolSizes } from '@shop/kit/pool-sizes.ts';
 import type { InvariantResult } from './invariant.ts';
 import { judgeSessions, type OpenTransaction, type SessionFact } from './invariants/sessions.ts';
 import type { AuditTarget } from './target.ts';
-
-/** Connections of one instance (source: DATABASE_POOL_SIZE in "A service's environment"). */
-const POOL_SIZES: Readonly<Record<string, number>> = { orders: 8 };
-const DEFAULT_POOL_SIZE = 4;
 
 /** No statement of a service takes longer than 2 s, and no transaction has more than a batch of them. In ms. */
 const TRANSACTION_LIMIT_MS = 5_000;
@@ -28,7 +25,7 @@ const SESSIONS = `
   SELECT a.datname AS database, a.usename AS role, a.application_name AS instance, a.pid,
     (SELECT l.virtualtransaction FROM pg_locks l WHERE l.pid = a.pid AND l.locktype = 'virtualxid' LIMIT 1) AS transaction
   FROM pg_stat_activity a
-  WHERE a.datname = ANY ($1) AND a.usename IN ('catalog', 'orders', 'stock', 'payments', 'shipping')`;
+  WHERE a.datname = ANY ($1) AND a.usename = ANY ($2)`;
 
 /** Judges I13 until it holds, or what is wrong has lasted for the limit. Rejects when PostgreSQL cannot be asked. */
 export async function checkSessions(target: AuditTarget, signal?: AbortSignal): Promise<InvariantResult> {
@@ -36,7 +33,7 @@ export async function checkSessions(target: AuditTarget, signal?: AbortSignal): 
   const names = Object.values(target.databaseUrls).map((url) => new URL(url).pathname.slice(1));
   let stillOpen: ReadonlySet<string> | undefined;
   for (;;) {
-    const rows = await target.databases.query<SessionRow>('orders', SESSIONS, [names]);
+    const rows = await target.databases.query<SessionRow>('orders', SESSIONS, [names, Object.keys(poolSizes)]);
     const open = rows.filter(({ transaction }) => transaction !== null);
     const before = stillOpen;
     stillOpen = new Set(open.map(keyOf).filter((key) => before === undefined || before.has(key)));
@@ -46,6 +43,7 @@ export async function checkSessions(target: AuditTarget, signal?: AbortSignal): 
     const result = judgeSessions(
       sessionsOf(rows),
       isOver ? suspects.map((row) => ({ ...placeOf(row), openForMs: elapsedMs })) : [],
+      target.instances.filter((name) => isPooled(name.replace(/-\d+$/, ''))),
     );
     if (isOver || (suspects.length === 0 && result.verdict === 'ok')) return result;
     await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
@@ -65,6 +63,8 @@ function sessionsOf(rows: readonly SessionRow[]): SessionFact[] {
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    return [{ ...placeOf(first), connections: group.length, poolSize: POOL_SIZES[first.role] ?? DEFAULT_POOL_SIZE }];
+    return [
+      { ...placeOf(first), connections: group.length, poolSize: isPooled(first.role) ? poolSizes[first.role] : 0 },
+    ];
   });
 }

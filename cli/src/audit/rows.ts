@@ -1,3 +1,4 @@
+import { readEvent } from './event-payload.ts';
 import type {
   EffectFact,
   InboxFact,
@@ -48,13 +49,13 @@ export function parametersOf({ orderId, sinceMs }: Scope): (string | number)[] {
 }
 
 const ORDER_COLUMNS = `id::text, status, reason, state, open, lines::text, total_kopiykas::float8, currency, trace_parent,
-  ${epochMs('created_at')}, ${epochMs('decided_at')}`;
+  ${epochMs('created_at')}, ${epochMs('decided_at')}, idempotency_key`;
 
 export const orderRows: RowSource<OrderFact> = {
   database: 'orders',
   name: 'audit_orders',
   select: (scope) => `SELECT ${ORDER_COLUMNS} FROM orders ${where(scope, 'id', 'created_at')} ORDER BY id`,
-  parse: ([, status, reason, state, open, lines, total, currency, traceParent, createdAt, decidedAt]) => ({
+  parse: ([, status, reason, state, open, lines, total, currency, traceParent, createdAt, decidedAt, key]) => ({
     status: status as OrderFact['status'],
     reason: reason as string | null,
     state: String(state),
@@ -65,6 +66,7 @@ export const orderRows: RowSource<OrderFact> = {
     traceId: traceIdOf(traceParent),
     createdAt: Number(createdAt),
     decidedAt: numberOrNone(decidedAt),
+    idempotencyKey: typeof key === 'string' ? key : undefined,
   }),
 };
 
@@ -72,16 +74,13 @@ export const outboxRows: RowSource<OutboxFact> = {
   database: 'orders',
   name: 'audit_outbox',
   select: (scope) =>
-    `SELECT order_id::text, id::text, type, "TraceParent", payload #>> '{data,orderId}',
-       coalesce(payload #>> '{data,total,amount}', payload #>> '{data,total}'),
-       ${epochMs('created_at')}, ${epochMs('published_at')}
+    `SELECT order_id::text, id::text, type, "TraceParent", payload::text, ${epochMs('created_at')}, ${epochMs('published_at')}
      FROM outbox ${where(scope, 'order_id', 'created_at')} ORDER BY order_id, seq`,
-  parse: ([, id, type, traceParent, eventOrderId, eventTotal, createdAt, publishedAt]) => ({
+  parse: ([, id, type, traceParent, payload, createdAt, publishedAt]) => ({
     messageId: String(id),
     type: String(type),
     traceId: traceIdOf(traceParent),
-    eventOrderId: eventOrderId === null ? undefined : String(eventOrderId),
-    eventTotalKopiykas: numberOrNone(eventTotal),
+    event: readEvent(JSON.parse(String(payload))),
     createdAt: Number(createdAt),
     publishedAt: numberOrNone(publishedAt),
   }),

@@ -2,7 +2,7 @@ import type { PlantName } from '@shop/kit/plants.ts';
 import type { DatabaseName, PlatformConnection } from '../platform/connection.ts';
 import { type QueueDepth, rabbitmqQueues } from '../providers/rabbitmq/queues.ts';
 import { openShopDatabases, type ShopDatabases } from '../shop/databases.ts';
-import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
+import { createBackend, type MetricSource } from '../trace/backend.ts';
 import type { CleanFacts } from './invariants/clean.ts';
 import { readClean } from './read-clean.ts';
 
@@ -14,7 +14,7 @@ export interface AuditTarget extends AsyncDisposable {
   readonly databases: ShopDatabases;
   /** Rejects when the broker cannot be asked. */
   queues(): Promise<readonly QueueDepth[]>;
-  readonly telemetry: Pick<TelemetryBackend, 'metrics'>;
+  readonly telemetry: MetricSource;
   /** Since when telemetry is received, ms since 1970. */
   readonly startedAt: number;
   /** Instances of the services that are meant to run: `orders-1`. */

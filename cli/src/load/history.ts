@@ -20,6 +20,7 @@ export function readOwnOrders(databases: ShopDatabases, runId: string): Promise<
 interface Line {
   readonly orderId?: string | undefined;
   readonly status: string;
+  readonly reason?: string | undefined;
   readonly time?: number;
 }
 
@@ -30,7 +31,12 @@ interface Line {
  */
 export function historyLines(records: readonly OrderRecord[], own: readonly StoredOrder[]): readonly Line[] {
   const byKey = Map.groupBy(records, ({ key }) => key);
-  const told = records.map(({ orderId, status, at }) => ({ orderId, status: status ?? 'rejected', time: at }));
+  const told = records.map(({ orderId, status, reason, at }) => ({
+    orderId,
+    status: status ?? 'rejected',
+    reason,
+    time: at,
+  }));
   const unclear = own.filter(({ key }) => (byKey.get(key) ?? []).every((record) => !isDecided(record)));
   const recovered = unclear.filter(({ key }) => {
     const sent = byKey.get(key);

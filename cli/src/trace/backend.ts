@@ -1,7 +1,7 @@
 import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { LogRecord } from '../otlp/log-store.ts';
-import type { MetricPoint } from '../otlp/metric-store.ts';
+import type { MetricPoint, MetricStats } from '../otlp/metric-store.ts';
 import type { TracesData } from '../otlp/otlp-json.ts';
 import { readSpans, type TraceSpan } from './tree.ts';
 
@@ -26,11 +26,17 @@ export interface TelemetryBackend extends TraceBackend {
   logs(traceId: string): Promise<readonly LogRecord[]>;
 }
 
+/** Metrics with the store's own bookkeeping. */
+export interface MetricSource extends Pick<TelemetryBackend, 'metrics'> {
+  /** What the metric store took, and what it had no room for. Throws CliError (4). */
+  metricStats(): Promise<MetricStats>;
+}
+
 /** Longest wait for one answer, in ms. */
 const TIMEOUT_MS = 5_000;
 
 /** Reads traces from Jaeger 2 or the built-in store (`/api/v3`), metrics and logs from the latter. */
-export function createBackend(baseUrl: string): TelemetryBackend {
+export function createBackend(baseUrl: string): TelemetryBackend & MetricSource {
   return {
     async trace(traceId) {
       const answer = await get(baseUrl, `/api/v3/traces/${encodeURIComponent(traceId)}`);
@@ -43,6 +49,10 @@ export function createBackend(baseUrl: string): TelemetryBackend {
       const query = new URLSearchParams(names.map((name): [string, string] => ['name', name]));
       const answer = await get(baseUrl, `/api/metrics?${query}`);
       return (expectOk(baseUrl, answer) as { metrics: MetricPoint[] }).metrics;
+    },
+    async metricStats() {
+      const answer = await get(baseUrl, '/api/stats');
+      return (expectOk(baseUrl, answer) as { metrics: MetricStats }).metrics;
     },
     async logs(traceId) {
       const answer = await get(baseUrl, `/api/logs?traceId=${encodeURIComponent(traceId)}`);

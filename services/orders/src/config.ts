@@ -8,11 +8,12 @@ import {
 } from '@shop/kit/config.ts';
 import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
 import { type PlantName, parsePlants } from '@shop/kit/plants.ts';
+import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { Type } from 'typebox';
 
 const schema = Type.Object({
   ...commonVariables,
-  ...databaseVariables(8),
+  ...databaseVariables(poolSizes.orders),
   BROKER_URL: url('amqps?'),
   CATALOG_URLS: url('https?'),
   PAYMENTS_URLS: url('https?'),

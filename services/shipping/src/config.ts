@@ -1,9 +1,10 @@
 import { commonVariables, databaseVariables, faultVariables, parseEnvironment, url } from '@shop/kit/config.ts';
+import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
 
 const variables = Type.Object({
   ...commonVariables,
-  ...databaseVariables(4),
+  ...databaseVariables(poolSizes.shipping),
   BROKER_URL: url('amqps?'),
   /** Messages that one instance has in hand at once. */
   CONSUMER_PREFETCH: Type.Integer({ minimum: 1, maximum: 10_000, default: 50 }),

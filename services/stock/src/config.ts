@@ -1,9 +1,10 @@
 import { commonVariables, databaseVariables, faultVariables, parseEnvironment, port } from '@shop/kit/config.ts';
+import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
 
 const variables = Type.Object({
   ...commonVariables,
-  ...databaseVariables(4),
+  ...databaseVariables(poolSizes.stock),
   /** HTTP door for health beside the gRPC one on PORT. */
   HEALTH_PORT: port(),
   ...faultVariables,

@@ -1,4 +1,5 @@
-import type { History } from '../history.ts';
+import type { OrderFact } from '../facts.ts';
+import type { History, Told } from '../history.ts';
 import { count, NOTHING, type OrderInvariant, type Violation, violated } from '../invariant.ts';
 
 /** A request is stamped by its client, its order by the database a moment later or earlier. In ms. */
@@ -17,9 +18,9 @@ export function acknowledgedIsDurable(history: History): OrderInvariant {
           const told = history.acknowledged.get(orderId);
           if (told === undefined || order === undefined) return NOTHING;
           seen.add(orderId);
-          if (history.flipped.has(orderId)) return violated('wrong', 'clients were told both Confirmed and Cancelled');
-          if (order.status === told) return NOTHING;
-          return violated('wrong', `the client was told ${told}, the order is ${order.status ?? order.state}`);
+          if (history.flipped.has(orderId)) return violated('wrong', 'clients were told two different results');
+          const contradiction = contradictionOf(told, order);
+          return contradiction === undefined ? NOTHING : violated('wrong', contradiction);
         },
         evidence: () => `${count(history.acknowledged.size)} orders acknowledged, ${count(seen.size)} found`,
         total: () =>
@@ -28,14 +29,23 @@ export function acknowledgedIsDurable(history: History): OrderInvariant {
             .map(([orderId, told]) => ({
               kind: 'lost',
               orderId,
-              detail: `the client was told ${told}, there is no order`,
+              detail: `the client was told ${told.status}, there is no order`,
             })),
       };
     },
   };
 }
 
-/** I3: there is no order nobody asked for. An order whose client got no clear answer is recovered, not unexpected. */
+function contradictionOf({ status, reason }: Told, order: OrderFact): string | undefined {
+  if (order.status !== status) return `the client was told ${status}, the order is ${order.status ?? order.state}`;
+  if (reason === undefined || order.reason === reason) return undefined;
+  return `the client was told ${status} (${reason}), the order is ${order.status} (${order.reason ?? 'no reason'})`;
+}
+
+/**
+ * I3: there is no order nobody asked for. An order whose client got no clear answer is recovered, not unexpected: known by its
+ * id or its Idempotency-Key; of requests without either only the number is known.
+ */
 export function ordersWereAskedFor(history: History): OrderInvariant {
   return {
     id: 'I3',
@@ -47,17 +57,19 @@ export function ordersWereAskedFor(history: History): OrderInvariant {
       return {
         add({ orderId, order }) {
           if (order === undefined || history.acknowledged.has(orderId)) return NOTHING;
-          if (history.unclear.has(orderId)) recovered.push(orderId);
+          const { idempotencyKey: key } = order;
+          if (history.unclear.has(orderId) || (key !== undefined && history.unclearKeys.has(key)))
+            recovered.push(orderId);
           else if (isInWindow(order.createdAt, history)) surplus.push(orderId);
           return NOTHING;
         },
         evidence: () =>
-          `${count(surplus.length)} orders without a clear answer, ${count(history.unclearWithoutId)} requests may have made one; ${count(recovered.length)} recovered by id`,
+          `${count(surplus.length)} orders without a clear answer, ${count(history.unclearWithoutKey)} requests may have made one; ${count(recovered.length)} recovered by id or key`,
         total: () => [
           ...recovered.map(
             (orderId): Violation => ({ kind: 'recovered', orderId, detail: 'took effect, its client was not told' }),
           ),
-          ...surplus.map((orderId) => judgeSurplus(orderId, surplus.length, history.unclearWithoutId)),
+          ...surplus.map((orderId) => judgeSurplus(orderId, surplus.length, history.unclearWithoutKey)),
         ],
       };
     },

@@ -5,19 +5,25 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OrderFact, OrderFacts, OutboxFact } from '../facts.ts';
+import type { History } from '../history.ts';
 import type { InvariantResult } from '../invariant.ts';
 import { judgeOrders } from '../judge-orders.ts';
+import { acknowledgedIsDurable, ordersWereAskedFor } from './history.ts';
 import { inboxMatches } from './inbox.ts';
 import { type ByStatus, judgeMetrics, lostUntilNow, type MetricEvidence } from './metrics.ts';
 import { moneyMatches } from './money.ts';
 import { outboxMatches } from './outbox.ts';
+import { pricesAreOfCatalog } from './prices.ts';
 import { judgeQueues } from './queues.ts';
+import { judgeSessions } from './sessions.ts';
 import { shipmentsMatch } from './shipments.ts';
 import { judgeInventory, stockMatches } from './stock.ts';
 import { terminal } from './terminal.ts';
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
+/** Of a declined payment; what was declined is compared with the limit, not with the order. */
+const ABOVE_LIMIT = 5_000_001;
 const all = [terminal, moneyMatches, stockMatches, outboxMatches, shipmentsMatch, inboxMatches];
 const judge = (facts: readonly OrderFacts[], settledAt: number | undefined = undefined): Promise<InvariantResult[]> =>
   judgeOrders(all, facts, { clock: { at: NOW, settledAt }, missing: new Map() });
@@ -54,6 +60,7 @@ function orderOf(
     traceId: orderId.replaceAll('-', ''),
     createdAt,
     decidedAt: createdAt + 50,
+    idempotencyKey: undefined,
   };
 }
 
@@ -72,8 +79,15 @@ function confirmedFacts(from: Base): OrderFacts {
         messageId,
         type: 'order.confirmed',
         traceId,
-        eventOrderId: orderId,
-        eventTotalKopiykas: total,
+        event: {
+          id: messageId,
+          type: 'order.confirmed',
+          source: '/shop/orders',
+          orderId,
+          totalKopiykas: total,
+          currency: 'UAH',
+          lines: from.lines.map(({ productId, quantity }) => ({ productId, quantity })),
+        },
         createdAt,
         publishedAt: createdAt + 500,
       },
@@ -87,7 +101,7 @@ function confirmedFacts(from: Base): OrderFacts {
 function cancelledFacts(from: Base, [reason, payment, reservation]: readonly [string, string, string]): OrderFacts {
   const order = orderOf(from, 'Cancelled', reason);
   const none = { outbox: [], inbox: [], shipments: [], parcels: [] };
-  const amountKopiykas = order.totalKopiykas;
+  const amountKopiykas = payment === 'declined' ? ABOVE_LIMIT : order.totalKopiykas;
   const effects = payment === 'refunded' ? (['charge', 'refund'] as const) : [];
   return {
     ...none,
@@ -101,11 +115,12 @@ function cancelledFacts(from: Base, [reason, payment, reservation]: readonly [st
 
 /** The second version beside the first: another message about the same order, of which one is shipped. */
 function withSecondVersion(facts: OrderFacts): OrderFacts {
-  const second = facts.outbox.map((event) => ({
-    ...event,
-    messageId: `${event.messageId}-2`,
-    type: 'order.confirmed.v2',
-  }));
+  const type = 'order.confirmed.v2';
+  const lines = facts.order?.lines ?? [];
+  const second = facts.outbox.map((row) => {
+    const messageId = `${row.messageId}-2`;
+    return { ...row, messageId, type, event: { ...row.event, id: messageId, type, lines } };
+  });
   return {
     ...facts,
     outbox: [...facts.outbox, ...second],
@@ -178,6 +193,7 @@ const changesOfConfirmed: readonly Change[] = [
     'I5',
   ],
   ['no event', (f) => ({ ...f, outbox: [] }), 'I6'],
+  ['an event about other lines', (f) => ({ ...f, outbox: f.outbox.map(saying(() => ({ lines: [] }))) }), 'I6'],
   ['two events', (f) => ({ ...f, outbox: [...f.outbox, ...f.outbox] }), 'I6'],
   [
     'an event in another trace',
@@ -207,9 +223,28 @@ const ofSecond = (change: (event: OutboxFact) => OutboxFact) => (f: OrderFacts) 
   outbox: f.outbox.map((event) => (event.type === 'order.confirmed.v2' ? change(event) : event)),
 });
 
+const saying =
+  (change: (event: OutboxFact['event']) => Partial<OutboxFact['event']>) =>
+  (row: OutboxFact): OutboxFact => ({ ...row, event: { ...row.event, ...change(row.event) } });
+
 const changesOfSecondVersion: readonly Change[] = [
-  ['another order', ofSecond((e) => ({ ...e, eventOrderId: 'another' })), 'I6'],
-  ['another total', ofSecond((e) => ({ ...e, eventTotalKopiykas: (e.eventTotalKopiykas ?? 0) + 1 })), 'I6'],
+  ['another order', ofSecond(saying(() => ({ orderId: 'another' }))), 'I6'],
+  ['another total', ofSecond(saying(({ totalKopiykas = 0 }) => ({ totalKopiykas: totalKopiykas + 1 }))), 'I6'],
+  ['another currency', ofSecond(saying(() => ({ currency: 'EUR' }))), 'I6'],
+  ['another id', ofSecond(saying(() => ({ id: 'another' }))), 'I6'],
+  ['the type of the first', ofSecond(saying(() => ({ type: 'order.confirmed' }))), 'I6'],
+  ['another source', ofSecond(saying(() => ({ source: '/shop/catalog' }))), 'I6'],
+  ['a line less', ofSecond(saying(({ lines: all }) => ({ lines: all.slice(1) }))), 'I6'],
+  [
+    'another price',
+    ofSecond(saying(({ lines: all }) => ({ lines: all.map((one) => ({ ...one, priceKopiykas: 0 })) }))),
+    'I6',
+  ],
+  [
+    'a version that there is not',
+    ofSecond((e) => ({ ...e, type: 'order.confirmed.v3', event: { ...e.event, type: 'order.confirmed.v3' } })),
+    'I6',
+  ],
   ['another trace', ofSecond((e) => ({ ...e, traceId: 'f'.repeat(32) })), 'I6'],
   ['never published', ofSecond((e) => ({ ...e, publishedAt: undefined })), 'I6'],
   ['the first version missing', (f) => ({ ...f, outbox: f.outbox.slice(1), inbox: f.inbox.slice(1) }), 'I6'],
@@ -227,6 +262,16 @@ const changesOfCancelled: readonly Change[] = [
     'I4',
   ],
   ['another state of its reservation', (f) => ({ ...f, reservations: [{ state: 'Released', lines: [] }] }), 'I5'],
+  [
+    'declined within the limit',
+    (f) => ({
+      ...f,
+      order: { ...(f.order as OrderFact), reason: 'payment declined' },
+      payments: [{ state: 'declined', amountKopiykas: 5_000_000, currency: 'UAH' }],
+      effects: [],
+    }),
+    'I4',
+  ],
   ['charged', (f) => ({ ...f, payments: [{ state: 'accepted', amountKopiykas: 1, currency: 'UAH' }] }), 'I4'],
   [
     'a charge that no payment says',
@@ -384,6 +429,8 @@ describe('metrics', () => {
         reportedAt: NOW,
         sagas: both(counted),
         durations: both(counted),
+        durationSums: both(0),
+        recoveries: 0,
         pending: 0,
       },
     ],
@@ -392,7 +439,9 @@ describe('metrics', () => {
     maybeLost: both(lost),
     pending: { now: 0, lowest: 0, highest: 0 },
     unreported: 0,
+    waited: both(0),
     gaps: [],
+    dropped: [],
   });
 
   it('lie between what must have been reported and what was decided; what a kill may have taken is unknown', () => {
@@ -420,6 +469,49 @@ describe('metrics', () => {
     expect(lostUntilNow(evidence(7, 10, 10, 2))).toEqual(both(0));
   });
 
+  it('a shortage of one status is excused by what explains that status only', () => {
+    const lost = { Confirmed: 0, Cancelled: 2 };
+    const counted = { Confirmed: 8, Cancelled: 8 };
+    const [report] = evidence(10, 10, 10).reports as [MetricEvidence['reports'][number]];
+    const reports = [{ ...report, sagas: counted, durations: counted }];
+    const result = judgeMetrics({ ...evidence(10, 10, 10), reports, maybeLost: lost });
+    expect(result.verdict).toBe('violated');
+    expect(result.violations.map(({ detail }) => detail)).toEqual([
+      'shop.sagas{status=Confirmed} is 8, 10 orders are Confirmed',
+    ]);
+    expect(result.evidence).toContain('2 Cancelled not counted, which a killed process may have taken with it');
+  });
+
+  it('what the metric store did not keep excuses a shortage, and makes nothing unknown without one', () => {
+    const dropped = ['the metric store has forgotten 3 processes'];
+    expect(judgeMetrics({ ...evidence(8, 10, 10), dropped })).toMatchObject({
+      verdict: 'unknown',
+      evidence: expect.stringContaining('2 Confirmed not counted, and the metric store has forgotten 3 processes'),
+    });
+    expect(judgeMetrics({ ...evidence(10, 10, 10), dropped }).verdict).toBe('ok');
+    expect(judgeMetrics({ ...evidence(11, 10, 10), dropped }).verdict).toBe('violated');
+  });
+
+  it.each([
+    ['ms', 3_000, 'ok'],
+    ['ms and a slow database', 25_000, 'ok'],
+    ['seconds', 3, 'violated'],
+    ['nothing', 0, 'violated'],
+    ['microseconds', 3_000_000, 'violated'],
+  ])('durations of orders that took 3 s, in %s', (_unit, ms, verdict) => {
+    const of = (recoveries: number): MetricEvidence => {
+      const [report] = evidence(2, 2, 2).reports as [MetricEvidence['reports'][number]];
+      return {
+        ...evidence(2, 2, 2),
+        waited: both(3_000),
+        reports: [{ ...report, durationSums: both(ms), recoveries }],
+      };
+    };
+    expect(judgeMetrics(of(0)).verdict).toBe(verdict);
+    // A recovered saga's time is that of two clocks.
+    expect(judgeMetrics(of(1)).verdict).toBe('ok');
+  });
+
   it('that nobody reported are compared with nothing, which is unknown', () => {
     const [report] = evidence(5, 5, 5).reports;
     const withoutGauge = [{ ...report, pending: undefined }] as MetricEvidence['reports'];
@@ -435,5 +527,91 @@ describe('metrics', () => {
         reports: [{ ...withoutGauge[0], sagas: both(4), durations: both(4) }] as MetricEvidence['reports'],
       }).verdict,
     ).toBe('violated');
+  });
+});
+
+describe('sessions', () => {
+  const session = { database: 'orders', instance: 'orders-1', connections: 8, poolSize: 8 };
+
+  it('of an instance that should be there and is not are unknown', () => {
+    expect(judgeSessions([session], [], ['orders-1']).verdict).toBe('ok');
+    expect(judgeSessions([session], [], ['orders-1', 'stock-1'])).toMatchObject({
+      verdict: 'unknown',
+      evidence: expect.stringContaining('stock-1 has no connection'),
+    });
+    expect(judgeSessions([], [], ['orders-1']).verdict).toBe('unknown');
+    expect(judgeSessions([{ ...session, connections: 9 }], [], ['stock-1']).verdict).toBe('violated');
+  });
+});
+
+describe('prices', () => {
+  const order = (createdAt: number, lines: OrderFact['lines'], currency = 'UAH'): OrderFacts => {
+    const facts = confirmedFacts({ orderId: 'o', messageId: 'm', lines: [...lines], createdAt });
+    return { ...facts, order: { ...(facts.order as OrderFact), currency } };
+  };
+  const prices = [
+    { productId: 1, priceKopiykas: 100, currency: 'UAH', validFrom: Number.NEGATIVE_INFINITY },
+    { productId: 1, priceKopiykas: 200, currency: 'UAH', validFrom: NOW },
+  ];
+  const at = (createdAt: number, priceKopiykas: number, currency?: string) =>
+    judgeOrders(
+      [pricesAreOfCatalog(prices)],
+      [order(createdAt, [{ productId: 1, quantity: 1, priceKopiykas }], currency)],
+      {
+        clock: { at: NOW, settledAt: undefined },
+        missing: new Map(),
+      },
+    ).then(([result]) => result?.verdict);
+
+  it.each([
+    ['the old price before the change', -60_000, 100, 'ok'],
+    ['the new price before the change', -60_000, 200, 'violated'],
+    ['the old price right after it: it was read before', 10_000, 100, 'ok'],
+    ['the old price long after it', 16_000, 100, 'violated'],
+    ['the new price after it', 60_000, 200, 'ok'],
+    ['a price that the product never had', 0, 150, 'violated'],
+  ])('%s', async (_title, ms, price, verdict) => {
+    expect(await at(NOW + ms, price)).toBe(verdict);
+  });
+
+  it('in another currency than the product has', async () => {
+    expect(await at(NOW - 60_000, 100, 'EUR')).toBe('violated');
+  });
+});
+
+describe('what clients were told', () => {
+  const judged = async (history: Partial<History>, orders: readonly Partial<OrderFact>[]) => {
+    const none = { acknowledged: new Map(), flipped: new Set<string>(), unclear: new Set<string>(), window: undefined };
+    const whole: History = { ...none, unclearKeys: new Set(), unclearWithoutKey: 0, ...history };
+    const facts = orders.map((change, index) => {
+      const cancelledOne = cancelledFacts({ orderId: `o${index}`, messageId: 'm', lines: [], createdAt: NOW }, [
+        'out of stock',
+        '',
+        'insufficient',
+      ]);
+      return { ...cancelledOne, order: { ...(cancelledOne.order as OrderFact), ...change } };
+    });
+    const results = await judgeOrders([acknowledgedIsDurable(whole), ordersWereAskedFor(whole)], facts, {
+      clock: { at: NOW, settledAt: undefined },
+      missing: new Map(),
+    });
+    return results.flatMap(({ id, violations }) => violations.map(({ kind, orderId }) => `${id} ${kind} ${orderId}`));
+  };
+  const told = (reason: string | undefined) => ({
+    acknowledged: new Map([['o0', { status: 'Cancelled', reason } as const]]),
+  });
+
+  it('includes the reason', async () => {
+    expect(await judged(told('out of stock'), [{}])).toEqual([]);
+    expect(await judged(told(undefined), [{}])).toEqual([]);
+    expect(await judged(told('payment declined'), [{}])).toEqual(['I2 wrong o0']);
+  });
+
+  it('an unanswered request is matched with its own order by its key, and excuses no other', async () => {
+    const unclearKeys = new Set(['a']);
+    expect(await judged({ unclearKeys }, [{ idempotencyKey: 'a' }])).toEqual(['I3 recovered o0']);
+    expect(await judged({ unclearKeys }, [{ idempotencyKey: 'b' }])).toEqual(['I3 unexpected o0']);
+    expect(await judged({ unclearWithoutKey: 1 }, [{}])).toEqual(['I3 recovered o0']);
+    expect(await judged({ unclearWithoutKey: 1 }, [{}, {}])).toEqual(['I3 unexpected o0', 'I3 unexpected o1']);
   });
 });

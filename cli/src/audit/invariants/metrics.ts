@@ -17,6 +17,10 @@ export interface ProcessReport {
   readonly sagas: ByStatus;
   /** Count of `shop.saga.duration`. */
   readonly durations: ByStatus;
+  /** Sum of `shop.saga.duration`, ms. */
+  readonly durationSums: ByStatus;
+  /** `shop.saga.recoveries`: sagas whose duration was not measured by the process that began them. */
+  readonly recoveries: number;
   /** `shop.outbox.pending`; undefined until it was read once. */
   readonly pending: number | undefined;
 }
@@ -28,6 +32,8 @@ export interface MetricEvidence {
   readonly decided: ByStatus;
   /** Those decided long enough before the oldest report of a live process that it must hold them. */
   readonly reported: ByStatus;
+  /** From the order to its decision by the database's clock, of all that were decided: their sum, ms. */
+  readonly waited: ByStatus;
   /** Of those, the ones decided after the last report of a process that ended: a kill may have lost their count. */
   readonly maybeLost: ByStatus;
   /** Those that earlier kills had taken with them when what is judged began (see `lostUntilNow`). */
@@ -36,32 +42,30 @@ export interface MetricEvidence {
   readonly pending: { readonly now: number; readonly lowest: number; readonly highest: number };
   /** Processes that crashed before they reported anything. */
   readonly unreported: number;
-  /** Reasons why the reports may be incomplete. */
+  /** Parts of the evidence that are missing. */
   readonly gaps: readonly string[];
+  /** What the metric store did not keep: it may explain that too little was counted, and nothing else. */
+  readonly dropped: readonly string[];
 }
+
+/** `shop.saga.duration` encloses what the database sees of an order: the statements that begin and decide it, retries included. */
+const OUTSIDE_DATABASE_MS = 10_000;
 
 /**
  * I11: the counter equals the orders decided (less what a killed process could not report any more, which is
- * `unknown`), the histogram has as many values, and the gauge is the number of unpublished rows. Pure.
+ * `unknown`), the histogram has as many values, of the time that the orders took, and the gauge is the number of unpublished
+ * rows. Missing evidence of one status excuses no other. Pure.
  */
 export function judgeMetrics(evidence: MetricEvidence): InvariantResult {
   const counted = sumOf(evidence.reports.map(({ sagas }) => sagas));
-  const violations: Violation[] = [...judgeDurations(evidence.reports), ...judgeGauges(evidence)];
-  const gaps = [...evidence.gaps];
-  for (const status of STATUSES) {
-    const lostBefore = evidence.lostBefore?.[status] ?? 0;
-    const [low, high, sum] = [evidence.reported[status] - lostBefore, evidence.decided[status], counted[status]];
-    if (sum > high) {
-      violations.push({
-        kind: 'unexpected',
-        detail: `shop.sagas{status=${status}} is ${sum}, ${high} orders are ${status}`,
-      });
-    } else if (sum < low && (low - sum <= evidence.maybeLost[status] - lostBefore || evidence.unreported > 0)) {
-      gaps.push(`${low - sum} ${status} not counted, which a killed process may have taken with it`);
-    } else if (sum < low && gaps.length === 0) {
-      violations.push({ kind: 'lost', detail: `shop.sagas{status=${status}} is ${sum}, ${low} orders are ${status}` });
-    }
-  }
+  const judged = STATUSES.map((status) => judgeCount(status, counted[status], evidence));
+  const violations: Violation[] = [
+    ...judgeDurations(evidence.reports),
+    ...judgeTimes(evidence),
+    ...judgeGauges(evidence),
+    ...judged.flatMap(({ violation }) => violation ?? []),
+  ];
+  const gaps = [...evidence.gaps, ...judged.flatMap(({ gap }) => gap ?? [])];
   const live = evidence.reports.filter(({ ended }) => !ended);
   gaps.push(...silences(evidence.reports));
   const summary = STATUSES.map(
@@ -80,6 +84,48 @@ export function judgeMetrics(evidence: MetricEvidence): InvariantResult {
     violations,
     inFlight: 0,
   };
+}
+
+/** What is short is excused by what may explain it of this status. */
+function judgeCount(status: Status, sum: number, evidence: MetricEvidence): { violation?: Violation; gap?: string } {
+  const lostBefore = evidence.lostBefore?.[status] ?? 0;
+  const [low, high] = [evidence.reported[status] - lostBefore, evidence.decided[status]];
+  const subject = `shop.sagas{status=${status}}`;
+  if (sum > high)
+    return { violation: { kind: 'unexpected', detail: `${subject} is ${sum}, ${high} orders are ${status}` } };
+  if (sum >= low) return {};
+  const short = `${low - sum} ${status} not counted`;
+  if (low - sum <= evidence.maybeLost[status] - lostBefore)
+    return { gap: `${short}, which a killed process may have taken with it` };
+  if (evidence.unreported > 0)
+    return { gap: `${short}, and ${evidence.unreported} processes crashed before they reported anything` };
+  const unseen = [...evidence.gaps, ...evidence.dropped];
+  if (unseen.length > 0) return { gap: `${short}, and ${unseen.join(', ')}` };
+  return { violation: { kind: 'lost', detail: `${subject} is ${sum}, ${low} orders are ${status}` } };
+}
+
+/**
+ * The unit of `shop.saga.duration`: its sum is at least half of what the database says that the same orders took, and at most
+ * twice that and 10 s an order more. Compared when the values are those of exactly these orders, and nobody recovered one: a
+ * recovered saga's time is that of two clocks.
+ */
+function judgeTimes({ reports, decided, reported, waited }: MetricEvidence): Violation[] {
+  if (reports.some(({ recoveries }) => recoveries > 0)) return [];
+  const [values, sums] = [
+    sumOf(reports.map(({ durations }) => durations)),
+    sumOf(reports.map((one) => one.durationSums)),
+  ];
+  return STATUSES.flatMap((status) => {
+    const [count, ms, expected] = [decided[status], sums[status], waited[status]];
+    if (values[status] !== count || reported[status] !== count) return [];
+    if (ms >= expected / 2 && ms <= 2 * expected + count * OUTSIDE_DATABASE_MS) return [];
+    const detail = `shop.saga.duration{status=${status}} sums up to ${round(ms)} ms, its ${count} orders took ${round(expected)} ms`;
+    return [{ kind: 'wrong' as const, detail }];
+  });
+}
+
+function round(ms: number): string {
+  return ms.toLocaleString('en-US', { maximumFractionDigits: 1 });
 }
 
 /**

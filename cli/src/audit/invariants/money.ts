@@ -59,8 +59,8 @@ function judgeOrder(order: OrderFact, payments: readonly PaymentFact[], charges:
 function judgeConfirmed(order: OrderFact, payment: PaymentFact | undefined, charge: PaymentFact | undefined): Finding {
   if (charge === undefined) return violated('lost', `Confirmed, but its payment is ${payment?.state ?? 'missing'}`);
   if (charge.amountKopiykas !== order.totalKopiykas || charge.currency !== order.currency) {
-    const charged = `${money(charge.amountKopiykas ?? 0)} in ${charge.currency}`;
-    return violated('wrong', `charged ${charged}, the total is ${money(order.totalKopiykas)} in ${order.currency}`);
+    const charged = formatMoney(charge.amountKopiykas ?? 0, charge.currency ?? 'no currency');
+    return violated('wrong', `charged ${charged}, the total is ${formatMoney(order.totalKopiykas, order.currency)}`);
   }
   if (order.totalKopiykas > PAYMENT_LIMIT_KOPIYKAS) {
     return violated('wrong', `Confirmed for ${money(order.totalKopiykas)}, above the payment limit`);
@@ -73,6 +73,9 @@ function judgeCancelled(order: OrderFact, payment: PaymentFact | undefined): Fin
   if (payment?.state === 'attempted') return violated('unexpected', 'Cancelled, but its charge was left open');
   if (payment !== undefined && !ENDS_WITHOUT_MONEY.has(payment.state))
     return violated('wrong', `its payment is "${payment.state}", which is no state of a payment`);
+  if (payment?.state === 'declined' && (payment.amountKopiykas ?? 0) <= PAYMENT_LIMIT_KOPIYKAS) {
+    return violated('wrong', `declined for ${money(payment.amountKopiykas ?? 0)}, which is within the payment limit`);
+  }
   if (order.reason === 'payment declined' && payment?.state !== 'declined') {
     return violated('wrong', `cancelled as "payment declined", but its payment is ${payment?.state ?? 'missing'}`);
   }

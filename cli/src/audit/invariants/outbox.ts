@@ -1,9 +1,11 @@
-import { ORDER_CONFIRMED } from '@shop/kit/event-schemas.ts';
-import type { OrderFact, OutboxFact } from '../facts.ts';
+import { EVENT_SOURCE, ORDER_CONFIRMED, ORDER_CONFIRMED_V2 } from '@shop/kit/event-schemas.ts';
+import { describeLines, type EventFact, type OrderFact, type OutboxFact } from '../facts.ts';
 import { type Clock, count, type Finding, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
 
 /** Polling interval, a batch under load and the broker's confirm: an event that waits longer is stuck. In ms. */
 export const PUBLISH_LIMIT_MS = 15_000;
+
+const VERSIONS: ReadonlySet<string> = new Set([ORDER_CONFIRMED, ORDER_CONFIRMED_V2]);
 
 /** Published rows are deleted after a year (source: "Event contract" in the design). In ms. */
 const KEPT_MS = 365 * 24 * 3_600_000;
@@ -59,16 +61,45 @@ function judge({ order, orderId, outbox, clock }: Case): Finding {
 function judgeEvent(options: { order: OrderFact; orderId: string; event: OutboxFact; clock: Clock }): Finding {
   const { order, orderId, event, clock } = options;
   const { type } = event;
-  if (event.eventOrderId !== orderId) return violated('wrong', `its ${type} is about order ${event.eventOrderId}`);
-  if (event.eventTotalKopiykas !== order.totalKopiykas) {
-    return violated('wrong', `total is ${order.totalKopiykas}, its ${type} says ${event.eventTotalKopiykas}`);
-  }
+  const contradiction = contradictionIn(event, order, orderId);
+  if (contradiction !== undefined) return violated('wrong', contradiction);
   if (event.traceId !== order.traceId) {
     return violated('wrong', `trace is ${order.traceId ?? 'none'}, that of its ${type} is ${event.traceId ?? 'none'}`);
   }
   if (event.publishedAt !== undefined) return NOTHING;
   if (!isOverdue(clock, event.createdAt, PUBLISH_LIMIT_MS)) return { violations: [], inFlight: true };
   return violated('stuck', `${type} unpublished for ${Math.round((clock.at - event.createdAt) / 1000)} s`);
+}
+
+/** The first thing that the event says otherwise than its row and the order. */
+function contradictionIn(
+  { messageId, type, event }: OutboxFact,
+  order: OrderFact,
+  orderId: string,
+): string | undefined {
+  if (!VERSIONS.has(type)) return `its ${type} is no version of the event`;
+  if (event.orderId !== orderId) return `its ${type} is about order ${event.orderId}`;
+  const said: readonly (readonly [string, unknown, unknown])[] = [
+    ['total', order.totalKopiykas, event.totalKopiykas],
+    ['currency', order.currency, event.currency],
+    ['id', messageId, event.id],
+    ['type', type, event.type],
+    ['source', EVENT_SOURCE, event.source],
+  ];
+  const other = said.find(([, expected, is]) => expected !== is);
+  if (other !== undefined) return `${other[0]} is ${other[1]}, its ${type} says ${other[2]}`;
+  return contradictingLines(event, order, type);
+}
+
+/** Version 2 says the price of each line. */
+function contradictingLines({ lines }: EventFact, order: OrderFact, type: string): string | undefined {
+  const [ordered, told] = [describeLines(order.lines), describeLines(lines)];
+  if (ordered !== told) return `ordered ${ordered}, its ${type} says ${told || 'nothing'}`;
+  if (type !== ORDER_CONFIRMED_V2) return undefined;
+  const mispriced = lines.find(
+    (line) => !order.lines.some((one) => one.productId === line.productId && one.priceKopiykas === line.priceKopiykas),
+  );
+  return mispriced && `its ${type} says another price of product ${mispriced.productId}: ${mispriced.priceKopiykas}`;
 }
 
 function describe({ status, state }: OrderFact): string {

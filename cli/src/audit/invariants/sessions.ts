@@ -1,4 +1,4 @@
-import type { InvariantResult, Violation } from '../invariant.ts';
+import { type InvariantResult, type Violation, verdictOf } from '../invariant.ts';
 
 export const SESSIONS_TITLE = 'no forgotten transaction, no connection too many';
 
@@ -18,8 +18,15 @@ export interface OpenTransaction {
   readonly openForMs: number;
 }
 
-/** I13: no transaction stays open, and no instance has more connections than its pool. Pure. */
-export function judgeSessions(sessions: readonly SessionFact[], open: readonly OpenTransaction[]): InvariantResult {
+/**
+ * I13: no transaction stays open, and no instance has more connections than its pool. Of an instance that should be there and
+ * has no connection nothing was seen. Pure.
+ */
+export function judgeSessions(
+  sessions: readonly SessionFact[],
+  open: readonly OpenTransaction[],
+  expected: readonly string[],
+): InvariantResult {
   const violations: Violation[] = [
     ...open.map(({ database, instance, openForMs }) => ({
       kind: 'stuck' as const,
@@ -33,11 +40,14 @@ export function judgeSessions(sessions: readonly SessionFact[], open: readonly O
       })),
   ];
   const connections = sessions.reduce((sum, session) => sum + session.connections, 0);
+  const absent = expected.filter((name) => !sessions.some(({ instance }) => instance === name));
+  const missing = absent.map((name) => `${name} has no connection`);
+  const seen = `${connections} connections of ${sessions.length} instances, ${open.length} transactions too long`;
   return {
     id: 'I13',
     title: SESSIONS_TITLE,
-    verdict: violations.length > 0 ? 'violated' : 'ok',
-    evidence: `${connections} connections of ${sessions.length} instances, ${open.length} transactions too long`,
+    verdict: verdictOf(violations, missing),
+    evidence: [seen, ...missing].join(', '),
     violations,
     inFlight: 0,
   };

@@ -42,8 +42,9 @@ function order(id: string, lines: string, total: number, status: string, reason:
     VALUES ('${id}', 'somebody', '${lines}', ${total}, 'UAH', '${status}', ${text}, '${status}', false, gen_random_uuid(), '${trace(id)}', ${HOUR_AGO}, ${HOUR_AGO}, ${HOUR_AGO});`;
 }
 
-function event(id: string, total: number): string {
-  const payload = JSON.stringify({ type: 'order.confirmed', data: { orderId: id, total, currency: 'UAH', lines: [] } });
+function event(id: string, total: number, lines: string): string {
+  const data = { orderId: id, total, currency: 'UAH', lines: JSON.parse(lines) };
+  const payload = JSON.stringify({ id: messageOf(id), type: 'order.confirmed', source: '/shop/orders', data });
   return `INSERT INTO outbox (id, order_id, type, payload, "TraceParent", created_at, published_at)
     VALUES ('${messageOf(id)}', '${id}', 'order.confirmed', '${payload}', '${trace(id)}', ${HOUR_AGO}, ${HOUR_AGO});`;
 }
@@ -80,8 +81,8 @@ const balanced: Readonly<Record<Name, string>> = {
     order(ids.declined, line(12, 1, 7_250_000), 7_250_000, 'Cancelled', 'payment declined'),
     order(ids.outOfStock, line(10, 99, 860_000), 85_140_000, 'Cancelled', 'out of stock'),
     order(ids.refunded, line(2, 3, 18_500), 55_500, 'Cancelled', 'payment unavailable'),
-    event(ids.confirmed, 90_000),
-    event(ids.alsoConfirmed, 125_000),
+    event(ids.confirmed, 90_000, taken(1, 2)),
+    event(ids.alsoConfirmed, 125_000, taken(5, 1)),
   ].join('\n'),
   // The prices of the seed, at which all that was ordered here was ordered.
   catalog: `TRUNCATE product_prices; INSERT INTO product_prices SELECT id, price_kopiykas, currency, '-infinity' FROM products;`,
@@ -117,6 +118,8 @@ export interface Report {
   readonly pid?: number;
   readonly sagas: ByStatus;
   readonly durations?: ByStatus;
+  /** Sum of each status' durations. */
+  readonly durationMs?: number;
   readonly pending?: number;
   /** ms before now. */
   readonly ageMs?: number;
@@ -149,13 +152,19 @@ export async function openLedgerFixture(): Promise<LedgerFixture> {
   await declareTopology(channel);
   let telemetry: OtlpReceiver = await startOtlpReceiver({ host: '127.0.0.1', port: 0 });
   const urls = Object.fromEntries(NAMES.map((name) => [name, databases[name].operatorUrl])) as Record<Name, string>;
+  // The one instance that is meant to run is connected.
+  const instance = new pg.Client({ connectionString: databases.orders.url, application_name: 'orders-1' });
+  await instance.connect();
   const operator = openShopDatabases(urls);
 
   const target: AuditTarget = {
     databaseUrls: urls,
     databases: operator,
     queues: () => depths(channel),
-    telemetry: { metrics: (names) => createBackend(telemetry.url).metrics(names) },
+    telemetry: {
+      metrics: (names) => createBackend(telemetry.url).metrics(names),
+      metricStats: () => createBackend(telemetry.url).metricStats(),
+    },
     startedAt: Date.now() - 2 * 3_600_000,
     instances: ['orders-1'],
     plants: [],
@@ -182,6 +191,7 @@ export async function openLedgerFixture(): Promise<LedgerFixture> {
     audit: (options) => audit({ target, settleMs: 0, ...options }),
     async [Symbol.asyncDispose]() {
       await operator[Symbol.asyncDispose]();
+      await instance.end();
       await Promise.all(Object.values(owners).map((pool) => pool.end()));
       await telemetry.close();
       await connection.close();
@@ -210,7 +220,8 @@ async function depths(channel: ConfirmChannel) {
   );
 }
 
-function metricsData({ instance = 'orders-1', pid = 1, sagas, durations = sagas, pending = 0, ageMs = 0 }: Report) {
+function metricsData(report: Report) {
+  const { instance = 'orders-1', pid = 1, sagas, durations = sagas, durationMs = 1, pending = 0, ageMs = 0 } = report;
   const timeUnixNano = String((Date.now() - ageMs) * 1_000_000);
   const attributes = (status: string) => [{ key: 'status', value: { stringValue: status } }];
   const statuses = ['Confirmed', 'Cancelled'] as const;
@@ -231,7 +242,7 @@ function metricsData({ instance = 'orders-1', pid = 1, sagas, durations = sagas,
           attributes: attributes(status),
           timeUnixNano,
           count: durations[status],
-          sum: 1,
+          sum: durationMs,
         })),
       },
     },

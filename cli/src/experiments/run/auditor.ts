@@ -97,6 +97,7 @@ function historyText(orders: readonly BookedOrder[], earlier: readonly EarlierOr
     ...orders.map(({ answer, invokedTime, key }) => ({
       orderId: answer?.orderId,
       status: answer?.state === 'ok' ? answer.status : answer?.state === 'fail' ? 'rejected' : 'unclear',
+      reason: answer?.state === 'ok' ? answer.reason : undefined,
       time: invokedTime,
       key,
     })),
