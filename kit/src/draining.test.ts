@@ -132,6 +132,22 @@ it('is left by a client of ours with its next response: also by the connections 
   await expect.poll(connections).toBe(0);
 });
 
+it('is avoided by a client of ours until a probe finds another process in its place', async () => {
+  const leaving = await aReplica();
+  await using client = createHttpClient('test', [leaving.origin]);
+  using policy = createCallPolicy('test', edges['orders-payments'], logger, client.replicas);
+  const [replica] = client.replicas as [HttpReplica];
+  const probe = () => replica.check(AbortSignal.timeout(5_000)).then(() => replica.isDraining);
+  await leaving.server.lameDuck({ quietMs: 0, maxMs: 0 });
+  await place(client, policy);
+  expect(await probe()).toBe(true);
+  await leaving.server.close();
+  await expect(probe()).rejects.toThrow();
+  expect(replica.isDraining).toBe(true);
+  await using _ = await aReplica(leaving.port);
+  expect(await probe()).toBe(false);
+});
+
 describe('a client of two replicas', () => {
   it('loses no request, whatever its method, while one of them is replaced again and again', {
     timeout: 60_000,
@@ -150,7 +166,7 @@ describe('a client of two replicas', () => {
     });
     for (let round = 0; round < 3; round += 1) {
       const { asked } = leaving;
-      // A replica that left is avoided for some time.
+      // A replica that left is avoided until a probe finds it again.
       await expect.poll(() => asked.length, { timeout: 10_000 }).toBeGreaterThan(50);
       await leaving.drain();
       leaving = await aReplica(port);

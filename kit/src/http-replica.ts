@@ -57,8 +57,14 @@ export function createHttpReplica(origin: string): HttpReplica {
       }
     },
     async check(signal) {
-      const { statusCode, body } = await upstream.pool.request({ method: 'GET', path: '/health/live', signal });
+      const sentAt = performance.now();
+      const { statusCode, headers, body } = await upstream.pool.request({
+        method: 'GET',
+        path: '/health/live',
+        signal,
+      });
       await body.dump();
+      upstream.heard(headers, sentAt);
       if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
     },
     [Symbol.asyncDispose]: () => upstream.pool.destroy(),

@@ -14,15 +14,14 @@ export interface ClientAnswer<Body> extends Pick<Dispatcher.ResponseData, 'statu
   readonly body: Body;
 }
 
-/** How long a server that said it closes is avoided, in ms: by then it takes no connection any more, or is another process. */
-const DRAINING_MS = 2_000;
-
 /** Kept connections to one server, whose requests have spans and durations. */
 export interface TracedPool {
   /** For what is not traced. Another one once the server has said that it closes. */
   readonly pool: Pool;
-  /** The server said so a moment ago: another replica is the better choice. */
+  /** The server has said so, and has not responded as one that stays since: another replica is the better choice. */
   readonly isDraining: boolean;
+  /** Takes note of a response to a request of `pool`, sent at `sentAt` on the monotonic clock, in ms. */
+  heard(headers: Dispatcher.ResponseData['headers'], sentAt: number): void;
   /**
    * Sends the request, with the trace context if a request is its cause, and reads the answer to its end with `read`;
    * the span is over by then. From 400 on it is an error, as the conventions have it for clients. Rejects with the
@@ -37,7 +36,8 @@ export interface TracedPool {
 /** `origin` is the server's, e.g. `http://127.0.0.1:4001`. */
 export function openTracedPool(origin: string, options: Pool.Options): TracedPool {
   let pool = new Pool(origin, options);
-  let drainingSince = Number.NEGATIVE_INFINITY;
+  /** On the monotonic clock, in ms. */
+  let drainingSince: number | undefined;
   const url = new URL(origin);
   const isSecure = url.protocol === 'https:';
   const server = { 'url.scheme': isSecure ? 'https' : 'http', ...serverOf(url, isSecure ? 443 : 80) };
@@ -52,19 +52,21 @@ export function openTracedPool(origin: string, options: Pool.Options): TracedPoo
     return new HttpExchange({ name: method, kind: SpanKind.CLIENT, attributes, series, parent }, duration, 400);
   }
 
-  const isDraining = () => performance.now() - drainingSince < DRAINING_MS;
-
   /**
-   * The server is about to close: its kept connections are left before it closes one under a request. Those that are at
-   * work end with their response. A connection that is made from now on has one response, so it is not kept either.
+   * A server that is about to close is left before it closes a kept connection under a request. Connections at work end
+   * with their response. One that is made from now on has one response, so it is not kept either.
    */
-  function leave(): void {
-    if (isDraining()) return;
-    drainingSince = performance.now();
-    const left = pool;
-    pool = new Pool(origin, options);
-    // Rejects when the pool is destroyed meanwhile, which ends its connections as well.
-    left.close().catch(() => undefined);
+  function heard(headers: Dispatcher.ResponseData['headers'], sentAt: number): void {
+    if (headers[DRAINING_HEADER] === undefined) {
+      // Not one that was under way when the server said so.
+      if (drainingSince !== undefined && sentAt > drainingSince) drainingSince = undefined;
+    } else if (drainingSince === undefined) {
+      drainingSince = performance.now();
+      const left = pool;
+      pool = new Pool(origin, options);
+      // Rejects when the pool is destroyed meanwhile, which ends its connections as well.
+      left.close().catch(() => undefined);
+    }
   }
 
   return {
@@ -72,15 +74,17 @@ export function openTracedPool(origin: string, options: Pool.Options): TracedPoo
       return pool;
     },
     get isDraining() {
-      return isDraining();
+      return drainingSince !== undefined;
     },
+    heard,
     async send(request, read) {
       const headers = { ...request.headers };
       const exchange = start(request.method, request.path);
       if (exchange !== undefined) propagation.inject(exchange.context, headers);
+      const sentAt = performance.now();
       try {
         const answer = await pool.request({ ...request, headers });
-        if (answer.headers[DRAINING_HEADER] !== undefined) leave();
+        heard(answer.headers, sentAt);
         const body = await read(answer.body);
         exchange?.answered(answer.statusCode);
         return { statusCode: answer.statusCode, headers: answer.headers, body };
