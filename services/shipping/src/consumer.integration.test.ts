@@ -27,8 +27,8 @@ import type { Outcome } from './metrics.ts';
 import { createShipments, type Shipments } from './repository.ts';
 
 const logger = createLogger({ service: 'shipping', instance: 'shipping-test', level: 'silent' });
-const quick = { hold: { baseMs: 20, maxMs: 50 }, retry: { baseMs: 5, maxMs: 20 } };
-const hour = { baseMs: 3_600_000, maxMs: 3_600_000 };
+const quick = { hold: { baseMs: 20, maxMs: 50, limitMs: 60_000 }, retry: { baseMs: 5, maxMs: 20 } };
+const hour = { baseMs: 3_600_000, maxMs: 3_600_000, limitMs: 3_600_000 };
 const patience = { timeout: 15_000, interval: 25 };
 const countRows = sql(
   'SELECT rows: test',
@@ -69,10 +69,16 @@ afterAll(async () => {
 });
 
 async function aConsumer(
-  options: { shipments?: Shipments; url?: string; backOffs?: typeof quick; prefetch?: number } = {},
+  options: {
+    shipments?: Shipments;
+    url?: string;
+    backOffs?: typeof quick;
+    prefetch?: number;
+    failpoint?: (place: string) => Promise<void>;
+  } = {},
 ) {
   const counted: Outcome[] = [];
-  const failpoint = async () => undefined;
+  const { failpoint = async () => undefined } = options;
   const consumer = await openConsumer({
     url: options.url ?? testBroker.shippingUrl,
     instance: 'shipping-test',
@@ -262,6 +268,17 @@ describe('while the database is away', () => {
     expect(await ready(DEAD_LETTERS_QUEUE)).toBe(0);
   });
 
+  it('a message that may not be held for longer is put aside again and again, which counts as no delivery', async () => {
+    const { network, shipments } = await aCutDatabase();
+    const { counted } = await aConsumer({ shipments, backOffs: { ...quick, hold: { ...quick.hold, limitMs: 0 } } });
+    const event = anEvent();
+    await publish(event);
+    await expect.poll(() => counted.length, patience).toBeGreaterThan(DELIVERY_LIMIT * 2);
+    await network.restore();
+    await expect.poll(() => rowsOf(event), patience).toEqual({ shipments: 1, inbox: 1 });
+    expect(await ready(DEAD_LETTERS_QUEUE)).toBe(0);
+  });
+
   it('a drain does not wait for it: what is held goes back to the queue', async () => {
     const { shipments } = await aCutDatabase();
     const { consumer, counted } = await aConsumer({ shipments, backOffs: { hold: hour, retry: hour } });
@@ -277,6 +294,17 @@ describe('while the database is away', () => {
 });
 
 describe('a consumer', () => {
+  it('goes on when a failpoint behind the acknowledgement fails', async () => {
+    const failpoint = async (place: string) => {
+      if (place === 'H4') throw new Error('failpoint H4');
+    };
+    await aConsumer({ failpoint });
+    const events = [anEvent(), anEvent()];
+    for (const event of events) await publish(event);
+    for (const event of events) await expect.poll(() => rowsOf(event), patience).toEqual({ shipments: 1, inbox: 1 });
+    await expect.poll(() => ready(ORDER_CONFIRMED_QUEUE)).toBe(0);
+  });
+
   it('that drains finishes the messages in hand and acknowledges them', async () => {
     const gate = Promise.withResolvers<void>();
     const real = createShipments(database, async () => undefined);

@@ -8,7 +8,7 @@ import { createDeliverySpans, type DeliverySpans } from '@shop/kit/spans/message
 import type { Operation } from '@shop/kit/spans/operation.ts';
 import { declareRetries, declareTopology, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
-import { type Delivery, type DeliveryDependencies, type Settlement, settle } from './delivery.ts';
+import { type DeliveryDependencies, type Settlement, settle } from './delivery.ts';
 import { createRetries, earlierDeliveriesOf } from './retries.ts';
 
 /** What the broker is told; `requeue` where it did not take a retry. */
@@ -135,14 +135,18 @@ function createSubscription(options: {
       return;
     }
     const traced = spans.start(message);
-    const work = context.with(traced.context, handle, undefined, message, traced).finally(() => inHand.delete(work));
+    const work = context
+      .with(traced.context, handle, undefined, message, traced)
+      // All that can fail by now is a failpoint: the broker has been told.
+      .catch((error: unknown) => logger.warn({ reason: messageOf(error) }, 'a failure behind a settled message'))
+      .finally(() => inHand.delete(work));
     inHand.add(work);
   }
 
   async function handle(message: ConsumeMessage, traced: Operation): Promise<void> {
     const given = { content: message.content, earlierDeliveries: earlierDeliveriesOf(message) };
     const settlement = await settle(given, delivery, stop);
-    const verdict = settlement.kind === 'retry' ? await putAside(message, given, settlement.afterMs) : settlement.kind;
+    const verdict = settlement.kind === 'retry' ? await putAside(message, settlement) : settlement.kind;
     // On a dead channel nothing can be said, and need not be: the broker delivers the message again.
     if (lost.signal.aborted) traced.fail('channel closed');
     else tell(message, verdict, traced);
@@ -151,13 +155,13 @@ function createSubscription(options: {
   }
 
   /** Where the broker does not take it, the message waits here and goes back: slower for others, and lost to nobody. */
-  async function putAside(message: ConsumeMessage, given: Delivery, afterMs: number): Promise<Verdict> {
+  async function putAside(message: ConsumeMessage, retry: Parameters<typeof retries.putAside>[1]): Promise<Verdict> {
     try {
-      await retries.putAside(message, { deliveries: given.earlierDeliveries + 1, afterMs });
+      await retries.putAside(message, retry);
       return 'retry';
     } catch (error) {
       logger.warn({ reason: messageOf(error) }, 'a failed message could not be put aside, and waits in hand');
-      await pause(afterMs, stop);
+      await pause(retry.afterMs, stop);
       return 'requeue';
     }
   }

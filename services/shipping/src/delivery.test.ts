@@ -9,8 +9,8 @@ import type { Outcome } from './metrics.ts';
 import type { Shipments } from './repository.ts';
 
 const logger = createLogger({ service: 'shipping', instance: 'shipping-test', level: 'silent' });
-const atOnce = { hold: { baseMs: 1, maxMs: 1 }, retry: { baseMs: 1, maxMs: 1 } };
-const hour = { baseMs: 3_600_000, maxMs: 3_600_000 };
+const atOnce = { hold: { baseMs: 1, maxMs: 1, limitMs: 60_000 }, retry: { baseMs: 1, maxMs: 1 } };
+const hour = { baseMs: 3_600_000, maxMs: 3_600_000, limitMs: 3_600_000 };
 const event = createOrderConfirmed(randomUUID(), new Date(), {
   orderId: randomUUID(),
   lines: [{ productId: 1, quantity: 2 }],
@@ -98,6 +98,11 @@ describe('a delivery', () => {
     expect(shipping.calls()).toBe(DELIVERY_LIMIT * 2 + 1);
   });
 
+  it('database away for longer than a message may be held -> retried later, which costs no delivery', async () => {
+    const shipping = settling([away], { backOffs: { ...atOnce, hold: { ...atOnce.hold, limitMs: 0 } } });
+    expect(await shipping.settle(aDelivery(event, 3))).toEqual({ kind: 'retry', afterMs: 1, deliveries: 3 });
+  });
+
   it('database away, service stopping -> left to the broker, without waiting for the back-off', async () => {
     const shipping = settling([away], { backOffs: { hold: hour, retry: hour } });
     const settled = shipping.settle(aDelivery());
@@ -108,7 +113,11 @@ describe('a delivery', () => {
 
   it('another failure -> retried after a back-off; to the dead letters when it was the last delivery', async () => {
     const shipping = settling([broken]);
-    expect(await shipping.settle(aDelivery(event, 0))).toEqual({ kind: 'retry', afterMs: expect.any(Number) });
+    expect(await shipping.settle(aDelivery(event, 0))).toEqual({
+      kind: 'retry',
+      afterMs: expect.any(Number),
+      deliveries: 1,
+    });
     expect(await shipping.settle(aDelivery(event, DELIVERY_LIMIT))).toEqual({ kind: 'dead-letter' });
     expect(shipping.counted).toEqual(['retried', 'dead_lettered']);
   });

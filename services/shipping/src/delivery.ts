@@ -14,7 +14,11 @@ import type { Shipments } from './repository.ts';
  */
 export type Settlement =
   | { readonly kind: 'ack' | 'dead-letter' | 'leave' }
-  | { readonly kind: 'retry'; readonly afterMs: number };
+  | {
+      readonly kind: 'retry';
+      readonly afterMs: number /** Those to be counted of it then. */;
+      readonly deliveries: number;
+    };
 
 export interface Delivery {
   readonly content: Uint8Array;
@@ -22,14 +26,17 @@ export interface Delivery {
   readonly earlierDeliveries: number;
 }
 
-/** Back-offs in ms: while the database is away, and before a failing message is delivered again. */
+/**
+ * Back-offs in ms: while the database is away, for `limitMs` at the most, and before a failing message is delivered again.
+ */
 export interface BackOffs {
-  readonly hold: { readonly baseMs: number; readonly maxMs: number };
+  readonly hold: { readonly baseMs: number; readonly maxMs: number; readonly limitMs: number };
   readonly retry: { readonly baseMs: number; readonly maxMs: number };
 }
 
 export const backOffs: BackOffs = {
-  hold: { baseMs: 500, maxMs: 5_000 },
+  // A third of RabbitMQ's `consumer_timeout`: it closes the channel of a consumer that holds a message for longer.
+  hold: { baseMs: 500, maxMs: 5_000, limitMs: 600_000 },
   retry: { baseMs: 100, maxMs: 2_000 },
 };
 
@@ -45,7 +52,8 @@ export interface DeliveryDependencies {
  * Decides what becomes of one delivery. What it promises:
  * D1 a message is acknowledged only after its effect was committed, or was found committed;
  * D2 a message that no redelivery can help goes to the dead letters at once;
- * D3 a database that is away costs no delivery: the message is held, and tried again until it works or `stop` fires;
+ * D3 a database that is away costs no delivery: the message is held, and tried again until it works or `stop` fires; one
+ *    that was held for too long is put aside, and that delivery does not count;
  * D4 any other failure is retried after a back-off, and goes to the dead letters after its last delivery; one that
  *    reached its limit with the process that had it is not tried once more.
  * Failpoint: `H3` after the commit, before the acknowledgement.
@@ -65,6 +73,9 @@ export async function settle(
     const event = readEvent(delivery.content);
     const isNew = await holdWhileAway(event, dependencies, stop);
     if (isNew === 'stopped') return { kind: 'leave' };
+    if (isNew === 'held too long') {
+      return { kind: 'retry', afterMs: dependencies.backOffs.hold.maxMs, deliveries: delivery.earlierDeliveries };
+    }
     await failpoint('H3');
     logger.info({ order_id: event.orderId }, isNew ? 'order shipped' : 'a repeated message had no effect');
     count(isNew ? 'shipped' : 'duplicate');
@@ -93,7 +104,8 @@ async function holdWhileAway(
   event: ReadOrderConfirmed,
   { shipments, count, logger, backOffs }: DeliveryDependencies,
   stop: AbortSignal,
-): Promise<boolean | 'stopped'> {
+): Promise<boolean | 'stopped' | 'held too long'> {
+  const endsAt = performance.now() + backOffs.hold.limitMs;
   for (let attempt = 1; !stop.aborted; attempt += 1) {
     try {
       return await shipments.receive(event);
@@ -102,6 +114,7 @@ async function holdWhileAway(
       const fields = { order_id: event.orderId, attempt, reason: messageOf(error) };
       logger.warn(fields, 'the database is unavailable, the message is held');
       count('retried');
+      if (performance.now() >= endsAt) return 'held too long';
       await pause(atLeastHalf(attempt, backOffs.hold), stop);
     }
   }
@@ -118,7 +131,8 @@ function retry(
   logger.error(fields, isLast ? 'a message failed for the last time' : 'a message failed and is given back');
   count(isLast ? 'dead_lettered' : 'retried');
   if (isLast) return { kind: 'dead-letter' };
-  return { kind: 'retry', afterMs: atLeastHalf(earlierDeliveries + 1, backOffs.retry) };
+  const deliveries = earlierDeliveries + 1;
+  return { kind: 'retry', afterMs: atLeastHalf(deliveries, backOffs.retry), deliveries };
 }
 
 /** Half of the ceiling is fixed, so that a jitter near zero does not make the consumer spin. */
