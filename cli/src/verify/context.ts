@@ -18,6 +18,9 @@ import { type CounterReading, readCounters } from './counters.ts';
 /** Longest wait for one answer of the gateway, in ms: it promises one within 10 s under any single fault. */
 const ANSWER_LIMIT_MS = 12_000;
 
+/** The longest batch delay of spans is 500 ms, metrics are reported every second, and each has its way here. In ms. */
+const EXPORT_MS = 2_000;
+
 export type DecidedAnswer = Extract<PlaceAnswer, { kind: 'decided' }>;
 
 /** What checks share: the platform, and the orders of this run, each placed once by whoever needs it first. */
@@ -43,6 +46,8 @@ export interface VerifyContext extends AsyncDisposable {
   readonly replayed: Attempt;
   /** The key of `confirmed` with another body. */
   readonly misused: Attempt;
+  /** Spans, log lines and counts of an answered request are out within this time, ms. */
+  readonly exportMs: number;
   /** Trace ids that this run has seen. */
   readonly traceIds: () => readonly string[];
 }
@@ -114,6 +119,7 @@ export function createContext({ project, connection, signal, style, env }: Conte
     declined: attempt({ customer: marker, lines: declinedLines }, undefined),
     replayed: attempt(request, idempotencyKey, confirmed.answer),
     misused: attempt({ customer: marker, lines: [{ productId: 1, quantity: 2 }] }, idempotencyKey, confirmed.answer),
+    exportMs: EXPORT_MS,
     traceIds: () => [...traceIds],
     [Symbol.asyncDispose]: () => audited[Symbol.asyncDispose](),
   };

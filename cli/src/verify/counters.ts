@@ -6,6 +6,8 @@ import type { TelemetryBackend } from '../trace/backend.ts';
 export interface CounterReading {
   readonly sagas: ByStatus;
   readonly durations: ByStatus;
+  /** Sum of all values of `shop.saga.duration`, ms. */
+  readonly durationSumMs: number;
   /** Oldest and newest report of the processes that run. */
   readonly oldest: number;
   readonly newest: number;
@@ -20,6 +22,7 @@ export async function readCounters(telemetry: Pick<TelemetryBackend, 'metrics'>)
   return {
     sagas: sumOf(reports.map(({ sagas }) => sagas)),
     durations: sumOf(reports.map(({ durations }) => durations)),
+    durationSumMs: points.reduce((sum, point) => sum + (point.type === 'histogram' ? point.sum : 0), 0),
     oldest: Math.min(...times),
     newest: Math.max(...times),
   };

@@ -2,10 +2,10 @@
  * Goal: each check passes on what a healthy platform gives and fails, in the reader's words, on what it must not give.
  * Method: the checks' own ports (gateway, databases, telemetry, log folder) answered by hand, one answer changed at a time.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ByStatus } from '../../audit/invariants/metrics.ts';
 import type { PlaceAnswer } from '../../shop/gateway-client.ts';
 import { CheckFailed, EvidenceMissing } from '../check.ts';
@@ -48,10 +48,12 @@ const point = (name: string, status: string, value: number) => ({
   instance: 'orders-1',
   pid: 1,
   stale: false,
-  type: 'counter',
   attributes: { status },
-  value,
   time: Date.now() + 10_000,
+  // 20 ms each.
+  ...(name === 'shop.saga.duration'
+    ? { type: 'histogram', count: value, sum: value * 20 }
+    : { type: 'counter', value }),
 });
 
 let folder: string;
@@ -59,6 +61,13 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-verify-'));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Each look at the clock is a minute later: limits end without waiting. */
+function letTimePass(): void {
+  let now = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 60_000));
+  onTestFinished(() => clock.mockRestore());
+}
 
 /** A run on a healthy platform; `rows` answers statements by a word in them. */
 function aRun({ rows = {}, ...changes }: { rows?: Record<string, readonly object[]> } & Record<string, unknown> = {}) {
@@ -69,8 +78,8 @@ function aRun({ rows = {}, ...changes }: { rows?: Record<string, readonly object
     'now() AS at': [{ at: new Date() }],
     'published_at IS NULL': [{ count: 0 }],
     'GROUP BY status': [
-      { status: 'Confirmed', fewest: 1, most: 1 },
-      { status: 'Cancelled', fewest: 1, most: 1 },
+      { status: 'Confirmed', fewest: 1, most: 1, leastMs: 15, mostMs: 15 },
+      { status: 'Cancelled', fewest: 1, most: 1, leastMs: 15, mostMs: 15 },
     ],
     'customer = $1': [{ id: 'order-1', text: '{}' }],
     ...rows,
@@ -95,8 +104,9 @@ function aRun({ rows = {}, ...changes }: { rows?: Record<string, readonly object
       trace: async () => ({ spans: [{ name: 'POST', attributes: { a: 1 } }], incomplete: undefined }),
     },
     gateway: { placeOrder: async () => problem('invalid_request', 400) },
+    exportMs: 0,
     traceIds: () => ['trace-1'],
-    before: Promise.resolve({ sagas: both(3, 2), durations: both(3, 2), oldest: 0, newest: 0 }),
+    before: Promise.resolve({ sagas: both(3, 2), durations: both(3, 2), durationSumMs: 100, oldest: 0, newest: 0 }),
     confirmed: says(order()),
     declined: says(cancelled),
     replayed: says(order()),
@@ -141,6 +151,12 @@ describe('the orders', () => {
 });
 
 describe('the outbox', () => {
+  it('that keeps an event for longer than its limit is a failure', async () => {
+    letTimePass();
+    const rows = { 'published_at IS NULL': [{ count: 2 }] };
+    await expect(outbox.run(aRun({ rows }))).rejects.toThrow('expected 0 unpublished events, got 2 after');
+  });
+
   it('is empty', async () => {
     expect(await outbox.run(aRun())).toContain('0 unpublished');
   });
@@ -165,8 +181,8 @@ describe('the metrics', () => {
   it('moved by the orders of others too', async () => {
     const rows = {
       'GROUP BY status': [
-        { status: 'Confirmed', fewest: 4, most: 6 },
-        { status: 'Cancelled', fewest: 1, most: 1 },
+        { status: 'Confirmed', fewest: 4, most: 6, leastMs: 60, mostMs: 90 },
+        { status: 'Cancelled', fewest: 1, most: 1, leastMs: 15, mostMs: 15 },
       ],
     };
     expect(await metrics.run(aRun({ rows, ...counting(both(8, 3)) }))).toContain('Confirmed +5');
@@ -180,6 +196,20 @@ describe('the metrics', () => {
     await expect(metrics.run(aRun(counting(sagas, durations)))).rejects.toThrow(text);
   });
 
+  it.each([
+    ['0', 100],
+    ['in seconds', 100.04],
+    ['in microseconds', 100 + 40_000],
+  ])('with durations that are %s are a failure', async (_title, sum) => {
+    const inUnit = async () => [
+      point('shop.sagas', 'Confirmed', 4),
+      point('shop.sagas', 'Cancelled', 3),
+      { ...point('shop.saga.duration', 'Confirmed', 4), sum },
+      { ...point('shop.saga.duration', 'Cancelled', 3), sum: 0 },
+    ];
+    await expect(metrics.run(aRun({ telemetry: { metrics: inUnit } }))).rejects.toThrow('shop.saga.duration +15 to');
+  });
+
   it('that could not be read before the first order are unknown', async () => {
     const before = Promise.reject(new Error('away'));
     before.catch(() => undefined);
@@ -191,19 +221,66 @@ describe('logs', () => {
   const line = (traceId: string) =>
     `${JSON.stringify({ level: 'info', time: '2026-01-01T00:00:00Z', msg: 'request answered', trace_id: traceId })}\n`;
 
-  it('have a line of the gateway and of orders with the trace id', async () => {
+  it('have a line of the gateway, of orders and of shipping with the trace id', async () => {
     await writeFile(join(folder, 'gateway-1.log'), line('trace-1'));
     await writeFile(join(folder, 'orders-1.log'), line('trace-1'));
+    await writeFile(join(folder, 'shipping-1.log'), line('trace-1'));
     expect(await correlation.run(aRun())).toContain('gateway');
   });
 
+  it.each(['order_id', 'route'])('of any service about work (%s) without a trace id are a failure', async (field) => {
+    for (const name of ['gateway', 'orders', 'shipping'])
+      await writeFile(join(folder, `${name}-1.log`), line('trace-1'));
+    const time = new Date(Date.now() + 60_000).toISOString();
+    const untraced = { level: 'debug', time, msg: 'request answered', [field]: 'x' };
+    await writeFile(join(folder, 'stock-1.log'), `${JSON.stringify(untraced)}\n`);
+    await expect(correlation.run(aRun())).rejects.toThrow('1 without one, e.g. of stock-1: request answered');
+  });
+
+  it('about the process itself need none', async () => {
+    const time = new Date(Date.now() + 60_000).toISOString();
+    const listening = `${JSON.stringify({ level: 'info', time, msg: 'listening', port: 1 })}\n`;
+    for (const name of ['gateway', 'orders', 'shipping'])
+      await writeFile(join(folder, `${name}-1.log`), line('trace-1') + listening);
+    expect(await correlation.run(aRun())).toContain('every line about');
+  });
+
   it('without one are a failure that names service and trace', async () => {
+    letTimePass();
     await writeFile(join(folder, 'gateway-1.log'), line('another'));
     await expect(correlation.run(aRun())).rejects.toThrow('gateway for trace-1');
   });
 });
 
 describe('privacy', () => {
+  it('sends the request that is refused, waits until all of it is out, and only then reads', async () => {
+    const read: string[] = [];
+    let answeredAt = Number.POSITIVE_INFINITY;
+    let readAt = 0;
+    await writeFile(join(folder, 'gateway-1.log'), '');
+    const run = aRun({
+      exportMs: 600,
+      gateway: {
+        async placeOrder() {
+          // The gateway writes its line, and sends its span, a moment after it has answered.
+          setTimeout(() => void appendFile(join(folder, 'gateway-1.log'), `invalid order of ${MARKER}\n`), 300);
+          answeredAt = performance.now();
+          return { ...problem('invalid_request', 400), traceId: 'trace-of-the-refused' };
+        },
+      },
+      telemetry: {
+        metrics: async () => [],
+        async trace(traceId: string) {
+          read.push(traceId);
+          readAt = performance.now();
+          return { spans: [{ service: 'gateway', name: 'POST', attributes: {} }] };
+        },
+      },
+    });
+    await expect(privacy.run(run)).rejects.toThrow('log gateway-1.log');
+    expect(read).toContain('trace-of-the-refused');
+    expect(readAt).toBeGreaterThan(answeredAt);
+  });
   it('holds when the marker is in the orders database only', async () => {
     await writeFile(join(folder, 'orders-1.log'), '{"msg":"fine"}\n');
     expect(await privacy.run(aRun())).toContain('1 orders with the marker');
@@ -212,7 +289,9 @@ describe('privacy', () => {
   it('is unknown when there was nothing to look through', async () => {
     await expect(privacy.run(aRun())).rejects.toThrow('there were no logs to look through');
     await writeFile(join(folder, 'orders-1.log'), '');
-    await expect(privacy.run(aRun({ traceIds: () => [] }))).rejects.toThrow('there were no spans to look through');
+    await expect(
+      privacy.run(aRun({ telemetry: { metrics: async () => [{}], trace: async () => ({ spans: [] }) } })),
+    ).rejects.toThrow('there were no spans to look through');
   });
 
   it('is unknown when no order was stored', async () => {

@@ -9,10 +9,15 @@ import { until } from '../until.ts';
 /** An order is counted right after the statement that decided it was answered; reports come every second. In ms. */
 const COUNTING_MS = 250;
 const LIMIT_MS = 5_000;
+/**
+ * A saga's time begins a moment before the row that it is compared with, and the row's clock is PostgreSQL's: between half
+ * of it, and twice with this much for each order, ms. Seconds, microseconds or 0 are far outside.
+ */
+const SLACK_MS = 250;
 
 /**
- * The counter and the histogram moved by the orders that were decided in the same window, this run's among them. Others
- * may order meanwhile: the database's own count is what they are compared with.
+ * The counter and the histogram moved by the orders that were decided in the same window, this run's among them, and the
+ * durations are those of the database's rows. Others may order meanwhile: the database is what they are compared with.
  */
 export const metrics: Check = {
   id: 'metrics',
@@ -33,15 +38,39 @@ export const metrics: Check = {
     if (after === undefined) throw new EvidenceMissing('orders has not reported its metrics since the last order');
     const window = await countDecided(context, before, after);
     for (const status of STATUSES) compare(status, { before, after, window, own: own[status] });
+    const sumMs = compareDurations(before, after, window);
     const moved = STATUSES.map((status) => `${status} +${after.sagas[status] - before.sagas[status]}`);
-    return `shop.sagas ${moved.join(', ')}, as many orders in the database, as many values in shop.saga.duration`;
+    return `shop.sagas ${moved.join(', ')}, as many orders in the database, as many values in shop.saga.duration, ${Math.round(sumMs)} ms together`;
   },
 };
+
+/** Orders decided between the two readings: those that both must hold, and those that they may; with their times. */
+interface Decided {
+  readonly fewest: number;
+  readonly most: number;
+  /** Of the fewest, and of the most, from their rows: ms. */
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
+type Window = Readonly<Record<Status, Decided>>;
+
+function compareDurations(before: CounterReading, after: CounterReading, window: Window): number {
+  const sumMs = after.durationSumMs - before.durationSumMs;
+  const total = (key: keyof Decided) => STATUSES.reduce((sum, status) => sum + window[status][key], 0);
+  const least = total('leastMs') / 2;
+  const most = total('mostMs') * 2 + total('most') * SLACK_MS;
+  expectThat(sumMs >= least && sumMs <= most, {
+    expected: `shop.saga.duration +${Math.round(least)} to +${Math.round(most)} ms, as the orders' rows say`,
+    got: `+${Math.round(sumMs * 1000) / 1000}`,
+  });
+  return sumMs;
+}
 
 interface Comparison {
   readonly before: CounterReading;
   readonly after: CounterReading;
-  readonly window: Readonly<Record<Status, { readonly fewest: number; readonly most: number }>>;
+  readonly window: Window;
   /** Orders of this run. */
   readonly own: number;
 }
@@ -71,21 +100,23 @@ function note(answer: PlaceAnswer, orders: Map<string, Status>): void {
   if (answer.kind === 'decided') orders.set(answer.id, answer.status);
 }
 
-/** Orders decided between the two readings: those that both must hold, and those that they may. */
 async function countDecided(
   { databases }: VerifyContext,
   before: CounterReading,
   after: CounterReading,
-): Promise<Comparison['window']> {
-  const rows = await databases.query<{ status: Status; fewest: number; most: number }>(
+): Promise<Window> {
+  const rows = await databases.query<Decided & { status: Status }>(
     'orders',
-    `SELECT status, count(*) FILTER (WHERE decided_at > to_timestamp($2::float8 / 1000) AND decided_at <= to_timestamp($3::float8 / 1000))::int AS fewest,
-       count(*)::int AS most
-     FROM orders
-     WHERE decided_at > to_timestamp($1::float8 / 1000) AND decided_at <= to_timestamp($4::float8 / 1000) GROUP BY status`,
+    `WITH decided AS (
+       SELECT status, (extract(epoch FROM decided_at - created_at) * 1000)::float8 AS ms,
+         decided_at > to_timestamp($2::float8 / 1000) AND decided_at <= to_timestamp($3::float8 / 1000) AS surely
+       FROM orders WHERE decided_at > to_timestamp($1::float8 / 1000) AND decided_at <= to_timestamp($4::float8 / 1000))
+     SELECT status, count(*) FILTER (WHERE surely)::int AS fewest, count(*)::int AS most,
+       coalesce(sum(ms) FILTER (WHERE surely), 0) AS "leastMs", sum(ms) AS "mostMs"
+     FROM decided GROUP BY status`,
     [before.oldest - COUNTING_MS, before.newest, after.oldest - COUNTING_MS, after.newest],
   );
-  const none = { fewest: 0, most: 0 };
+  const none = { fewest: 0, most: 0, leastMs: 0, mostMs: 0 };
   const of = (status: Status) => rows.find((row) => row.status === status) ?? none;
   return { Confirmed: of('Confirmed'), Cancelled: of('Cancelled') };
 }

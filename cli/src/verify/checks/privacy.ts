@@ -2,11 +2,12 @@ import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Check, EvidenceMissing, expectThat } from '../check.ts';
 import type { VerifyContext } from '../context.ts';
 
-/** Spans and log lines of an answered request are out within this time, in ms: a span's batch delay and a report. */
-const EXPORT_MS = 5_000;
+/** Longest wait for the answer to a request that is refused, ms. */
+const ANSWER_LIMIT_MS = 5_000;
 
 /** The customer of this run is found in the orders database, and nowhere else. Runs after all other checks. */
 export const privacy: Check = {
@@ -16,10 +17,13 @@ export const privacy: Check = {
     const stored = await countStored(context);
     // Without it, finding the marker nowhere would prove nothing.
     if (stored === 0) throw new EvidenceMissing('no order of this run was stored, so there is nothing that could leak');
+    // First what may leak is sent, then it is waited until it is out, and only then is it looked for.
+    const { place: errors, traceIds } = await inErrors(context);
+    await delay(context.exportMs, undefined, { signal: context.signal });
     const places = await Promise.all([
-      inErrors(context),
+      errors,
       inLogs(context),
-      inTraces(context),
+      inTraces(context, [...context.traceIds(), ...traceIds]),
       inMetrics(context),
       inEvents(context),
     ]);
@@ -49,18 +53,27 @@ async function countStored({ databases, marker }: VerifyContext): Promise<number
 }
 
 /** Also an invalid request whose every text is the marker: the problem must not repeat it. */
-async function inErrors({ gateway, marker, misused, signal }: VerifyContext): Promise<Place> {
+async function inErrors({
+  gateway,
+  marker,
+  misused,
+  signal,
+}: VerifyContext): Promise<{ place: Place; traceIds: readonly string[] }> {
   const lines = [{ productId: 1, quantity: 0 }];
   const invalid = { customer: marker, lines, note: marker } as const;
   const answers = await Promise.allSettled([
-    gateway.placeOrder(invalid, { timeoutMs: EXPORT_MS, signal }),
+    gateway.placeOrder(invalid, { timeoutMs: ANSWER_LIMIT_MS, signal }),
     misused.answer(),
   ]);
   const problems = answers.flatMap((answer) =>
     answer.status === 'fulfilled' && answer.value.kind === 'problem' ? [answer.value.problem] : [],
   );
   const leaking = problems.filter((problem) => JSON.stringify(problem).includes(marker));
-  return { what: 'problems', count: problems.length, leaks: leaking.map(({ code }) => `problem ${code}`) };
+  const traceIds = answers.flatMap((answer) =>
+    answer.status === 'fulfilled' && answer.value.traceId !== null ? [answer.value.traceId] : [],
+  );
+  const leaks = leaking.map(({ code }) => `problem ${code}`);
+  return { place: { what: 'problems', count: problems.length, leaks }, traceIds };
 }
 
 async function inLogs({ project: { logDir }, marker }: VerifyContext): Promise<Place> {
@@ -76,8 +89,8 @@ async function inLogs({ project: { logDir }, marker }: VerifyContext): Promise<P
   return { what: 'logs', count: files.length, leaks: leaks.flat() };
 }
 
-async function inTraces({ telemetry, marker, traceIds }: VerifyContext): Promise<Place> {
-  const traces = await Promise.all(traceIds().map((traceId) => telemetry.trace(traceId)));
+async function inTraces({ telemetry, marker }: VerifyContext, traceIds: readonly string[]): Promise<Place> {
+  const traces = await Promise.all([...new Set(traceIds)].map((traceId) => telemetry.trace(traceId)));
   const spans = traces.flatMap(({ spans: own }) => own);
   const leaking = spans.filter(({ attributes, name, statusMessage }) =>
     JSON.stringify([attributes, name, statusMessage]).includes(marker),
