@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import type { handleUnaryCall, ServiceDefinition } from '@grpc/grpc-js';
+import type { handleUnaryCall, Server, ServiceDefinition } from '@grpc/grpc-js';
 import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
 import { grpc, loadProto } from '@shop/kit/grpc.ts';
@@ -14,6 +14,8 @@ const logger = createLogger({ service: 'orders', instance: 'orders-test', level:
 const opened: (() => unknown)[] = [];
 afterEach(() => void opened.splice(0).map((close) => close()));
 
+const servers = new Map<number, Server>();
+
 /** Binds a server for `inventory` and returns its port. */
 async function serve(inventory: Record<'Reserve' | 'Release', handleUnaryCall<unknown, unknown>>) {
   const server = new grpc.Server();
@@ -24,6 +26,7 @@ async function serve(inventory: Record<'Reserve' | 'Release', handleUnaryCall<un
     ),
   );
   opened.push(() => server.forceShutdown());
+  servers.set(port, server);
   return port;
 }
 
@@ -116,4 +119,19 @@ it('finds a replica alive whatever that says of its health, and not one that say
   await expect(unaware.check(AbortSignal.timeout(5_000))).resolves.toBeUndefined();
   const frozen = replicaAt(await aFrozenStock());
   await expect(frozen.check(AbortSignal.timeout(100))).rejects.toThrow('no answer to a health check');
+});
+
+it('loses no reservation while one of two replicas drains, which tells by GOAWAY what it serves', async () => {
+  const [leaving, staying] = [await serve(reserving), await serve(reserving)];
+  const { stock } = stockAt(leaving, staying);
+  let isOver = false;
+  const outcomes = new Set<string>();
+  const callers = Array.from({ length: 16 }, async () => {
+    while (!isOver) outcomes.add(await stock.reserve(ORDER_ID, [], Deadline.after(9_000)).catch(String));
+  });
+  await expect.poll(() => outcomes.size).toBe(1);
+  await new Promise<void>((resolve) => servers.get(leaving)?.tryShutdown(() => resolve()));
+  isOver = true;
+  await Promise.all(callers);
+  expect([...outcomes]).toEqual(['reserved']);
 });
