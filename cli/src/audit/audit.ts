@@ -210,7 +210,8 @@ function join(one: InvariantResult, other: InvariantResult): InvariantResult {
   const missing = [one, other].filter(({ verdict }) => verdict === 'unknown').map(({ evidence }) => evidence);
   const addsToIt = other.violations.length === 0 && other.evidence !== one.evidence;
   const evidence = addsToIt ? `${one.evidence}, ${other.evidence}` : one.evidence;
-  return { ...one, verdict: verdictOf(violations, missing), evidence, violations, inFlight: one.inFlight };
+  const incomplete = violations.length > 0 && missing.length > 0;
+  return { ...one, verdict: verdictOf(violations, missing), evidence, violations, ...(incomplete && { incomplete }) };
 }
 
 function numberOf({ id }: InvariantResult): number {

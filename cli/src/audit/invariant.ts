@@ -16,6 +16,8 @@ export interface Violation {
   readonly kind: ViolationKind;
   /** Undefined when no single order is concerned (a queue, a product, a counter). */
   readonly orderId?: string;
+  /** What is concerned then, in words that stay when the numbers change: `product 7`. */
+  readonly subject?: string;
   /** What was expected and what is there. */
   readonly detail: string;
 }
@@ -28,6 +30,10 @@ export interface InvariantResult {
   /** Counts and sums, one line; for `unknown` what is missing. */
   readonly evidence: string;
   readonly violations: readonly Violation[];
+  /** What was violated before the run that is judged began, and is not among `violations`. */
+  readonly preExisting?: readonly Violation[];
+  /** There are violations, and evidence is missing beside them. */
+  readonly incomplete?: boolean;
   /** Effects that are not there yet and still have time. */
   readonly inFlight: number;
 }

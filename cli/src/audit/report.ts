@@ -1,7 +1,7 @@
 import type { Style } from '../output/style.ts';
 import { formatDuration } from '../output/units.ts';
 import type { AuditReport } from './audit.ts';
-import { count, type InvariantResult, type Verdict } from './invariant.ts';
+import { count, type InvariantResult, type Verdict, type Violation } from './invariant.ts';
 
 /** Violations listed as text; `--json` has all. */
 const LISTED = 20;
@@ -24,11 +24,13 @@ function renderInvariant(result: InvariantResult, style: Style): string[] {
   const { word, colour } = MARKS[result.verdict];
   const inFlight = result.inFlight > 0 ? `, ${count(result.inFlight)} in flight` : '';
   const head = `${style[colour](word.padEnd(7))} ${result.id.padEnd(3)} ${result.title}: ${result.evidence}${inFlight}`;
-  return [head, ...violationLines(result)];
+  const { violations, preExisting = [] } = result;
+  const before = violationLines(preExisting.map((one) => ({ ...one, detail: `${one.detail} (pre-existing)` })));
+  return [head, ...violationLines(violations), ...before.map(style.dim)];
 }
 
-/** The first violations of an invariant and how many more there are; indented. */
-function violationLines({ violations }: InvariantResult): string[] {
+/** The first of them and how many more there are; indented. */
+function violationLines(violations: readonly Violation[]): string[] {
   const lines = violations
     .slice(0, LISTED)
     .map(

@@ -65,7 +65,7 @@ async function auditing(meanwhile: () => Promise<void>, told = records) {
   return auditLoad(
     async () => changed,
     // What was told is of now: an order from long after it would be none of the run's time.
-    { runId: 'load-1', folder, records: told.map((record) => ({ ...record, at: Date.now() })), lostBefore: undefined },
+    { runId: 'load-1', folder, records: told.map((record) => ({ ...record, at: Date.now() })), before: undefined },
     { signal: new AbortController().signal, onProgress: () => undefined },
   );
 }
@@ -98,7 +98,7 @@ describe('what was found out about keys', () => {
   it('is kept when the audit breaks off', async () => {
     await ledger.plant('orders', 'ALTER TABLE orders DROP CONSTRAINT orders_idempotency_key_key');
     await placeAnOrder('load-1-whole-1');
-    const options = { runId: 'load-1', folder, records, lostBefore: undefined };
+    const options = { runId: 'load-1', folder, records, before: undefined };
     const { signal } = new AbortController();
     const onProgress = () => {
       throw new Error('broke off');
@@ -111,7 +111,7 @@ describe('what was found out about keys', () => {
 
   it('is nothing where the platform is away', async () => {
     const away = async () => Promise.reject(new Error('not running'));
-    const options = { runId: 'load-1', folder, records, lostBefore: undefined };
+    const options = { runId: 'load-1', folder, records, before: undefined };
     const { signal } = new AbortController();
     expect(await auditLoad(away, options, { signal, onProgress: () => undefined })).toEqual({
       report: 'not running',

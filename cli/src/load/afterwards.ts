@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import { type AuditReport, audit, worstOf } from '../audit/audit.ts';
+import { type Before, sinceBefore } from '../audit/before.ts';
 import { count, type InvariantResult, verdictOf } from '../audit/invariant.ts';
-import type { ByStatus } from '../audit/invariants/metrics.ts';
 import type { AuditTarget } from '../audit/target.ts';
 import { messageOf } from '../errors.ts';
 import { historyLines, readOwnOrders, repeatedKeys, unaskedOf, writeHistory } from './history.ts';
@@ -39,8 +39,8 @@ export interface AuditedRun {
   readonly runId: string;
   readonly folder: string;
   readonly records: readonly OrderRecord[];
-  /** What kills before the run kept from being counted. */
-  readonly lostBefore: ByStatus | undefined;
+  /** What was so before the run; undefined when it could not be audited. */
+  readonly before: Before | undefined;
 }
 
 /**
@@ -49,7 +49,7 @@ export interface AuditedRun {
  */
 export async function auditLoad(
   open: () => Promise<AuditTarget>,
-  { runId, folder, records, lostBefore }: AuditedRun,
+  { runId, folder, records, before }: AuditedRun,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (text: string) => void },
 ): Promise<Audited> {
   let repeated: readonly string[] | undefined;
@@ -60,9 +60,10 @@ export async function auditLoad(
     repeated = repeatedKeys(own);
     const historyFile = join(folder, 'history.ndjson');
     await writeHistory(historyFile, historyLines(records, own));
+    const lostBefore = before?.lost;
     const report = await audit({ target, settleMs: SETTLE_MS, historyFile, lostBefore, signal, onProgress });
     return {
-      report: await ofRunAlone(report, async () => unaskedOf(records, await readOwn())),
+      report: await ofRunAlone(sinceBefore(report, before), async () => unaskedOf(records, await readOwn())),
       repeatedKeys: repeated,
     };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase, Scenario, Settings } from '../../../scenarios/lib/scenarios.ts';
-import { readLostCounts } from '../audit/read-metrics.ts';
+import { auditBefore, type Before, describeBefore } from '../audit/before.ts';
 import { type AuditTarget, openTarget } from '../audit/target.ts';
 import { createChaosClient } from '../chaos/chaos-client.ts';
 import type { CommandDeps } from '../commands/deps.ts';
@@ -114,11 +114,7 @@ async function loadAndLook(plan: Plan, run: Run): Promise<LoadResult> {
   const { folder, target, deps, project, progress } = run;
   const { signal } = deps;
   const began = performance.now();
-  // Without it a count that an earlier kill took with it is held against this run: said, and no reason not to run.
-  const lostBefore = await readLostCounts(target).catch((error: unknown) => {
-    deps.output.warn(`what earlier kills kept from being counted cannot be read: ${messageOf(error)}`);
-    return undefined;
-  });
+  const before = await auditedBefore(target, deps);
   const traces = createSampler(plan, run);
   try {
     const loaded = await load(plan, run, traces);
@@ -131,12 +127,26 @@ async function loadAndLook(plan: Plan, run: Run): Promise<LoadResult> {
     const sampled = await traces.results(signal);
     const audited = await auditLoad(
       async () => openTarget(await deps.connect(project)),
-      { runId: plan.runId, folder, records: loaded.records, lostBefore },
+      { runId: plan.runId, folder, records: loaded.records, before },
       { signal, onProgress: (text) => progress.update(text) },
     );
     return conclude(plan, { ...loaded, drained, sampled, audited, tookMs: performance.now() - began });
   } finally {
     traces.stop();
+  }
+}
+
+/** Without it what was wrong before is held against this run: said, and no reason not to run. */
+async function auditedBefore(target: AuditTarget, { output, signal }: CommandDeps): Promise<Before | undefined> {
+  try {
+    const before = await auditBefore(target, signal);
+    const violated = describeBefore(before);
+    if (violated !== '') output.warn(`pre-existing, not held against this run: ${violated}`);
+    return before;
+  } catch (error) {
+    signal.throwIfAborted();
+    output.warn(`the ledger cannot be audited before the run: ${messageOf(error)}`);
+    return undefined;
   }
 }
 

@@ -83,6 +83,7 @@ export function judgeMetrics(evidence: MetricEvidence): InvariantResult {
     ].join(', '),
     violations,
     inFlight: 0,
+    ...(violations.length > 0 && gaps.length > 0 && { incomplete: true }),
   };
 }
 
@@ -92,7 +93,7 @@ function judgeCount(status: Status, sum: number, evidence: MetricEvidence): { vi
   const [low, high] = [evidence.reported[status] - lostBefore, evidence.decided[status]];
   const subject = `shop.sagas{status=${status}}`;
   if (sum > high)
-    return { violation: { kind: 'unexpected', detail: `${subject} is ${sum}, ${high} orders are ${status}` } };
+    return { violation: { kind: 'unexpected', subject, detail: `${subject} is ${sum}, ${high} orders are ${status}` } };
   if (sum >= low) return {};
   const short = `${low - sum} ${status} not counted`;
   if (low - sum <= evidence.maybeLost[status] - lostBefore)
@@ -101,7 +102,7 @@ function judgeCount(status: Status, sum: number, evidence: MetricEvidence): { vi
     return { gap: `${short}, and ${evidence.unreported} processes crashed before they reported anything` };
   const unseen = [...evidence.gaps, ...evidence.dropped];
   if (unseen.length > 0) return { gap: `${short}, and ${unseen.join(', ')}` };
-  return { violation: { kind: 'lost', detail: `${subject} is ${sum}, ${low} orders are ${status}` } };
+  return { violation: { kind: 'lost', subject, detail: `${subject} is ${sum}, ${low} orders are ${status}` } };
 }
 
 /**
@@ -120,7 +121,7 @@ function judgeTimes({ reports, decided, reported, waited }: MetricEvidence): Vio
     if (values[status] !== count || reported[status] !== count) return [];
     if (ms >= expected / 2 && ms <= 2 * expected + count * OUTSIDE_DATABASE_MS) return [];
     const detail = `shop.saga.duration{status=${status}} sums up to ${round(ms)} ms, its ${count} orders took ${round(expected)} ms`;
-    return [{ kind: 'wrong' as const, detail }];
+    return [{ kind: 'wrong' as const, subject: `shop.saga.duration{status=${status}}`, detail }];
   });
 }
 
@@ -152,6 +153,7 @@ function judgeDurations(reports: readonly ProcessReport[]): Violation[] {
   return reports.flatMap(({ name, sagas, durations }) =>
     STATUSES.filter((status) => sagas[status] !== durations[status]).map((status) => ({
       kind: 'wrong' as const,
+      subject: `${name}: values of shop.saga.duration{status=${status}}`,
       detail: `${name}: shop.sagas{status=${status}} is ${sagas[status]}, shop.saga.duration has ${durations[status]} values`,
     })),
   );
@@ -162,7 +164,11 @@ function judgeGauges({ reports, pending }: MetricEvidence): Violation[] {
     if (ended || gauge === undefined || (gauge >= pending.lowest && gauge <= pending.highest)) return [];
     const rows = rangeOf(pending);
     return [
-      { kind: 'wrong' as const, detail: `${name}: shop.outbox.pending is ${gauge}, ${rows} rows are unpublished` },
+      {
+        kind: 'wrong' as const,
+        subject: `${name}: shop.outbox.pending`,
+        detail: `${name}: shop.outbox.pending is ${gauge}, ${rows} rows are unpublished`,
+      },
     ];
   });
 }

@@ -25,6 +25,7 @@ export function judgeQueues(queues: readonly QueueDepth[], expected: QueueExpect
   if (waiting > inFlight) {
     violations.push({
       kind: 'stuck',
+      subject: ORDER_CONFIRMED_QUEUE,
       detail: `${ORDER_CONFIRMED_QUEUE}: ${count(waiting)} messages, ${count(retries)} of them failed and to be retried; ${count(inFlight)} may be on their way`,
     });
   }
@@ -32,6 +33,7 @@ export function judgeQueues(queues: readonly QueueDepth[], expected: QueueExpect
   if (dead !== undefined && deadLetters !== expected.deadLetters) {
     violations.push({
       kind: deadLetters > expected.deadLetters ? 'unexpected' : 'lost',
+      subject: DEAD_LETTERS_QUEUE,
       detail: `${DEAD_LETTERS_QUEUE}: ${count(deadLetters)} messages, ${count(expected.deadLetters)} expected`,
     });
   }

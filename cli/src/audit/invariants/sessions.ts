@@ -30,12 +30,14 @@ export function judgeSessions(
   const violations: Violation[] = [
     ...open.map(({ database, instance, openForMs }) => ({
       kind: 'stuck' as const,
+      subject: `${instance}: a transaction on ${database}`,
       detail: `${instance}: a transaction on ${database} is open for more than ${(openForMs / 1000).toFixed(1)} s`,
     })),
     ...sessions
       .filter(({ connections, poolSize }) => connections > poolSize)
       .map(({ database, instance, connections, poolSize }) => ({
         kind: 'unexpected' as const,
+        subject: `${instance}: connections to ${database}`,
         detail: `${instance}: ${connections} connections to ${database}, its pool has ${poolSize}`,
       })),
   ];
@@ -50,5 +52,6 @@ export function judgeSessions(
     evidence: [seen, ...missing].join(', '),
     violations,
     inFlight: 0,
+    ...(violations.length > 0 && missing.length > 0 && { incomplete: true }),
   };
 }

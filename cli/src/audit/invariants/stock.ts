@@ -27,11 +27,12 @@ export const stockMatches: OrderInvariant = {
 /** I5, per product: what was there at first is on hand or reserved, and never less than nothing is on hand. */
 export function judgeInventory(inventory: readonly InventoryFact[]): readonly Violation[] {
   return inventory.flatMap(({ productId, onHand, initialOnHand, reserved }): Violation[] => {
-    if (onHand < 0) return [{ kind: 'wrong', detail: `product ${productId}: ${onHand} on hand` }];
+    const subject = `product ${productId}`;
+    if (onHand < 0) return [{ kind: 'wrong', subject, detail: `product ${productId}: ${onHand} on hand` }];
     const missing = initialOnHand - onHand - reserved;
     if (missing === 0) return [];
     const detail = `product ${productId}: ${initialOnHand} at first, ${onHand} on hand, ${reserved} reserved, ${Math.abs(missing)} too ${missing > 0 ? 'few' : 'many'}`;
-    return [{ kind: missing > 0 ? 'lost' : 'unexpected', detail }];
+    return [{ kind: missing > 0 ? 'lost' : 'unexpected', subject, detail }];
   });
 }
 

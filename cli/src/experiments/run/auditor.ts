@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AuditReport, audit } from '../../audit/audit.ts';
+import { auditBefore, type Before as LedgerBefore, sinceBefore } from '../../audit/before.ts';
 import type { InvariantResult } from '../../audit/invariant.ts';
-import type { ByStatus } from '../../audit/invariants/metrics.ts';
-import { readLostCounts } from '../../audit/read-metrics.ts';
 import type { AuditRules } from '../format/schema.ts';
 import type { AuditedInvariant } from '../journal-records.ts';
 import type { BookedOrder } from './order-book.ts';
@@ -23,14 +22,16 @@ const LOOK_BACK_S = 60;
 /** What was so before the run, and is not held against it. */
 export interface Before {
   readonly orders: readonly EarlierOrder[];
-  /** Decisions that earlier kills kept from being counted. */
-  readonly lost: ByStatus | undefined;
+  /** What the ledger was like; undefined when it could not be audited. */
+  readonly ledger: LedgerBefore | undefined;
 }
 
-export async function readBefore(context: Pick<RunContext, 'platform' | 'freshAuditTarget'>): Promise<Before> {
+export async function readBefore(
+  context: Pick<RunContext, 'platform' | 'freshAuditTarget' | 'signal'>,
+): Promise<Before> {
   await using target = await context.freshAuditTarget();
-  const [orders, lost] = await Promise.all([earlierOrders(context), readLostCounts(target)]);
-  return { orders, lost };
+  const ledger = await auditBefore(target, context.signal);
+  return { orders: await earlierOrders(context), ledger };
 }
 
 /** Orders from just before the run: somebody else asked for them. */
@@ -50,14 +51,15 @@ export async function auditRun(
   await writeFile(historyFile, historyText(context.orders.orders, before.orders), { mode: 0o600 });
   // Instances and crashes are as of now, not of when the run began.
   await using target = await context.freshAuditTarget();
-  const report = await audit({
+  const whole = await audit({
     target,
     settleMs: rules.settle,
     historyFile,
     deadLetters: rules['dead-letters'],
-    lostBefore: before.lost,
+    lostBefore: before.ledger?.lost,
     signal: context.signal,
   });
+  const report = sinceBefore(whole, before.ledger);
   const invariants = judgeReport(report, rules);
   context.journal.write({
     type: 'audit',

@@ -48,6 +48,8 @@ export interface EnginePorts {
 
 export type EngineEvent =
   | { readonly type: 'phase'; readonly phase: PhaseName }
+  /** Something to know about the run that is no part of it. */
+  | { readonly type: 'remark'; readonly text: string }
   | { readonly type: 'step'; readonly name: string }
   | { readonly type: 'stepEnd'; readonly name: string; readonly result: Repeated; readonly tookMs: number };
 

@@ -24,6 +24,7 @@ const SHOWN = 160;
 export function narrate(output: Output): (event: EngineEvent) => void {
   return (event) => {
     if (event.type === 'phase') output.note(output.style.dim(`  ${event.phase}`));
+    if (event.type === 'remark') output.note(output.style.yellow(`  ${event.text}`));
     if (event.type !== 'stepEnd') return;
     const { name, result, tookMs } = event;
     const word = output.style[OUTCOME_COLOURS[result.outcome]](result.outcome.padEnd(8));

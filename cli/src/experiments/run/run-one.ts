@@ -1,3 +1,4 @@
+import { describeBefore } from '../../audit/before.ts';
 import { openTarget } from '../../audit/target.ts';
 import { createChaosClient } from '../../chaos/chaos-client.ts';
 import { VERSION } from '../../commands/version.ts';
@@ -188,7 +189,7 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
     endsAt,
   };
   const sampler = startSampler(context);
-  const start = await begin(context);
+  const start = await begin(context, tell);
   const referred = referredTo(experiment);
   const ports: EnginePorts = {
     clock,
@@ -226,14 +227,19 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
 }
 
 /** What the run is compared with. What cannot be read now makes I3 and I11 say more than they should, never less. */
-async function begin(context: RunContext): Promise<Before> {
+async function begin(context: RunContext, tell: (event: EngineEvent) => void): Promise<Before> {
   try {
     const before = await readBefore(context);
+    const violated = before.ledger === undefined ? '' : describeBefore(before.ledger);
+    if (violated !== '') {
+      context.journal.write({ type: 'event', event: 'ledger.unbalanced', details: violated });
+      tell({ type: 'remark', text: `pre-existing, not held against this run: ${violated}` });
+    }
     context.marks.set('start', await takeMark(context));
     return before;
   } catch (error) {
     context.journal.write({ type: 'event', event: 'start.incomplete', details: messageOf(error) });
-    return { orders: [], lost: undefined };
+    return { orders: [], ledger: undefined };
   }
 }
 

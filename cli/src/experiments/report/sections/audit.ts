@@ -29,7 +29,8 @@ function invariantRow(one: AuditedInvariant): Markup {
 <th scope="row">${one.id} ${one.title}</th><td>${one.evidence}${inFlight}${violationList(one)}</td></tr>`;
 }
 
-function violationList({ violations }: AuditedInvariant): Markup | undefined {
+function violationList({ violations: own, preExisting = [] }: AuditedInvariant): Markup | undefined {
+  const violations = [...own, ...preExisting.map((one) => ({ ...one, detail: `${one.detail} (pre-existing)` }))];
   if (violations.length === 0) return undefined;
   const more = violations.length - LISTED;
   return html`<ul>${violations.slice(0, LISTED).map((one) => html`<li>${violationText(one)}</li>`)}

@@ -1,0 +1,70 @@
+import { type AuditReport, audit, worstOf } from './audit.ts';
+import { count, type InvariantResult, type Violation, verdictOf } from './invariant.ts';
+import type { ByStatus } from './invariants/metrics.ts';
+import { readLostCounts } from './read-metrics.ts';
+import type { AuditTarget } from './target.ts';
+
+/** What was so before a run, and is not held against it. */
+export interface Before {
+  /** Decisions that earlier kills kept from being counted (see `readLostCounts`). */
+  readonly lost: ByStatus;
+  /** Only those with violations. */
+  readonly violated: readonly Pick<InvariantResult, 'id' | 'title' | 'violations'>[];
+}
+
+/**
+ * Audits before a run begins. Waits for nothing: what is under way has its time by the invariants' own limits. Rejects when
+ * the metrics cannot be read.
+ */
+export async function auditBefore(target: AuditTarget, signal?: AbortSignal): Promise<Before> {
+  const lost = await readLostCounts(target);
+  const report = await audit({ target, settleMs: 0, lostBefore: lost, ...(signal && { signal }) });
+  const violated = report.invariants.filter(({ verdict }) => verdict === 'violated');
+  return { lost, violated: violated.map(({ id, title, violations }) => ({ id, title, violations })) };
+}
+
+/** `I4 money charged equals orders confirmed (2 violations)`; empty when everything balanced. */
+export function describeBefore({ violated }: Before): string {
+  return violated.map(({ id, title, violations }) => `${id} ${title} (${plural(violations.length)})`).join(', ');
+}
+
+/** The report of an audit after the run, in which only what the run may have done is a violation. Pure. */
+export function sinceBefore(report: AuditReport, before: Before | undefined): AuditReport {
+  if (before === undefined || before.violated.length === 0) return report;
+  const invariants = report.invariants.map((result) => {
+    const known = before.violated.find(({ id }) => id === result.id)?.violations;
+    return known === undefined || result.verdict !== 'violated' ? result : without(result, known);
+  });
+  return { ...report, invariants, verdict: worstOf(invariants) };
+}
+
+/**
+ * A violation is the one of before when it has the same subject. What is wrong of an order stays so, in whichever words; a sum
+ * that is otherwise wrong now may have been spoilt by the run or go on drifting: that is unknown.
+ */
+function without(result: InvariantResult, known: readonly Violation[]): InvariantResult {
+  const details = new Map(known.map((one) => [subjectOf(one), one.detail]));
+  const wasThere = (one: Violation) => details.has(subjectOf(one)) && one.kind !== 'recovered';
+  const isSame = (one: Violation) => one.orderId !== undefined || details.get(subjectOf(one)) === one.detail;
+  const old = result.violations.filter(wasThere);
+  const preExisting = old.filter(isSame);
+  const changed = old.filter((one) => !isSame(one)).map(({ detail }) => `otherwise wrong than before: ${detail}`);
+  const violations = result.violations.filter((one) => !wasThere(one));
+  const missing = [...changed, ...(result.incomplete ? ['evidence is missing'] : [])];
+  const there = preExisting.length > 0 ? [`${plural(preExisting.length)} from before`] : [];
+  return {
+    ...result,
+    verdict: verdictOf(violations, missing),
+    evidence: [result.evidence, ...there, ...missing].join(', '),
+    violations,
+    preExisting,
+  };
+}
+
+function subjectOf({ orderId, subject, detail }: Violation): string {
+  return orderId ?? subject ?? detail;
+}
+
+function plural(violations: number): string {
+  return `${count(violations)} violation${violations === 1 ? '' : 's'}`;
+}
