@@ -1,7 +1,9 @@
 // Goal: compose.yaml is what the definitions say, and what it starts is as closed as what shopctl starts.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_DRAIN_TIMEOUT_MS } from '@shop/kit/config.ts';
 import { flags, parseFlags } from '@shop/kit/flag-names.ts';
+import { TELEMETRY_SHUTDOWN_MS } from '@shop/kit/telemetry/shutdown.ts';
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
 import { dependenciesOf, edges, serviceNames } from '../platform/services.ts';
@@ -13,6 +15,7 @@ interface Service {
   readonly ports?: readonly string[];
   readonly depends_on?: Readonly<Record<string, unknown>>;
   readonly read_only?: boolean;
+  readonly stop_grace_period?: string;
   readonly volumes?: readonly string[];
 }
 const services = composeFile().services as Readonly<Record<string, Service>>;
@@ -27,6 +30,11 @@ describe.each(serviceNames)('%s', (name) => {
       /URLS?$|ADDRESSES$/.test(variable),
     );
     expect(new Set(told)).toEqual(new Set(edges.filter(({ from }) => from === name).map(({ variable }) => variable)));
+  });
+
+  it('has the time to drain and to send its last telemetry when it is stopped', () => {
+    const graceMs = 1_000 * Number.parseInt(services[name]?.stop_grace_period ?? '', 10);
+    expect(graceMs).toBeGreaterThan(DEFAULT_DRAIN_TIMEOUT_MS + TELEMETRY_SHUTDOWN_MS);
   });
 
   it('waits for its tables and its neighbours, and cannot write into its image', () => {

@@ -1,6 +1,7 @@
 import { flags } from '@shop/kit/flag-names.ts';
 import { flagFile } from '../flags/flag-file.ts';
 import { imageName } from '../images/images.ts';
+import { stopTimeoutMs } from '../platform/process-runtime.ts';
 import { dependenciesOf, type Edge, edges, type ServiceDefinition, services } from '../platform/services.ts';
 import { databaseNames, VIRTUAL_HOST } from '../providers/databases.ts';
 import { containerImages } from '../providers/docker-plans.ts';
@@ -110,6 +111,8 @@ function service(definition: ServiceDefinition): ComposeService {
     ...confined,
     depends_on: Object.fromEntries(dependenciesOf(name).map((dependency) => conditionOf(dependency, name))),
     restart: 'unless-stopped',
+    // Docker's own 10 s would cut draining short.
+    stop_grace_period: `${Math.ceil(stopTimeoutMs({}) / 1_000)}s`,
   };
 }
 
