@@ -18,10 +18,17 @@ export interface RunningComponent {
   stop(): Promise<void>;
 }
 
-/** Prepares, starts and sets up a component; resolves when it serves. Throws with the end of its log when it does not. */
-export async function startComponent(launch: Launch, logFile: string): Promise<RunningComponent> {
+/**
+ * Prepares, starts and sets up a component; resolves when it serves. Throws with the end of its log when it does not.
+ * `mark` is put into its environment, and so into that of the daemons it leaves (epmd).
+ */
+export async function startComponent(
+  launch: Launch,
+  logFile: string,
+  mark: Readonly<Record<string, string>> = {},
+): Promise<RunningComponent> {
   await launch.prepare();
-  const stop = await run(launch, logFile);
+  const stop = await run(launch, logFile, mark);
   try {
     await untilReady(launch, logFile);
     await launch.setUp();
@@ -32,14 +39,18 @@ export async function startComponent(launch: Launch, logFile: string): Promise<R
   return { stop };
 }
 
-async function run(launch: Launch, logFile: string): Promise<() => Promise<void>> {
+async function run(
+  launch: Launch,
+  logFile: string,
+  mark: Readonly<Record<string, string>>,
+): Promise<() => Promise<void>> {
   const { run } = launch;
   if (run.type === 'external') return async () => undefined;
   if (run.type === 'container') {
     await run.start();
     return () => run.stop();
   }
-  const guard = await spawnGuarded(run.spec, logFile);
+  const guard = await spawnGuarded({ ...run.spec, env: { ...run.spec.env, ...mark } }, logFile);
   return async () => {
     await endGuard(guard);
     await launch.cleanUp();

@@ -2,7 +2,7 @@
  * One PostgreSQL cluster and one RabbitMQ per test run, started when the first test asks for one and ended with the run.
  * Tests run in other processes: they ask over a Unix socket in a folder that only this user can enter.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,10 +10,12 @@ import type { TestProject } from 'vitest/node';
 import { createPortBook } from '../../cli/src/platform/ports.ts';
 import { cloneRoot, openProject } from '../../cli/src/platform/project.ts';
 import type { ComponentContext, ComponentName, Launch } from '../../cli/src/providers/component.ts';
+import { outsideFolder } from '../../cli/src/providers/postgres/place.ts';
 import { installComponent, purgeComponents, resolveComponent } from '../../cli/src/providers/resolve.ts';
 import { createSecrets } from '../../cli/src/providers/secrets.ts';
 import { createVirtualHost } from './broker.ts';
 import { type RunningComponent, startComponent } from './component.ts';
+import { guardMark, startGuard } from './guard.ts';
 import { copyDatabase, isDatabaseName } from './postgres.ts';
 
 declare module 'vitest' {
@@ -31,6 +33,8 @@ interface Started {
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-test-'));
   const context = await createContext(folder);
+  // Whoever interrupts a run ends this process before it can take anything back.
+  const guard = startGuard(folder, ['rm', '-rf', outsideFolder(context.stateDir)]);
   const started = new Map<ComponentName, Promise<Started>>();
 
   function component(name: ComponentName): Promise<Started> {
@@ -45,7 +49,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     // Does nothing where the component is there; the first run of a fresh clone gets it as `shopctl setup` does.
     await installComponent(name, context, (message) => console.error(`${name}: ${message}`));
     const launch = await resolveComponent(name, context);
-    return { launch, running: await startComponent(launch, context.logFile(name)) };
+    return { launch, running: await startComponent(launch, context.logFile(name), guardMark(folder)) };
   }
 
   async function create(path: string): Promise<object> {
@@ -66,7 +70,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     // One that failed to start has been stopped by whoever started it, and its test has failed.
     await Promise.all(all.map((one) => (one.status === 'fulfilled' ? one.value.running.stop() : undefined)));
     await purgeComponents(context);
-    await rm(folder, { recursive: true, force: true });
+    await guard[Symbol.asyncDispose]();
   };
 }
 
