@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JaegerRelay } from './jaeger-relay.ts';
+import { refusalOf } from './local-request.ts';
 import { createLogStore, type LogLimits, type LogStore } from './log-store.ts';
 import { createMetricStore, type MetricLimits, type MetricStore } from './metric-store.ts';
+
 import type { LogsData, MetricsData, TracesData } from './otlp-json.ts';
 import { BadExportError, readExport } from './request-body.ts';
 import { createTraceStore, type TraceLimits, type TraceStore } from './trace-store.ts';
@@ -63,7 +65,7 @@ interface Stores {
 /**
  * Receives OTLP/HTTP JSON (`POST /v1/traces|metrics|logs`) and answers Jaeger's `/api/v3/traces/{id}`,
  * `/api/v3/traces?query.service_name=` and `/api/v3/services`, and `/api/traces/{id}`, `/api/metrics`, `/api/logs?traceId=`, `/api/stats`.
- * Memory is bounded by `limits`. Rejects when the port cannot be had. Side effects: one listening socket.
+ * Memory is bounded by `limits`. Web pages are refused: what is stored is evidence. Rejects when the port cannot be had. Side effects: one listening socket.
  */
 export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpReceiver> {
   const limits: ReceiverLimits = { ...defaultReceiverLimits, ...options.limits };
@@ -122,7 +124,9 @@ async function respond(
 ): Promise<void> {
   let answer: Answer;
   try {
-    answer = request.method === 'POST' ? await take(request, stores, maxBodyBytes) : await read(request, stores);
+    const refusal = refusalOf(request.headers);
+    if (refusal) answer = { status: refusal.status, body: { code: 7, message: refusal.message } };
+    else answer = request.method === 'POST' ? await take(request, stores, maxBodyBytes) : await read(request, stores);
   } catch (error) {
     answer = failure(error);
   }
@@ -133,7 +137,7 @@ async function respond(
   response.end(body);
 }
 
-/** OTLP wants a google.rpc.Status; 3 is INVALID_ARGUMENT, 13 INTERNAL. */
+/** OTLP wants a google.rpc.Status; 3 is INVALID_ARGUMENT, 7 PERMISSION_DENIED, 13 INTERNAL. */
 function failure(error: unknown): Answer {
   if (error instanceof BadExportError) return { status: error.status, body: { code: 3, message: error.message } };
   const message = error instanceof Error ? error.message : String(error);
