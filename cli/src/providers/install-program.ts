@@ -1,5 +1,6 @@
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { recordProgram, sha256Of } from './cached-program.ts';
 
 export interface ProgramPlace {
   /** Where the finished program goes. */
@@ -23,6 +24,7 @@ export async function installProgram(
     const program = await make(draft);
     await chmod(program, 0o755);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await recordProgram(target, await sha256Of(program));
     await rename(program, target);
   } finally {
     await rm(draft, { recursive: true, force: true });

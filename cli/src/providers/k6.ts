@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { ComponentContext } from './component.ts';
-import { findOnPath, isExecutable } from './executables.ts';
+import { checkCached } from './cached-program.ts';
+import type { Availability, ComponentContext } from './component.ts';
+import { findOnPath } from './executables.ts';
 import { buildGoProgram } from './go-build.ts';
 import { k6ImageWay } from './k6-image.ts';
 import { available, installable, unavailable } from './provider-checks.ts';
@@ -42,20 +43,24 @@ function installedWay({ env }: Pick<ComponentContext, 'env'>): ToolWay {
 }
 
 function cacheWay(context: Pick<ComponentContext, 'cacheDir'>): ToolWay {
-  const file = cachedFile(context);
+  // One out of an image was not compared with a pinned checksum: it does not pass for one that was.
+  const files = [cachedFile(context), cachedImageFile(context)];
   return {
     kind: 'cache',
-    check: async () =>
-      (await isExecutable(file))
-        ? available('cache', file)
-        : unavailable('cache', 'neither downloaded nor built on this machine yet'),
-    file: async () => file,
+    async check() {
+      const checks = await Promise.all(files.map(checkCached));
+      return checks.find((one) => one.available) ?? (checks[0] as Availability);
+    },
+    async file() {
+      for (const file of files) if ((await checkCached(file)).available) return file;
+      return files[0] as string;
+    },
   };
 }
 
 /** Once copied out of its image, k6 is found in the cache. */
 function imageWay(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolWay {
-  const file = cachedFile(context);
+  const file = cachedImageFile(context);
   return { ...k6ImageWay(file, context), file: async () => file };
 }
 
@@ -83,6 +88,10 @@ function goWay(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolWay {
 
 function cachedFile({ cacheDir }: Pick<ComponentContext, 'cacheDir'>): string {
   return join(cacheDir, `k6-${K6_VERSION}`, 'k6');
+}
+
+function cachedImageFile({ cacheDir }: Pick<ComponentContext, 'cacheDir'>): string {
+  return join(cacheDir, `k6-${K6_VERSION}-image`, 'k6');
 }
 
 async function versionOf(file: string, env: NodeJS.ProcessEnv): Promise<string> {

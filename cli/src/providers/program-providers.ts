@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { checkCached } from './cached-program.ts';
 import type {
   Address,
   ComponentContext,
@@ -8,7 +9,7 @@ import type {
   Provider,
   ProviderKind,
 } from './component.ts';
-import { findOnPath, isExecutable } from './executables.ts';
+import { findOnPath } from './executables.ts';
 import { buildGoProgram, type GoProgram } from './go-build.ts';
 import { httpProbe } from './http-probe.ts';
 import { available, installable, nothing, unavailable } from './provider-checks.ts';
@@ -98,10 +99,7 @@ function cacheWay(program: Program, context: ComponentContext): Provider {
   const file = cachedFile(program, context);
   return {
     kind: 'cache',
-    check: async () =>
-      (await isExecutable(file))
-        ? available('cache', file)
-        : unavailable('cache', 'neither downloaded nor built on this machine yet'),
+    check: () => checkCached(file),
     launch: () => launchProgram(program, context, 'cache', file),
   };
 }
