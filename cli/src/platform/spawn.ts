@@ -51,8 +51,9 @@ export async function spawnProcess(options: SpawnOptions): Promise<Running> {
   try {
     options.onStart(identity, options.stopSignal);
   } catch (error) {
-    // Unknown to the guardian it could outlive us.
+    // Unknown to the guardian it could outlive us. Whoever reads the error may rely on its end.
     signalGroup(pid, 'SIGKILL');
+    await ended;
     throw error;
   }
   const endedAndCleaned = ended.then((how) => {
