@@ -79,7 +79,7 @@ describe.skipIf(jaeger === undefined)('Jaeger and the built-in store', () => {
     expect(ofJaeger).toEqual(builtIn);
   });
 
-  it('trace assert judges what Jaeger answers', async () => {
+  it('trace assert judges what the supervisor has, beside a Jaeger', async () => {
     expect((await shop.instance('jaeger')).status).toBe('ready');
     const { traceId = '' } = await place(shop);
     const { code, stdout, stderr } = await shop.shopctl('trace', 'assert', traceId);

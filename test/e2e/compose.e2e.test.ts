@@ -12,7 +12,7 @@ import { flagFile, writeFlags } from '../../cli/src/flags/flag-file.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { serviceNames } from '../../cli/src/platform/services.ts';
 import { containerImages } from '../../cli/src/providers/docker-plans.ts';
-import { createBackend } from '../../cli/src/trace/backend.ts';
+import { createJaegerBackend } from '../../cli/src/trace/backend.ts';
 import { openShell } from './support/cli-run.ts';
 import { place } from './support/client.ts';
 import { findEngine } from './support/engine.ts';
@@ -69,7 +69,7 @@ describe.skipIf(!canRun)('docker compose up', () => {
     const { status, body, traceId = '' } = await place({ gatewayUrl });
     expect({ status, body }).toMatchObject({ status: 201, body: { status: 'Confirmed' } });
     await eventually('31 spans', { withinMs: TRACE_LIMIT_MS }, async () => {
-      return (await createBackend(jaegerUrl).trace(traceId)).spans.length === SPANS;
+      return (await createJaegerBackend(jaegerUrl).trace(traceId)).spans.length === SPANS;
     });
   });
 
@@ -78,7 +78,7 @@ describe.skipIf(!canRun)('docker compose up', () => {
     await eventually('an order with both versions of its event', { withinMs: TRACE_LIMIT_MS }, async () => {
       const { traceId = '' } = await place({ gatewayUrl });
       const published = async () => {
-        const { spans } = await createBackend(jaegerUrl).trace(traceId);
+        const { spans } = await createJaegerBackend(jaegerUrl).trace(traceId);
         return spans.map(({ name }) => name).filter((name) => name.startsWith('publish '));
       };
       await eventually('its event', { withinMs: TRACE_LIMIT_MS }, async () => (await published()).length > 0);

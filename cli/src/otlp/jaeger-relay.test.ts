@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, it } from 'vitest';
+import { createBackend } from '../trace/backend.ts';
 import { createJaegerRelay, type JaegerRelay } from './jaeger-relay.ts';
 import type { TracesData } from './otlp-json.ts';
 import { type OtlpReceiver, startOtlpReceiver } from './receiver.ts';
@@ -76,6 +77,15 @@ it('passes the spans that services export on to Jaeger, and reads traces from it
   await expect.poll(() => jaeger.taken).toEqual(['POST']);
   const answer = await fetch(`${telemetry.url}/api/v3/traces/${TRACE}?start_time=1`);
   expect(await answer.json()).toEqual({ path: `/api/v3/traces/${TRACE}?start_time=1`, taken: ['POST'] });
+});
+
+it('is not what assertions read: a span that Jaeger does not take is there all the same', async () => {
+  const jaeger = await fakeJaeger();
+  const telemetry = await receiver();
+  telemetry.relay(relayTo(jaeger));
+  jaeger.refuse = true;
+  await post(telemetry.url, exported('POST'));
+  expect((await createBackend(telemetry.url).trace(TRACE)).spans).toMatchObject([{ name: 'POST' }]);
 });
 
 it('keeps spans while Jaeger refuses them and sends them in order when it takes them', async () => {

@@ -165,6 +165,23 @@ describe('POST /v1/traces', () => {
     expect((await createBackend(receiver.url).trace(newest)).spans).toHaveLength(1);
   });
 
+  it('says of a trace that may be what is left of a forgotten one that it may not be whole', async () => {
+    const receiver = await start({ maxTraceBytes: 20_000, maxEvictions: 10 });
+    const idOf = (index: number) => index.toString(16).padStart(32, '0');
+    for (let index = 1; index <= 100; index++) {
+      await post(receiver, '/v1/traces', tracesOf([aSpan(index, { traceId: idOf(index) })]));
+    }
+    expect(receiver.traces.wasEvicted(idOf(1))).toBe(false);
+    const later = String(BigInt(Date.now() + 60_000) * 1_000_000n);
+    const late = { traceId: idOf(1), parentSpanId: '1'.repeat(16), startTimeUnixNano: later };
+    const root = { traceId: idOf(200), startTimeUnixNano: later };
+    await post(receiver, '/v1/traces', tracesOf([aSpan(7, late), aSpan(200, root)]));
+    const found = await createBackend(receiver.url).trace(idOf(1));
+    expect(found).toMatchObject({ incomplete: 'it may be the rest of a trace that was evicted long ago' });
+    expect(found.spans).toHaveLength(1);
+    expect(await createBackend(receiver.url).trace(idOf(200))).toMatchObject({ incomplete: undefined });
+  });
+
   it('keeps a limited number of spans of one trace and says that there were more', async () => {
     const receiver = await start({ maxSpansPerTrace: 2 });
     await post(receiver, '/v1/traces', tracesOf([aSpan(1), aSpan(2), aSpan(3)]));

@@ -18,6 +18,7 @@ export interface ReceiverLimits extends TraceLimits, MetricLimits, LogLimits {
 const defaultReceiverLimits: ReceiverLimits = {
   maxTraceBytes: 64 * 1024 ** 2,
   maxSpansPerTrace: 2_000,
+  maxEvictions: 20_000,
   maxSeries: 20_000,
   maxInstances: 200,
   staleAfterMs: 3_500,
@@ -204,8 +205,9 @@ const readRoutes: Readonly<Record<string, (query: URLSearchParams, stores: Store
 function readTrace(traceId: string, traces: TraceStore): Answer {
   const trace = traces.get(traceId);
   if (trace === undefined) return notFound(traces.wasEvicted(traceId) ? 'Trace was evicted' : 'No traces found');
-  const { resourceSpans, truncatedSpans } = trace;
-  return { status: 200, body: { result: { resourceSpans }, ...(truncatedSpans > 0 && { truncatedSpans }) } };
+  const { resourceSpans, truncatedSpans, isFragment } = trace;
+  const limits = { ...(truncatedSpans > 0 && { truncatedSpans }), ...(isFragment && { isFragment }) };
+  return { status: 200, body: { result: { resourceSpans }, ...limits } };
 }
 
 /** As Jaeger's HTTP gateway says it. */

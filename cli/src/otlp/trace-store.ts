@@ -18,6 +18,8 @@ export interface TraceLimits {
   readonly maxTraceBytes: number;
   /** Spans kept of one trace; further ones are counted and not kept. */
   readonly maxSpansPerTrace: number;
+  /** Evicted ids that are remembered, so that a late span does not bring a fragment of its trace back. */
+  readonly maxEvictions: number;
 }
 
 /** A span in little memory: attributes lie flat (key, value, key, value, ...), shared texts are held once. */
@@ -68,6 +70,8 @@ export interface TraceStats {
 export interface FoundTrace {
   readonly resourceSpans: ResourceSpans[];
   readonly truncatedSpans: number;
+  /** Its older spans may have been evicted so long ago that the store does not remember it. */
+  readonly isFragment: boolean;
   /** ms since 1970. */
   readonly lastReceivedAt: number;
 }
@@ -88,13 +92,12 @@ export interface TraceStore {
 /** Estimated bytes of a stored span besides attributes and events, measured over 78,000 spans: object, ids, Map entry. */
 const SPAN_BYTES = 560;
 const SLOT_BYTES = 16;
-/** Evicted ids that are remembered, so that a late span does not bring a fragment of its trace back. */
-const REMEMBERED_EVICTIONS = 20_000;
-
 /** Traces in bounded memory. A span id is kept once per trace; late spans join their trace. */
 export function createTraceStore(limits: TraceLimits): TraceStore {
   const traces = new Map<string, StoredTrace>();
-  const evicted = new Set<string>();
+  const evicted = new Map<string, number>();
+  /** When the newest of the traces whose eviction is no longer remembered last received a span, ms since 1970. */
+  let forgottenUntil: number | undefined;
   const services = new Set<string>();
   const origins = new Map<string, Origin>();
   const intern = createInterner(20_000);
@@ -159,15 +162,24 @@ export function createTraceStore(limits: TraceLimits): TraceStore {
       stats.bytes -= trace.bytes;
       stats.spans -= trace.spans.size;
       stats.evictedTraces++;
-      rememberEviction(traceId);
+      rememberEviction(traceId, trace.lastReceivedAt);
     }
   }
 
-  function rememberEviction(traceId: string): void {
-    evicted.add(traceId);
-    if (evicted.size <= REMEMBERED_EVICTIONS) return;
+  function rememberEviction(traceId: string, lastReceivedAt: number): void {
+    evicted.set(traceId, lastReceivedAt);
+    if (evicted.size <= limits.maxEvictions) return;
     const [oldest] = evicted;
-    if (oldest !== undefined) evicted.delete(oldest);
+    if (oldest === undefined) return;
+    evicted.delete(oldest[0]);
+    forgottenUntil = Math.max(forgottenUntil ?? 0, oldest[1]);
+  }
+
+  /** Once an eviction is forgotten, a trace without its first span, or one as old as that, may have been evicted before. */
+  function isFragment(spans: readonly StoredSpan[]): boolean {
+    if (forgottenUntil === undefined) return false;
+    const until = BigInt(forgottenUntil) * 1_000_000n;
+    return spans.every(({ parentSpanId }) => parentSpanId !== '') || spans.some(({ start }) => BigInt(start) <= until);
   }
 
   return {
@@ -193,6 +205,7 @@ export function createTraceStore(limits: TraceLimits): TraceStore {
       return {
         resourceSpans: toResourceSpans(traceId, trace.spans.values()),
         truncatedSpans: trace.truncated,
+        isFragment: isFragment([...trace.spans.values()]),
         lastReceivedAt: trace.lastReceivedAt,
       };
     },

@@ -35,15 +35,18 @@ export interface MetricSource extends Pick<TelemetryBackend, 'metrics'> {
 /** Longest wait for one answer, in ms. */
 const TIMEOUT_MS = 5_000;
 
-/** Reads traces from Jaeger 2 or the built-in store (`/api/v3`), metrics and logs from the latter. */
+/**
+ * Reads the supervisor's own stores, also while a Jaeger answers `/api/v3/`: what is on its way to Jaeger, or was dropped on
+ * it, is in no process's accounts. A trace that the store has let go of is read from Jaeger, and may not be whole.
+ */
 export function createBackend(baseUrl: string): TelemetryBackend & MetricSource {
   return {
     async trace(traceId) {
-      const answer = await get(baseUrl, `/api/v3/traces/${encodeURIComponent(traceId)}`);
-      if (answer.status === 404) return { spans: [], incomplete: evictionOf(answer.body) };
-      const { result, truncatedSpans } = expectOk(baseUrl, answer) as { result?: TracesData; truncatedSpans?: number };
-      const incomplete = truncatedSpans ? `${truncatedSpans} spans beyond the store's limit were not kept` : undefined;
-      return { spans: readSpans(result ?? {}), incomplete };
+      const own = await get(baseUrl, `/api/traces/${encodeURIComponent(traceId)}`);
+      if (own.status !== 404) return traceIn(baseUrl, own);
+      const incomplete = evictionOf(own.body);
+      if (incomplete === undefined) return { spans: [], incomplete };
+      return { ...(await createJaegerBackend(baseUrl).trace(traceId)), incomplete };
     },
     async metrics(names) {
       const query = new URLSearchParams(names.map((name): [string, string] => ['name', name]));
@@ -59,6 +62,29 @@ export function createBackend(baseUrl: string): TelemetryBackend & MetricSource 
       return (expectOk(baseUrl, answer) as { logs: LogRecord[] }).logs;
     },
   };
+}
+
+/** Reads traces from a Jaeger 2 at its query address. */
+export function createJaegerBackend(baseUrl: string): TraceBackend {
+  return {
+    async trace(traceId) {
+      const answer = await get(baseUrl, `/api/v3/traces/${encodeURIComponent(traceId)}`);
+      return answer.status === 404 ? { spans: [], incomplete: undefined } : traceIn(baseUrl, answer);
+    },
+  };
+}
+
+function traceIn(baseUrl: string, answer: Answer): RecordedTrace {
+  const { result, truncatedSpans, isFragment } = expectOk(baseUrl, answer) as {
+    result?: TracesData;
+    truncatedSpans?: number;
+    isFragment?: boolean;
+  };
+  const reasons = [
+    ...(truncatedSpans ? [`${truncatedSpans} spans beyond the store's limit were not kept`] : []),
+    ...(isFragment ? ['it may be the rest of a trace that was evicted long ago'] : []),
+  ];
+  return { spans: readSpans(result ?? {}), incomplete: reasons.length > 0 ? reasons.join('; ') : undefined };
 }
 
 interface Answer {
