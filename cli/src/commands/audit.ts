@@ -22,7 +22,7 @@ export const register: Register = (program, deps) => {
       (text) => parseSince(text),
     )
     .option('--settle <seconds>', 'how long what is under way may take to end first', parseCount, 10)
-    .option('--history <file>', 'what clients were told, NDJSON {orderId, status, time, key}: checks I2 and I3')
+    .option('--history <file>', 'what clients were told, NDJSON {orderId, status, reason, time, key}: checks I2 and I3')
     .option('--dead-letters <count>', 'poison messages that were injected on purpose', parseCount, 0)
     .action(async (options: AuditCommandOptions) => {
       const { runAudit } = await import('../audit/run-audit.ts');
