@@ -42,6 +42,9 @@ describe('exit codes', { timeout: 20_000 }, () => {
     [['up', 'ordes'], exitCodes.usage],
     [['up', '--replicas', 'orders=0'], exitCodes.usage],
     [['status', '--project', 'Not A Name'], exitCodes.usage],
+    [['-p', 'Not A Name', 'status'], exitCodes.usage],
+    [['-p', 'other', 'status'], exitCodes.notRunning],
+    [['up', '--port', '70000'], exitCodes.usage],
     [['chaos', 'run', 'E08', '--repeat', '0'], exitCodes.usage],
     [['chaos', 'run', 'E08', '--plant', 'no-such-bug'], exitCodes.usage],
     [['chaos', 'run', 'E08', '--junit', '/no/such/folder/out.xml'], exitCodes.usage],
@@ -77,6 +80,17 @@ describe('exit codes', { timeout: 20_000 }, () => {
   it.each([[['--json']], [['--format', 'json']]])('says it as JSON where %j is asked for', async (asked) => {
     const { stderr } = await shopctl('status', '--nope', ...asked);
     expect(JSON.parse(stderr)).toMatchObject({ error: { what: "unknown option '--nope'", exitCode: 2 } });
+  });
+
+  it('a project named before the command is named in what to do next', async () => {
+    const { stderr } = await shopctl('-p', 'other', 'status');
+    expect(stderr).toContain('"shopctl up -p other"');
+  });
+
+  it('an option of another tool is answered with ours', async () => {
+    const { code, stderr } = await shopctl('chaos', 'inject', 'orders', 'pause', '--for', '20s');
+    expect(code).toBe(exitCodes.usage);
+    expect(stderr).toContain('Did you mean --ttl?');
   });
 
   it('of doctor tell a state that cannot be read, with everything else', async () => {
@@ -130,6 +144,8 @@ describe('completion', () => {
     [['shopctl', 'restart', 'ord'], 'orders'],
     [['shopctl', 'up', '--wait-t'], '--wait-timeout'],
     [['shopctl', 'completion', 'f'], 'fish'],
+    [['shopctl', 'chaos', 'inject', 'orders-p'], 'orders-payments'],
+    [['shopctl', 'chaos', 'inject', 'lat'], 'latency'],
   ])('in bash completes %j to %s', async (words, expected) => {
     const list = words.map((word) => `'${word}'`).join(' ');
     const script = `${completionScript('bash', shape)}

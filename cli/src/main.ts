@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { register as registerAudit } from './commands/audit.ts';
 import { register as registerBuild } from './commands/build.ts';
 import { register as registerChaos } from './commands/chaos.ts';
@@ -70,6 +70,13 @@ export function createProgram(deps: CommandDeps, registers: readonly Register[] 
     .description('An order platform on your machine, with traces, load and chaos to test it by.')
     .version(versionText(), '-V, --version')
     .showSuggestionAfterError()
+    // Every command has it; before the command it means the same.
+    .addOption(new Option('-p, --project <name>').hideHelp())
+    .enablePositionalOptions()
+    .hook('preAction', (program, action) => {
+      const { project } = program.opts();
+      if (project !== undefined && action.opts().project === undefined) action.setOptionValue('project', project);
+    })
     // What is wrong with a command line is told like every other error: see `usageError`.
     .configureOutput({ outputError: () => undefined })
     .configureHelp({ showGlobalOptions: true })
@@ -144,10 +151,15 @@ function tellUsage(error: CommanderError, { args, program, output }: CommandLine
   return exitCodes.usage;
 }
 
+/** What other tools call options of `inject`; by their letters they are like others. */
+const otherNames: Readonly<Record<string, string>> = { '--for': '--ttl', '--duration': '--ttl' };
+
 /** "error: option '--rate' argument 'x' is invalid. expected a number" and "(Did you mean status?)" in our form. */
 function usageError({ message }: CommanderError, command: string): CliError {
-  const [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
+  let [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
   const [said = '', why] = what.split(' is invalid. ');
+  const meant = otherNames[/^unknown option '([^']+)'/.exec(said)?.[1] ?? ''];
+  if (meant !== undefined && command === 'shopctl chaos inject') suggestion = `(Did you mean ${meant}?)`;
   return new CliError({
     what: why === undefined ? said : `${said} is invalid`,
     ...((why ?? suggestion) && { why: why ?? suggestion?.replace(/^\((.*)\)$/, '$1') }),

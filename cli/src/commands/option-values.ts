@@ -20,6 +20,16 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
+export function isPort(text: string): boolean {
+  return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535;
+}
+
+/** A TCP port. */
+export function parsePort(text: string): number {
+  if (!isPort(text)) throw new InvalidArgumentError('expected a port from 1 to 65535');
+  return Number(text);
+}
+
 /** A whole number from 1 on: with none there would be nothing to do, and nothing to judge. */
 export function parsePositive(text: string): number {
   if (!/^0*[1-9]\d*$/.test(text)) throw new InvalidArgumentError('expected a whole number, 1 or more');

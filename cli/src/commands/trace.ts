@@ -22,10 +22,10 @@ export const register: Register = (program, deps) => {
 function registerShow(trace: Command, deps: CommandDeps): void {
   withCommonOptions(trace.command('show'))
     .description('print a trace as a tree')
-    .argument('<id>', 'trace id, 32 hexadecimal digits, or a traceparent', parseTraceId)
-    .action(async (traceId: string, options: CommonOptions) => {
+    .argument('<id>', 'trace id (32 hexadecimal digits), traceparent, or an order: 6 characters of its id or more')
+    .action(async (id: string, options: CommonOptions) => {
       const { runTraceShow } = await import('../trace/run-trace.ts');
-      await runTraceShow(traceId, options, deps);
+      await runTraceShow({ traceId: traceIdIn(id), order: id }, options, deps);
     });
 }
 
@@ -44,8 +44,12 @@ function registerAssert(trace: Command, deps: CommandDeps): void {
 }
 
 /** A trace id, or the one inside a W3C traceparent. */
+function traceIdIn(text: string): string | undefined {
+  return /^(?:[0-9a-f]{2}-)?([0-9a-f]{32})(?:-[0-9a-f]{16}-[0-9a-f]{2})?$/.exec(text.toLowerCase())?.[1];
+}
+
 function parseTraceId(text: string): string {
-  const id = /^(?:[0-9a-f]{2}-)?([0-9a-f]{32})(?:-[0-9a-f]{16}-[0-9a-f]{2})?$/.exec(text.toLowerCase())?.[1];
+  const id = traceIdIn(text);
   if (id === undefined) throw new InvalidArgumentError('expected 32 hexadecimal digits');
   return id;
 }

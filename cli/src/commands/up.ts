@@ -2,13 +2,14 @@ import type { PlantName } from '@shop/kit/plants.ts';
 import { type Command, Option } from 'commander';
 import { type RuntimeKind, runtimeKinds } from '../platform/service-runtime.ts';
 import { type CommandDeps, type CommonOptions, type Register, withCommonOptions } from './deps.ts';
-import { parsePlantNames, parseProviders, parseReplicas, parseSeconds } from './option-values.ts';
+import { parsePlantNames, parsePort, parseProviders, parseReplicas, parseSeconds } from './option-values.ts';
 
 export interface UpOptions extends CommonOptions {
   /** Seconds. */
   readonly waitTimeout?: number;
   readonly replicas?: Readonly<Record<string, number>>;
   readonly provider?: Readonly<Record<string, string>>;
+  readonly port?: number;
   readonly direct?: boolean;
   readonly runtime?: RuntimeKind;
   readonly plant?: readonly PlantName[];
@@ -26,6 +27,7 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
     .option('--wait-timeout <seconds>', 'readiness limit (default: 180; SHOPCTL_WAIT_TIMEOUT)', parseSeconds)
     .option('--replicas <service=count>', 'replicas of a service; may be repeated', parseReplicas)
     .option('--provider <component=kind>', 'forces where a component comes from; may be repeated', parseProviders)
+    .option('--port <port>', 'where the gateway listens (default: 8080, or the next free one; SHOPCTL_PORT)', parsePort)
     .option('--direct', 'wire services without Toxiproxy')
     .option('--no-direct', 'wire services through Toxiproxy again')
     .addOption(

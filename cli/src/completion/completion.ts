@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { faults, targetsOf } from '../chaos/catalog.ts';
 import { experimentIds } from '../experiments/format/ids.ts';
 import { imageSubjects } from '../images/images.ts';
 import { cloneRoot } from '../platform/project.ts';
@@ -21,6 +22,8 @@ export type Shell = 'bash' | 'zsh' | 'fish';
 const valuesOf: Readonly<Record<string, () => readonly string[]>> = {
   service: () => serviceNames,
   image: () => imageSubjects,
+  target: () => [...new Set(faults.flatMap(({ scope }) => targetsOf(scope)))],
+  fault: () => faults.map(({ name }) => name),
   experiment: () => experimentIds(cloneRoot()),
 };
 

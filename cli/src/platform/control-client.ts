@@ -21,6 +21,8 @@ export interface UpRequest {
   readonly runtime?: RuntimeKind;
   /** Component to provider kind. */
   readonly providers: Readonly<Record<string, string>>;
+  /** Where the gateway listens; absent: as before, 8080 or the next free one at first. */
+  readonly port?: number;
   /** Known bugs to put back into services; absent means none, also where there were some. */
   readonly plants?: readonly PlantName[];
   /** Readiness limit in ms. */

@@ -11,6 +11,8 @@ export interface PlanRequest {
   /** What services run as; absent means as processes. */
   readonly runtime?: RuntimeKind;
   readonly providers: Readonly<Record<string, string>>;
+  /** Where the gateway listens; absent: as before, 8080 or the next free one at first. */
+  readonly port?: number;
   /** Known bugs to put back; absent means none. */
   readonly plants?: readonly PlantName[];
 }

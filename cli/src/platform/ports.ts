@@ -2,12 +2,16 @@ import { randomInt } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { type ProjectLock, takeProjectLock } from './project-lock.ts';
 
 /** Hands out loopback ports, the same ones at the next start where they are still free. */
 export interface PortBook {
   /** The port of an owner's door (`orders-1`, `stock-1:health`): remembered, or a free one. */
   reserve(owner: string, preferred?: number): Promise<number>;
+  /** This port and no other. Throws CliError: 2 when the owner has another one already, 3 when somebody has it. */
+  require(owner: string, port: number): Promise<number>;
   /** Keeps the port of something that runs already, without asking whether it is free. */
   keep(owner: string, port: number): void;
   /** What to remember for the next start. */
@@ -63,6 +67,25 @@ export function createPortBook(remembered: Readonly<Record<string, number>>, cla
         if (await take(owner, port)) return port;
       }
       throw new Error(`no free port for ${owner} among ${ATTEMPTS} tried between ${FIRST_PORT} and ${LAST_PORT}`);
+    },
+    async require(owner, port) {
+      const already = ports.get(owner);
+      if (already === port) return port;
+      if (already !== undefined) {
+        throw new CliError({
+          what: `${owner} cannot move to port ${port} while the platform runs`,
+          why: `it listens on port ${already}, and clients know that one`,
+          next: `run "shopctl down", then "shopctl up --port ${port}"`,
+          exitCode: exitCodes.usage,
+        });
+      }
+      if (await take(owner, port)) return port;
+      throw new CliError({
+        what: `port ${port} is taken`,
+        why: `another program, or another project, has it; ${owner} was to listen there`,
+        next: 'choose another one with --port, or none, and the next free one from 8080 on is taken',
+        exitCode: exitCodes.unavailable,
+      });
     },
     keep: (owner, port) => void ports.set(owner, port),
     async release() {

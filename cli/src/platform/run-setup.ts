@@ -77,7 +77,9 @@ async function installAll(
       if (problem === undefined) continue;
       if (required.includes(component) || component in forced || deps.signal.aborted) throw problem;
       failed.push(component);
-      deps.output.warn(`${problem.message}\n${problem.why ?? ''}`);
+      deps.output.warn(
+        `${component} is not installed, and the platform goes on without it: ${problem.message}\n${problem.why ?? ''}`,
+      );
     }
     return failed;
   } finally {
@@ -127,7 +129,8 @@ async function install(
     progress.succeed(`${component} installed in ${formatDuration(performance.now() - began)}`);
     return undefined;
   } catch (error) {
-    progress.fail(`${component} not installed`);
+    // Whether that matters is for the caller to say: the platform goes on without most.
+    progress.stop();
     return error as Error;
   }
 }

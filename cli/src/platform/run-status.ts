@@ -1,7 +1,9 @@
 import type { CommandDeps, CommonOptions } from '../commands/deps.ts';
+import type { Output } from '../output/output.ts';
 import type { Style } from '../output/style.ts';
 import { formatTable } from '../output/table.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
+import { cutText } from '../shop/wrap.ts';
 import { createControlClient } from './control-client.ts';
 import { describePlants } from './planted.ts';
 import type { ActiveFault, InstanceState, InstanceStatus, PlatformState } from './state.ts';
@@ -10,7 +12,7 @@ import { unknownService } from './unknown-service.ts';
 /** `shopctl status`. */
 export async function runStatus(options: CommonOptions, deps: CommandDeps): Promise<void> {
   const state = await createControlClient(deps.projectFrom(options)).state();
-  deps.output.result(state, () => describe(state, deps.output.style));
+  deps.output.result(state, () => describe(state, deps.output));
 }
 
 /** `shopctl port SERVICE`. */
@@ -24,7 +26,7 @@ export async function runPort(service: string, options: CommonOptions, deps: Com
   );
 }
 
-function describe(state: PlatformState, style: Style): string {
+function describe(state: PlatformState, { style, columns }: Pick<Output, 'style' | 'columns'>): string {
   const services = state.instances.filter(({ kind }) => kind === 'service');
   const components = state.instances.filter(({ kind }) => kind === 'component');
   const memory = services.reduce((sum, { rssBytes = 0 }) => sum + rssBytes, 0);
@@ -35,8 +37,15 @@ function describe(state: PlatformState, style: Style): string {
       services.map((instance) => row(instance, style)),
     ),
     formatTable(
-      ['COMPONENT', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY', 'FROM'],
-      components.map((instance) => [...row(instance, style), `${instance.detail ?? ''} (${instance.provider})`]),
+      ['COMPONENT', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY'],
+      components.map((instance) => row(instance, style)),
+    ),
+    formatTable(
+      ['COMPONENT', 'FROM'],
+      components.map(({ name, detail = '', provider }) => [
+        name,
+        cutText(`${provider}: ${detail}`, columns - LONGEST_COMPONENT - 2),
+      ]),
     ),
     `memory of the services: ${formatBytes(memory)}`,
     ...describePlants(state.plants).map(style.red),
@@ -44,6 +53,9 @@ function describe(state: PlatformState, style: Style): string {
     ...reasons(state.instances),
   ].join('\n\n');
 }
+
+/** `toxiproxy` and the heading are 9 characters. */
+const LONGEST_COMPONENT = 9;
 
 /** A container is not a process of ours; it exists in these states. */
 const runsAs: readonly InstanceStatus[] = ['starting', 'ready', 'unready', 'stopping'];

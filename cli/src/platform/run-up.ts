@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { refuseLeftFaults } from '../chaos/dirty.ts';
 import type { CommandDeps } from '../commands/deps.ts';
+import { isPort } from '../commands/option-values.ts';
 import type { UpOptions } from '../commands/up.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -52,6 +53,7 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
       replicas: options.replicas ?? {},
       ...directOption(options, config.direct, env),
       ...(runtime && { runtime }),
+      ...portOption(options, env),
       providers: { ...config.providers, ...options.provider },
       ...(options.plant && { plants: options.plant }),
       waitTimeoutMs: waitSeconds * 1000,
@@ -110,6 +112,17 @@ function fromEnv({ SHOPCTL_WAIT_TIMEOUT: text }: NodeJS.ProcessEnv): number | un
   throw new CliError({
     what: `SHOPCTL_WAIT_TIMEOUT is "${text}"`,
     next: 'set it to a number of seconds above 0, or unset it',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function portOption({ port }: UpOptions, { SHOPCTL_PORT: text }: NodeJS.ProcessEnv): { port?: number } {
+  if (port !== undefined) return { port };
+  if (text === undefined || text === '') return {};
+  if (isPort(text)) return { port: Number(text) };
+  throw new CliError({
+    what: `SHOPCTL_PORT is "${text}"`,
+    next: 'set it to a port from 1 to 65535, or unset it',
     exitCode: exitCodes.usage,
   });
 }

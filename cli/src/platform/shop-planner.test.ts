@@ -106,6 +106,30 @@ describe('fingerprints decide what is restarted', () => {
   });
 });
 
+describe("the gateway's port", () => {
+  it('is the one that is asked for, and is kept', async () => {
+    const one = await planner();
+    const port = 20_810;
+    expect(await one.plan({ ...everything, port })).toMatchObject({
+      gatewayUrl: `http://127.0.0.1:${port}`,
+      warnings: [],
+    });
+    expect(await one.plan(everything)).toMatchObject({ gatewayUrl: `http://127.0.0.1:${port}`, warnings: [] });
+  });
+
+  it('is told when the usual one is taken, once', async () => {
+    const taken = createServer();
+    // Another program, or another project of ours, may have it already.
+    await new Promise<void>((resolve) => taken.once('error', () => resolve()).listen(8080, '127.0.0.1', resolve));
+    const one = await planner();
+    expect((await one.plan(everything)).warnings).toEqual([
+      expect.stringMatching(/^port 8080 is taken: the gateway listens on \d+ \("shopctl up --port" chooses one\)$/),
+    ]);
+    expect((await one.plan(everything)).warnings).toEqual([]);
+    taken.close();
+  });
+});
+
 describe('a provider', () => {
   it('that serves already may be named again', async () => {
     const one = await planner();

@@ -45,6 +45,8 @@ export interface ShopPlannerOptions {
 }
 
 const LOOPBACK = '127.0.0.1';
+/** The instance that clients know. */
+const GATEWAY = 'gateway-1';
 
 /** Plans the six services, their components, the proxies between them and the telemetry receiver. */
 export async function createShopPlanner(options: ShopPlannerOptions): Promise<Planner> {
@@ -151,7 +153,11 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   ]);
   const proxy = typeof toxiproxy === 'string' ? undefined : toxiproxy;
   const replicasOf = (name: string) => request.replicas[name] ?? 1;
+  const gatewayBefore = planning.ports.all()[GATEWAY];
+  // First of all, so that nothing has been reserved when it cannot be had.
+  if (request.port !== undefined) await planning.ports.require(GATEWAY, request.port);
   const ports = await reserveServicePorts(planning.ports, services, replicasOf);
+  const gatewayPort = ports.get(GATEWAY)?.main;
   const endOf = (edge: Edge, replica: number): Address | undefined => {
     if (edge.to === 'postgres') return postgres?.address;
     if (edge.to === 'rabbitmq') return rabbitmq?.address;
@@ -202,8 +208,19 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     direct: proxy === undefined,
     runtime: runtime.kind,
     plants,
-    warnings: typeof toxiproxy === 'string' ? [toxiproxy] : [],
+    warnings: [
+      ...(typeof toxiproxy === 'string' ? [toxiproxy] : []),
+      ...(wanted.has('gateway') ? movedGateway({ gatewayPort, gatewayBefore, asked: request.port }) : []),
+    ],
   };
+}
+
+/** Nobody looks for the gateway elsewhere without being told, once. */
+function movedGateway(ports: { gatewayPort?: number; gatewayBefore?: number; asked?: number }): string[] {
+  const { gatewayPort, gatewayBefore, asked } = ports;
+  const usual = gatewayBefore ?? services.find(({ name }) => name === 'gateway')?.preferredPort;
+  if (asked !== undefined || gatewayPort === usual) return [];
+  return [`port ${usual} is taken: the gateway listens on ${gatewayPort} ("shopctl up --port" chooses one)`];
 }
 
 function runtimeOf({ runtime = 'process' }: PlanRequest, { project, registry, env }: Planning) {

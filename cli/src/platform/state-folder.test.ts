@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -25,6 +25,12 @@ it('says where and why it cannot, and what to do', async () => {
     next: expect.stringContaining('SHOPCTL_HOME'),
     exitCode: 3,
   });
+});
+
+it('says so of a folder that is there and read-only', async (test) => {
+  if (process.getuid?.() === 0) return test.skip('root may write everywhere');
+  await mkdir(join(home, 'fixed'), { mode: 0o500 });
+  await expect(makeStateFolder(join(home, 'fixed'))).rejects.toMatchObject({ exitCode: 3 });
 });
 
 it('gives up in a file system that takes no folders', async (test) => {

@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -7,6 +7,8 @@ import { exitCodes } from '../exit-codes.ts';
 export async function makeStateFolder(folder: string): Promise<void> {
   try {
     await makeAll(folder);
+    // One that is there already may be read-only.
+    await access(folder, constants.W_OK);
   } catch (cause) {
     throw new CliError({
       what: `the platform cannot keep its state in ${folder}`,

@@ -115,7 +115,7 @@ describe('trace show', () => {
   it('prints the tree and what it counts', async () => {
     const { receiver, deps, text } = await aPlatformWith(spansOf(confirmed));
     await using _ = receiver;
-    await runTraceShow(TRACE, {}, deps);
+    await runTraceShow({ traceId: TRACE, order: TRACE }, {}, deps);
     expect(text()).toContain('orders         └ outbox relay');
     expect(text()).toContain('31 spans in 6 services, 16 SQL over 5 databases');
   });
@@ -123,6 +123,8 @@ describe('trace show', () => {
   it('fails for a trace that is not known', async () => {
     const { receiver, deps } = await aPlatformWith([]);
     await using _ = receiver;
-    await expect(runTraceShow(TRACE, {}, deps)).rejects.toMatchObject({ exitCode: exitCodes.failed });
+    await expect(runTraceShow({ traceId: TRACE, order: TRACE }, {}, deps)).rejects.toMatchObject({
+      exitCode: exitCodes.failed,
+    });
   });
 });

@@ -2,6 +2,10 @@ import type { CommandDeps, CommonOptions } from '../commands/deps.ts';
 import type { TraceAssertOptions } from '../commands/trace.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import type { PlatformConnection } from '../platform/connection.ts';
+import { withShopDatabases } from '../shop/databases.ts';
+import { type IdRange, parseIdPrefix } from '../shop/id-prefix.ts';
+import { readOrder } from '../shop/orders-table.ts';
 import { createAccountReader } from './accounting.ts';
 import { type AssertResult, assertTrace, type Verdict } from './assert.ts';
 import { createBackend } from './backend.ts';
@@ -10,9 +14,16 @@ import { diffLines, renderDiff } from './diff.ts';
 import { renderTrace } from './render.ts';
 import { buildTree, durationMs, type TraceNode } from './tree.ts';
 
-/** Prints a trace. Throws CliError (1) when the backend does not know it. */
-export async function runTraceShow(traceId: string, options: CommonOptions, deps: CommandDeps): Promise<void> {
-  const { telemetryUrl } = await deps.connect(deps.projectFrom(options));
+/** Prints a trace, by its id or that of its order. Throws CliError (1) when the backend does not know it. */
+export async function runTraceShow(
+  asked: { readonly traceId: string | undefined; readonly order: string },
+  options: CommonOptions,
+  deps: CommandDeps,
+): Promise<void> {
+  const range = asked.traceId === undefined ? parseIdPrefix(asked.order, 'order') : undefined;
+  const connection = await deps.connect(deps.projectFrom(options));
+  const { telemetryUrl } = connection;
+  const traceId = range === undefined ? (asked.traceId as string) : await traceOfOrder(connection, range);
   const { spans, incomplete } = await createBackend(telemetryUrl).trace(traceId);
   if (spans.length === 0) {
     throw new CliError({
@@ -25,6 +36,12 @@ export async function runTraceShow(traceId: string, options: CommonOptions, deps
   const tree = buildTree(spans);
   const document = { traceId, spans: spans.length, roots: tree.roots.map(toJson), orphans: tree.orphans.map(toJson) };
   deps.output.result(document, () => renderTrace(tree, deps.output));
+}
+
+async function traceOfOrder(connection: PlatformConnection, range: IdRange): Promise<string> {
+  const { id, traceId } = await withShopDatabases(connection, (databases) => readOrder(databases, range));
+  if (traceId !== null) return traceId;
+  throw new CliError({ what: `order ${id} has no trace`, why: 'it was placed while its spans were not recorded' });
 }
 
 /** A span and what is under it, as `trace show --json` prints it. */

@@ -30,6 +30,13 @@ function unmet({ failpoints, replicas, env, plant }: PlatformNeeds, state: Platf
   ];
 }
 
+/** With known bugs in it, the platform was most likely started to see whether an experiment finds them. */
+function wayOut({ plants = [] }: PlatformState): string {
+  if (plants.length === 0)
+    return 'run them on a platform of their own with --fresh, or start the platform as they need it';
+  return `give "chaos run" the same known bugs, ${plants.map((plant) => `--plant ${plant}`).join(' ')}, or run them on a platform of their own with --fresh`;
+}
+
 /** Throws CliError (3) when the running platform does not meet what the experiments need. Nothing has happened by then. */
 export function refuseUnmet(experiments: readonly FoundExperiment[], state: PlatformState): void {
   const problems = experiments.flatMap(({ experiment }) => {
@@ -40,7 +47,7 @@ export function refuseUnmet(experiments: readonly FoundExperiment[], state: Plat
   throw new CliError({
     what: 'the running platform is not what these experiments need',
     why: problems.join('\n'),
-    next: 'run them on a platform of their own with --fresh, or start the platform as they need it',
+    next: wayOut(state),
     exitCode: exitCodes.unavailable,
   });
 }
