@@ -15,6 +15,7 @@ import { register as registerLogs } from './commands/logs.ts';
 import { register as registerOrder } from './commands/order.ts';
 import { register as registerOutbox } from './commands/outbox.ts';
 import { register as registerPort } from './commands/port.ts';
+import { register as registerProducts } from './commands/products.ts';
 import { register as registerRestart } from './commands/restart.ts';
 import { register as registerSaga } from './commands/saga.ts';
 import { register as registerSetup } from './commands/setup.ts';
@@ -44,6 +45,7 @@ const commands: readonly Register[] = [
   registerWait,
   registerLogs,
   registerPort,
+  registerProducts,
   registerOrder,
   registerSaga,
   registerOutbox,

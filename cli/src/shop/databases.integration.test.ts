@@ -11,6 +11,7 @@ import { countOpenSagas } from './open-sagas.ts';
 import { readStory } from './order-story.ts';
 import { findOrderId, listEndedSagas, listOpenSagas, listOrders, readCustomer } from './orders-table.ts';
 import { countPendingRows, findRows, listPendingRows, listPublishedRows, unpublishRows } from './outbox-table.ts';
+import { listProducts, listStock } from './run-products.ts';
 import { stuckReasons } from './stuck.ts';
 
 /*
@@ -25,17 +26,14 @@ const OUTBOX_ID = 'b1c2d3e4-1111-4111-8111-111111111111';
 const OWNER = 'a2f1b3c4-0000-4000-8000-000000000001';
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 
-const used: readonly DatabaseName[] = ['orders', 'stock', 'payments', 'shipping'];
+const used: readonly DatabaseName[] = ['catalog', 'orders', 'stock', 'payments', 'shipping'];
 let urls: Record<DatabaseName, string>;
 let databases: ShopDatabases;
 
 beforeAll(async () => {
   const made = await Promise.all(used.map(async (name) => [name, await createDatabase(name)] as const));
   await Promise.all(made.map(([name, database]) => plant(database, rows[name] ?? '')));
-  urls = {
-    catalog: '',
-    ...Object.fromEntries(made.map(([name, { operatorUrl }]) => [name, operatorUrl])),
-  } as typeof urls;
+  urls = Object.fromEntries(made.map(([name, { operatorUrl }]) => [name, operatorUrl])) as typeof urls;
   databases = openShopDatabases(urls);
 }, START_TIMEOUT_MS);
 
@@ -79,6 +77,15 @@ const rows: Partial<Record<DatabaseName, string>> = {
 };
 
 const prefix = (text: string) => parseIdPrefix(text, 'order');
+
+describe('products and stock', () => {
+  it('lists what can be ordered, and what there is of it', async () => {
+    const products = await listProducts(databases);
+    expect(products).toHaveLength(12);
+    expect(products[10]).toEqual({ id: 11, name: 'Concert bandura', priceKopiykas: 5_000_000, currency: 'UAH' });
+    expect((await listStock(databases))[9]).toEqual({ productId: 10, onHand: 10, initial: 10, reserved: 0 });
+  });
+});
 
 describe('the story of an order', () => {
   it('joins what all databases hold for it, without the customer', async () => {
