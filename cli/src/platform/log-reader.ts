@@ -1,4 +1,4 @@
-import { open, readdir } from 'node:fs/promises';
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** One line of a log, of a service (pino JSON) or a component (plain text). */
@@ -59,9 +59,53 @@ export async function readLog(logDir: string, instance: string): Promise<readonl
   return [...older, ...(await openLog(logDir, instance).read())];
 }
 
+/** Where a log ended at some moment, and how it began: a rotated log begins otherwise. */
+export interface LogPosition {
+  readonly bytes: number;
+  readonly head: string;
+}
+
+const HEAD_BYTES = 256;
+
+/** The end of an instance's log now; of one that is not there, its start. */
+export async function logEnd(logDir: string, instance: string): Promise<LogPosition> {
+  const file = join(logDir, `${instance}.log`);
+  const bytes = await stat(file).then(({ size }) => size, sizeOfNone);
+  return { bytes, head: await headOf(file, Math.min(bytes, HEAD_BYTES)) };
+}
+
+function sizeOfNone(error: NodeJS.ErrnoException): number {
+  if (error.code === 'ENOENT') return 0;
+  throw error;
+}
+
+/** The first bytes of a file, fewer when it has fewer. One byte is one character. */
+async function headOf(file: string, bytes: number): Promise<string> {
+  if (bytes === 0) return '';
+  const handle = await openIfThere(file);
+  if (!handle) return '';
+  await using _ = handle;
+  const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(bytes), position: 0 });
+  return buffer.toString('latin1', 0, bytesRead);
+}
+
+/** Lines that were written behind a position, also across one rotation; undefined when older ones are gone by now. */
+export async function readLogSince(
+  logDir: string,
+  instance: string,
+  { bytes, head }: LogPosition,
+): Promise<readonly LogLine[] | undefined> {
+  const [file, older] = [`${instance}.log`, `${instance}.log.1`];
+  const begins = async (name: string) => (await headOf(join(logDir, name), head.length)) === head;
+  if (await begins(file)) return openLog(logDir, instance, file, bytes).read();
+  if (!(await begins(older))) return undefined;
+  const before = await openLog(logDir, instance, older, bytes).read();
+  return [...before, ...(await openLog(logDir, instance).read())];
+}
+
 /** Follows one file of an instance; the log itself unless said otherwise. */
-export function openLog(logDir: string, instance: string, file = `${instance}.log`): LogCursor {
-  const lines = openLines(join(logDir, file));
+export function openLog(logDir: string, instance: string, file = `${instance}.log`, from = 0): LogCursor {
+  const lines = openLines(join(logDir, file), from);
   let lastTimeMs = 0;
   return {
     async read() {
@@ -76,10 +120,7 @@ export function openLog(logDir: string, instance: string, file = `${instance}.lo
 
 /** Bytes after `position` up to the last line end; half a line, or half a character, is left for the next time. */
 async function readFrom(file: string, position: number): Promise<{ text: string; size: number; end: number }> {
-  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    return undefined;
-  });
+  const handle = await openIfThere(file);
   if (!handle) return { text: '', size: position, end: position };
   await using _ = handle;
   const { size } = await handle.stat();
@@ -87,6 +128,13 @@ async function readFrom(file: string, position: number): Promise<{ text: string;
   const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(size - position), position });
   const length = bytesRead === 0 ? 0 : buffer.lastIndexOf(10, bytesRead - 1) + 1;
   return { text: buffer.toString('utf8', 0, length), size, end: position + length };
+}
+
+function openIfThere(file: string): Promise<FileHandle | undefined> {
+  return open(file, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
 }
 
 /** A line of JSON with a time is a record; the first ISO or PostgreSQL-like time in other lines counts as theirs. */

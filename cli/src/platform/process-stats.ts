@@ -92,19 +92,19 @@ function parseCpuTime(text: string): number {
 
 /** CPU share since the previous question, in percent of one core. */
 export interface CpuMeter {
-  percent(pid: number, cpuMs: number): number;
+  percent(pid: number, cpuMs: number): number | undefined;
 }
 
-/** The first answer for a process is 0: there is nothing to compare with. */
+/** The first answer for a process is undefined: there is nothing to compare with. */
 export function createCpuMeter(nowMs: () => number = () => performance.now()): CpuMeter {
-  const last = new Map<number, { atMs: number; cpuMs: number; percent: number }>();
+  const last = new Map<number, { atMs: number; cpuMs: number; percent: number | undefined }>();
   return {
     percent(pid, cpuMs) {
       const atMs = nowMs();
       const before = last.get(pid);
       // Ticks are 10 ms: over a shorter time than this the quotient would be noise.
       if (before && atMs - before.atMs < 200) return before.percent;
-      const percent = before ? (100 * (cpuMs - before.cpuMs)) / (atMs - before.atMs) : 0;
+      const percent = before ? (100 * (cpuMs - before.cpuMs)) / (atMs - before.atMs) : undefined;
       last.set(pid, { atMs, cpuMs, percent });
       return percent;
     },

@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { copyFile, readdir, stat, truncate } from 'node:fs/promises';
+import { appendFileSync, closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync } from 'node:fs';
+import { copyFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** 8 MiB a file, and one older part of the same size. */
@@ -7,13 +7,23 @@ const MAX_LOG_BYTES = 8 * 1024 ** 2;
 
 /**
  * Bounds a log that another process appends to: its content moves to `<file>.1` and the file starts again at zero. The
- * writers opened it with O_APPEND, so they go on at the new end. Lines written between the two steps are lost; that is
+ * writers opened it with O_APPEND, so they go on at the new end. What was written while it was copied is added without giving
+ * way to anything else, so that only a line written in the few microseconds before the end is lost; that is
  * the price of giving children the file itself, which costs no CPU and survives our own death. True when it rotated.
  */
 export async function rotateIfLarge(file: string, maxBytes = MAX_LOG_BYTES): Promise<boolean> {
   if ((await stat(file)).size <= maxBytes) return false;
-  await copyFile(file, `${file}.1`, constants.COPYFILE_FICLONE);
-  await truncate(file, 0);
+  const older = `${file}.1`;
+  await copyFile(file, older, constants.COPYFILE_FICLONE);
+  const log = openSync(file, 'r+');
+  try {
+    const copied = statSync(older).size;
+    const rest = Buffer.alloc(Math.max(0, fstatSync(log).size - copied));
+    if (readSync(log, rest, { position: copied }) > 0) appendFileSync(older, rest);
+    ftruncateSync(log, 0);
+  } finally {
+    closeSync(log);
+  }
   return true;
 }
 

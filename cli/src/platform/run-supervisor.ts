@@ -275,7 +275,8 @@ function createMeasure() {
   return async (instance: InstanceState): Promise<InstanceState> => {
     const usage = instance.process && (await processUsage(instance.process.pid));
     if (!instance.process || !usage) return instance;
-    return { ...instance, cpuPercent: meter.percent(instance.process.pid, usage.cpuMs), rssBytes: usage.rssBytes };
+    const cpuPercent = meter.percent(instance.process.pid, usage.cpuMs);
+    return { ...instance, ...(cpuPercent !== undefined && { cpuPercent }), rssBytes: usage.rssBytes };
   };
 }
 

@@ -6,7 +6,7 @@ import type { AnyFault } from '../../chaos/fault.ts';
 import { CliError } from '../../errors.ts';
 import { checkPattern, checkTolerances } from './check-tolerance.ts';
 import { didYouMean, type Path, type Problem } from './problem.ts';
-import type { FaultProvider, OrdersTolerance, PlatformNeeds, Step, TraceTolerance } from './schema.ts';
+import type { FaultProvider, OrdersProbe, OrdersTolerance, PlatformNeeds, Step, TraceTolerance } from './schema.ts';
 import type { PlacedStep } from './step-list.ts';
 import { type Targets, targetsIn } from './targets.ts';
 
@@ -24,10 +24,23 @@ export function checkStep({ step, path, section }: PlacedStep, surroundings: Sur
   return [
     ...checkProvider(step, [...path, 'provider'], { ...surroundings, targets }),
     ...('tolerance' in step ? checkTolerance(step, [...path, 'tolerance'], surroundings) : []),
+    ...checkWithin(step, [...path, 'within']),
     ...(section !== 'method' && 'background' in step && step.background
       ? [{ path: [...path, 'background'], message: 'only steps of the method can go on beside others' }]
       : []),
   ];
+}
+
+/** Orders placed anew until their times are within bounds would pass by luck: they are measured once. */
+function checkWithin(step: Step, path: Path): Problem[] {
+  if (step.type !== 'probe' || step.provider.type !== 'orders' || step.within === undefined) return [];
+  const { p50, p95, max, ratio, added, each } = (step as OrdersProbe).tolerance;
+  const isTimed = [p50, p95, max, ratio, added].some((bound) => bound !== undefined);
+  // The same orders again: what is waited for is that they are answered from what has become of them.
+  const isEachTimed = each?.duration !== undefined && step.provider['repeat-of'] === undefined;
+  if (!isTimed && !isEachTimed) return [];
+  const message = 'times of new orders are measured once: tried until they hold, they would pass by luck';
+  return [{ path, message, isKey: true }];
 }
 
 /** A failpoint as the event says it: `orders.S4`. */

@@ -110,6 +110,13 @@ describe('a mistake is told with its place, what was expected and the nearest na
       'it could never hold',
     ],
     [
+      'times that are measured until they hold',
+      fileWith({
+        method: '- {name: a, type: probe, provider: {type: orders}, tolerance: {p50: {lte: 1s}}, within: 10s}',
+      }),
+      'times of new orders are measured once',
+    ],
+    [
       'an exact number of what must never happen',
       fileWith({ more: 'never: [{event: process.exit, exactly: 2}]' }),
       'never has no number of times',

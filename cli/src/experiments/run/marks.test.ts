@@ -12,7 +12,7 @@ async function mark(since?: string) {
   const provider = { type: 'metric', name: 'shop.outbox.pending', since };
   const { counters } = await takeMark({
     ...context,
-    platform: { ...context.platform, project: { stateDir: import.meta.dirname } },
+    platform: { ...context.platform, project: { stateDir: import.meta.dirname, logDir: import.meta.dirname } },
     experiment: {
       'steady-state-hypothesis': { probes: [{ type: 'probe', provider }] },
       method: [],

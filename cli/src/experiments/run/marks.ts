@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { countOf, failpointFolder } from '../../chaos/failpoint-files.ts';
+import { logEnd, logFiles } from '../../platform/log-reader.ts';
+import { serviceNames } from '../../platform/services.ts';
 import type { Probe, ResolvedExperiment, Step } from '../format/schema.ts';
 import { COUNTERS, readFresh, snapshot } from './counters.ts';
 import type { Mark, RunContext, RunPlatform } from './run-context.ts';
@@ -10,14 +12,21 @@ export async function takeMark(context: Omit<RunContext, 'marks'>): Promise<Mark
   const { platform, clock, signal, experiment } = context;
   const names = [...COUNTERS, ...comparedMetrics(experiment)];
   const time = clock.date().getTime();
-  const [reading, instances] = await Promise.all([
+  const [logs, reading, instances] = await Promise.all([
+    readLogEnds(platform),
     // What was counted until now must be in the reports that are compared with.
     readFresh(platform.telemetry, names, { clock, signal }).catch(() => undefined),
     // A supervisor that does not answer in time must not cost the moment itself.
     readInstances(platform).catch(() => ({ restarts: undefined, rss: undefined })),
   ]);
   signal.throwIfAborted();
-  return { time, counters: reading && snapshot(reading.points), ...instances, hits: readHits(platform) };
+  return { time, counters: reading && snapshot(reading.points), ...instances, logs, hits: readHits(platform) };
+}
+
+/** By position and not by time: a service's clock may be what an experiment shifts. */
+async function readLogEnds({ project: { logDir } }: RunPlatform): Promise<Mark['logs']> {
+  const names = await logFiles(logDir, serviceNames);
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await logEnd(logDir, name)] as const)));
 }
 
 async function readInstances({ connection }: RunPlatform): Promise<Pick<Mark, 'restarts' | 'rss'>> {

@@ -1,5 +1,6 @@
 import type { AuditTarget } from '../../audit/target.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
+import type { LogPosition } from '../../platform/log-reader.ts';
 import type { Project } from '../../platform/project.ts';
 import type { ShopDatabases } from '../../shop/databases.ts';
 import type { GatewayClient } from '../../shop/gateway-client.ts';
@@ -34,6 +35,8 @@ export interface Mark {
   readonly restarts: Readonly<Record<string, number>> | undefined;
   /** Resident memory by instance, bytes; an instance that does not run has none. Undefined as above. */
   readonly rss: Readonly<Record<string, number>> | undefined;
+  /** Where each service's log ended; one that is not named did not exist. */
+  readonly logs: Readonly<Record<string, LogPosition>>;
   /** Hits by failpoint, `orders.S4`; undefined where the services run without failpoints. */
   readonly hits: Readonly<Record<string, number>> | undefined;
 }

@@ -1,4 +1,4 @@
-import { type LogLine, logFiles, readLog } from '../../../platform/log-reader.ts';
+import { type LogLine, logFiles, readLogSince } from '../../../platform/log-reader.ts';
 import type { LogProbe } from '../../format/schema.ts';
 import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
@@ -16,12 +16,15 @@ export async function lookAtLog(
     .filter((part) => part !== '')
     .join(', ');
   const mark = provider.since ?? 'start';
-  const since = marks.get(mark)?.time;
-  if (since === undefined) return unknown(`when "${mark}" was is not known`, { expected });
+  const ends = marks.get(mark)?.logs;
+  if (ends === undefined) return unknown(`when "${mark}" was is not known`, { expected });
   const files = await logFiles(platform.project.logDir, [provider.service]);
   if (files.length === 0) return unknown(`${provider.service} has no log`, { expected });
-  const lines = (await Promise.all(files.map((file) => readLog(platform.project.logDir, file)))).flat();
-  const found = lines.filter((line) => line.timeMs >= since && matches(line, provider));
+  const read = await Promise.all(
+    files.map((file) => readLogSince(platform.project.logDir, file, ends[file] ?? { bytes: 0, head: '' })),
+  );
+  if (read.includes(undefined)) return unknown('lines since then were rotated away', { expected });
+  const found = read.flatMap((lines) => lines ?? []).filter((line) => matches(line, provider));
   // Of no line at all it cannot be said that each has a trace id.
   if (!hasBound && found.length === 0) return unknown('no such line', { expected });
   const untraced = traced ? found.filter(({ record }) => typeof record?.trace_id !== 'string') : [];

@@ -17,7 +17,11 @@ export async function lookAtProcess({ provider, tolerance }: ProcessProbe, conte
   }
   if (instance === undefined) return unknown(`there is no ${target}`, { expected });
   const value = read(instance, field);
-  if (value === undefined) return unknown(`${instance.name} does not run`, { expected });
+  if (value === undefined) {
+    // A share of CPU is measured between two looks.
+    const why = field === 'cpu' && instance.process !== undefined ? 'was not measured before' : 'does not run';
+    return unknown(`${instance.name} ${why}`, { expected });
+  }
   const before = since === undefined ? 0 : beforeOf(instance, field, context.marks.get(since));
   if (before === undefined) return unknown(`${field} at "${since}" is not known`, { expected });
   const observed = typeof value === 'number' ? value - before : value;
