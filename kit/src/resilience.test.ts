@@ -291,6 +291,22 @@ describe('the circuit breaker', () => {
     expect(policy.state).toBe('closed');
   });
 
+  it('refuses what waited for a place when it opened', async () => {
+    const { policy, call, failure } = aPolicy({ bulkhead: 2, attempts: 1 });
+    for (let count = 1; count < limits.breakerFailures; count += 1) await failure(failing);
+    await vi.advanceTimersByTimeAsync(limits.breakerFailingMs);
+    const ends = [100, 200].map((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
+    const attempt = vi.fn(async () => {
+      await ends[attempt.mock.calls.length - 1];
+      throw new TransientError('answered 503');
+    });
+    const calls = Array.from({ length: 4 }, () => call(attempt).catch((error: unknown) => error));
+    await vi.advanceTimersByTimeAsync(200);
+    expect(policy.state).toBe('open');
+    expect(await calls[3]).toMatchObject({ reason: 'breaker_open', sent: false });
+    await Promise.all(calls);
+  });
+
   it('keeps its pause by the monotonic clock, wherever the wall clock is set', async () => {
     const { open, call } = aPolicy();
     await open();
