@@ -73,7 +73,7 @@ function command(model: WatchModel, character: string): Update {
       if (model.load !== undefined) return doing(model, 'ending the load', { type: 'stopLoad' });
       return only({ ...model, page: pickLoad() });
     case 'f':
-      return open(model, pickFault(), 'no fault can be injected');
+      return open(model, pickFault(model.state), 'no fault can be injected');
     case 'c':
       return open(model, pickClear(model.faults), 'no fault is active');
     case 'r':

@@ -42,6 +42,8 @@ export interface Notice {
 /** One line one can choose. */
 export interface Choice {
   readonly label: string;
+  /** Words it is found by beside those of its label. */
+  readonly keywords?: readonly string[];
   readonly detail: string;
   readonly value: ChoiceValue;
 }

@@ -8,10 +8,13 @@ import { type FaultPreset, loadRates, notPicked, orderPresets, presetParameters,
 
 const base = { kind: 'picker', filter: '', index: 0, before: undefined } as const;
 
-/** Choices that contain every word that was typed. */
+/** Choices whose label or keywords contain every word that was typed. */
 export function choicesShown({ choices, filter }: Picker): readonly Choice[] {
   const words = filter.toLowerCase().split(/\s+/);
-  return choices.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)));
+  return choices.filter(({ label, keywords = [] }) => {
+    const texts = [label.toLowerCase(), ...keywords];
+    return words.every((word) => texts.some((text) => text.includes(word)));
+  });
 }
 
 export function pickOrder(): Picker {
@@ -39,9 +42,15 @@ export const faultPresets: readonly FaultPreset[] = faults
     }),
   );
 
-export function pickFault(): Picker {
+/** Faults are found by where they can act, too. */
+export function pickFault(state?: PlatformState): Picker {
   const choices = faultPresets.map(
-    (preset): Choice => ({ label: preset.label, detail: preset.title, value: { kind: 'fault', preset } }),
+    (preset): Choice => ({
+      label: preset.label,
+      keywords: targetsOf(preset.scope, state),
+      detail: preset.title,
+      value: { kind: 'fault', preset },
+    }),
   );
   return { ...base, title: 'Inject a fault: which', choices, span: undefined };
 }
@@ -50,7 +59,10 @@ export function pickTarget(preset: FaultPreset, state: PlatformState | undefined
   const choices = targetsOf(preset.scope, state).map(
     (target): Choice => ({ label: target, detail: '', value: { kind: 'target', preset, target } }),
   );
-  return { ...base, title: `Inject ${preset.label}: where`, choices, span: usualSpan, before };
+  // What was typed of the target is not typed again.
+  const typed = before.filter.toLowerCase().split(/\s+/);
+  const filter = typed.filter((word) => !preset.label.toLowerCase().includes(word)).join(' ');
+  return { ...base, filter, title: `Inject ${preset.label}: where`, choices, span: usualSpan, before };
 }
 
 export function pickClear(active: readonly Lease[]): Picker {

@@ -4,8 +4,8 @@ import { checkParameters } from '../../chaos/parameters.ts';
 import { aStory } from '../../shop/testing/stories.ts';
 import { aLease, aModel, aState, NOW_MS } from '../testing/models.ts';
 import type { Effect, Key, WatchModel } from './model.ts';
-import { faultPresets } from './pickers.ts';
-import { notPicked } from './presets.ts';
+import { choicesShown, faultPresets, pickFault, pickTarget } from './pickers.ts';
+import { type FaultPreset, notPicked } from './presets.ts';
 import { update } from './update.ts';
 
 /** The model after these keys, and everything they asked for. Text is typed character by character. */
@@ -134,6 +134,17 @@ describe('the page of an order', () => {
 });
 
 describe('the presets of the fault picker', () => {
+  it('are found by fault, by target, and by both', () => {
+    const found = (filter: string) => choicesShown({ ...pickFault(), filter }).map(({ label }) => label);
+    expect(found('orders-payments')).toContain('latency 200ms');
+    expect(found('orders-payments')).not.toContain('kill');
+    expect(found('kill payments')).toContain('kill');
+    expect(found('kill nowhere')).toEqual([]);
+    const [kill] = faultPresets.filter(({ label }) => label === 'kill');
+    const targets = pickTarget(kill as FaultPreset, undefined, { ...pickFault(), filter: 'kill paym' });
+    expect(choicesShown(targets).map(({ label }) => label)).toEqual(['payments']);
+  });
+
   it('cover every fault of the catalogue but those that are written', () => {
     const covered = new Set(faultPresets.map(({ fault }) => fault));
     expect(faults.map(({ name }) => name).filter((name) => !covered.has(name))).toEqual(notPicked);
