@@ -12,7 +12,7 @@ export const DRAINING_HEADER = 'shop-draining';
 
 /** Lengths of the lame-duck phase, in ms. */
 export interface LameDuckLimits {
-  /** It ends when no request and no connection has come for this long, also before the server was told to close. */
+  /** It ends when no request has come for this long, also before the server was told to close. Probes are none. */
   readonly quietMs: number;
   /** It ends after this, whatever comes. */
   readonly maxMs: number;
@@ -49,14 +49,14 @@ export function responseOn(socket: Socket): ServerResponse | undefined {
  * request comes later.
  */
 export function followConnections(server: FastifyInstance, unusedMs: number): void {
-  const open = new Set<Socket>();
+  /** With the time when each was opened, on the monotonic clock in ms. */
+  const open = new Map<Socket, number>();
   let isDraining = false;
   let usedAt = Number.NEGATIVE_INFINITY;
 
   const closeIfUnused = (socket: Socket) => void (socket.bytesRead === 0 && socket.destroy());
   server.server.on('connection', (socket) => {
-    usedAt = performance.now();
-    open.add(socket);
+    open.set(socket, performance.now());
     const timer = setTimeout(closeIfUnused, unusedMs, socket);
     socket.once('close', () => {
       clearTimeout(timer);
@@ -70,7 +70,7 @@ export function followConnections(server: FastifyInstance, unusedMs: number): vo
     done();
   });
   server.addHook('preClose', (done) => {
-    for (const socket of open) closeIfUnused(socket);
+    for (const socket of open.keys()) closeIfUnused(socket);
     announceToAll();
     done();
   });
@@ -78,12 +78,17 @@ export function followConnections(server: FastifyInstance, unusedMs: number): vo
     isDraining = true;
     announceToAll();
     const endsAt = performance.now() + maxMs;
-    const isOver = () => performance.now() >= Math.min(endsAt, usedAt + quietMs);
-    while (!isOver()) await delay(LOOK_MS);
+    while (performance.now() < Math.min(endsAt, lastUse() + quietMs)) await delay(LOOK_MS);
   });
 
+  /** A request, or a connection whose request is still on its way. */
+  function lastUse(): number {
+    const unused = [...open].filter(([{ bytesRead }]) => bytesRead === 0);
+    return Math.max(usedAt, ...unused.map(([, openedAt]) => openedAt));
+  }
+
   function announceToAll(): void {
-    for (const socket of open) {
+    for (const socket of open.keys()) {
       const response = responses.get(socket);
       if (response !== undefined) announceEnd(response);
     }
