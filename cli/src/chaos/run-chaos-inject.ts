@@ -10,20 +10,24 @@ import { refuseLeftFaults, refuseRemains } from './dirty.ts';
 import type { Lease } from './lease.ts';
 import { until } from './poll.ts';
 import { describeEnd, describeFault, describeWitness, remaining } from './render.ts';
+import { parseFault } from './written-fault.ts';
 
 /** How long the end of a held fault may take after Ctrl-C, ms: the longest is a service or component that starts again. */
 const END_LIMIT_MS = 70_000;
 
 /** `shopctl chaos inject`. Exit code 5 when the fault is not measurably in effect, 6 when it could not be taken back. */
 export async function runChaosInject(
-  target: string,
-  faultName: string,
+  place: string,
+  faultName: string | undefined,
   options: ChaosInjectOptions,
   deps: CommandDeps,
 ): Promise<void> {
   const { output, signal } = deps;
-  const { ttl, hold = false, project: _, json: __, format: ___, ...parameters } = options;
-  const fault = findFault(faultName);
+  const { ttl, hold = false, project: _, json: __, format: ___, ...given } = options;
+  const written = faultName === undefined ? parseFault(place) : { target: place, fault: faultName, parameters: {} };
+  const { target } = written;
+  const parameters = { ...written.parameters, ...given };
+  const fault = findFault(written.fault);
   const project = deps.projectFrom(options);
   await refuseDirty(project);
   const client = createChaosClient(project);

@@ -146,8 +146,8 @@ function addCoverage(chaos: Command, deps: Parameters<Register>[1]): void {
 function addInject(chaos: Command, deps: Parameters<Register>[1]): void {
   withCommonOptions(chaos.command('inject'))
     .description('inject a fault; it ends by itself when its time is over')
-    .argument('<target>', 'an edge, a service or instance, a component ("shopctl chaos faults" lists them)')
-    .argument('<fault>', 'what is to happen there')
+    .argument('<target>', 'an edge, a service or instance, a component; or all of it: TARGET:FAULT[,NAME=VALUE...]')
+    .argument('[fault]', 'what is to happen there ("shopctl chaos faults" lists targets and faults)')
     .addOption(
       new Option('--ttl <duration>', 'when it ends by itself')
         .argParser(parseDurationOption)
@@ -177,7 +177,7 @@ function addInject(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('--table <name>', "lock: default is the service's main table")
     .option('--offset <duration>', 'clock: how far it goes ahead; -1h is behind', parseSignedDurationOption)
     .option('--queue <name>', 'unbind, purge: default is shipping.order-confirmed')
-    .action(async (target: string, fault: string, options: ChaosInjectOptions) => {
+    .action(async (target: string, fault: string | undefined, options: ChaosInjectOptions) => {
       const { runChaosInject } = await import('../chaos/run-chaos-inject.ts');
       await runChaosInject(target, fault, options, deps);
     });

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
 import type { Lease } from '../chaos/lease.ts';
+import type { WrittenFault } from '../chaos/written-fault.ts';
 import { messageOf } from '../errors.ts';
 import { endedByOthers, type FaultBook } from '../experiments/run/fault-book.ts';
 import type { LoadCheck } from './checks.ts';
-import type { ChosenFault } from './faults.ts';
 
 /** A fault of a run, as `--json` tells it. */
 export interface RunFault {
@@ -25,7 +25,7 @@ export interface FaultWindow {
 }
 
 interface Injected {
-  readonly chosen: ChosenFault;
+  readonly chosen: WrittenFault;
   /** As it was then; a text: why it could not be injected. */
   readonly lease: Lease | string;
   /** ISO time. */
@@ -44,7 +44,7 @@ const TTL_SLACK_MS = 60_000;
  * is when the load began (monotonic, ms). Resolves when they are gone; what went wrong is told by checks.
  */
 export async function runFaultWindow(
-  { faults, book, phase }: { faults: readonly ChosenFault[]; book: FaultBook; phase: Phase },
+  { faults, book, phase }: { faults: readonly WrittenFault[]; book: FaultBook; phase: Phase },
   { startedAt, signal }: { startedAt: number; signal: AbortSignal },
 ): Promise<FaultWindow> {
   const beginsAt = startedAt + phase.startS * 1000 + LATER_MS;
@@ -76,7 +76,7 @@ export async function runFaultWindow(
 }
 
 async function inject(
-  { target, fault, parameters }: ChosenFault,
+  { target, fault, parameters }: WrittenFault,
   endsAt: number,
   book: FaultBook,
   signal: AbortSignal,
@@ -113,7 +113,7 @@ function describeFault(
 }
 
 /** A fault that was not measurably in effect makes the run say nothing about it. */
-function judgeFault({ target, fault }: ChosenFault, lease: Lease | string): LoadCheck {
+function judgeFault({ target, fault }: WrittenFault, lease: Lease | string): LoadCheck {
   const check = { kind: 'fault', name: `${fault} on ${target} was in effect` } as const;
   if (typeof lease === 'string') return { ...check, outcome: 'unknown', evidence: `not injected: ${lease}` };
   const why = endedByOthers(lease);

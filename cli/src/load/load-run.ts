@@ -4,6 +4,7 @@ import type { Phase, Scenario, Settings } from '../../../scenarios/lib/scenarios
 import { auditBefore, type Before, describeBefore } from '../audit/before.ts';
 import { type AuditTarget, openTarget } from '../audit/target.ts';
 import { createChaosClient } from '../chaos/chaos-client.ts';
+import type { WrittenFault } from '../chaos/written-fault.ts';
 import type { CommandDeps } from '../commands/deps.ts';
 import { messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -20,7 +21,6 @@ import { type Audited, auditLoad, drain } from './afterwards.ts';
 import { conclude } from './conclude.ts';
 import { endWhenSaturated, untilFirstOrder, withoutCutOff } from './drive.ts';
 import { type FaultWindow, runFaultWindow } from './fault-window.ts';
-import type { ChosenFault } from './faults.ts';
 import { storedTrace } from './history.ts';
 import { filesOf, type RunningK6, startK6 } from './k6-process.ts';
 import { type K6Summary, readSummary } from './k6-summary.ts';
@@ -39,7 +39,7 @@ export interface Plan {
   readonly scenario: Scenario;
   readonly settings: Settings;
   readonly phases: readonly Phase[];
-  readonly faults: readonly ChosenFault[];
+  readonly faults: readonly WrittenFault[];
   readonly seed: number;
   readonly runId: string;
   readonly tracesWanted: number;

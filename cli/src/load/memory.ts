@@ -1,6 +1,6 @@
+import type { WrittenFault } from '../chaos/written-fault.ts';
 import { formatBytes } from '../output/units.ts';
 import type { LoadCheck } from './checks.ts';
-import type { ChosenFault } from './faults.ts';
 import type { LoadResult } from './result.ts';
 import type { Usage } from './usage.ts';
 
@@ -32,7 +32,7 @@ export interface JudgedMemory {
 
 export interface Soak {
   readonly durationS: number;
-  readonly faults: readonly Pick<ChosenFault, 'target' | 'fault'>[];
+  readonly faults: readonly Pick<WrittenFault, 'target' | 'fault'>[];
 }
 
 /**

@@ -1,0 +1,40 @@
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { findFault } from './catalog.ts';
+import { durationMs } from './duration.ts';
+
+/** A fault in one word, as `chaos inject` and `load run --chaos` take it. */
+export interface WrittenFault {
+  readonly target: string;
+  readonly fault: string;
+  /** Durations as they are written; the fault's own check reads them. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** `orders-payments:latency,latency=400ms`. Throws CliError (2). */
+export function parseFault(word: string): WrittenFault {
+  const [place = '', ...pairs] = word.split(',');
+  const [target = '', name = '', ...more] = place.split(':');
+  if (target === '' || name === '' || more.length > 0) throw malformed(word);
+  const fault = findFault(name);
+  const parameters = Object.fromEntries(
+    pairs.map((pair) => {
+      const [parameter, ...value] = pair.split('=');
+      if (!parameter || value.length !== 1) throw malformed(word);
+      return [parameter, plainValue(value[0] as string)];
+    }),
+  );
+  return { target, fault: fault.name, parameters };
+}
+
+function malformed(word: string): CliError {
+  return new CliError({
+    what: `"${word}" is not a fault`,
+    next: 'write TARGET:FAULT[,NAME=VALUE...], like orders-payments:latency,latency=400ms; "shopctl chaos faults" lists them',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function plainValue(text: string): string | number {
+  return durationMs(text) === undefined && text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+}
