@@ -1,7 +1,6 @@
 import { connectPlatform } from '../../platform/connection.ts';
 import type { Project } from '../../platform/project.ts';
 import { createGatewayClient } from '../../shop/gateway-client.ts';
-import { CUSTOMER } from './providers/place-order.ts';
 
 /** An order this quick met no timeout on its way, so its trace has its shape: the shortest attempt timeout is 1 s. ms. */
 const QUICK_MS = 700;
@@ -15,7 +14,7 @@ const ORDER_LIMIT_MS = 12_000;
 export async function warmUp(project: Project, signal: AbortSignal): Promise<void> {
   const { gatewayUrl } = await connectPlatform(project);
   const gateway = createGatewayClient(gatewayUrl);
-  const request = { customer: CUSTOMER, lines: [{ productId: 1, quantity: 1 }] };
+  const request = { customer: 'Warm-up', lines: [{ productId: 1, quantity: 1 }] };
   const deadline = performance.now() + LIMIT_MS;
   while (performance.now() < deadline) {
     signal.throwIfAborted();

@@ -4,8 +4,10 @@ import type { PlaceAnswer } from '../../../shop/gateway-client.ts';
 import type { BookedOrder, Invocation, OrderAnswer } from '../order-book.ts';
 import type { RunContext } from '../run-context.ts';
 
-/** The customer of every order of a run; journals and reports never hold it. */
-export const CUSTOMER = 'Chaos experiment';
+/** The customer of every order of a run, and of no other order. */
+export function customerOf(runId: string): string {
+  return `Chaos experiment ${runId}`;
+}
 
 /** Problems that say that nothing was recorded (docs/errors.md); after any other the order may exist. */
 const NOT_PLACED: ReadonlySet<string> = new Set([
@@ -30,11 +32,11 @@ const NOT_PLACED: ReadonlySet<string> = new Set([
 export async function placeOrder(
   invocation: Invocation,
   timeoutMs: number,
-  { orders, platform, clock, signal }: Pick<RunContext, 'orders' | 'platform' | 'clock' | 'signal'>,
+  { orders, platform, clock, signal, runId }: Pick<RunContext, 'orders' | 'platform' | 'clock' | 'signal' | 'runId'>,
 ): Promise<BookedOrder> {
   const order = orders.invoke(invocation);
   const began = clock.now();
-  const request = { customer: CUSTOMER, lines: invocation.lines };
+  const request = { customer: customerOf(runId), lines: invocation.lines };
   try {
     const answer = await platform.gateway.placeOrder(request, { idempotencyKey: invocation.key, timeoutMs, signal });
     orders.end(order, readAnswer(answer));
