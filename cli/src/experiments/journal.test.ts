@@ -1,3 +1,4 @@
+import { existsSync, openSync } from 'node:fs';
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,4 +48,14 @@ it('is refused when a line before the last is none', async () => {
 it('never overwrites another', () => {
   createJournal(file, createFakeClock());
   expect(() => createJournal(file, createFakeClock())).toThrow('EEXIST');
+});
+
+// The device that is always full is Linux's.
+it.runIf(existsSync('/dev/full'))('on a full disk says so, and neither throws nor rejects', async () => {
+  const journal = createJournal(file, createFakeClock(), () => openSync('/dev/full', 'a'));
+  expect(journal.problem()).toBeUndefined();
+  journal.write({ type: 'phase', phase: 'method', state: 'begin' });
+  await journal.sync();
+  expect(journal.problem()).toContain('ENOSPC');
+  await journal.close();
 });

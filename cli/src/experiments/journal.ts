@@ -8,33 +8,52 @@ import type { RunClock } from './run/clock.ts';
 
 /** Where a run writes what happens. */
 export interface Journal {
-  /** Appends one record, which is in the file when this returns. */
+  /** Appends one record, which is in the file when this returns. Never throws: see `problem`. */
   write(record: NewRecord): void;
-  /** Resolves when all that was written is on the disk. */
+  /** Resolves when all that was written is on the disk. Never rejects. */
   sync(): Promise<void>;
   /** Syncs and closes; what is written afterwards is an error of ours. */
   close(): Promise<void>;
+  /**
+   * Why the file does not hold everything (the disk is full), undefined while it does. A run must heal its faults all the
+   * same, so this is asked for at its end; nothing is written any more after the first failure.
+   */
+  problem(): string | undefined;
 }
 
 const fsyncFile = promisify(fsync);
+const createFile = (file: string) => openSync(file, 'ax', 0o600);
 
 /** Creates the journal of a run that begins now; `clock` gives the records' times. Throws when the file exists. */
-export function createJournal(file: string, clock: RunClock): Journal {
+export function createJournal(file: string, clock: RunClock, open = createFile): Journal {
   const began = clock.now();
-  const descriptor = openSync(file, 'ax', 0o600);
+  const descriptor = open(file);
+  let problem: string | undefined;
+  const sync = async () => {
+    await fsyncFile(descriptor).catch((error: unknown) => {
+      problem ??= messageOf(error);
+    });
+  };
   return {
     // Synchronous: a record is handed to the kernel before anything that follows it happens, so that also kill -9 keeps it.
     write(record) {
       const { type, ...rest } = record;
       const ms = Math.round((clock.now() - began) * 10) / 10;
-      const line = JSON.stringify({ type, at: clock.date().toISOString(), ms, ...rest });
-      writeSync(descriptor, `${line}\n`);
+      const line = Buffer.from(`${JSON.stringify({ type, at: clock.date().toISOString(), ms, ...rest })}\n`);
+      if (problem !== undefined) return;
+      try {
+        // A disk that becomes full takes the beginning of a record.
+        if (writeSync(descriptor, line) < line.length) problem = 'only the beginning of a record could be written';
+      } catch (error) {
+        problem = messageOf(error);
+      }
     },
-    sync: () => fsyncFile(descriptor),
+    sync,
     async close() {
-      await fsyncFile(descriptor);
+      await sync();
       closeSync(descriptor);
     },
+    problem: () => problem,
   };
 }
 

@@ -274,5 +274,6 @@ function noteEvents(progress: Progress): Journal {
     },
     sync: async () => undefined,
     close: async () => undefined,
+    problem: () => undefined,
   };
 }

@@ -43,6 +43,12 @@ describe('a run whose platform loses its supervisor', () => {
   });
 });
 
+it('a journal that could not be written makes a run unknown, and its faults are healed all the same', async () => {
+  const run = await runFake({ journalProblem: 'ENOSPC: no space left on device' });
+  expect(run).toMatchObject({ verdict: 'unknown', reasons: [expect.stringContaining('ENOSPC')] });
+  expect(run.calls).toContain('heal all');
+});
+
 describe('verdict', () => {
   it('is pass when every step held, nothing is left and the audit balances', async () => {
     const run = await runFake({});

@@ -109,6 +109,10 @@ class ExperimentRun {
       this.#findings.push({ verdict: 'unknown', reason: 'the system never was steady' });
     const isClean = await this.#heal();
     if (wasSteady === 'held' && isClean) await this.#after(hypothesis.probes);
+    const problem = this.#ports.journal.problem();
+    if (problem !== undefined) {
+      this.#findings.push({ verdict: 'unknown', reason: `the journal could not be written: ${problem}` });
+    }
     if (this.#signals.interrupted.aborted) {
       this.#findings.push({
         verdict: 'interrupted',

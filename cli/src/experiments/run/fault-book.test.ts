@@ -67,6 +67,7 @@ function aSupervisor({ clearLeaves = 'healed' as LeaseStatus, isGone = false } =
     write: (record: NewRecord) => void records.push(record),
     sync: async () => undefined,
     close: async () => undefined,
+    problem: () => undefined,
   };
   return { client, clock, leases, add, records, state, book: new FaultBook(client, journal, clock) };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ChaosRunOptions } from '../../commands/chaos.ts';
 import type { CommandDeps } from '../../commands/deps.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, messageOf } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { refuseUnwritable } from '../../output/report-file.ts';
 import { formatTable } from '../../output/table.ts';
@@ -277,7 +277,11 @@ async function runNext(
 
 /** Writes the reports of a run and tells what it came to. */
 async function conclude(run: FinishedRun, { deps: { output }, finished }: Batch): Promise<void> {
-  const report = await writeReports(run.folder, output);
+  // A verdict stands also where there is no room for its report.
+  const report = await writeReports(run.folder, output).catch((error: unknown) => {
+    output.warn(`the report could not be written: ${messageOf(error)}`);
+    return null;
+  });
   const { id, verdict, exitCode, reasons, tookMs, folder } = run;
   finished.push({ id, verdict, exitCode, reasons, tookMs, journal: folder.journal, report });
   output.note(`  ${paintVerdict(verdict, output.style)} in ${formatDuration(tookMs)}${reasonLines(reasons)}`);

@@ -18,6 +18,8 @@ export interface FakeRun {
   readonly interruptAt?: string;
   /** The supervisor is lost when this step is carried out, or during the audit. */
   readonly lostAt?: string;
+  /** Why the journal could not be written. */
+  readonly journalProblem?: string;
   /** The budget ends when this step is carried out, or during the audit. */
   readonly overAt?: string;
   readonly pending?: readonly (StepResult & { readonly step: string })[];
@@ -67,6 +69,7 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
     write: (record) => void records.push(record),
     sync: async () => undefined,
     close: async () => undefined,
+    problem: () => fake.journalProblem,
   };
   const looks = new Map<string, number>();
   const ports: EnginePorts = {
