@@ -102,6 +102,22 @@ describe('a verdict', () => {
     await chaos.expectClean(platform);
   });
 
+  it('is pass also when another client orders meanwhile, whose orders are told apart', async () => {
+    const hold = '\n  - {name: a while, type: hold, for: 5s}';
+    const running = run(await anExperiment('beside', SLOW + ORDERS + hold));
+    const placed = await eventually('an order beside the run', { withinMs: BEGUN_MS }, async () => {
+      const runs = await readdir(join(platform.project.stateDir, 'chaos/runs'));
+      return runs.some((name) => name.includes('-beside-')) ? place(platform) : undefined;
+    });
+    expect(placed).toMatchObject({ status: 201 });
+    await place(platform);
+    const { runs, stderr } = await running;
+    expect(runs, stderr).toMatchObject([{ verdict: 'pass', reasons: [] }]);
+    const records = await recordsOf(runs[0]?.journal);
+    const told = records.find((record) => record.type === 'event' && record.event === 'orders.of-others');
+    expect(told).toMatchObject({ details: expect.stringMatching(/^[12] orders of other clients$/) });
+  });
+
   it('is unknown when the fault was never met', async () => {
     const never = `
   - name: waits for a compensation

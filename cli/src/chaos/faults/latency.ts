@@ -3,8 +3,8 @@ import type { Witness } from '../fault.ts';
 import { toxicAttributes } from '../toxics.ts';
 import { judged, toxicFault } from './toxic-fault.ts';
 
-/** A long delay is believed after so much of it, ms. */
-const LONGEST_LOOK_MS = 3_000;
+/** A long delay is believed after so much of it, ms: longer than any limit of one call in the shop. */
+const LONGEST_LOOK_MS = 6_000;
 /** A delay that may be none at all is looked for so often and so long (ms): half of the canaries wait for `latency`. */
 const LOOKS = 10;
 const LOOK_MS = 4_000;

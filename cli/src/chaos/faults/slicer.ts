@@ -36,7 +36,9 @@ export const slicer = toxicFault({
     if (result.ended === 'silent') {
       const arrived = result.pieces >= Math.min(SOME - 1, Math.floor(limitMs / delay));
       const areSmall = bytes <= 2 * result.pieces * (averageSize + sizeVariation);
-      return judged(isUpstream || (arrived && areSmall), evidence);
+      // How our own pieces arrive is not seen: that they would take longer than the look is what can be said.
+      const wouldTakeMs = Math.floor(bytes / (averageSize + sizeVariation)) * delay;
+      return judged(isUpstream ? wouldTakeMs >= limitMs : arrived && areSmall, evidence);
     }
     if (bytes < 3 * averageSize || delay === 0) {
       return { verdict: 'unmeasurable', evidence: `a canary's ${bytes} bytes are too few to be cut visibly` };

@@ -1,7 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { defineFault } from '../fault.ts';
 import { awaitGone, instancesOf, recordVictims, START_LIMIT_MS, type Victims, verifyReady } from '../instances.ts';
 import { judged } from './toxic-fault.ts';
+
+const LONGEST_LOOK_MS = 300;
+const POLL_MS = 20;
 
 const parameters = Type.Object(
   {
@@ -26,9 +30,14 @@ export const slowStart = defineFault<typeof parameters, Victims>({
   },
   async witness({ parameters: { delay } }, victims, world) {
     const gone = await awaitGone(victims);
-    const running = instancesOf(victims.target, world).filter(({ process }) => process !== undefined);
     if (gone === undefined) return { verdict: 'absent', evidence: `${victims.target} still runs as it did` };
-    return judged(running.length === 0, `${gone}, and ${running.length} started before ${delay / 1000} s were over`);
+    // A start that is not put off begins within milliseconds of the end.
+    const lookMs = Math.min(delay / 2, LONGEST_LOOK_MS);
+    const began = performance.now();
+    const running = () => instancesOf(victims.target, world).filter(({ process }) => process !== undefined).length;
+    while (running() === 0 && performance.now() - began < lookMs) await sleep(POLL_MS);
+    const tookMs = Math.round(performance.now() - began);
+    return judged(running() === 0, `${gone}, and ${running()} had started ${tookMs} ms later`);
   },
   async undo({ target }, world) {
     if (!world.isLive) return;

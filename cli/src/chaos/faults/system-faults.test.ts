@@ -74,6 +74,19 @@ describe('a witness', () => {
     expect(witness).toEqual({ verdict: 'absent', evidence: 'payments still runs as it did' });
   });
 
+  it('of slow-start is absent where the next process starts at once', async () => {
+    const ended = { ...own, pid: 2 ** 22 + 1 };
+    const victims = { target: 'payments', victims: [{ name: 'payments-1', process: ended }] };
+    const look = (world: World) =>
+      findFault('slow-start').witness(injection('payments', { delay: 1_000 }), victims, world);
+    expect(await look(aWorld())).toMatchObject({
+      verdict: 'absent',
+      evidence: expect.stringContaining('1 had started'),
+    });
+    const waits = aWorld({ instance: { process: undefined as never } });
+    expect(await look(waits)).toMatchObject({ verdict: 'seen', evidence: expect.stringContaining('0 had started') });
+  });
+
   it('of clock is absent where the clock is right', async () => {
     const victims = { target: 'payments', victims: [{ name: 'payments-1', process: own }] };
     const witness = await findFault('clock').witness(injection('payments', { offset: -3_600_000 }), victims, aWorld());

@@ -53,8 +53,10 @@ export const unbind = defineFault<typeof parameters, Unbound>({
     // Where a binding is left, a canary would arrive as a message.
     if (left.length > 0) return { verdict: 'absent', evidence: `${queue} is bound by ${left.join(', ')}` };
     const canary = await publishCanary(world, { exchange, routingKey: routingKeys[0] as string });
-    // A broker that takes nothing now (another fault) returns nothing either; that no binding is left is certain.
-    return judged(canary !== 'routed', `${queue} has no binding; a mandatory canary was ${words[canary]}`);
+    const evidence = `${queue} has no binding; a mandatory canary was ${words[canary]}`;
+    // A broker that takes nothing now (another fault) returns nothing either.
+    if (canary === 'silent' || canary === 'blocked') return { verdict: 'unmeasurable', evidence };
+    return judged(canary === 'returned', evidence);
   },
   async undo({ queue, exchange, routingKeys }, world) {
     if (!hasBroker(world)) throw waitsForStart();

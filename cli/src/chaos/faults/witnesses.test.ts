@@ -75,6 +75,10 @@ it('a delay no longer than what the edge takes by itself is not seen in it', asy
   }
 });
 
+it('a fault that spares nearly every connection cannot be shown', async () => {
+  expect((await witnessWithoutFault('latency', { latency: 500, toxicity: 0.01 }, 'http')).verdict).toBe('unmeasurable');
+});
+
 it('what a canary cannot show is not measurable rather than seen', async () => {
   expect((await witnessWithoutFault('bandwidth', { rate: 1_000_000 }, 'http')).verdict).toBe('unmeasurable');
   expect((await witnessWithoutFault('slicer', { averageSize: 60_000, delay: 20 }, 'http')).verdict).toBe(

@@ -5,6 +5,7 @@ import { CliError } from '../../errors.ts';
 import { notRunning } from '../../platform/control-client.ts';
 import type { NewRecord } from '../journal-records.ts';
 import { FaultBook } from './fault-book.ts';
+import { heal } from './providers/heal.ts';
 import { createFakeClock } from './testing/fake-clock.ts';
 
 const REQUEST: InjectRequest = {
@@ -178,6 +179,27 @@ it('a fault that nobody was there to hear of has not happened', async () => {
   };
   await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('platform not running');
   expect(await book.heal()).toEqual({ healed: [], remains: [] });
+});
+
+it('a fault whose time was over before its step is healed was cut short', async () => {
+  const { book, client, leases, add } = aSupervisor();
+  client.inject = async function* () {
+    const lease = add();
+    yield { type: 'injected', lease };
+    const ended = {
+      ...lease,
+      status: 'healed',
+      end: { why: 'its time is over', tookMs: 1, evidence: 'gone' },
+    } as const;
+    leases[0] = ended;
+    yield { type: 'ended', lease: ended };
+  };
+  await book.inject('slow', REQUEST, never);
+  await expect.poll(() => book.phase()).toBe('after');
+  expect(await heal({ type: 'heal', of: 'slow' }, { faults: book })).toMatchObject({
+    outcome: 'unknown',
+    observed: expect.stringContaining('its time to live was over'),
+  });
 });
 
 describe('a fault that ended before the run took it back', () => {

@@ -91,6 +91,13 @@ export class FaultBook {
     });
   }
 
+  /** In words, when the fault of a step ended because its time to live was over. */
+  timeOver(step: string): string | undefined {
+    const one = this.#injections.find((injection) => injection.step === step);
+    if (one?.lease?.end?.why !== endsByItself.timeOver) return undefined;
+    return `${one.request.fault} on ${one.request.target} had ended, because its time to live was over`;
+  }
+
   /** Resolves with the lease once injected. Throws CliError when it cannot be; what was done of it is taken back. */
   async inject(step: string, request: InjectRequest, signal: AbortSignal): Promise<Lease> {
     const connection = new AbortController();
