@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { problemResponse } from './problem-api.ts';
 
 /*
  * The public order API, which orders validates with and gateway publishes: one set of schemas, so that what is documented
@@ -11,8 +12,11 @@ export const MAX_QUANTITY = 1_000;
 /** Ids are int32 on the wire to stock. */
 const MAX_PRODUCT_ID = 2_147_483_647;
 
-/** Text without control characters and lone surrogates, which neither PostgreSQL nor JSON can keep. */
-const PRINTABLE = '^(?=[^]*\\S)[^\\p{Cc}\\p{Cs}]*$';
+/**
+ * Text without control characters that is not only space. In a spelling that other dialects than JavaScript's read too, and
+ * that takes linear time: spaces, the first character that is none, the rest.
+ */
+const PRINTABLE = '^[^\\S\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*$';
 
 const line = {
   productId: Type.Integer({ minimum: 1, maximum: MAX_PRODUCT_ID }),
@@ -56,3 +60,15 @@ export const IdempotencyKey = Type.String({
   pattern: '^[\\x21-\\x7e]+$',
   description: 'The same key and body give the first response again',
 });
+
+/** How an order may be refused. That the lines of one product sum to 1,000 at most is the only rule of a body that no schema can say. */
+export const placingProblems = {
+  400: problemResponse(
+    `The request does not fit its schema, is not JSON, or has lines of one product that sum to more than ${MAX_QUANTITY} units`,
+  ),
+  409: problemResponse('The first request with this Idempotency-Key is still running'),
+  422: problemResponse(
+    'A product does not exist or has another currency, the total is too large, or the Idempotency-Key was used otherwise',
+  ),
+  default: problemResponse('Any other failure'),
+} as const;

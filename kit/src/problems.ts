@@ -46,6 +46,11 @@ export interface FieldError {
   readonly detail: string;
 }
 
+/** A name as a part of a JSON pointer (RFC 6901). */
+export function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
 /** The body of an `application/problem+json` answer (RFC 9457) with our extensions `code`, `traceId`, `errors`. */
 export interface Problem {
   readonly type: string;

@@ -23,7 +23,7 @@ import { DatabaseUnavailableError } from './failures.ts';
 import type { Health } from './health.ts';
 import { parseJsonBody } from './json-body.ts';
 import type { Logger } from './logger.ts';
-import { type FieldError, type ProblemCode, ProblemError, problems, toProblem } from './problems.ts';
+import { escapePointer, type FieldError, type ProblemCode, ProblemError, problems, toProblem } from './problems.ts';
 import { refusalOf } from './request-rules.ts';
 import { inRequest, nameRequest, traceRequests } from './spans/server-requests.ts';
 import { currentTraceId, currentTraceParent, serverSpan } from './tracing.ts';
@@ -272,10 +272,6 @@ function toFieldError(issue: { instancePath: string; message?: string; params: R
 
 function toHeaderDetail(issues: readonly { instancePath: string; message?: string }[]): string {
   return issues.map(({ instancePath, message }) => `the header ${instancePath.slice(1)} ${message}`).join('; ');
-}
-
-function escapePointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 type Door = Required<Pick<ServerOptions, 'logger' | 'requestTimeoutMs'>>;

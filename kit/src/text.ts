@@ -5,18 +5,18 @@ interface Limits {
   readonly maxLength: number;
 }
 
-/** Neither NUL, which PostgreSQL's text cannot hold (SQLSTATE 22021), nor a lone surrogate, which UTF-8 cannot. */
-const STORABLE = '^[^\\u0000\\uD800-\\uDFFF]*$';
-
-/** A string that is stored or compared as it came: the schema of every free text in a JSON body. */
+/**
+ * A string that is stored or compared as it came: the schema of every free text in a JSON body. Without NUL, which PostgreSQL's text
+ * cannot hold (SQLSTATE 22021); `parseJsonBody` has refused lone surrogates, which pattern dialects without them cannot name.
+ */
 export function storableText(limits: Limits) {
-  return Type.String({ ...limits, pattern: STORABLE });
+  return Type.String({ ...limits, pattern: '^[^\\x00]*$' });
 }
 
-/** As `STORABLE`, without U+FFFD: what a lenient decoder leaves of bytes that are not UTF-8, so that different texts become equal. */
-const DECODED = '^[^\\u0000\\uD800-\\uDFFF\\uFFFD]*$';
-
-/** The same for a string of a gRPC message. Proto3 demands UTF-8, and protobufjs does not check it. */
+/**
+ * The same for a string of a gRPC message. Proto3 demands UTF-8, and protobufjs does not check it: it leaves U+FFFD in place
+ * of other bytes, so that different texts become equal.
+ */
 export function decodedText(limits: Limits) {
-  return Type.String({ ...limits, pattern: DECODED });
+  return Type.String({ ...limits, pattern: '^[^\\x00\\uFFFD]*$' });
 }

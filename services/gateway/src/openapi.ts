@@ -1,5 +1,5 @@
 import type { OpenApiOptions } from '@shop/kit/openapi.ts';
-import { IdempotencyKey, OpenOrder, Order, OrderRequest, PlacedOrder } from '@shop/kit/order-api.ts';
+import { IdempotencyKey, OpenOrder, Order, OrderRequest, PlacedOrder, placingProblems } from '@shop/kit/order-api.ts';
 import { problemResponse } from '@shop/kit/problem-api.ts';
 
 const json = (description: string, schema: object) => ({ description, content: { 'application/json': { schema } } });
@@ -22,7 +22,7 @@ export const publicApi = {
           responses: {
             200: json('The order was cancelled, by this request or an earlier one with its key', PlacedOrder),
             201: json('The order was confirmed, by this request or an earlier one with its key', PlacedOrder),
-            default: problem,
+            ...placingProblems,
           },
         },
       },

@@ -3,7 +3,7 @@ import type { Database } from '@shop/kit/database.ts';
 import { DEADLINE_HEADER, Deadline } from '@shop/kit/deadline.ts';
 import { ORDER_BUDGET_MS } from '@shop/kit/edges.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
-import { IdempotencyKey, OpenOrder, Order, OrderRequest, PlacedOrder } from '@shop/kit/order-api.ts';
+import { IdempotencyKey, OpenOrder, Order, OrderRequest, PlacedOrder, placingProblems } from '@shop/kit/order-api.ts';
 import { problemResponse } from '@shop/kit/problem-api.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import type { HttpServer } from '@shop/kit/server.ts';
@@ -23,11 +23,7 @@ const placing = {
   response: {
     200: PlacedOrder,
     201: PlacedOrder,
-    409: problemResponse('The first request with this Idempotency-Key is still running'),
-    422: problemResponse(
-      'A product does not exist or has another currency, the total is too large, or the Idempotency-Key was used otherwise',
-    ),
-    default: problemResponse('Any other failure'),
+    ...placingProblems,
   },
 };
 
