@@ -44,9 +44,11 @@ it.each([
     const { ownerUrl } = await createDatabase(service);
     const owner = new pg.Client(ownerUrl);
     await owner.connect();
-    await owner.query(`${back}; DELETE FROM migrations.applied WHERE name = '${migration}'; ${rows}`);
+    await owner.query(`${back}; DELETE FROM migrations.applied WHERE name >= '${migration}'; ${rows}`);
     const { login } = parseMigrationTask([service], { DATABASE_URL: ownerUrl });
-    expect(await migrateDatabase(login, join(import.meta.dirname, '../../migrations', service))).toEqual([migration]);
+    const applied = await migrateDatabase(login, join(import.meta.dirname, '../../migrations', service));
+    // Those behind it can be applied once more.
+    expect(applied[0]).toBe(migration);
     expect((await owner.query<{ kept: string }>(question)).rows.map((row) => row.kept)).toEqual(kept);
     await owner.end();
   },

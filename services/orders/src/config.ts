@@ -18,6 +18,8 @@ const schema = Type.Object({
   CATALOG_URLS: url('https?'),
   PAYMENTS_URLS: url('https?'),
   STOCK_ADDRESSES: Type.String({ pattern: '^[^:,\\s]+:\\d+(,[^:,\\s]+:\\d+)*$' }),
+  /** How long a published event is kept, in days. The audit and `outbox redrive` look back for a year. */
+  OUTBOX_KEEP_DAYS: Type.Integer({ minimum: 365, maximum: 36_500, default: 365 }),
   ...faultVariables,
   /** File of feature flags, read again when it changes; without it all are off. */
   FLAGS_FILE: Type.Optional(Type.String({ minLength: 1 })),
@@ -31,6 +33,7 @@ export interface OrdersConfig {
   readonly exitWithParent: boolean;
   readonly database: { readonly url: string; readonly poolSize: number };
   readonly brokerUrl: string;
+  readonly outboxKeepDays: number;
   readonly catalog: { readonly origins: readonly string[]; readonly limits: EdgeLimits };
   readonly payments: { readonly origins: readonly string[]; readonly limits: EdgeLimits };
   readonly stock: { readonly addresses: readonly string[]; readonly limits: EdgeLimits };
@@ -50,6 +53,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): OrdersConfig {
     exitWithParent: values.EXIT_WITH_PARENT === '1',
     database: { url: values.DATABASE_URL, poolSize: values.DATABASE_POOL_SIZE },
     brokerUrl: values.BROKER_URL,
+    outboxKeepDays: values.OUTBOX_KEEP_DAYS,
     catalog: { origins: parseList(values.CATALOG_URLS), limits: loadEdge('orders-catalog', env) },
     payments: { origins: parseList(values.PAYMENTS_URLS), limits: loadEdge('orders-payments', env) },
     stock: { addresses: parseList(values.STOCK_ADDRESSES), limits: loadEdge('orders-stock', env) },

@@ -6,9 +6,11 @@ import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { warnOfPlants } from '@shop/kit/plants.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
+import { startRetention } from '@shop/kit/retention.ts';
 import { createOrders } from './app.ts';
 import { createCatalog } from './catalog-client.ts';
 import { loadConfig } from './config.ts';
+import { purgePublished } from './outbox.ts';
 import { openOwnership } from './ownership.ts';
 import { createPayments } from './payments-client.ts';
 import { createPlanting } from './planted/planted.ts';
@@ -25,6 +27,12 @@ await runService('orders', process.env, async () => {
   using flags = await openFlags(config.flagsFile, logger);
   await using database = openDatabase({ ...config.database, applicationName: instance, logger });
   await using ownership = openOwnership({ url: config.database.url, instance, logger });
+  await using _outboxRetention = startRetention({
+    table: 'outbox',
+    keepDays: config.outboxKeepDays,
+    purge: (limits) => purgePublished(database, limits),
+    logger,
+  });
   await using publisher = await openPublisher({
     url: config.brokerUrl,
     logger,

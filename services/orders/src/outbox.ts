@@ -32,7 +32,8 @@ const count = sql('SELECT outbox: pending', 'SELECT count(*)::int AS count FROM 
 const purge = sql(
   'DELETE outbox: purge',
   `DELETE FROM outbox WHERE id IN (
-     SELECT id FROM outbox WHERE published_at < now() - $1 * interval '1 day' ORDER BY published_at LIMIT $2)`,
+     SELECT id FROM outbox WHERE published_at < now() - $1 * interval '1 day' ORDER BY published_at LIMIT $2
+     FOR UPDATE SKIP LOCKED)`,
 );
 
 export async function claimUnpublished(transaction: Queryable, limit: number): Promise<readonly OutboxRow[]> {

@@ -7,7 +7,7 @@ import { pause } from '@shop/kit/pause.ts';
 import { contextOf, type OpenSpan, openSpan, untraced } from '@shop/kit/tracing.ts';
 import { createBatchSize } from './batch-size.ts';
 import type { OrderGauges } from './metrics.ts';
-import { claimUnpublished, countPending, markPublished, type OutboxRow, purgePublished } from './outbox.ts';
+import { claimUnpublished, countPending, markPublished, type OutboxRow } from './outbox.ts';
 import type { Publisher } from './publisher.ts';
 
 /*
@@ -26,9 +26,6 @@ const POLL_MS = 500;
 export const BATCH = 500;
 /** Batches in work at once while more than one waits: one is published while the other is read, marked and committed. */
 const BATCHES_AT_ONCE = 2;
-const KEEP_DAYS = 365;
-const PURGE_BATCH = 1_000;
-const PURGE_EVERY_MS = 3_600_000;
 
 export interface Relay {
   /** Finishes the batch in work and stops. */
@@ -48,7 +45,6 @@ export function startRelay(options: RelayOptions): Relay {
   const { database, publisher, logger, failpoint, gauges } = options;
   const stopping = new AbortController();
   const size = createBatchSize(BATCH);
-  let purgeDueAt = Date.now() + PURGE_EVERY_MS;
 
   async function poll(): Promise<void> {
     const pending = await refreshPending();
@@ -56,7 +52,6 @@ export function startRelay(options: RelayOptions): Relay {
       await drain(pending > size.current ? BATCHES_AT_ONCE : 1);
       await refreshPending();
     }
-    if (Date.now() >= purgeDueAt) await purge();
   }
 
   /** Rejects with the first failure once nothing is in work any more. */
@@ -119,12 +114,6 @@ export function startRelay(options: RelayOptions): Relay {
       span.end(error);
       throw error;
     }
-  }
-
-  async function purge(): Promise<void> {
-    const count = await untraced(() => purgePublished(database, { days: KEEP_DAYS, limit: PURGE_BATCH }));
-    if (count < PURGE_BATCH) purgeDueAt = Date.now() + PURGE_EVERY_MS;
-    if (count > 0) logger.info({ count, days: KEEP_DAYS }, 'old outbox rows were deleted');
   }
 
   async function run(): Promise<void> {

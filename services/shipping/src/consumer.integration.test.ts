@@ -24,7 +24,7 @@ import type { TestDatabase } from '../../../test/support/postgres.ts';
 import { openTcpSwitch } from '../../../test/support/tcp-switch.ts';
 import { openConsumer } from './consumer.ts';
 import type { Outcome } from './metrics.ts';
-import { createShipments, type Shipments } from './repository.ts';
+import { createShipments, purgeInbox, type Shipments } from './repository.ts';
 
 const logger = createLogger({ service: 'shipping', instance: 'shipping-test', level: 'silent' });
 const quick = { hold: { baseMs: 20, maxMs: 50, limitMs: 60_000 }, retry: { baseMs: 5, maxMs: 20 } };
@@ -34,6 +34,12 @@ const countRows = sql(
   'SELECT rows: test',
   `SELECT (SELECT count(*)::int FROM "Shipments" WHERE "OrderId" = $1) AS shipments,
           (SELECT count(*)::int FROM inbox WHERE order_id = $1) AS inbox`,
+);
+
+const insertInbox = sql(
+  'INSERT inbox: test',
+  `INSERT INTO inbox (message_id, type, order_id, received_at)
+   VALUES ($1, 'order.confirmed', gen_random_uuid(), now() - $2::interval)`,
 );
 
 let testDatabase: TestDatabase;
@@ -161,6 +167,13 @@ describe('an event', () => {
     await expect.poll(() => counted.toSorted()).toEqual(['duplicate', 'shipped'].slice(-arriving.length));
     expect(await ready(DEAD_LETTERS_QUEUE)).toBe(0);
   });
+});
+
+it('a message that was processed longer ago than it is kept is forgotten, a younger one is not', async () => {
+  await database.query(insertInbox, [randomUUID(), '500 days']);
+  await database.query(insertInbox, [randomUUID(), '300 days']);
+  expect(await purgeInbox(database, { days: 400, limit: 10 })).toBe(1);
+  expect(await purgeInbox(database, { days: 400, limit: 10 })).toBe(0);
 });
 
 describe('a message that fails', () => {

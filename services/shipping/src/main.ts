@@ -5,13 +5,14 @@ import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { parsePlants, warnOfPlants } from '@shop/kit/plants.ts';
+import { startRetention } from '@shop/kit/retention.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { openConsumer } from './consumer.ts';
 import { backOffs } from './delivery.ts';
 import { createMessageCounter } from './metrics.ts';
 import { withoutInbox } from './planted/no-inbox.ts';
-import { createShipments } from './repository.ts';
+import { createShipments, purgeInbox } from './repository.ts';
 
 await runService('shipping', process.env, async () => {
   const config = loadConfig(process.env);
@@ -24,6 +25,12 @@ await runService('shipping', process.env, async () => {
     applicationName: instance,
     logger,
     committed: () => failpoint('C1'),
+  });
+  await using _inboxRetention = startRetention({
+    table: 'inbox',
+    keepDays: config.INBOX_KEEP_DAYS,
+    purge: (limits) => purgeInbox(database, limits),
+    logger,
   });
   const plants = parsePlants('shipping', config);
   warnOfPlants(plants, logger);

@@ -23,6 +23,20 @@ const selectShipment = sql(
   'SELECT "Id", "OrderId", "Lines", "CreatedAt" FROM "Shipments" WHERE "OrderId" = $1',
 );
 
+const deleteInbox = sql(
+  'DELETE inbox: purge',
+  `DELETE FROM inbox WHERE message_id IN (
+     SELECT message_id FROM inbox WHERE received_at < now() - $1 * interval '1 day' LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+);
+
+/** Deletes at most `limit` messages that were processed more than `days` ago; returns how many. */
+export async function purgeInbox(
+  database: Queryable,
+  { days, limit }: { days: number; limit: number },
+): Promise<number> {
+  return (await database.query(deleteInbox, [days, limit])).count;
+}
+
 export interface Shipments {
   /**
    * Creates the shipment that an event asks for, in one transaction with the note that the event was processed. False

@@ -223,6 +223,15 @@ const ofSecond = (change: (event: OutboxFact) => OutboxFact) => (f: OrderFacts) 
   outbox: f.outbox.map((event) => (event.type === 'order.confirmed.v2' ? change(event) : event)),
 });
 
+it('ask for no event and no message of an order that was decided more than a year ago: both are deleted', async () => {
+  const yearAgo = NOW - 366 * 24 * HOUR;
+  const orders = fc.sample(base, { numRuns: 20, seed: 1 });
+  const forgotten = (createdAt: number) =>
+    orders.map((one) => ({ ...confirmedFacts({ ...one, createdAt }), outbox: [], inbox: [] }));
+  expect(violated(await judge(forgotten(yearAgo)))).toEqual([]);
+  expect(violated(await judge(forgotten(NOW - HOUR)))).toEqual(['I6', 'I8']);
+});
+
 const saying =
   (change: (event: OutboxFact['event']) => Partial<OutboxFact['event']>) =>
   (row: OutboxFact): OutboxFact => ({ ...row, event: { ...row.event, ...change(row.event) } });

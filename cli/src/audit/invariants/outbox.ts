@@ -7,8 +7,8 @@ export const PUBLISH_LIMIT_MS = 15_000;
 
 const VERSIONS: ReadonlySet<string> = new Set([ORDER_CONFIRMED, ORDER_CONFIRMED_V2]);
 
-/** Published rows are deleted after a year (source: "Event contract" in the design). In ms. */
-const KEPT_MS = 365 * 24 * 3_600_000;
+/** Published events are kept for a year at least, and so is the memory of processed messages. In ms. */
+export const KEPT_MS = 365 * 24 * 3_600_000;
 
 /**
  * I6: one `order.confirmed` per Confirmed order; it and the other versions that the order has say what the order says, in the
