@@ -11,6 +11,8 @@ export interface ChaosClient {
   check(planned: readonly PlannedFault[]): Promise<readonly (ErrorBody | null)[]>;
   /** Closing the connection before the first line takes the fault back; a held one also later. */
   inject(request: InjectRequest, signal: AbortSignal): AsyncIterable<InjectProgress>;
+  /** Of these ids those of active faults that are not in place any more. */
+  lost(ids: readonly string[]): Promise<readonly string[]>;
   /** All when no id is given. */
   clear(ids: readonly string[] | undefined, why: string): Promise<HealResult>;
 }
@@ -26,6 +28,7 @@ export function createChaosClient(project: Project): ChaosClient {
   return {
     list: () => callJson({ ...within(LIST_LIMIT_MS), method: 'GET', path: '/v1/chaos' }),
     check: (body) => callJson({ project, method: 'POST', path: '/v1/chaos/check', body }),
+    lost: (ids) => callJson({ ...within(LIST_LIMIT_MS), method: 'POST', path: '/v1/chaos/lost', body: ids }),
     inject: (body, signal) => stream({ project, method: 'POST', path: '/v1/chaos/faults', body, signal }),
     clear: (ids, why) =>
       callJson({ ...within(CLEAR_LIMIT_MS), method: 'POST', path: '/v1/chaos/clear', body: { ids, why } }),

@@ -287,3 +287,17 @@ describe('several faults', () => {
     expect(story).toEqual(['written', 'injected', 'recorded: the platform ends']);
   });
 });
+
+it('a fault that what holds it has forgotten is lost; one that cannot be asked for is not', async () => {
+  let answer: () => Promise<boolean> = async () => true;
+  const leases = leasesOf(aFault({ isInPlace: () => answer() }));
+  const request = { fault: 'dent', target: 'orders', parameters: {}, ttlMs: 60_000, hold: false };
+  const { id } = await leases.inject(request, new AbortController().signal);
+  expect(await leases.lost([id])).toEqual([]);
+  answer = async () => false;
+  expect(await leases.lost([id])).toEqual([id]);
+  expect(await leases.lost([])).toEqual([]);
+  answer = () => Promise.reject(new Error('Toxiproxy hangs'));
+  expect(await leases.lost([id])).toEqual([]);
+  await leases.clear('all', 'over');
+});

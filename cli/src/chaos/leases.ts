@@ -110,6 +110,21 @@ export class Leases {
     return this.list();
   }
 
+  /** Of these faults those that should be in effect and are not in place any more: whatever holds them has lost them. */
+  async lost(ids: readonly string[]): Promise<readonly string[]> {
+    const active = [...this.#entries.values()].filter(
+      ({ record, status }) => status === 'active' && ids.includes(record.id),
+    );
+    const found = await Promise.all(
+      active.map(async ({ record, fault }) => {
+        // What cannot be asked may have it still; that it does not answer is told of it by itself.
+        const isThere = await fault.isInPlace?.(record.undo, this.#world).catch(() => true);
+        return isThere === false ? [record.id] : [];
+      }),
+    );
+    return found.flat();
+  }
+
   /**
    * Checks everything, writes the undo to disk, injects, and looks whether the fault is in effect. Throws CliError: (2)
    * before anything has happened; otherwise what was done is taken back again. `gone` ends it early, a held one also later.

@@ -20,7 +20,8 @@ export type InjectProgress =
 /**
  * Faults of a supervisor: `GET /v1/chaos` (leases), `POST /v1/chaos/faults` (InjectRequest; NDJSON of InjectProgress; the
  * connection is the holder until the answer, and for a held fault until its end), `POST /v1/chaos/clear` (`{ids?, why?}`),
- * `POST /v1/chaos/check` (PlannedFault[]; for each why it cannot be injected, or null).
+ * `POST /v1/chaos/check` (PlannedFault[]; for each why it cannot be injected, or null), `POST /v1/chaos/lost` (ids;
+ * those of active faults that are not in place any more).
  */
 export async function openChaos(
   context: ExtensionContext & { readonly env: NodeJS.ProcessEnv },
@@ -49,6 +50,8 @@ export async function openChaos(
       else if (route === 'POST /v1/chaos/clear') {
         const { ids, why = 'asked for' } = await readJson<{ ids?: readonly string[]; why?: string }>(request);
         answer(response, await leases.clear(ids ?? 'all', why));
+      } else if (route === 'POST /v1/chaos/lost') {
+        answer(response, await leases.lost(await readJson<readonly string[]>(request)));
       } else if (route === 'POST /v1/chaos/check') {
         const answers: (ErrorBody | null)[] = [];
         for (const planned of await readJson<readonly PlannedFault[]>(request)) {

@@ -19,6 +19,7 @@ export const down = defineFault({
     const result = await canary(listen, protocol, { limitMs: REFUSAL_LIMIT_MS });
     return judged(result.ended === 'refused', `a canary was ${describeCanary(result)}`);
   },
+  isInPlace: async ({ apiUrl, proxy }: EdgeRecord, world) => !(await world.toxiproxy(apiUrl).proxy(proxy)).enabled,
   undo: (edge: EdgeRecord, world) =>
     takeBack(edge, world, () => world.toxiproxy(edge.apiUrl).setEnabled(edge.proxy, true)),
   verify: (edge: EdgeRecord, world) =>

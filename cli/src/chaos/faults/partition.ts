@@ -39,6 +39,10 @@ export const partition = defineFault<ReturnType<typeof Type.Object>, Partition>(
     const result = await canary(edge.listen, edge.protocol, { limitMs: SILENCE_MS });
     return judged(result.bytes === 0 && result.ended === 'silent', `a canary was ${describeCanary(result)}`);
   },
+  async isInPlace({ edge, toxics }, world) {
+    const { toxics: there } = await world.toxiproxy(edge.apiUrl).proxy(edge.proxy);
+    return toxics.every((toxic) => there.some(({ name }) => name === toxic));
+  },
   undo: ({ edge, toxics }, world) =>
     takeBack(edge, world, async () => {
       for (const name of toxics) await world.toxiproxy(edge.apiUrl).removeToxic(edge.proxy, name);

@@ -54,6 +54,10 @@ export const pause = defineFault<ReturnType<typeof Type.Object>, Paused>({
     const evidence = `${all.length} process(es) below ${paused.victims.map(({ name }) => name).join(', ')} in state ${[...new Set(states)].join(', ')}`;
     return judged(all.length > 0 && states.every((state) => state === 'T'), evidence);
   },
+  async isInPlace(paused) {
+    const all = await affected(paused);
+    return all.length > 0 && all.every(isStopped);
+  },
   async undo(paused) {
     for (const one of await affected(paused)) await signalIdentity(one, 'SIGCONT');
   },

@@ -96,6 +96,10 @@ export function toxicFault<T extends ToxicType, Schema extends TObject>(
       }
       return witness;
     },
+    async isInPlace({ edge, toxic }, world) {
+      const { toxics } = await world.toxiproxy(edge.apiUrl).proxy(edge.proxy);
+      return toxics.some(({ name }) => name === toxic);
+    },
     undo: ({ edge, toxic }, world) =>
       takeBack(edge, world, () => world.toxiproxy(edge.apiUrl).removeToxic(edge.proxy, toxic)),
     verify: ({ edge, toxic }, world) =>

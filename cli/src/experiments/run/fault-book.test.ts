@@ -40,13 +40,14 @@ function aSupervisor({ clearLeaves = 'healed' as LeaseStatus, isGone = false } =
     leases.push(lease);
     return lease;
   };
-  const state = { isGone };
+  const state = { isGone, lost: [] as string[] };
   const client: ChaosClient = {
     async list() {
       if (state.isGone) throw gone;
       return leases;
     },
     check: async (planned) => planned.map(() => null),
+    lost: async () => state.lost,
     async *inject() {
       yield { type: 'injected', lease: add() };
       await new Promise(() => undefined);
@@ -179,6 +180,14 @@ it('a fault that nobody was there to hear of has not happened', async () => {
   };
   await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('platform not running');
   expect(await book.heal()).toEqual({ healed: [], remains: [] });
+});
+
+it('a fault that was not in place any more when it was healed was cut short', async () => {
+  const { book, state } = aSupervisor();
+  const { id } = await book.inject('slow', REQUEST, never);
+  state.lost = [id];
+  await book.heal();
+  expect(book.cutShort()).toEqual(['latency on orders-payments was lost by what held it']);
 });
 
 it('a fault whose time was over before its step is healed was cut short', async () => {

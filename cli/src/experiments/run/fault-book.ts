@@ -18,6 +18,8 @@ interface Injection {
   lease: Lease | undefined;
   /** When it was healed, or was known never to have happened, wall clock; undefined before. */
   overAt: number | undefined;
+  /** When the run healed it, it was not in place any more. */
+  wasLost: boolean;
 }
 
 /** What a fault was aimed at, and when: from its being asked for until it was over; wall clock, ms. */
@@ -83,9 +85,10 @@ export class FaultBook {
     });
   }
 
-  /** Faults that were ended by others before the run did, in words: what was seen since was not seen under them. */
+  /** Faults that were ended by others before the run did, or were lost, in words: what was seen since was not seen under them. */
   cutShort(): readonly string[] {
-    return this.#injections.flatMap(({ lease, request: { fault, target } }) => {
+    return this.#injections.flatMap(({ lease, wasLost, request: { fault, target } }) => {
+      if (wasLost) return [`${fault} on ${target} was lost by what held it`];
       const why = lease === undefined ? undefined : endedByOthers(lease);
       return why === undefined ? [] : [`${fault} on ${target} was ended by others (${why})`];
     });
@@ -108,6 +111,7 @@ export class FaultBook {
       connection,
       lease: undefined,
       overAt: undefined,
+      wasLost: false,
     };
     this.#injections.push(injection);
     const giveUp = () => connection.abort(signal.reason);
@@ -180,6 +184,8 @@ export class FaultBook {
     try {
       // Asking for the list looks once more at witnesses that wait, which a healed fault has no more.
       if (ids.length > 0) await this.#client.list();
+      const lost = ids.length > 0 ? await this.#client.lost(ids) : [];
+      for (const injection of chosen) injection.wasLost ||= lost.includes(injection.lease?.id ?? '');
       if (ids.length > 0) await this.#client.clear(ids, WHY);
     } catch (error) {
       // What it came to is looked up below; an error here alone says nothing about the fault.
