@@ -31,6 +31,15 @@ describe('the HTML report', () => {
     expect(page).toContain('lost 0192f0c4-9e5a-7bbb-8a55-0f3b7a3c9d11: no shipment');
   });
 
+  it('names the column in each cell of the faults, for screens too narrow for six columns', () => {
+    const rows = render(syntheticJournal()).match(/<table class="stacks">.*?<\/table>/s)?.[0] ?? '';
+    const columns = [...rows.matchAll(/<th scope="col">([^<]+)</g)].map(([, name]) => name);
+    const named = [...rows.matchAll(/<td data-column="([^"]+)"/g)].map(([, name]) => name);
+    expect(columns).toHaveLength(6);
+    expect(named.slice(0, 5)).toEqual(columns.slice(1));
+    expect(rows).not.toContain('<td>');
+  });
+
   it('asks nothing of the network', () => {
     const page = render(syntheticJournal());
     expect(page).not.toMatch(/(?:src|href)="(?!data:,")/);

@@ -28,7 +28,7 @@ export function whatSection(report: RunReport): Markup {
 
 function faultTable(faults: readonly FaultReport[]): Markup {
   if (faults.length === 0) return html`<p>No fault was injected.</p>`;
-  return html`<div class="scroll"><table>
+  return html`<div class="scroll"><table class="stacks">
   <caption>Faults, and how each was seen to be in effect</caption>
   <thead><tr><th scope="col">fault</th><th scope="col">target</th><th scope="col">parameters</th><th scope="col">injected</th><th scope="col">taken back</th><th scope="col">witness</th></tr></thead>
   <tbody>${faults.map(faultRow)}</tbody>
@@ -47,8 +47,9 @@ function faultRow({
 }: FaultReport): Markup {
   const end = remains ? outcomeWord('remains') : clockText(healedMs);
   return html`<tr>
-  <th scope="row">${fault}</th><td>${target}</td><td>${parameters || '–'}</td>
-  <td>${clockText(injectedMs)}</td><td>${end} <span class="muted">${healEvidence}</span></td>
-  <td>${outcomeWord(witness?.verdict ?? 'no witness')} ${witness?.evidence}</td>
+  <th scope="row">${fault}</th><td data-column="target">${target}</td><td data-column="parameters">${parameters || '–'}</td>
+  <td data-column="injected">${clockText(injectedMs)}</td>
+  <td data-column="taken back">${end} <span class="muted">${healEvidence}</span></td>
+  <td data-column="witness">${outcomeWord(witness?.verdict ?? 'no witness')} ${witness?.evidence}</td>
 </tr>`;
 }
