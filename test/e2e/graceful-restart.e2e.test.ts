@@ -1,0 +1,79 @@
+/*
+ * Goal: to replace one of two replicas loses no request. Method: the supervisor restarts orders-1 (SIGTERM) again and again
+ * under steady traffic on kept connections. RESTARTS, ORDERS_RATE and READS_RATE make it a longer run with more of it.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createControlClient } from '../../cli/src/platform/control-client.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+
+const RESTARTS = Number(process.env.RESTARTS ?? 5);
+/** Requests a second: as many as leave a small machine some air, unless told. */
+const RATE = { orders: Number(process.env.ORDERS_RATE ?? 20), reads: Number(process.env.READS_RATE ?? 40) };
+/** A restart with its drain and start on a busy machine, in ms. */
+const RESTART_MS = 20_000;
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startPlatform({ project: 'e2e-graceful', replicas: { orders: 2 } });
+});
+afterAll(() => platform?.stop());
+
+/** Sends at a steady rate, whatever becomes of what was sent before, until `stop`. */
+function send(perSecond: number, one: () => Promise<string>) {
+  const seen = new Map<string, number>();
+  const under = new Set<Promise<void>>();
+  const timer = setInterval(() => {
+    const work = one()
+      .catch((error: Error) => `no response: ${error.message}`)
+      .then((outcome) => void seen.set(outcome, (seen.get(outcome) ?? 0) + 1))
+      .finally(() => under.delete(work));
+    under.add(work);
+  }, 1_000 / perSecond);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(under);
+      return Object.fromEntries(seen);
+    },
+  };
+}
+
+it('SIGTERM of one of two replicas of orders under load fails no request', {
+  timeout: RESTARTS * RESTART_MS,
+}, async () => {
+  const gateway = new Pool(platform.gatewayUrl, { pipelining: 1, connections: 64 });
+  const order = JSON.stringify({ customer: 'Taras', lines: [{ productId: 1, quantity: 1 }] });
+  let path = '/api/orders/none';
+  const orders = send(RATE.orders, async () => {
+    const headers = { 'content-type': 'application/json' };
+    const {
+      statusCode,
+      headers: told,
+      body,
+    } = await gateway.request({ method: 'POST', path: '/api/orders', headers, body: order });
+    const answer = (await body.json()) as { code?: string; reason?: string; status?: string };
+    if (statusCode === 201) path = String(told.location);
+    return `${statusCode} ${answer.code ?? answer.reason ?? answer.status}`;
+  });
+  await expect.poll(() => path, { timeout: 10_000 }).toMatch(/^\/api\/orders\/[0-9a-f-]{36}$/);
+  const reads = send(RATE.reads, async () => {
+    const { statusCode, body } = await gateway.request({ method: 'GET', path });
+    await body.dump();
+    return String(statusCode);
+  });
+
+  const control = createControlClient(platform.project);
+  for (let restart = 0; restart < RESTARTS; restart += 1) {
+    await control.service('orders-1', 'restart');
+    // So that it has traffic again before its next end.
+    await delay(500);
+  }
+
+  const seen = { orders: await orders.stop(), reads: await reads.stop() };
+  if (process.env.RESTARTS !== undefined) console.log(JSON.stringify(seen));
+  await gateway.close();
+  expect(Object.keys(seen.orders)).toEqual(['201 Confirmed']);
+  expect(Object.keys(seen.reads)).toEqual(['200']);
+});
