@@ -209,6 +209,7 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('--html <file>', 'write the report of the last run')
     .action(async (names: readonly string[], options: ChaosRunOptions) => {
       const { runChaosRun } = await import('../experiments/run/run-chaos-run.ts');
+      await buildForOwnPlatform(options, deps);
       await runChaosRun(names, options, deps);
     });
 
@@ -250,8 +251,19 @@ function addMatrix(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('--html <file>', 'write the table as a page')
     .action(async (options: ChaosMatrixOptions) => {
       const { runChaosMatrix } = await import('../experiments/matrix/run-chaos-matrix.ts');
+      await buildForOwnPlatform(options, deps);
       await runChaosMatrix(options, deps);
     });
+}
+
+/** Before anything is begun: a command that was built anew is started anew. */
+async function buildForOwnPlatform(
+  options: CommonOptions & { readonly fresh?: boolean; readonly dryRun?: boolean },
+  { env, output, projectFrom }: Parameters<Register>[1],
+): Promise<void> {
+  if (!options.fresh || options.dryRun) return;
+  const { continueAsBuilt } = await import('../platform/continue-as-built.ts');
+  await continueAsBuilt(projectFrom(options), { env, say: (line) => output.note(line) });
 }
 
 /** Experiments as files: nothing of them is run. Exit code 2 with everything that is wrong with a file. */

@@ -36,7 +36,10 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
     .option('--plant <bug>', 'put a known bug back, to test the checks; may be repeated', parsePlantNames)
     .option('--no-build', 'do not rebuild bundles and images whose sources changed')
     .action(async (services: string[], options: UpOptions) => {
+      const { continueAsBuilt } = await import('../platform/continue-as-built.ts');
       const { runUp } = await import('../platform/run-up.ts');
+      const { env, output } = deps;
+      if (options.build) await continueAsBuilt(deps.projectFrom(options), { env, say: (line) => output.note(line) });
       await runUp(services, options, deps);
     });
 };

@@ -20,15 +20,19 @@ export async function supervisorBuild({ root }: Pick<Project, 'root'>): Promise<
 /** The bundles in dist/, made by the clone's build script. */
 export function bundles({ root }: Pick<Project, 'root'>) {
   return {
-    /** Builds what is older than its sources and says so; throws CliError when it does not compile. */
-    async buildIfStale(say: (line: string) => void): Promise<void> {
+    /**
+     * Builds what is older than its sources and says so. Resolves with the files whose content changed, relative to the
+     * clone; throws CliError when it does not compile.
+     */
+    async buildIfStale(say: (line: string) => void): Promise<readonly string[]> {
       const file = pathToFileURL(join(root, 'scripts/build.mjs')).href;
       const script = (await import(file)) as BuildScript;
-      if (!(await script.isStale())) return;
+      if (!(await script.isStale())) return [];
       const began = performance.now();
       try {
-        const { built } = await script.buildIfStale();
+        const { built, changed } = await script.buildIfStale();
         say(`built ${built.join(', ')} in ${formatDuration(performance.now() - began)}`);
+        return changed;
       } catch (cause) {
         throw new CliError({
           what: 'the sources do not compile',
