@@ -89,7 +89,7 @@ describe.runIf(canBeHad)('a load', () => {
     eventually('k6 to end', { withinMs: ENDED_MS, seen: k6Processes }, () => k6Processes().length === 0);
 
   it('that is small is judged by its answers, the ledger and the traces, and reported', async () => {
-    const [junit, html] = [join(folder, 'load.xml'), join(folder, 'k6.html')];
+    const [junit, html] = [join(folder, 'load.xml'), join(folder, 'load.html')];
     const { code, result, stderr } = await run('smoke', '--duration', '6s', '--junit', junit, '--html', html);
     expect(problemsOf(result), stderr).toEqual([]);
     expect(result).toMatchObject({ exitCode: code, remains: [] });
@@ -113,7 +113,8 @@ describe.runIf(canBeHad)('a load', () => {
     expect(row?.count).toBeGreaterThan(0);
     expect(row?.count).toBeGreaterThanOrEqual(result.orders.outcomes['201 Confirmed'] ?? 0);
     expect(await readFile(junit, 'utf8')).toContain(`<testsuites tests="${result.checks.length}"`);
-    expect(await readFile(html, 'utf8')).toContain('</html>');
+    expect(await readFile(html, 'utf8')).toContain(`<strong class="word">${result.verdict}</strong>`);
+    expect(await readFile(join(folder, 'load.k6.html'), 'utf8')).toContain('</html>');
     expect(await runFolders()).toEqual([]);
   });
 

@@ -1,65 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createStyle } from '../output/style.ts';
-import { measure, measurePhases } from './measured.ts';
 import { renderLoad } from './render.ts';
-import type { LoadResult } from './result.ts';
-import { records, timedOut } from './testing/records.ts';
+import { aResult as result } from './testing/result.ts';
 import { renderLoadJunit } from './write-reports.ts';
-
-const phase = { name: 'whole', startS: 0, durationS: 10, rate: 10, vus: 5, demands: 'expected' } as const;
-const sent = [...records(95, 10), ...records(100, 10, { ...timedOut, tookMs: 11_000 }).slice(95)];
-
-const result: LoadResult = {
-  scenario: 'steady',
-  runId: 'load-1',
-  verdict: 'fail',
-  exitCode: 1,
-  settings: { rate: 10, durationS: 10, vus: 5, seed: 1 },
-  startedAt: '2026-01-02T03:04:05.000Z',
-  tookMs: 12_000,
-  orders: measure(sent, 10),
-  phases: measurePhases([phase], sent, 1),
-  outbox: { peak: 12, drainMs: 340 },
-  usage: {
-    machine: { cores: 2, averagePercent: 60, peakPercent: 90, othersPercent: 2 },
-    processes: [
-      { name: 'orders-1', cpuMs: 900, averagePercent: 92, peakPercent: 99, cpuMsPerRequest: 9, memory: null },
-      { name: 'k6', cpuMs: 1, averagePercent: 0.1, peakPercent: 1, cpuMsPerRequest: 0.01, memory: null },
-      {
-        name: 'toxiproxy',
-        cpuMs: 1,
-        averagePercent: 0.1,
-        peakPercent: 1,
-        cpuMsPerRequest: 0.01,
-        memory: {
-          firstBytes: 2 ** 24,
-          lastBytes: 2 ** 25,
-          slopeBytesPerMinute: 2 ** 20,
-          slopeMinutes: 2,
-          restarts: 0,
-          unseenMinutes: 0,
-        },
-      },
-    ],
-  },
-  knee: null,
-  faults: [],
-  traces: [],
-  audit: null,
-  checks: [
-    {
-      kind: 'threshold',
-      name: 'order_expected{phase:whole} rate>=0.99',
-      outcome: 'failed',
-      evidence: '95 % (95 of 100)',
-    },
-    { kind: 'audit', name: 'I1 every order has ended', outcome: 'ok', evidence: '100 orders' },
-    { kind: 'trace', name: 'sampled traces', outcome: 'unknown', evidence: 'none <fit>' },
-  ],
-  notJudged: ['how memory grew: it was not measured'],
-  remains: [],
-  gaps: ['the outbox: refused'],
-};
 
 describe('the summary as text', () => {
   const text = renderLoad(result, createStyle({ enabled: false }));

@@ -14,7 +14,7 @@ import { checkFaults, chooseFaults } from './faults.ts';
 import { type Plan, runPlan } from './load-run.ts';
 import { renderLoad } from './render.ts';
 import { findScenario, resolveSettings } from './settings.ts';
-import { writeReports } from './write-reports.ts';
+import { k6PageOf, writeReports } from './write-reports.ts';
 
 /** `shopctl load run`. */
 export async function runLoad(name: string, options: LoadRunOptions, deps: CommandDeps): Promise<void> {
@@ -57,7 +57,7 @@ async function planOf(name: string, options: LoadRunOptions, { root }: Project):
     runId: `load-${new Date().toISOString().replace(/\D/g, '').slice(0, 17)}-${scenario.name}-${seed}`,
     tracesWanted: options.traces,
     // k6 runs in the clone, the user perhaps elsewhere.
-    htmlFile: options.html === undefined ? undefined : resolve(options.html),
+    htmlFile: options.html === undefined ? undefined : k6PageOf(resolve(options.html)),
   };
 }
 

@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { readPageAssets } from '../experiments/report/page-assets.ts';
 import { renderJunitSuites } from '../output/junit.ts';
 import type { Output } from '../output/output.ts';
 import { type ReportFiles, writeReportFile } from '../output/report-file.ts';
+import { renderLoadPage } from './render-html.ts';
 import type { LoadResult } from './result.ts';
 
 /** JUnit with a test case per check. */
@@ -26,14 +29,21 @@ export function renderLoadJunit(result: LoadResult): string {
   ]);
 }
 
-/** Writes JUnit, and tells whether k6 has written its page. Throws CliError (2) when it cannot be written. */
+/** Where k6 writes its own report when a page is asked for: beside it. */
+export function k6PageOf(html: string): string {
+  return `${html.replace(/\.html$/, '')}.k6.html`;
+}
+
+/** Writes what was asked for. Throws CliError (2) when it cannot be written. */
 export async function writeReports(result: LoadResult, { junit, html }: ReportFiles, output: Output): Promise<void> {
   if (junit !== undefined) {
     await writeReportFile(junit, renderLoadJunit(result));
     output.note(`wrote ${junit}`);
   }
   if (html === undefined) return;
-  const isWritten = existsSync(html) && (await stat(html)).mtimeMs >= Date.parse(result.startedAt);
-  if (isWritten) output.note(`wrote ${html}`);
-  else output.warn(`k6 wrote nothing into ${html}: the run was too short, or was ended early`);
+  const k6Page = k6PageOf(html);
+  const isWritten = existsSync(k6Page) && (await stat(k6Page)).mtimeMs >= Date.parse(result.startedAt);
+  const { style } = readPageAssets();
+  await writeReportFile(html, renderLoadPage(result, { style, k6Page: isWritten ? basename(k6Page) : undefined }));
+  output.note(`wrote ${html}${isWritten ? `, and k6's own report into ${k6Page}` : ''}`);
 }

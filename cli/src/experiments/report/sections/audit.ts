@@ -1,4 +1,5 @@
-import type { AuditedInvariant, AuditRecord } from '../../journal-records.ts';
+import type { AuditReport } from '../../../audit/audit.ts';
+import type { AuditedInvariant } from '../../journal-records.ts';
 import { html, type Markup } from '../html.ts';
 import { violationText } from '../record-text.ts';
 import { countText, durationText, outcomeWord } from '../words.ts';
@@ -6,30 +7,37 @@ import { countText, durationText, outcomeWord } from '../words.ts';
 /** Violations listed; the journal has all. */
 const LISTED = 20;
 
+type ShownInvariant = Omit<AuditedInvariant, 'outcome'> & Partial<Pick<AuditedInvariant, 'outcome'>>;
+
+/** An audit; `outcome` is there where an experiment accepts or expects another verdict than `ok`. */
+export interface ShownAudit extends Pick<AuditReport, 'verdict' | 'orders' | 'tookMs'> {
+  readonly invariants: readonly ShownInvariant[];
+}
+
 /** What the auditor found in the five databases, the broker and the telemetry after the run. */
-export function auditSection(audit: AuditRecord | undefined): Markup {
+export function auditSection(audit: ShownAudit | undefined): Markup {
   return html`<section aria-labelledby="audit">
   <h2 id="audit">Audit of the ledger</h2>
   ${audit === undefined ? html`<p>The auditor did not run.</p>` : invariantTable(audit)}
 </section>`;
 }
 
-function invariantTable({ verdict, orders, tookMs, invariants }: AuditRecord): Markup {
+function invariantTable({ verdict, orders, tookMs, invariants }: ShownAudit): Markup {
   return html`<div class="scroll"><table>
-  <caption>The ledger: ${verdict}, ${countText(orders)} orders looked at in ${durationText(tookMs)}. The outcome is what the experiment makes of an invariant's verdict.</caption>
+  <caption>The ledger: ${verdict}, ${countText(orders)} orders looked at in ${durationText(tookMs)}. The outcome of an invariant is its verdict, unless an experiment accepts or expects another.</caption>
   <thead><tr><th scope="col">outcome</th><th scope="col">verdict</th><th scope="col">invariant</th><th scope="col">evidence</th></tr></thead>
   <tbody>${invariants.map(invariantRow)}</tbody>
 </table></div>`;
 }
 
-function invariantRow(one: AuditedInvariant): Markup {
+function invariantRow(one: ShownInvariant): Markup {
   const rule = one.rule === undefined ? '' : ` (${one.rule})`;
   const inFlight = one.inFlight > 0 ? `, ${countText(one.inFlight)} in flight` : '';
-  return html`<tr><td>${outcomeWord(one.outcome)}</td><td>${one.verdict}${rule}</td>
+  return html`<tr><td>${outcomeWord(one.outcome ?? one.verdict)}</td><td>${one.verdict}${rule}</td>
 <th scope="row">${one.id} ${one.title}</th><td>${one.evidence}${inFlight}${violationList(one)}</td></tr>`;
 }
 
-function violationList({ violations: own, preExisting = [] }: AuditedInvariant): Markup | undefined {
+function violationList({ violations: own, preExisting = [] }: ShownInvariant): Markup | undefined {
   const violations = [...own, ...preExisting.map((one) => ({ ...one, detail: `${one.detail} (pre-existing)` }))];
   if (violations.length === 0) return undefined;
   const more = violations.length - LISTED;
