@@ -3,7 +3,8 @@ import { judged, toxicFault } from './toxic-fault.ts';
 
 /** Shortest transfer whose rate can be told from the machine's own pace, ms. */
 const MEASURABLE_MS = 30;
-const LONGEST_LOOK_MS = 3_000;
+/** The smallest exchange of HTTP/2 has 8.5 KB, which take as many seconds at 1 KB/s. */
+const LONGEST_LOOK_MS = 12_000;
 
 /** Limits throughput; all streams of an HTTP/2 connection share it. */
 export const bandwidth = toxicFault({
