@@ -105,9 +105,11 @@ describe('a verdict', () => {
   it('is pass also when another client orders meanwhile, whose orders are told apart', async () => {
     const hold = '\n  - {name: a while, type: hold, for: 5s}';
     const running = run(await anExperiment('beside', SLOW + ORDERS + hold));
-    const placed = await eventually('an order beside the run', { withinMs: BEGUN_MS }, async () => {
-      const runs = await readdir(join(platform.project.stateDir, 'chaos/runs'));
-      return runs.some((name) => name.includes('-beside-')) ? place(platform) : undefined;
+    const folders = join(platform.project.stateDir, 'chaos/runs');
+    const placed = await eventually('the fault of the run', { withinMs: BEGUN_MS }, async () => {
+      const name = (await readdir(folders)).find((one) => one.includes('-beside-'));
+      const { records } = await readJournal(join(folders, name ?? '', 'journal.jsonl')).catch(() => ({ records: [] }));
+      return records.some(({ type }) => type === 'witness') ? place(platform) : undefined;
     });
     expect(placed).toMatchObject({ status: 201 });
     await place(platform);
