@@ -11,6 +11,11 @@ export class NotSentError extends TransientError {
   override readonly name = 'NotSentError';
 }
 
+/** The connection broke after it had been made: the other side may have acted on what was sent, and may be gone. */
+export class ConnectionLostError extends TransientError {
+  override readonly name = 'ConnectionLostError';
+}
+
 /** No answer came in the time that was given for it. */
 export class OutOfTimeError extends TransientError {
   override readonly name = 'OutOfTimeError';

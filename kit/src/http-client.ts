@@ -1,5 +1,5 @@
 import { DEADLINE_HEADER } from './deadline.ts';
-import { NotSentError, TransientError } from './failures.ts';
+import { ConnectionLostError, TransientError } from './failures.ts';
 import { createHttpReplica, type HttpReplica } from './http-replica.ts';
 import type { Attempt } from './resilience.ts';
 
@@ -21,7 +21,7 @@ export interface HttpClient extends AsyncDisposable {
   readonly replicas: readonly HttpReplica[];
   /**
    * One attempt. Answers below 500 but 408 and 429 are returned; the others, and a connection that failed, are
-   * TransientError: NotSentError where there was none.
+   * TransientError: NotSentError where there was none, ConnectionLostError where it broke.
    */
   send(request: HttpRequest, attempt: Attempt<HttpReplica>): Promise<HttpAnswer>;
 }
@@ -54,10 +54,10 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
       const answer = await attempt.replica.send({ method, path, headers, body: text, signal: time.signal }, (read) =>
         read.text(),
       );
-      return { status: answer.statusCode, body: answer.body === '' ? undefined : (JSON.parse(answer.body) as unknown) };
+      return { status: answer.statusCode, body: parseBody(edge, answer.body) };
     } catch (error) {
-      if (error instanceof NotSentError) throw error;
-      throw new TransientError(`${edge}: the call failed`, { cause: error });
+      if (error instanceof TransientError) throw error;
+      throw new ConnectionLostError(`${edge}: the call failed`, { cause: error });
     } finally {
       time.over();
     }
@@ -76,6 +76,15 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
       await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
     },
   };
+}
+
+function parseBody(edge: string, text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new TransientError(`${edge}: the body is not JSON`, { cause: error });
+  }
 }
 
 /**

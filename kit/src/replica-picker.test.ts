@@ -166,3 +166,37 @@ describe('replicas', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 });
+
+describe('a replica whose connection broke', () => {
+  it('is left out from the next call on, and is back with the probe that it answers', async () => {
+    const { replicas, told, picked, picker } = some('a', 'b');
+    picker.lost(replicas[0]);
+    expect(picked(4)).toEqual({ b: 4 });
+    await pass(0);
+    expect(picked(4)).toEqual({ a: 2, b: 2 });
+    expect(told).toEqual([]);
+  });
+
+  it('is ejected by the probe that it does not answer, long before five calls have failed', async () => {
+    const { replicas, told, picked, picker } = some('a', 'b');
+    replicas[0].probes = 'refused';
+    picker.lost(replicas[0]);
+    await pass(0);
+    expect(told).toEqual(['a ejected: probe']);
+    expect(picked(4)).toEqual({ b: 4 });
+  });
+
+  it('is probed once for all the connections that broke together', async () => {
+    const { replicas, picker } = some('a', 'b');
+    replicas[0].probes = 'silent';
+    for (let call = 0; call < 32; call += 1) picker.lost(replicas[0]);
+    expect(replicas[0].probed).toBe(1);
+  });
+
+  it('is used where there is no other', async () => {
+    const { replicas, picked, picker } = some('a', 'b');
+    for (const replica of replicas) replica.probes = 'silent';
+    for (const replica of replicas) picker.lost(replica);
+    expect(picked(4)).toEqual({ a: 2, b: 2 });
+  });
+});

@@ -24,7 +24,7 @@ export interface PickerEvents<R> {
 /** Chooses a replica for each attempt. */
 export interface ReplicaPicker<R> extends Disposable {
   /**
-   * The next in turn of those that are neither ejected nor draining, one that was not tried where there is one; any, where
+   * The next in turn of those that are neither ejected nor draining nor lost a connection since their last probe, one that was not tried where there is one; any, where
    * none is left.
    */
   pick(tried: ReadonlySet<R>): R;
@@ -34,6 +34,8 @@ export interface ReplicaPicker<R> extends Disposable {
   failed(replica: R): void;
   /** It took no connection, so nothing was sent. */
   refused(replica: R): void;
+  /** A connection to it broke: it is probed, and the others are picked until it responds. */
+  lost(replica: R): void;
 }
 
 export interface PickerLimits {
@@ -55,12 +57,15 @@ interface Member<R> {
   trialAt: number | undefined;
   /** Ejected because nobody is there: until a probe succeeds. */
   isDown: boolean;
+  /** A connection broke: it may have ended, which a proxy before it hides. */
+  isSuspect: boolean;
   isProbed: boolean;
 }
 
 /**
  * Outlier ejection: a replica is left out when it refuses a connection, fails `failures` calls in a row, or does not
- * answer a health probe. One that was down returns with its next successful probe. One whose calls failed although its
+ * answer a health probe. A connection that broke is reason for a probe: until it is answered the others are picked. One that
+ * was down returns with its next successful probe. One whose calls failed although its
  * probes succeed returns when a call succeeds: one is sent there every `trialEveryMs`. Where all are ejected all are used:
  * whether a call may be sent at all is the breaker's decision, and a probe that is late on a loaded machine must not end a
  * service. Probes are sent where there is a choice, or a replica to come back.
@@ -73,7 +78,7 @@ export function createReplicaPicker<R extends Replica>(
 ): ReplicaPicker<R> {
   if (replicas.length === 0) throw new RangeError('a picker needs a replica');
   const members = replicas.map(
-    (replica): Member<R> => ({ replica, row: 0, trialAt: undefined, isDown: false, isProbed: false }),
+    (replica): Member<R> => ({ replica, row: 0, trialAt: undefined, isDown: false, isSuspect: false, isProbed: false }),
   );
   const memberOf = new Map(members.map((member) => [member.replica, member]));
   let turn = 0;
@@ -109,6 +114,7 @@ export function createReplicaPicker<R extends Replica>(
     const late = setTimeout(() => time.abort(new Error(`no answer in ${PROBE_TIMEOUT_MS} ms`)), PROBE_TIMEOUT_MS);
     try {
       await member.replica.check(time.signal);
+      member.isSuspect = false;
       if (!member.isDown) return;
       update(member, () => {
         member.isDown = false;
@@ -143,7 +149,7 @@ export function createReplicaPicker<R extends Replica>(
   function candidates(tried: ReadonlySet<R>): readonly Member<R>[] {
     const now = performance.now();
     const isDue = ({ isDown, trialAt }: Member<R>) => !isDown && trialAt !== undefined && trialAt <= now;
-    const isGood = (member: Member<R>) => !isEjected(member) && member.replica.isDraining !== true;
+    const isGood = (member: Member<R>) => !isEjected(member) && !member.isSuspect && member.replica.isDraining !== true;
     const fresh = members.filter(({ replica }) => !tried.has(replica));
     const choices = [fresh.filter(isDue), fresh.filter(isGood), members.filter(isGood), fresh];
     return choices.find(({ length }) => length > 0) ?? members;
@@ -181,6 +187,13 @@ export function createReplicaPicker<R extends Replica>(
     },
     refused(replica) {
       down(memberOf.get(replica) as Member<R>, 'refused');
+    },
+    lost(replica) {
+      if (members.length === 1) return;
+      const member = memberOf.get(replica) as Member<R>;
+      member.isSuspect = true;
+      // The call that failed goes on, and this is no part of its trace.
+      context.with(ROOT_CONTEXT, () => void probe(member));
     },
     [Symbol.dispose]() {
       isOver = true;

@@ -14,7 +14,7 @@ import { type Admission, type Breaker, type BreakerState, createBreaker } from '
 import { createBulkhead } from './bulkhead.ts';
 import type { Deadline } from './deadline.ts';
 import type { EdgeLimits } from './edges.ts';
-import { messageOf, NotSentError, OutOfTimeError, TransientError } from './failures.ts';
+import { ConnectionLostError, messageOf, NotSentError, OutOfTimeError, TransientError } from './failures.ts';
 import type { Logger } from './logger.ts';
 import { createReplicaPicker, EJECTION_CAUSES, type Replica, type ReplicaPicker } from './replica-picker.ts';
 
@@ -238,6 +238,7 @@ function createEdgePicker<R extends Replica>(
 function judge<R>(picker: ReplicaPicker<R>, replica: R, failure: unknown): void {
   // Each refusal has been told of already.
   if (failure instanceof NotSentError) return;
+  if (failure instanceof ConnectionLostError) picker.lost(replica);
   if (isFailure(failure)) picker.failed(replica);
   else picker.answered(replica);
 }

@@ -1,11 +1,11 @@
 import { DEADLINE_HEADER, Deadline } from '@shop/kit/deadline.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
-import { messageOf } from '@shop/kit/failures.ts';
+import { ConnectionLostError, messageOf } from '@shop/kit/failures.ts';
 import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import { type CallPolicy, CallUnavailableError, type UnavailableCause } from '@shop/kit/resilience.ts';
-import { type BufferedAnswer, ConnectionLostError, sendTo, type UpstreamRequest } from './replicas.ts';
+import { type BufferedAnswer, sendTo, type UpstreamRequest } from './replicas.ts';
 
 /** Sends a request whose headers hold its budget. Rejects with ProblemError when orders gave no answer. */
 export type Forward = (request: UpstreamRequest) => Promise<BufferedAnswer>;

@@ -1,10 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { edges } from '@shop/kit/edges.ts';
+import { ConnectionLostError } from '@shop/kit/failures.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ConnectionLostError, createReplicas, sendTo } from './replicas.ts';
+import { createReplicas, sendTo } from './replicas.ts';
 
 const logger = createLogger({ service: 'gateway', instance: 'gateway-test', level: 'silent' });
 const opened: AsyncDisposable[] = [];

@@ -1,15 +1,10 @@
-import { NotSentError, TransientError } from '@shop/kit/failures.ts';
+import { ConnectionLostError, NotSentError } from '@shop/kit/failures.ts';
 import { createHttpReplica, type HttpReplica } from '@shop/kit/http-replica.ts';
 import type { ClientAnswer, ClientRequest } from '@shop/kit/spans/client-requests.ts';
 
 export type BufferedAnswer = ClientAnswer<Buffer>;
 
 export type UpstreamRequest = Omit<ClientRequest, 'signal'>;
-
-/** The connection broke after it had been made: orders may have acted on the request. */
-export class ConnectionLostError extends TransientError {
-  override readonly name = 'ConnectionLostError';
-}
 
 /** The replicas of orders. */
 export interface Replicas extends AsyncDisposable {

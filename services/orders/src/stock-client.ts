@@ -1,6 +1,6 @@
 import type { Client, Metadata, ServiceError } from '@grpc/grpc-js';
 import type { Deadline } from '@shop/kit/deadline.ts';
-import { OutOfTimeError, PermanentError, TransientError } from '@shop/kit/failures.ts';
+import { ConnectionLostError, OutOfTimeError, PermanentError, TransientError } from '@shop/kit/failures.ts';
 import { grpc, loadProto } from '@shop/kit/grpc.ts';
 import type { Replica } from '@shop/kit/replica-picker.ts';
 import type { Attempt, CallPolicy } from '@shop/kit/resilience.ts';
@@ -30,7 +30,6 @@ const OUTCOMES: Readonly<Record<string, ReserveResult>> = {
 
 /** Status codes after which the same call may work, or may have worked (https://grpc.io/docs/guides/status-codes). */
 const TRANSIENT = new Set([
-  grpc.status.UNAVAILABLE,
   grpc.status.CANCELLED,
   grpc.status.RESOURCE_EXHAUSTED,
   grpc.status.ABORTED,
@@ -56,7 +55,8 @@ const CHANNEL_OPTIONS = {
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.min_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 1_000,
+  // A replica that is back is used within the time between two probes.
+  'grpc.max_reconnect_backoff_ms': 250,
   'grpc.enable_retries': 0,
   // Pods that are replaced get other addresses: a lost connection asks for them, and not half a minute later.
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
@@ -145,6 +145,8 @@ export function createStock(policy: CallPolicy<StockReplica>): Stock {
 function typed(method: string, error: ServiceError): Error {
   const message = `stock: ${method} failed with ${grpc.status[error.code]}`;
   if (error.code === grpc.status.DEADLINE_EXCEEDED) return new OutOfTimeError(message, { cause: error });
+  // Also of a server that says so itself: another replica is the better choice until this one answers a probe.
+  if (error.code === grpc.status.UNAVAILABLE) return new ConnectionLostError(message, { cause: error });
   const Type = TRANSIENT.has(error.code) ? TransientError : PermanentError;
   return new Type(message, { cause: error });
 }
