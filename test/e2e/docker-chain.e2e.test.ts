@@ -37,7 +37,7 @@ if (found !== undefined && !hasK6)
 const stateOf = async (shell: Shell): Promise<PlatformState> =>
   JSON.parse((await shell.run('status', '--json')).stdout);
 
-it('the smoke experiments kill, pause and cut, on whatever platform there is', async () => {
+it('the smoke experiments kill, pause, cut and slow down, on whatever platform there is', async () => {
   const smoke = await findExperiments(root, { tags: ['smoke'] });
   const nothing = { failpoints: false, replicas: {}, env: {}, plant: [] };
   expect(smoke.map(({ experiment }) => experiment.platform)).toEqual(smoke.map(() => nothing));
@@ -46,7 +46,7 @@ it('the smoke experiments kill, pause and cut, on whatever platform there is', a
       'provider' in step && step.provider.type === 'fault' ? step.provider.fault : [],
     ),
   );
-  expect(new Set(faults)).toEqual(new Set(['kill', 'pause', 'down']));
+  expect(new Set(faults)).toEqual(new Set(['kill', 'pause', 'down', 'latency']));
 });
 
 describe.skipIf(found === undefined)('a platform of containers', () => {
