@@ -156,14 +156,18 @@ export interface Source {
   readonly service: string;
   readonly instance: string;
   readonly pid: number | undefined;
+  /** When the process began, ms since 1970 by its clock; left out where it does not say. */
+  readonly createdAt?: number;
 }
 
 export function sourceOf(attributes: AttributeMap): Source {
   const service = String(attributes['service.name'] ?? 'unknown_service');
   const pid = attributes['process.pid'];
+  const createdAt = Date.parse(String(attributes['process.creation.time']));
   return {
     service,
     instance: String(attributes['service.instance.id'] ?? service),
     pid: typeof pid === 'number' ? pid : undefined,
+    ...(!Number.isNaN(createdAt) && { createdAt }),
   };
 }

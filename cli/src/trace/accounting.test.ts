@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { MetricPoint } from '../otlp/metric-store.ts';
-import { createAccountReader } from './accounting.ts';
+import { absencesIn, createAccountReader } from './accounting.ts';
+import type { TraceSpan } from './tree.ts';
 
 interface Report {
   readonly counts: Readonly<Record<'started' | 'ended' | 'exported' | 'dropped', number>>;
@@ -9,19 +10,34 @@ interface Report {
   readonly receivedAt?: number;
 }
 
+interface LastReport extends Report {
+  readonly pid: number;
+  readonly stale?: boolean;
+  readonly createdAt?: number;
+  readonly startTime?: number;
+}
+
+const pointsOf = ({ counts, time, receivedAt = time + 5, ...process }: Report & Partial<LastReport>) =>
+  Object.entries(counts).map(
+    ([state, value]) =>
+      ({
+        ...{ name: 'shop.telemetry.spans', type: 'counter', service: 'orders', instance: 'orders-1', pid: 1 },
+        ...{ attributes: { state }, value, time, receivedAt, startTime: 0, changedAt: time, stale: false },
+        ...process,
+      }) as unknown as MetricPoint,
+  );
+
+/** The accounts of several processes of orders, each with its last report. */
+const accountsOf = (reports: readonly LastReport[]) =>
+  createAccountReader({ metrics: async () => reports.flatMap(pointsOf) })();
+
 /** The reader's answer to each of these reports of orders, one after the other. */
 async function readAll(reports: readonly Report[]) {
   let points: readonly MetricPoint[] = [];
   const read = createAccountReader({ metrics: async () => points });
   const accounts = [];
-  for (const { counts, time, receivedAt = time + 5 } of reports) {
-    points = Object.entries(counts).map(
-      ([state, value]) =>
-        ({
-          ...{ name: 'shop.telemetry.spans', type: 'counter', service: 'orders', instance: 'orders-1', pid: 1 },
-          ...{ attributes: { state }, value, time, receivedAt, startTime: 0, changedAt: time, stale: false },
-        }) as unknown as MetricPoint,
-    );
+  for (const report of reports) {
+    points = pointsOf(report);
     accounts.push((await read())[0]);
   }
   return accounts;
@@ -54,4 +70,28 @@ it('times are those of the receiver when a process has another clock, and its ow
     [1_000, -3_600_000],
     [2_000, 0],
   ]);
+});
+
+describe('a process that took the place of one that is gone', () => {
+  const counts = { started: 9, ended: 9, exported: 9, dropped: 0 };
+  const gone = { counts, time: 1_000, pid: 1, stale: true };
+  const span = {
+    service: 'orders',
+    instance: 'orders-1',
+    pid: 2,
+    startNanos: 1_500_000_000n,
+    endNanos: 1_600_000_000n,
+  };
+
+  it('clears it of a trace that began after its own creation, although it was read later', async () => {
+    const next = { counts, time: 2_000, pid: 2, createdAt: 1_200, startTime: 2_000 };
+    const [absence] = absencesIn([span as TraceSpan], ['orders'], await accountsOf([gone, next]));
+    expect(absence?.absence).toBe('never created');
+  });
+
+  it('says nothing of a trace that began before it', async () => {
+    const next = { counts, time: 2_000, pid: 2, createdAt: 1_550, startTime: 2_000 };
+    const [absence] = absencesIn([span as TraceSpan], ['orders'], await accountsOf([gone, next]));
+    expect(absence?.absence).toBe('lost with process');
+  });
 });

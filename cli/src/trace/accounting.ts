@@ -18,7 +18,7 @@ export interface ProcessAccount {
   readonly pid: number | undefined;
   /** How far the receiver's clock is ahead of the process's, ms; 0 unless one of them was shifted. */
   readonly skewMs: number;
-  /** When the process began to count. */
+  /** When the process began, or where it does not say, when it was read first. */
   readonly startedAt: number;
   /** Started and not yet ended. */
   readonly open: number;
@@ -70,7 +70,7 @@ function accountOf(first: MetricPoint, points: readonly MetricPoint[], calms: Ca
     const point = pointOf(state);
     return point === undefined || point.type === 'histogram' ? 0 : point.value;
   };
-  const { service, instance, pid, time, startTime, receivedAt, stale } = first;
+  const { service, instance, pid, time, startTime, createdAt = startTime, receivedAt, stale } = first;
   const difference = receivedAt - time;
   const skewMs = Math.abs(difference) > SKEW_FROM_MS ? difference : 0;
   const reportedAt = time + skewMs;
@@ -82,7 +82,7 @@ function accountOf(first: MetricPoint, points: readonly MetricPoint[], calms: Ca
     instance,
     pid,
     skewMs,
-    startedAt: startTime + skewMs,
+    startedAt: createdAt + skewMs,
     open: started - ended,
     outstanding: ended - sent,
     dropped,

@@ -39,7 +39,8 @@ it('sends spans and what became of them, of the service and instance that the en
   await shutdownTelemetry();
   const traces = JSON.stringify(received.get('/v1/traces'));
   expect(traces).toContain('"name":"order saga"');
-  for (const attribute of ['service.name', 'service.instance.id', 'process.pid']) expect(traces).toContain(attribute);
+  for (const attribute of ['service.name', 'service.instance.id', 'process.pid', 'process.creation.time'])
+    expect(traces).toContain(attribute);
   expect(traces).toContain('"stringValue":"orders-2"');
   expect(JSON.stringify(received.get('/v1/metrics'))).toContain('"shop.telemetry.spans"');
 });

@@ -48,8 +48,14 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
   if (env.OTEL_SDK_DISABLED === 'true') return;
 
   const resource = defaultResource()
-    // The process id tells a restarted instance from its predecessor, whose counters ended at their last report.
-    .merge(resourceFromAttributes({ 'process.pid': process.pid }))
+    // They tell a restarted instance from its predecessor, whose counters ended at their last report, and since when it
+    // can have had spans: a counter says when it was read first.
+    .merge(
+      resourceFromAttributes({
+        'process.pid': process.pid,
+        'process.creation.time': new Date(performance.timeOrigin).toISOString(),
+      }),
+    )
     // Other detectors read files and run commands at start, for attributes nobody asks for here.
     .merge(detectResources({ detectors: [envDetector] }));
   const providers: { shutdown(): Promise<void> }[] = [];
