@@ -11,6 +11,7 @@ describe('the page of a load', () => {
     expect(page).toContain('<strong class="word">fail</strong> · 1 of 3 checks held');
     expect(page).toContain('order_expected{phase:whole} rate&gt;=0.99: 95 % (95 of 100)');
     expect(page).toContain('not judged: how memory grew: it was not measured');
+    expect(page).toContain('<span class="word bad">✗ failed</span>');
     expect(page).toContain('k6 wrote no report');
   });
 

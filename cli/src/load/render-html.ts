@@ -41,7 +41,7 @@ function header({ scenario, verdict, exitCode, tookMs, checks, remains, notJudge
   return html`<header>
   <p class="muted">load</p>
   <h1>${scenario}</h1>
-  <div class="verdict ${toneOf(verdict === 'fail' ? 'violated' : verdict)}">
+  <div class="verdict ${toneOf(verdict)}">
     <p><strong class="word">${verdict}</strong> · ${held}</p>
     ${reasons.length === 0 ? undefined : html`<ul>${reasons.map((reason) => html`<li>${reason}</li>`)}</ul>`}
     <p class="muted">took ${durationText(tookMs)} · exit code ${exitCode}</p>
@@ -127,10 +127,8 @@ function faultTable({ faults, startedAt }: LoadResult): Markup {
 </table></div>`;
 }
 
-const OUTCOMES = { ok: 'ok', failed: 'violated', unknown: 'unknown' } as const;
-
 function checksSection({ checks }: LoadResult): Markup {
-  const row = ({ kind, name, outcome, evidence }: LoadCheck) => html`<tr><td>${outcomeWord(OUTCOMES[outcome])}</td>
+  const row = ({ kind, name, outcome, evidence }: LoadCheck) => html`<tr><td>${outcomeWord(outcome)}</td>
 <td>${kind}</td><th scope="row">${name}</th><td>${evidence}</td></tr>`;
   return html`<section aria-labelledby="checks">
   <h2 id="checks">Checks and their evidence</h2>
