@@ -3,12 +3,13 @@
  * per cluster: a PostgreSQL that has been set up keeps its first passwords. Prints them, so its output belongs in a pipe;
  * it refuses a terminal (exit code 2).
  */
-import { databaseNames, OPERATOR_ROLE } from '../cli/src/providers/databases.ts';
+
 import { scramVerifier } from '../cli/src/providers/postgres/scram.ts';
 import { privileges } from '../cli/src/providers/postgres/set-up.ts';
 import { brokerDefinitions } from '../cli/src/providers/rabbitmq/configuration.ts';
 import { createSecrets, type Secrets } from '../cli/src/providers/secrets.ts';
 import { brokerUrl, databaseAccount, databaseUrl } from '../cli/src/providers/urls.ts';
+import { databaseNames, OPERATOR_ROLE } from '../cli/src/topology/databases.ts';
 
 if (process.stdout.isTTY) {
   console.error('The output holds passwords. Pipe it: npm run --silent deploy:secrets | kubectl apply -f -');

@@ -107,7 +107,7 @@ async function buildTargets() {
     options: () => ({
       entryPoints: {
         shopctl: join(root, 'cli/src/shopctl.ts'),
-        supervisor: join(root, 'cli/src/platform/supervisor.ts'),
+        supervisor: join(root, 'cli/src/supervisor.ts'),
       },
       outdir: join(dist, 'cli'),
       format: 'esm',

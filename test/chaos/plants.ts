@@ -7,9 +7,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { RunSummary } from '../../cli/src/experiments/run/run-chaos-run.ts';
+import type { RunSummary } from '../../cli/src/commands/chaos/run-chaos-run.ts';
+import type { VerifyReport } from '../../cli/src/commands/verify/run-verify.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
-import type { VerifyReport } from '../../cli/src/verify/run-verify.ts';
 import { isPlantName, type PlantName, plants } from '../../kit/src/plants.ts';
 
 interface Catch {

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { writeDuration } from '../../cli/src/chaos/duration.ts';
 import { budgetsOf } from '../../cli/src/experiments/format/budgets.ts';
 import { eventSchemas } from '../../cli/src/experiments/format/events.ts';
 import type { SchemaNode } from '../../cli/src/experiments/format/expected.ts';
 import { readContracts, readExperiment } from '../../cli/src/experiments/format/load.ts';
 import { Step } from '../../cli/src/experiments/format/schema.ts';
+import { writeDuration } from '../../cli/src/shared/duration.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const file = `${root}docs/experiments.md`;

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { serviceNames } from '../../cli/src/platform/services.ts';
-import { databaseNames } from '../../cli/src/providers/databases.ts';
+import { databaseNames } from '../../cli/src/topology/databases.ts';
+import { serviceNames } from '../../cli/src/topology/services.ts';
 import { loadConfig as loadCatalog } from '../../services/catalog/src/config.ts';
 import { loadConfig as loadOrders } from '../../services/orders/src/config.ts';
 import { loadConfig as loadPayments } from '../../services/payments/src/config.ts';

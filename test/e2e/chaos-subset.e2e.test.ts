@@ -3,8 +3,8 @@
  * Method: a real platform and the built `shopctl`, one run per experiment. The whole catalogue is `npm run chaos:all`.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunSummary } from '../../cli/src/commands/chaos/run-chaos-run.ts';
 import { findExperiments } from '../../cli/src/experiments/format/catalogue.ts';
-import type { RunSummary } from '../../cli/src/experiments/run/run-chaos-run.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { place } from './support/client.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ComponentContext, Launch } from '../../cli/src/providers/component.ts';
-import { type BrokerUser, VIRTUAL_HOST } from '../../cli/src/providers/databases.ts';
 import { brokerDefinitions } from '../../cli/src/providers/rabbitmq/configuration.ts';
 import { evaluateOnBroker } from '../../cli/src/providers/rabbitmq/evaluate.ts';
 import { brokerUrl } from '../../cli/src/providers/urls.ts';
+import { type BrokerUser, VIRTUAL_HOST } from '../../cli/src/topology/databases.ts';
 
 /** URLs of one test file's own virtual host, by account. Exchanges and queues are declared by whoever uses them. */
 export interface TestBroker {

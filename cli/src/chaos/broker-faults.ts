@@ -7,7 +7,7 @@ import {
 } from '@shop/kit/topology.ts';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { Type } from 'typebox';
-import { VIRTUAL_HOST } from '../providers/databases.ts';
+import { VIRTUAL_HOST } from '../topology/databases.ts';
 import { until } from './poll.ts';
 import type { World } from './world.ts';
 

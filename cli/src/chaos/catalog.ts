@@ -1,8 +1,8 @@
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { suggestName } from '../platform/graph.ts';
-import { edges, serviceNames } from '../platform/services.ts';
 import type { PlatformState } from '../platform/state.ts';
+import { edges, serviceNames } from '../topology/services.ts';
 import { failpointNames } from './failpoint-names.ts';
 import type { AnyFault, Scope } from './fault.ts';
 import { bandwidth } from './faults/bandwidth.ts';

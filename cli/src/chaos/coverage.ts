@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { countOf, failpointFolder } from '../platform/failpoint-files.ts';
 import type { Project } from '../platform/project.ts';
-import { serviceNames } from '../platform/services.ts';
+import { serviceNames } from '../topology/services.ts';
 import { locateFailpoints } from './coverage-sources.ts';
-import { countOf, failpointFolder } from './failpoint-files.ts';
 import { type FailpointPlace, failpointPlaces } from './failpoint-names.ts';
 
 /** One failpoint of a platform. */

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { DatabaseName } from '../platform/connection.ts';
-import { databaseNames } from '../providers/databases.ts';
+import { databaseNames } from '../topology/databases.ts';
 import { sessionName } from './database-sessions.ts';
 import { until } from './poll.ts';
 import type { World } from './world.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { plants } from '@shop/kit/plants.ts';
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
-import { serviceNames } from '../platform/services.ts';
+import { serviceNames } from '../topology/services.ts';
 import { type FailpointPlace, failpointPlaces } from './failpoint-names.ts';
 
 /** Cells of the page's table rows. */

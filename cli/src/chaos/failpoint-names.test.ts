@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
-import { serviceNames } from '../platform/services.ts';
+import { serviceNames } from '../topology/services.ts';
 import { locateFailpoints } from './coverage-sources.ts';
 import { failpointNames } from './failpoint-names.ts';
 

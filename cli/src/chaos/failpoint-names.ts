@@ -1,4 +1,4 @@
-import type { ServiceName } from '../platform/services.ts';
+import type { ServiceName } from '../topology/services.ts';
 
 /** One boundary at which a service can be made to die, wait or fail. */
 export interface FailpointPlace {

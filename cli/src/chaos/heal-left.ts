@@ -2,10 +2,10 @@ import { createEventLog } from '../platform/events.ts';
 import type { Project } from '../platform/project.ts';
 import { endEarlierRun } from '../platform/run-supervisor.ts';
 import { recoverState } from '../platform/state.ts';
+import { createUndoLog, undoFile } from '../platform/undo-log.ts';
 import type { HealResult } from './lease.ts';
 import { Leases } from './leases.ts';
 import { createLeftWorld } from './left-world.ts';
-import { createUndoLog, undoFile } from './undo-log.ts';
 
 /**
  * Takes back what a killed supervisor has left, without one: its children are ended first (its guardian may have done so

@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { isAlive, type ProcessIdentity } from '../platform/process-identity.ts';
 import type { InstanceState } from '../platform/state.ts';
+import { isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import { until } from './poll.ts';
 import type { World } from './world.ts';
 

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createEventLog } from '../platform/events.ts';
+import type { FaultRecord, UndoLog } from '../platform/undo-log.ts';
 import { type AnyFault, defineFault } from './fault.ts';
 import { Leases } from './leases.ts';
-import type { FaultRecord, UndoLog } from './undo-log.ts';
 import type { World } from './world.ts';
 
 /** What has happened, in order: writes of the undo log and acts of the fault. */

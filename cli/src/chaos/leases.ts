@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { TObject } from 'typebox';
-import { within } from '../audit/within.ts';
+import { within } from '../commands/connect-within.ts';
 import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { EventLog } from '../platform/events.ts';
+import type { FaultRecord, UndoLog } from '../platform/undo-log.ts';
 import { checkTarget, findFault } from './catalog.ts';
 import type { AnyFault, Witness } from './fault.ts';
 import {
@@ -15,7 +16,6 @@ import {
   ttlProblem,
 } from './lease.ts';
 import { checkParameters, readDurations, writeParameters } from './parameters.ts';
-import type { FaultRecord, UndoLog } from './undo-log.ts';
 import type { World } from './world.ts';
 
 export interface LeasesOptions {

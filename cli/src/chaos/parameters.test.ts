@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { durationMs, writeDuration } from '../shared/duration.ts';
 import { findFault } from './catalog.ts';
-import { durationMs, writeDuration } from './duration.ts';
 import { checkParameters, readDurations, writeParameters } from './parameters.ts';
 import type { Toxic } from './toxics.ts';
 import { checkToxic } from './toxiproxy-client.ts';

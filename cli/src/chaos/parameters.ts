@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { suggestName } from '../platform/graph.ts';
-import { durationMs, signedDurationMs, writeDuration } from './duration.ts';
+import { durationMs, signedDurationMs, writeDuration } from '../shared/duration.ts';
 
 /**
  * Checks parameters before anything happens. Throws CliError (2) with every problem: unknown names with the nearest one

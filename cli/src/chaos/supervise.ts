@@ -4,12 +4,12 @@ import { answer, readJson } from '../platform/control-api.ts';
 import type { ErrorBody } from '../platform/control-client.ts';
 import type { ActiveFault } from '../platform/state.ts';
 import type { ExtensionContext, SupervisorExtension } from '../platform/supervisor-extension.ts';
+import { createUndoLog, undoFile } from '../platform/undo-log.ts';
 import { restartHungProxy } from './hung-proxy.ts';
 import type { InjectRequest, Lease } from './lease.ts';
 import { Leases } from './leases.ts';
 import { createLiveWorld } from './live-world.ts';
 import { obstacleTo, type PlannedFault } from './preflight.ts';
-import { createUndoLog, undoFile } from './undo-log.ts';
 
 /** One line of the answer to an injection: the lease once in effect; while it is held, also its end. */
 export type InjectProgress =

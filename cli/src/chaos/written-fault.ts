@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { durationMs } from '../shared/duration.ts';
 import { findFault } from './catalog.ts';
-import { durationMs } from './duration.ts';
 
 /** A fault in one word, as `chaos inject` and `load run --chaos` take it. */
 export interface WrittenFault {

@@ -6,7 +6,7 @@ import { flags, parseFlags } from '@shop/kit/flag-names.ts';
 import { TELEMETRY_SHUTDOWN_MS } from '@shop/kit/telemetry/shutdown.ts';
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
-import { dependenciesOf, edges, serviceNames } from '../platform/services.ts';
+import { dependenciesOf, edges, serviceNames } from '../topology/services.ts';
 import { composeFile } from './compose.ts';
 import { renderCompose } from './render.ts';
 

@@ -1,11 +1,11 @@
 import { flags } from '@shop/kit/flag-names.ts';
-import { flagFile } from '../flags/flag-file.ts';
 import { imageName } from '../images/images.ts';
+import { flagFile } from '../platform/flag-file.ts';
 import { stopTimeoutMs } from '../platform/process-runtime.ts';
-import { dependenciesOf, type Edge, edges, type ServiceDefinition, services } from '../platform/services.ts';
-import { databaseNames, VIRTUAL_HOST } from '../providers/databases.ts';
 import { containerImages } from '../providers/docker-plans.ts';
 import { jaegerConfig } from '../providers/jaeger-config.ts';
+import { databaseNames, VIRTUAL_HOST } from '../topology/databases.ts';
+import { dependenciesOf, type Edge, edges, type ServiceDefinition, services } from '../topology/services.ts';
 import { initialSql } from './initial-sql.ts';
 
 /** The one secret of a shop that compose runs: read from the environment or the file `.env`, never written down. */

@@ -1,5 +1,5 @@
-import { databaseNames, OPERATOR_ROLE } from '../providers/databases.ts';
 import { privileges } from '../providers/postgres/set-up.ts';
+import { databaseNames, OPERATOR_ROLE } from '../topology/databases.ts';
 
 /**
  * What a new PostgreSQL needs before the first migration, for psql: roles, databases, privileges. `password` is that of all

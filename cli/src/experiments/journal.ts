@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import type { RunClock } from '../shared/clock.ts';
 import type { JournalRecord, NewRecord } from './journal-records.ts';
-import type { RunClock } from './run/clock.ts';
 
 /** Where a run writes what happens. */
 export interface Journal {

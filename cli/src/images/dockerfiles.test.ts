@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
-import { services } from '../platform/services.ts';
+import { services } from '../topology/services.ts';
 import { dockerfileOf, type ImageSubject, imageSubjects } from './images.ts';
 import { digestOf, sourceFiles } from './sources.ts';
 

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
-import { type ServiceName, serviceNames } from '../platform/services.ts';
 import { unlessStatus } from '../providers/docker/engine.ts';
+import { type ServiceName, serviceNames } from '../topology/services.ts';
 
 /** The tag that `up --runtime docker` runs. */
 const DEVELOPMENT_TAG = 'dev';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { serviceNames } from '../platform/services.ts';
+import { serviceNames } from '../topology/services.ts';
 import { dockerfileOf, type ImageSubject } from './images.ts';
 
 /** What the Dockerfile of an image copies into its build, relative to the clone, in a stable order. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { FaultBook } from '../chaos/fault-session.ts';
 import type { Lease } from '../chaos/lease.ts';
-import type { FaultBook } from '../experiments/run/fault-book.ts';
 import { runFaultWindow } from './fault-window.ts';
 
 const lease: Lease = {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
+import { endedByOthers, type FaultBook } from '../chaos/fault-session.ts';
 import type { Lease } from '../chaos/lease.ts';
 import type { WrittenFault } from '../chaos/written-fault.ts';
 import { messageOf } from '../errors.ts';
-import { endedByOthers, type FaultBook } from '../experiments/run/fault-book.ts';
 import type { LoadCheck } from './checks.ts';
 
 /** A fault of a run, as `--json` tells it. */

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAlive } from '../platform/process-identity.ts';
+import { isAlive } from '../process/process-identity.ts';
 import { startK6 } from './k6-process.ts';
 
 let folder: string;

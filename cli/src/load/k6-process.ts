@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ScenarioName, Settings } from '../../../scenarios/lib/scenarios.ts';
-import { identifyProcess, type ProcessIdentity } from '../platform/process-identity.ts';
+import { identifyProcess, type ProcessIdentity } from '../process/process-identity.ts';
 
 export interface K6Run {
   /** Path of the program. */

@@ -1,6 +1,6 @@
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
-import { percentile } from '../experiments/statistics.ts';
+import { percentile } from '../shared/statistics.ts';
 
 /** What is looked at for the rate and the latency that are shown, ms. */
 const WINDOW_MS = 10_000;

@@ -1,6 +1,6 @@
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
-import { percentile } from '../experiments/statistics.ts';
+import { percentile } from '../shared/statistics.ts';
 
 /** How long answers took, ms; null without answers. */
 export interface Latency {

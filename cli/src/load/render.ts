@@ -1,8 +1,8 @@
 import { count } from '../audit/invariant.ts';
-import { writeDuration } from '../chaos/duration.ts';
 import type { Style } from '../output/style.ts';
 import { formatTable } from '../output/table.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
+import { writeDuration } from '../shared/duration.ts';
 import type { LoadCheck } from './checks.ts';
 import type { Measured } from './measured.ts';
 import type { LoadResult } from './result.ts';

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { identifyProcess, isAlive } from '../platform/process-identity.ts';
 import type { Project } from '../platform/project.ts';
+import { identifyProcess, isAlive } from '../process/process-identity.ts';
 
 /** A folder for the files of one run: `.shop/<project>/load/run-<pid>-<start time>-<random>`. */
 export async function createRunFolder({ stateDir }: Pick<Project, 'stateDir'>): Promise<string> {

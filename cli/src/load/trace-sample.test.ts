@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricPoint } from '../otlp/metric-store.ts';
 import { cloneRoot } from '../platform/project.ts';
-import { serviceNames } from '../platform/services.ts';
+import { serviceNames } from '../topology/services.ts';
 import { expectedTree, loadContract } from '../trace/contract.ts';
 import { spansOf } from '../trace/synthetic-trace.ts';
 import { aRecord, records } from './testing/records.ts';

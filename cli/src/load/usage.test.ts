@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ProcStat } from '../platform/process-identity.ts';
-import { readProcessTable, treeCpuMs } from '../platform/process-table.ts';
+import type { ProcStat } from '../process/process-identity.ts';
+import { readProcessTable, treeCpuMs } from '../process/process-table.ts';
 import { UsageMeter } from './usage.ts';
 
 /** Ticks are 10 ms. */

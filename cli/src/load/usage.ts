@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
-import type { ProcessIdentity } from '../platform/process-identity.ts';
-import type { ProcessTable } from '../platform/process-table.ts';
-import { ownCpuMs, treeCpuMs } from '../platform/process-table.ts';
+import type { ProcessIdentity } from '../process/process-identity.ts';
+import type { ProcessTable } from '../process/process-table.ts';
+import { ownCpuMs, treeCpuMs } from '../process/process-table.ts';
 
 /** A process, with what is below it, under the name that people know. */
 export interface Watched {

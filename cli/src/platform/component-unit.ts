@@ -1,6 +1,6 @@
+import { identifyProcess, type ProcessIdentity } from '../process/process-identity.ts';
+import { spawnProcess } from '../process/spawn.ts';
 import type { Launch } from '../providers/component.ts';
-import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
-import { spawnProcess } from './spawn.ts';
 import type { Running, Unit } from './unit.ts';
 
 /** What the supervisor wants to know about each child, and puts into its environment. */

@@ -1,8 +1,8 @@
-import { refuseLeftFaults } from '../chaos/dirty.ts';
-import { databaseNames, OPERATOR_ROLE } from '../providers/databases.ts';
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';
+import { databaseNames, OPERATOR_ROLE } from '../topology/databases.ts';
 import { type ControlClient, createControlClient } from './control-client.ts';
+import { refuseLeftFaults } from './leftover-faults.ts';
 import type { Project } from './project.ts';
 import type { PlatformState } from './state.ts';
 

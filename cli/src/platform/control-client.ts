@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline';
 import type { PlantName } from '@shop/kit/plants.ts';
 import { CliError } from '../errors.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { lockHolder } from '../process/project-lock.ts';
 import type { PlatformEvent } from './events.ts';
 import { requireOwnSocket } from './private-folder.ts';
 import type { Project } from './project.ts';
-import { lockHolder } from './project-lock.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import type { PlatformState } from './state.ts';
 

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
+import { identifyProcess, type ProcessIdentity } from '../process/process-identity.ts';
 import type { ChildRegistry } from './component-unit.ts';
 import { guardianScript } from './guardian-script.ts';
-import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
 
 /** Sees to it that no child outlives the supervisor, however it ends. */
 export interface Guardian {

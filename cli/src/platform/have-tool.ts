@@ -1,4 +1,4 @@
-import type { CommandDeps } from '../commands/deps.ts';
+import type { CommandDeps } from '../command-context.ts';
 import { formatDuration } from '../output/units.ts';
 import { findTool, installTool } from '../providers/resolve-tool.ts';
 import type { ToolName } from '../providers/tool.ts';

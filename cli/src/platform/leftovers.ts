@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
-import { signalGroup } from './spawn.ts';
+import { identifyProcess, isAlive, type ProcessIdentity } from '../process/process-identity.ts';
+import { signalGroup } from '../process/spawn.ts';
 
 /** A process of an earlier run. */
 export interface Leftover extends ProcessIdentity {

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
+import { serviceNames } from '../topology/services.ts';
 import { type LineCursor, logFiles, openLines } from './log-reader.ts';
-import { serviceNames } from './services.ts';
 
 const FEED_EVERY_MS = 250;
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type ProjectLock, takeProjectLock } from './project-lock.ts';
+import { type ProjectLock, takeProjectLock } from '../process/project-lock.ts';
 
 /** Hands out loopback ports, the same ones at the next start where they are still free. */
 export interface PortBook {

@@ -2,10 +2,10 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_DRAIN_TIMEOUT_MS } from '@shop/kit/config.ts';
 import { TELEMETRY_SHUTDOWN_MS } from '@shop/kit/telemetry/shutdown.ts';
+import { spawnProcess } from '../process/spawn.ts';
 import type { ChildRegistry } from './component-unit.ts';
 import type { Project } from './project.ts';
 import type { ServiceRuntime } from './service-runtime.ts';
-import { spawnProcess } from './spawn.ts';
 
 /** Beside a service's own limits: the time in which its process ends. */
 const AIR_MS = 1_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSecrets } from '../providers/secrets.ts';
+import { edges, type ServiceName, services } from '../topology/services.ts';
 import { serviceEnvironment } from './service-environment.ts';
-import { edges, type ServiceName, services } from './services.ts';
 
 const secrets = createSecrets();
 

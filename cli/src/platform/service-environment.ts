@@ -3,7 +3,7 @@ import { type PlantName, plants } from '@shop/kit/plants.ts';
 import type { Address } from '../providers/component.ts';
 import type { Secrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';
-import { type Edge, edges, type ServiceDefinition, type ServiceName } from './services.ts';
+import { type Edge, edges, type ServiceDefinition, type ServiceName } from '../topology/services.ts';
 
 /** What decides the environment of one replica. */
 export interface ServicePlace {

@@ -1,4 +1,4 @@
-import type { ServiceDefinition } from './services.ts';
+import type { ServiceDefinition } from '../topology/services.ts';
 import type { Running, StartConditions } from './unit.ts';
 
 /** What services run as, in the words of `up --runtime`. */

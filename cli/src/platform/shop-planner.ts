@@ -1,28 +1,14 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { PlantName } from '@shop/kit/plants.ts';
-import { failpointFolder, hasFailpoints } from '../chaos/failpoint-files.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { flagFile, flagFolder } from '../flags/flag-file.ts';
 import { createJaegerRelay, type JaegerRelay } from '../otlp/jaeger-relay.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../otlp/receiver.ts';
 import type { Address, ComponentName, Launch, ProviderKind } from '../providers/component.ts';
 import { resolveComponent } from '../providers/resolve.ts';
 import { loadOrCreateSecrets, type Secrets } from '../providers/secrets.ts';
 import { ComponentUnavailableError } from '../providers/unavailable.ts';
-import { componentContext } from './component-context.ts';
-import { type ChildRegistry, componentUnit } from './component-unit.ts';
-import { dockerRuntime } from './docker-runtime.ts';
-import { withDependencies } from './graph.ts';
-import { probeHealth } from './health-probe.ts';
-import { feedLogs } from './log-feed.ts';
-import type { Plan, Planner, PlanRequest } from './plan.ts';
-import type { PortBook } from './ports.ts';
-import { processRuntime } from './process-runtime.ts';
-import type { Project } from './project.ts';
-import { serviceEnvironment } from './service-environment.ts';
-import type { ServiceRuntime } from './service-runtime.ts';
 import {
   dependenciesOf,
   type Edge,
@@ -32,7 +18,21 @@ import {
   type ServiceDefinition,
   serviceNames,
   services,
-} from './services.ts';
+} from '../topology/services.ts';
+import { componentContext } from './component-context.ts';
+import { type ChildRegistry, componentUnit } from './component-unit.ts';
+import { dockerRuntime } from './docker-runtime.ts';
+import { failpointFolder, hasFailpoints } from './failpoint-files.ts';
+import { flagFile, flagFolder } from './flag-file.ts';
+import { withDependencies } from './graph.ts';
+import { probeHealth } from './health-probe.ts';
+import { feedLogs } from './log-feed.ts';
+import type { Plan, Planner, PlanRequest } from './plan.ts';
+import type { PortBook } from './ports.ts';
+import { processRuntime } from './process-runtime.ts';
+import type { Project } from './project.ts';
+import { serviceEnvironment } from './service-environment.ts';
+import type { ServiceRuntime } from './service-runtime.ts';
 import type { EdgeState } from './state.ts';
 import { createProxyKeeper, type ProxyKeeper } from './toxiproxy-wiring.ts';
 import type { Unit } from './unit.ts';

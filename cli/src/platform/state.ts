@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { PlantName } from '@shop/kit/plants.ts';
 import { CliError, messageOf } from '../errors.ts';
+import type { ProcessIdentity } from '../process/process-identity.ts';
 import { writePrivateFile } from '../providers/private-file.ts';
-import type { ProcessIdentity } from './process-identity.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 
 /**

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { lockHolder } from '../process/project-lock.ts';
 import type { Project } from './project.ts';
-import { lockHolder } from './project-lock.ts';
 
 /**
  * Signals the process that holds the project; resolves with false when there is none. SIGTERM: it stops all that it runs,

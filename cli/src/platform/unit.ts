@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from './process-identity.ts';
+import type { ProcessIdentity } from '../process/process-identity.ts';
 
 /** Something that runs now. */
 export interface Running {

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { takeProjectLock } from '../platform/project-lock.ts';
+import { takeProjectLock } from '../process/project-lock.ts';
 import type { OnProgress } from './component.ts';
 
 const POLL_MS = 200;

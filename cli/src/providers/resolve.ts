@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mountsBelow, unmountSmallDisk } from '../platform/small-disk.ts';
+import { mountsBelow, unmountSmallDisk } from '../process/small-disk.ts';
 import {
   type Availability,
   type ComponentContext,

@@ -1,6 +1,6 @@
 import type { DatabaseName } from '../platform/connection.ts';
+import { type BrokerUser, type DatabaseRole, OPERATOR_ROLE, VIRTUAL_HOST } from '../topology/databases.ts';
 import type { Address } from './component.ts';
-import { type BrokerUser, type DatabaseRole, OPERATOR_ROLE, VIRTUAL_HOST } from './databases.ts';
 import type { Secrets } from './secrets.ts';
 
 /** `postgres://role:password@host:port/database`. Holds a password: never print it. */

@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 import type { TestDatabase } from '../../../test/support/postgres.ts';
+import { listProducts, listStock } from '../commands/products/run-products.ts';
 import type { DatabaseName } from '../platform/connection.ts';
 import { withClient } from '../providers/postgres/client.ts';
 import { openShopDatabases, type ShopDatabases } from './databases.ts';
@@ -11,7 +12,6 @@ import { countOpenSagas } from './open-sagas.ts';
 import { readStory } from './order-story.ts';
 import { findOrderId, listEndedSagas, listOpenSagas, listOrders, readCustomer } from './orders-table.ts';
 import { countPendingRows, findRows, listPendingRows, listPublishedRows, unpublishRows } from './outbox-table.ts';
-import { listProducts, listStock } from './run-products.ts';
 import { stuckReasons } from './stuck.ts';
 
 /*

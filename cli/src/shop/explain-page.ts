@@ -1,3 +1,4 @@
+import { cutText, wrapText } from '../output/wrap.ts';
 import type { LogLine } from '../platform/log-reader.ts';
 import { renderTrace } from '../trace/render.ts';
 import { conclusionOf } from './conclusion.ts';
@@ -8,7 +9,6 @@ import type { OrderTrace } from './order-trace.ts';
 import { formatLines, sagaSteps } from './saga-steps.ts';
 import { formatSteps, type View } from './steps-table.ts';
 import { formatTime } from './times.ts';
-import { cutText, wrapText } from './wrap.ts';
 
 export interface Explanation {
   readonly story: OrderStory;

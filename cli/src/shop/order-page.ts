@@ -1,9 +1,9 @@
+import { wrapText } from '../output/wrap.ts';
 import { formatMoney } from './money.ts';
 import type { OrderRow } from './orders-table.ts';
 import { failedRounds, formatLines } from './saga-steps.ts';
 import type { View } from './steps-table.ts';
 import { formatTime } from './times.ts';
-import { wrapText } from './wrap.ts';
 
 const LABEL_WIDTH = 13;
 

@@ -1,10 +1,10 @@
 import { formatTable } from '../output/table.ts';
 import { formatDuration } from '../output/units.ts';
+import { cutText } from '../output/wrap.ts';
 import type { OrderRow } from './orders-table.ts';
 import type { View } from './steps-table.ts';
 import { stuckReasons } from './stuck.ts';
 import { shortId } from './times.ts';
-import { cutText } from './wrap.ts';
 
 /** A line a saga (NEXT: time until the next try); under a stuck one, or one with an error, a second line says what is wrong. */
 export function formatSagas(sagas: readonly OrderRow[], view: View): string {

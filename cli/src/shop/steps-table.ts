@@ -1,8 +1,8 @@
 import type { Style } from '../output/style.ts';
 import { formatTable } from '../output/table.ts';
+import { cutText } from '../output/wrap.ts';
 import type { SagaStep, StepResult } from './saga-steps.ts';
 import { formatOffset } from './times.ts';
-import { cutText } from './wrap.ts';
 
 const paints = {
   done: 'green',

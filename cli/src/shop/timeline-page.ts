@@ -1,6 +1,6 @@
+import { cutText } from '../output/wrap.ts';
 import type { View } from './steps-table.ts';
 import type { TimelineEntry } from './timeline.ts';
-import { cutText } from './wrap.ts';
 
 /** Cells of the axis; below this width there is no room for it. */
 const AXIS_CELLS = 22;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
-import { serviceNames } from '../platform/services.ts';
+import { serviceNames } from '../topology/services.ts';
 import type { ProcessAccount } from './accounting.ts';
 import { type AssertResult, assertTrace, type Clock } from './assert.ts';
 import { expectedTree, loadContract } from './contract.ts';

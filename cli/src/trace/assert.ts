@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { serviceNames } from '../platform/services.ts';
+import { serviceNames } from '../topology/services.ts';
 import {
   type AbsenceReason,
   ACCOUNTING_GRACE_MS,

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { within } from '../audit/within.ts';
+import { within } from '../commands/connect-within.ts';
 import { checkCpus, checkDisk, checkMemory, checkNode } from '../doctor/machine.ts';
 import { messageOf } from '../errors.ts';
 import { inspectionContext } from '../platform/component-context.ts';

@@ -1,7 +1,7 @@
 import type { PlatformConnection } from '../../../cli/src/platform/connection.ts';
-import { ownCpuMs, readProcessTable, treeCpuMs } from '../../../cli/src/platform/process-table.ts';
-import { databaseNames } from '../../../cli/src/providers/databases.ts';
+import { ownCpuMs, readProcessTable, treeCpuMs } from '../../../cli/src/process/process-table.ts';
 import type { ShopDatabases } from '../../../cli/src/shop/databases.ts';
+import { databaseNames } from '../../../cli/src/topology/databases.ts';
 import { createBackend } from '../../../cli/src/trace/backend.ts';
 
 export interface TableSample {

@@ -1,4 +1,4 @@
-import { percentile } from '../../../cli/src/experiments/statistics.ts';
+import { percentile } from '../../../cli/src/shared/statistics.ts';
 
 /** What a closed loop of clients saw. Times in ms. */
 export interface LoopResult {

@@ -1,4 +1,4 @@
-import { readProcessTable, treeCpuMs } from '../../../cli/src/platform/process-table.ts';
+import { readProcessTable, treeCpuMs } from '../../../cli/src/process/process-table.ts';
 
 /** CPU time since their start, in ms, by name. */
 export type CpuReading = Readonly<Record<string, number>>;

@@ -1,5 +1,5 @@
 import type { DatabaseName } from '../../../cli/src/platform/connection.ts';
-import { databaseNames } from '../../../cli/src/providers/databases.ts';
+import { databaseNames } from '../../../cli/src/topology/databases.ts';
 import { type Database, openDatabase } from '../../../kit/src/database.ts';
 import { createLogger } from '../../../kit/src/logger.ts';
 

@@ -1,6 +1,6 @@
-import { databaseNames } from '../../../cli/src/providers/databases.ts';
 import type { Secrets } from '../../../cli/src/providers/secrets.ts';
 import { databaseUrl } from '../../../cli/src/providers/urls.ts';
+import { databaseNames } from '../../../cli/src/topology/databases.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { type PlatformOptions, startPlatform, type TestPlatform } from '../../support/platform.ts';
 import type { Shot } from '../measure/cases.ts';

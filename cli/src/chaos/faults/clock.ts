@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { httpPort } from '../../platform/state.ts';
-import { writeDuration } from '../duration.ts';
+import { writeDuration } from '../../shared/duration.ts';
 import { defineFault } from '../fault.ts';
 import { bringBack, instancesOf, recordVictims, START_LIMIT_MS, type Victims, verifyReady } from '../instances.ts';
 import { FAKETIME_HINT, faketimeEnvironment } from '../libfaketime.ts';

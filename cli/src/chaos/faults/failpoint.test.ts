@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFailpoints, ForcedAnswerError } from '@shop/kit/failpoints.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { armedFailpoints, failpointFolder, resetCounts } from '../../platform/failpoint-files.ts';
 import { readCoverage } from '../coverage.ts';
-import { armedFailpoints, failpointFolder, resetCounts } from '../failpoint-files.ts';
 import type { World } from '../world.ts';
 import { failpoint } from './failpoint.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { armFailpoint, countOf, disarmFailpoint } from '../failpoint-files.ts';
+import { armFailpoint, countOf, disarmFailpoint } from '../../platform/failpoint-files.ts';
 import { failpointNames, failpointPlaces, findFailpoint } from '../failpoint-names.ts';
 import { defineFault } from '../fault.ts';
 

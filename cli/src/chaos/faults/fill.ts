@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { CliError, messageOf } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { DatabaseName } from '../../platform/connection.ts';
-import { fillDisk, mountObstacle, mountSmallDisk, mountsBelow, unmountSmallDisk } from '../../platform/small-disk.ts';
+import { fillDisk, mountObstacle, mountSmallDisk, mountsBelow, unmountSmallDisk } from '../../process/small-disk.ts';
 import { databaseOf, hasServer, quoted, waitsForStart } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import { instancesOf, recordVictims } from '../instances.ts';

@@ -1,4 +1,4 @@
-import { signalIdentity } from '../process-tree.ts';
+import { signalIdentity } from '../../process/process-tree.ts';
 import { processEndFault } from './process-end.ts';
 
 /** kill -9; the supervisor starts it again. */

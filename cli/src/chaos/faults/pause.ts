@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import type { ProcessIdentity } from '../../platform/process-identity.ts';
-import { isAlive } from '../../platform/process-identity.ts';
+import type { ProcessIdentity } from '../../process/process-identity.ts';
+import { isAlive } from '../../process/process-identity.ts';
+import { processState, processTree, signalIdentity } from '../../process/process-tree.ts';
 import { defineFault } from '../fault.ts';
 import { recordVictims, type VictimRecord } from '../instances.ts';
 import { until } from '../poll.ts';
-import { processState, processTree, signalIdentity } from '../process-tree.ts';
 import { judged } from './toxic-fault.ts';
 
 interface Paused {

@@ -5,9 +5,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { identifyProcess, type ProcessIdentity } from '../../platform/process-identity.ts';
 import type { InstanceState, PlatformState } from '../../platform/state.ts';
 import type { StartConditions } from '../../platform/unit.ts';
+import { identifyProcess, type ProcessIdentity } from '../../process/process-identity.ts';
 import { bindingsOf } from '../broker-faults.ts';
 import { findFault } from '../catalog.ts';
 import { faketimeEnvironment } from '../libfaketime.ts';

@@ -1,5 +1,5 @@
+import { signalIdentity } from '../../process/process-tree.ts';
 import { POSTGRES_STOP_SIGNAL } from '../../providers/postgres/stop-signal.ts';
-import { signalIdentity } from '../process-tree.ts';
 import { processEndFault } from './process-end.ts';
 
 /** A service drains first, so its end may take as long as its drain limit. */

@@ -1,4 +1,4 @@
-import { writeDuration } from '../../chaos/duration.ts';
+import { writeDuration } from '../../shared/duration.ts';
 import type { EventCondition, ResolvedExperiment, Step } from './schema.ts';
 
 /** Keys that hold times, in ms once they were read. */

@@ -1,5 +1,5 @@
-import { durationMs } from '../../chaos/duration.ts';
 import { suggestName } from '../../platform/graph.ts';
+import { durationMs } from '../../shared/duration.ts';
 import type { Budgets } from './budgets.ts';
 
 /** A number and what it counts. */

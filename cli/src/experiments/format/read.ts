@@ -1,5 +1,5 @@
 import { Value } from 'typebox/value';
-import { signedDurationMs } from '../../chaos/duration.ts';
+import { signedDurationMs } from '../../shared/duration.ts';
 import type { Budgets } from './budgets.ts';
 import { choose } from './choose.ts';
 import { expected, readingOf, type SchemaNode } from './expected.ts';

@@ -1,6 +1,6 @@
-import { writeDuration } from '../../chaos/duration.ts';
 import type { Style } from '../../output/style.ts';
 import { formatTable } from '../../output/table.ts';
+import { writeDuration } from '../../shared/duration.ts';
 import type { FoundExperiment } from './catalogue.ts';
 import { describeAudit, describeEvent, describeStep } from './describe.ts';
 import type { PlatformNeeds, ResolvedExperiment, Step } from './schema.ts';

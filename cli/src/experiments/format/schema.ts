@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { type ServiceName, serviceNames } from '../../platform/services.ts';
+import { type ServiceName, serviceNames } from '../../topology/services.ts';
 import * as actions from './actions.ts';
 import * as events from './events.ts';
 import * as probes from './probes.ts';

@@ -1,7 +1,7 @@
 import { targetsOf } from '../../chaos/catalog.ts';
 import type { Scope } from '../../chaos/fault.ts';
-import { edges, instanceName, proxyName, serviceNames } from '../../platform/services.ts';
 import type { EdgeState, InstanceState, PlatformState } from '../../platform/state.ts';
+import { edges, instanceName, proxyName, serviceNames } from '../../topology/services.ts';
 import type { PlatformNeeds } from './schema.ts';
 
 const components = ['postgres', 'rabbitmq', 'toxiproxy'] as const;

@@ -3,7 +3,7 @@ import type { failpointPlaces } from '../../chaos/failpoint-names.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { suggestName } from '../../platform/graph.ts';
-import type { ServiceName } from '../../platform/services.ts';
+import type { ServiceName } from '../../topology/services.ts';
 
 /** `orders.S4`: a failpoint at which an order can be held. */
 export type BoundaryName = {

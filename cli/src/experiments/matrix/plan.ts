@@ -2,7 +2,7 @@ import type { Scope } from '../../chaos/fault.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { suggestName } from '../../platform/graph.ts';
-import { edges } from '../../platform/services.ts';
+import { edges } from '../../topology/services.ts';
 import { createRandom } from '../run/random.ts';
 import { type Boundary, boundaries, type OrderPath } from './boundaries.ts';
 import { type StrongFault, strongFaults } from './strengths.ts';

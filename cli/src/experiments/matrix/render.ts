@@ -1,6 +1,6 @@
 import type { Style } from '../../output/style.ts';
 import { formatTable } from '../../output/table.ts';
-import { serviceNames } from '../../platform/services.ts';
+import { serviceNames } from '../../topology/services.ts';
 import type { Boundary } from './boundaries.ts';
 import { type Plan, type Row, rowName } from './plan.ts';
 import type { Cell, MatrixFinding, MatrixResult } from './run-matrix.ts';

@@ -1,5 +1,5 @@
-import { writeDuration } from '../../chaos/duration.ts';
-import { serviceNames } from '../../platform/services.ts';
+import { writeDuration } from '../../shared/duration.ts';
+import { serviceNames } from '../../topology/services.ts';
 import { resolveFile } from '../format/load.ts';
 import type { ResolvedExperiment } from '../format/schema.ts';
 import type { Boundary, OrderPath } from './boundaries.ts';

@@ -1,4 +1,4 @@
-import { percentile } from '../statistics.ts';
+import { percentile } from '../../shared/statistics.ts';
 import type { OrderReport } from './order-outcome.ts';
 import type { OutcomeTone } from './page-data.ts';
 

@@ -1,5 +1,5 @@
+import { percentile } from '../../shared/statistics.ts';
 import type { Outcome } from '../journal-records.ts';
-import { percentile } from '../statistics.ts';
 import { type OrderReport, outcomeKey, outcomesOf } from './order-outcome.ts';
 import type { Lane, PageData, SecondColumns, Span, SpanTone } from './page-data.ts';
 import type { EventReport, FaultReport, RunReport, SampleReport, StepReport } from './run-report.ts';

@@ -1,7 +1,7 @@
 import type { MetricPoint } from '../../otlp/metric-store.ts';
-import { edges } from '../../platform/services.ts';
+import type { RunClock } from '../../shared/clock.ts';
+import { edges } from '../../topology/services.ts';
 import type { TelemetryBackend } from '../../trace/backend.ts';
-import type { RunClock } from './clock.ts';
 
 /** Counters that a process reports from their first increment on: absent means 0 as long as processes report at all. */
 export const COUNTERS = [

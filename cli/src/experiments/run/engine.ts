@@ -1,7 +1,7 @@
+import type { RunClock } from '../../shared/clock.ts';
 import type { Probe, ResolvedExperiment, Step } from '../format/schema.ts';
 import type { Journal } from '../journal.ts';
 import type { Outcome, PhaseName, RunVerdict } from '../journal-records.ts';
-import type { RunClock } from './clock.ts';
 import type { ExecutableStep } from './execute.ts';
 import { type StepResult, unknown, worst } from './outcome.ts';
 import { type Repeated, repeatLook } from './repeat-look.ts';

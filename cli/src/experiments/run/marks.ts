@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { countOf, failpointFolder } from '../../chaos/failpoint-files.ts';
+import { countOf, failpointFolder } from '../../platform/failpoint-files.ts';
 import { logEnd, logFiles } from '../../platform/log-reader.ts';
-import { serviceNames } from '../../platform/services.ts';
+import { serviceNames } from '../../topology/services.ts';
 import type { Probe, ResolvedExperiment, Step } from '../format/schema.ts';
 import { COUNTERS, readFresh, snapshot } from './counters.ts';
 import type { Mark, RunContext, RunPlatform } from './run-context.ts';

@@ -1,6 +1,6 @@
+import type { RunClock } from '../../shared/clock.ts';
 import type { Journal } from '../journal.ts';
 import type { OrderPhase } from '../journal-records.ts';
-import type { RunClock } from './clock.ts';
 
 /** One order of a run, as its client knows it. */
 export interface BookedOrder {

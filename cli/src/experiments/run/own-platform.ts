@@ -1,11 +1,11 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlantName } from '@shop/kit/plants.ts';
-import type { CommandDeps } from '../../commands/deps.ts';
+import type { CommandDeps } from '../../command-context.ts';
+import { runDown } from '../../commands/down/run-down.ts';
+import { runUp } from '../../commands/up/run-up.ts';
 import type { Output } from '../../output/output.ts';
 import { openProject, type Project } from '../../platform/project.ts';
-import { runDown } from '../../platform/run-down.ts';
-import { runUp } from '../../platform/run-up.ts';
 import { makeStateFolder } from '../../platform/state-folder.ts';
 import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
 import type { PlatformNeeds } from '../format/schema.ts';

@@ -1,4 +1,4 @@
-import type { RunClock } from './clock.ts';
+import type { RunClock } from '../../shared/clock.ts';
 import { type StepResult, worst } from './outcome.ts';
 
 export interface LookTiming {

@@ -1,15 +1,15 @@
 import type { AuditTarget } from '../../audit/target.ts';
+import type { FaultBook } from '../../chaos/fault-session.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import type { LogPosition } from '../../platform/log-reader.ts';
 import type { Project } from '../../platform/project.ts';
+import type { RunClock } from '../../shared/clock.ts';
 import type { ShopDatabases } from '../../shop/databases.ts';
 import type { GatewayClient } from '../../shop/gateway-client.ts';
 import type { TelemetryBackend } from '../../trace/backend.ts';
 import type { ResolvedExperiment } from '../format/schema.ts';
 import type { Journal } from '../journal.ts';
-import type { RunClock } from './clock.ts';
 import type { Snapshot } from './counters.ts';
-import type { FaultBook } from './fault-book.ts';
 import type { LoadBook } from './load-book.ts';
 import type { OrderBook } from './order-book.ts';
 import type { ProcessEvents } from './process-events.ts';

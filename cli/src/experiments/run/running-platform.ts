@@ -1,6 +1,6 @@
-import { refuseLeftFaults, refuseRemains } from '../../chaos/dirty.ts';
-import type { CommandDeps } from '../../commands/deps.ts';
+import type { CommandDeps } from '../../command-context.ts';
 import { createControlClient } from '../../platform/control-client.ts';
+import { refuseLeftFaults, refuseRemains } from '../../platform/leftover-faults.ts';
 import type { Project } from '../../platform/project.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import { isSupervisorRunning } from '../../platform/supervisor-process.ts';

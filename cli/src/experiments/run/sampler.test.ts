@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RunClock } from '../../shared/clock.ts';
 import type { SampleRecord } from '../journal-records.ts';
-import type { RunClock } from './clock.ts';
 import { startSampler } from './sampler.ts';
 import { aPoint, createFakeContext, type FakeContext } from './testing/fake-context.ts';
 

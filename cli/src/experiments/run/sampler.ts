@@ -1,8 +1,8 @@
-import { within } from '../../audit/within.ts';
+import { within } from '../../commands/connect-within.ts';
 import { messageOf } from '../../errors.ts';
 import type { MetricPoint } from '../../otlp/metric-store.ts';
+import { percentile } from '../../shared/statistics.ts';
 import type { SampleRecord } from '../journal-records.ts';
-import { percentile } from '../statistics.ts';
 import { gained, matching, numberOf, readSeries, type Snapshot, snapshot } from './counters.ts';
 import { eventCounters } from './event-counters.ts';
 import type { BookedOrder } from './order-book.ts';

@@ -1,11 +1,11 @@
 // Entry of a supervisor whose services are small scripts: SHOPCTL_FAKE names them with their environment as JSON.
 // SHOPCTL_FAKE_FAULTS=stuck: its faults cannot be ended.
 import { join } from 'node:path';
+import { spawnProcess } from '../../process/spawn.ts';
 import { probeHealth } from '../health-probe.ts';
 import { defaultLimits } from '../instance.ts';
 import { cloneRoot, openProject } from '../project.ts';
 import { runSupervisor } from '../run-supervisor.ts';
-import { spawnProcess } from '../spawn.ts';
 import type { Unit } from '../unit.ts';
 
 interface FakeService {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type BrokerUser, brokerUsers, VIRTUAL_HOST } from '../databases.ts';
+import { type BrokerUser, brokerUsers, VIRTUAL_HOST } from '../../topology/databases.ts';
 import { writePrivateFile } from '../private-file.ts';
 import type { Secrets } from '../secrets.ts';
 import { neededApplications } from './layout.ts';

@@ -1,5 +1,5 @@
+import { VIRTUAL_HOST } from '../../topology/databases.ts';
 import type { Launch } from '../component.ts';
-import { VIRTUAL_HOST } from '../databases.ts';
 import { evaluateOnBroker } from './evaluate.ts';
 
 /** Messages of one queue at one moment. */

@@ -1,7 +1,7 @@
 import { type LogLine, logFiles, readLog } from '../../platform/log-reader.ts';
-import { serviceNames } from '../../platform/services.ts';
 import type { PlaceAnswer } from '../../shop/gateway-client.ts';
 import { readLogsOfTrace } from '../../shop/order-logs.ts';
+import { serviceNames } from '../../topology/services.ts';
 import { type Check, EvidenceMissing, expectThat } from '../check.ts';
 import { until } from '../until.ts';
 

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.ts';
-import { serviceNames } from '../../platform/services.ts';
 import { httpPort, type InstanceState } from '../../platform/state.ts';
+import { serviceNames } from '../../topology/services.ts';
 import { type Check, expectThat } from '../check.ts';
 
 /** A health answer takes up to 1 s, because a dependency may be given that long. */

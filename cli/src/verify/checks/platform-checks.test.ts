@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { AuditReport } from '../../audit/audit.ts';
 import { createStyle } from '../../output/style.ts';
 import { cloneRoot } from '../../platform/project.ts';
-import { serviceNames } from '../../platform/services.ts';
+import { serviceNames } from '../../topology/services.ts';
 import { expectedTree, loadContract } from '../../trace/contract.ts';
 import { spansOf } from '../../trace/synthetic-trace.ts';
 import { CheckFailed, EvidenceMissing } from '../check.ts';

@@ -1,8 +1,8 @@
 import { mergeDistributions, quantile } from '../../counters/histogram.ts';
 import { type Change, changesBetween, type Sample } from '../../counters/report.ts';
 import type { MetricPoint } from '../../otlp/metric-store.ts';
-import { type Edge, edges } from '../../platform/services.ts';
 import type { PlatformState } from '../../platform/state.ts';
+import { type Edge, edges } from '../../topology/services.ts';
 
 /** Rate, errors and duration of what a service serves, or of what passes over an edge. */
 export interface Red {

@@ -1,7 +1,7 @@
 import type { Lease } from '../../chaos/lease.ts';
-import { edges } from '../../platform/services.ts';
 import type { InstanceState, PlatformState } from '../../platform/state.ts';
 import { anOrder } from '../../shop/testing/stories.ts';
+import { edges } from '../../topology/services.ts';
 import type { Figures, Red } from '../model/figures.ts';
 import { initialModel, type WatchModel } from '../model/model.ts';
 import { update } from '../model/update.ts';

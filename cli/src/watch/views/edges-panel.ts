@@ -1,7 +1,7 @@
 import { Text } from 'ink';
 import { createElement as h, memo } from 'react';
 import type { Style } from '../../output/style.ts';
-import { edges as topology } from '../../platform/services.ts';
+import { edges as topology } from '../../topology/services.ts';
 import type { EdgeFigures } from '../model/figures.ts';
 import { breakerSigns } from './signs.ts';
 import { fitLines, msText, rateText, rowOf } from './text.ts';

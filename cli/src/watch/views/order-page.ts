@@ -1,10 +1,10 @@
 import { Box, Text } from 'ink';
 import { createElement as h, memo } from 'react';
 import type { Style } from '../../output/style.ts';
+import { wrapText } from '../../output/wrap.ts';
 import { conclusionOf } from '../../shop/conclusion.ts';
 import { timelineOf } from '../../shop/timeline.ts';
 import { formatTimeline } from '../../shop/timeline-page.ts';
-import { wrapText } from '../../shop/wrap.ts';
 import { renderTrace } from '../../trace/render.ts';
 import type { OrderDetail, OrderPage } from '../model/model.ts';
 import { fit, fitLines } from './text.ts';

@@ -1,7 +1,7 @@
 import { Box, Text } from 'ink';
 import { createElement as h, memo } from 'react';
 import type { Style } from '../../output/style.ts';
-import { wrapText } from '../../shop/wrap.ts';
+import { wrapText } from '../../output/wrap.ts';
 import type { Picker } from '../model/model.ts';
 import { choicesShown } from '../model/pickers.ts';
 import { spans } from '../model/presets.ts';

@@ -1,7 +1,7 @@
 import { Box, Text } from 'ink';
 import { createElement as h, useMemo } from 'react';
 import type { Style } from '../../output/style.ts';
-import { edges as topology } from '../../platform/services.ts';
+import { edges as topology } from '../../topology/services.ts';
 import { indexOfSelected } from '../model/keys.ts';
 import type { WatchModel } from '../model/model.ts';
 import { ChartPanel } from './chart-panel.ts';

@@ -1,7 +1,7 @@
+import type { FaultBook } from '../../../chaos/fault-session.ts';
 import type { InjectRequest, Lease } from '../../../chaos/lease.ts';
 import { messageOf } from '../../../errors.ts';
 import type { FaultStep } from '../../format/schema.ts';
-import type { FaultBook } from '../fault-book.ts';
 import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
 

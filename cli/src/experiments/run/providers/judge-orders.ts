@@ -1,6 +1,6 @@
+import { percentile } from '../../../shared/statistics.ts';
 import type { CountTolerance, DurationComparison, OrdersTolerance } from '../../format/schema.ts';
 import type { Outcome } from '../../journal-records.ts';
-import { percentile } from '../../statistics.ts';
 import type { BookedOrder, OrderAnswer } from '../order-book.ts';
 import { type StepResult, unknown, worst } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';

@@ -1,5 +1,5 @@
-import { processState } from '../../../chaos/process-tree.ts';
 import type { InstanceState } from '../../../platform/state.ts';
+import { processState } from '../../../process/process-tree.ts';
 import type { ProcessProbe } from '../../format/schema.ts';
 import { type StepResult, unknown } from '../outcome.ts';
 import type { Mark, RunContext } from '../run-context.ts';

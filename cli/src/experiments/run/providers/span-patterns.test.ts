@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../../../platform/project.ts';
-import { serviceNames } from '../../../platform/services.ts';
+import { serviceNames } from '../../../topology/services.ts';
 import { expectedTree, loadContract } from '../../../trace/contract.ts';
 import { spansOf } from '../../../trace/synthetic-trace.ts';
 import type { TraceProbe, TraceTolerance } from '../../format/schema.ts';

@@ -1,4 +1,4 @@
-import { serviceNames } from '../../../platform/services.ts';
+import { serviceNames } from '../../../topology/services.ts';
 import {
   type AbsenceReason,
   ACCOUNTING_GRACE_MS,

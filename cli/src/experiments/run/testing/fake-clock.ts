@@ -1,4 +1,4 @@
-import type { RunClock } from '../clock.ts';
+import type { RunClock } from '../../../shared/clock.ts';
 
 /** A clock whose sleeps end at once and take their time on it. */
 export function createFakeClock(): RunClock & { advance(ms: number): void } {

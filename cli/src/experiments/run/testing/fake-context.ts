@@ -1,8 +1,8 @@
 import type { MetricPoint } from '../../../otlp/metric-store.ts';
 import type { PlatformEvent } from '../../../platform/events.ts';
+import type { RunClock } from '../../../shared/clock.ts';
 import type { RecordedTrace } from '../../../trace/backend.ts';
 import type { NewRecord } from '../../journal-records.ts';
-import type { RunClock } from '../clock.ts';
 import type { Mark, RunContext } from '../run-context.ts';
 import { createFakeClock } from './fake-clock.ts';
 

@@ -1,0 +1,31 @@
+import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { parseCount, parseSince } from '../option-values.ts';
+
+export interface AuditCommandOptions extends CommonOptions {
+  readonly order?: string;
+  /** ms since 1970. */
+  readonly since?: number;
+  /** Seconds. */
+  readonly settle: number;
+  readonly history?: string;
+  readonly deadLetters: number;
+}
+
+/** Reads databases, queues and metrics; changes nothing. Exit codes 0, 1 (does not balance), 2, 4, 5 (evidence is missing). */
+export const register: Register = (program, deps) => {
+  withCommonOptions(program.command('audit'))
+    .description('reconcile the five databases, queues and metrics; prints one line per invariant')
+    .option('--order <id>', 'only this order (its id, or the beginning of it)')
+    .option(
+      '--since <time>',
+      'only orders placed since, an age (10m) or an ISO time; exit code 5 when there are none',
+      (text) => parseSince(text),
+    )
+    .option('--settle <seconds>', 'how long what is under way may take to end first', parseCount, 10)
+    .option('--history <file>', 'what clients were told, NDJSON {orderId, status, reason, time, key}: checks I2 and I3')
+    .option('--dead-letters <count>', 'poison messages that were injected on purpose', parseCount, 0)
+    .action(async (options: AuditCommandOptions) => {
+      const { runAudit } = await import('./run-audit.ts');
+      await runAudit(options, deps);
+    });
+};

@@ -1,0 +1,56 @@
+import { audit, exitCodeOf } from '../../audit/audit.ts';
+import { renderAudit } from '../../audit/report.ts';
+import type { Scope } from '../../audit/rows.ts';
+import { type AuditTarget, openTarget } from '../../audit/target.ts';
+import type { CommandDeps } from '../../command-context.ts';
+import { describePlants } from '../../platform/planted.ts';
+import { parseIdPrefix, theOnly } from '../../shop/id-prefix.ts';
+import { connectWithin } from '../connect-within.ts';
+import type { AuditCommandOptions } from './command.ts';
+
+/** Audits the running platform, prints the report and sets the exit code. */
+export async function runAudit(options: AuditCommandOptions, deps: CommandDeps): Promise<void> {
+  const connection = await connectWithin(deps, deps.projectFrom(options));
+  await using target = openTarget(connection);
+  const scope = await scopeOf(options, target);
+  const progress = deps.output.progress('auditing');
+  try {
+    const report = await audit({
+      target,
+      scope,
+      settleMs: options.settle * 1000,
+      historyFile: options.history,
+      deadLetters: options.deadLetters,
+      signal: deps.signal,
+      onProgress: (text) => progress.update(text),
+    });
+    progress.stop();
+    const { style } = deps.output;
+    const planted = describePlants(target.plants).map(style.red);
+    deps.output.result({ ...report, plants: target.plants }, () => [...planted, renderAudit(report, style)].join('\n'));
+    process.exitCode = exitCodeOf(report);
+  } catch (error) {
+    progress.stop();
+    throw error;
+  }
+}
+
+/** An id need not be one that orders has: whoever else knows it makes it worth an audit. */
+async function scopeOf({ order, since }: AuditCommandOptions, { databases }: AuditTarget): Promise<Scope> {
+  if (order === undefined) return since === undefined ? {} : { sinceMs: since };
+  const range = parseIdPrefix(order, 'order');
+  if (range.lowest === range.highest) return { orderId: range.lowest };
+  const rows = await databases.query<{ id: string }>(
+    'orders',
+    'SELECT id::text FROM orders WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT 5',
+    [range.lowest, range.highest],
+  );
+  return {
+    orderId: theOnly(
+      rows.map(({ id }) => id),
+      range,
+      'order',
+      'shopctl order list',
+    ),
+  };
+}

@@ -1,0 +1,297 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_TTL_MS } from '../../chaos/lease.ts';
+import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { durationMs, signedDurationMs, writeDuration } from '../../shared/duration.ts';
+import { parseCount, parsePlantNames, parsePositive } from '../option-values.ts';
+
+export interface ChaosInjectOptions extends CommonOptions {
+  /** ms. */
+  readonly ttl: number;
+  readonly hold?: boolean;
+  /** What remains are the fault's own parameters, by their names. */
+  readonly [parameter: string]: unknown;
+}
+
+export interface ChaosClearOptions extends CommonOptions {
+  readonly all?: boolean;
+}
+
+export interface ChaosListOptions extends CommonOptions {
+  readonly tag?: readonly string[];
+}
+
+export interface ChaosShowOptions extends CommonOptions {
+  /** `name=value` */
+  readonly set?: readonly string[];
+}
+
+export interface ChaosCoverageOptions extends CommonOptions {
+  readonly reset?: boolean;
+  readonly require?: 'all';
+}
+
+export interface ChaosRunOptions extends CommonOptions {
+  readonly tag?: readonly string[];
+  readonly all?: boolean;
+  readonly seed?: number;
+  /** `name=value` */
+  readonly set?: readonly string[];
+  readonly plant?: readonly string[];
+  readonly dryRun?: boolean;
+  readonly keep?: boolean;
+  readonly repeat?: number;
+  readonly junit?: string;
+  readonly html?: string;
+  readonly fresh?: boolean;
+  readonly failFast?: boolean;
+  readonly requireCoverage?: boolean;
+}
+
+export interface ChaosMatrixOptions extends CommonOptions {
+  readonly fault?: readonly string[];
+  readonly target?: readonly string[];
+  readonly at?: readonly string[];
+  readonly sample?: number;
+  readonly seed?: number;
+  /** ms. */
+  readonly budget?: number;
+  readonly plant?: readonly string[];
+  readonly dryRun?: boolean;
+  readonly fresh?: boolean;
+  readonly junit?: string;
+  readonly html?: string;
+}
+
+export interface ChaosReportOptions extends CommonOptions {
+  readonly html?: string;
+  readonly junit?: string;
+  readonly markdown?: string;
+}
+
+/** `200ms`, `3s`, `1m`, in ms. */
+function parseDurationOption(text: string): number {
+  const ms = durationMs(text);
+  if (ms === undefined) throw new InvalidArgumentError('expected a number and its unit, like 200ms, 3s or 1m');
+  return ms;
+}
+
+/** `30s`, `-1h`, in ms. */
+function parseSignedDurationOption(text: string): number {
+  const ms = signedDurationMs(text);
+  if (ms === undefined) throw new InvalidArgumentError('expected a duration with its unit, like 30s or -1h');
+  return ms;
+}
+
+function parseNumber(text: string): number {
+  const number = Number(text);
+  if (text === '' || !Number.isFinite(number)) throw new InvalidArgumentError('expected a number');
+  return number;
+}
+
+/**
+ * Faults on the running platform. `inject` changes it until the fault's time is over; `clear` and `heal` take back;
+ * `status` and `faults` only read. Exit codes: 0; 1; 2 before anything has happened; 3 when the fault cannot be had here; 4;
+ * 5 when the fault was injected and is not measurably in effect; 6 when a fault could not be taken back; 130 and clean.
+ */
+export const register: Register = (program, deps) => {
+  const chaos = program.command('chaos').description('inject faults and take them back');
+  addRun(chaos, deps);
+  addMatrix(chaos, deps);
+  addInject(chaos, deps);
+  addCoverage(chaos, deps);
+  addCatalogue(chaos, deps);
+
+  withCommonOptions(chaos.command('status'))
+    .description('faults that act on the platform, with their remaining time and what was measured of them')
+    .action(async (options: CommonOptions) => {
+      const { runChaosStatus } = await import('./run-chaos-status.ts');
+      await runChaosStatus(options, deps);
+    });
+
+  withCommonOptions(chaos.command('clear'))
+    .description('take faults back before their time is over')
+    .argument('[id...]', 'ids of faults, as status shows them')
+    .option('-a, --all', 'all of them')
+    .action(async (ids: readonly string[], options: ChaosClearOptions) => {
+      const { runChaosClear } = await import('./run-chaos-end.ts');
+      await runChaosClear(ids, options, deps);
+    });
+
+  withCommonOptions(chaos.command('heal'))
+    .description('take everything back, also what a killed supervisor left; may be repeated')
+    .action(async (options: CommonOptions) => {
+      const { runChaosHeal } = await import('./run-chaos-end.ts');
+      await runChaosHeal(options, deps);
+    });
+
+  withCommonOptions(chaos.command('faults'))
+    .description('what can be injected where, with its parameters')
+    .action(async (options: CommonOptions) => {
+      const { runChaosFaults } = await import('./run-chaos-faults.ts');
+      await runChaosFaults(options, deps);
+    });
+};
+
+function addCoverage(chaos: Command, deps: Parameters<Register>[1]): void {
+  withCommonOptions(chaos.command('coverage'))
+    .description('failpoints of the services: where they are, how often each was passed and acted')
+    .addOption(new Option('--require <what>', 'exit code 1 when a failpoint was never passed').choices(['all']))
+    .option('--reset', 'let the counts begin anew, after they were printed')
+    .action(async (options: ChaosCoverageOptions) => {
+      const { runChaosCoverage } = await import('./run-chaos-coverage.ts');
+      await runChaosCoverage(options, deps);
+    });
+}
+
+function addInject(chaos: Command, deps: Parameters<Register>[1]): void {
+  withCommonOptions(chaos.command('inject'))
+    .description('inject a fault; it ends by itself when its time is over')
+    .argument('<target>', 'an edge, a service or instance, a component; or all of it: TARGET:FAULT[,NAME=VALUE...]')
+    .argument('[fault]', 'what is to happen there ("shopctl chaos faults" lists targets and faults)')
+    .addOption(
+      new Option('--ttl <duration>', 'when it ends by itself')
+        .argParser(parseDurationOption)
+        .default(DEFAULT_TTL_MS, writeDuration(DEFAULT_TTL_MS)),
+    )
+    .option('--hold', 'stay until Ctrl-C; the fault ends with this command, however it ends')
+    .option('--stream <direction>', 'toxics: downstream (answers, the default) or upstream (requests)')
+    .option('--toxicity <share>', 'toxics: share of connections, above 0 and up to 1', parseNumber)
+    .option('--latency <duration>', 'latency: delay of each piece of data', parseDurationOption)
+    .option('--jitter <duration>', 'latency: the delay varies by this much', parseDurationOption)
+    .option('--rate <KB/s>', 'bandwidth: data per second', parseNumber)
+    .option(
+      '--timeout <duration>',
+      'timeout, reset_peer: until connections end (timeout 0ms: never)',
+      parseDurationOption,
+    )
+    .option('--delay <duration>', 'slow_close, slicer, slow-start, failpoint: how long', parseDurationOption)
+    .option('--average-size <bytes>', 'slicer: size of a piece', parseNumber)
+    .option('--size-variation <bytes>', 'slicer: the size varies by this much', parseNumber)
+    .option('--bytes <count>', 'limit_data: how much may pass', parseNumber)
+    .option('--at <name>', 'failpoint: the place, like S4')
+    .option('--action <action>', 'failpoint: kill, delay, error, drop-reply or respond')
+    .option('--status <code>', 'failpoint: what respond answers, like 503', parseCount)
+    .option('--every <n>', 'failpoint: each n-th hit acts (1: every hit)', parseCount)
+    .option('--times <n>', 'failpoint: how often it acts (default: once, with --every until it ends)', parseCount)
+    .option('--connections <count>', 'hold-connections: how many at the most', parseCount)
+    .option('--table <name>', "lock: default is the service's main table")
+    .option('--offset <duration>', 'clock: how far it goes ahead; -1h is behind', parseSignedDurationOption)
+    .option('--queue <name>', 'unbind, purge: default is shipping.order-confirmed')
+    .action(async (target: string, fault: string | undefined, options: ChaosInjectOptions) => {
+      const { runChaosInject } = await import('./run-chaos-inject.ts');
+      await runChaosInject(target, fault, options, deps);
+    });
+}
+
+/**
+ * Experiments that are run. Side effects: faults on the running platform, all taken back; or a platform of the run's own,
+ * taken down at the end; `.shop/<project>/chaos/runs/`. Exit code of the worst verdict: 0 pass, 1 deviated, 5 unknown, 6
+ * dirty, 130 interrupted and clean; 2 and 3 before anything has happened.
+ */
+function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
+  const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
+
+  withCommonOptions(chaos.command('run'))
+    .description('run experiments, on the running platform or on one of their own, and give verdicts')
+    .argument('[experiment...]', 'ids of "shopctl chaos list", or paths of files')
+    .option('-t, --tag <tag>', 'experiments with this tag; may be repeated', collect)
+    .option('-a, --all', 'the whole catalogue')
+    .option('--seed <number>', "instead of the file's seed", parseCount)
+    .option('--set <name=value>', 'another value for the configuration; may be repeated', collect)
+    .option('--plant <bug>', 'start the services with a known bug; may be repeated', parsePlantNames)
+    .option('--dry-run', 'only say what would be done')
+    .option('--fresh', 'on a platform of their own, also when one runs')
+    .option('--keep', 'leave the platform of their own running')
+    .option('--repeat <count>', 'each experiment so many times, and whether the verdicts are equal', parsePositive)
+    .option('--require-coverage', 'with --all: exit code 1 when a failpoint was never reached')
+    .option('--fail-fast', 'end with the first verdict that is not pass')
+    .option('--junit <file>', 'write JUnit XML of all runs')
+    .option('--html <file>', 'write the report of the last run')
+    .action(async (names: readonly string[], options: ChaosRunOptions) => {
+      const { runChaosRun } = await import('./run-chaos-run.ts');
+      await buildForOwnPlatform(options, deps);
+      await runChaosRun(names, options, deps);
+    });
+
+  withCommonOptions(chaos.command('runs'))
+    .description('runs there are, with their verdicts')
+    .action(async (options: CommonOptions) => {
+      const { runChaosRuns } = await import('./run-chaos-runs.ts');
+      await runChaosRuns(options, deps);
+    });
+
+  withCommonOptions(chaos.command('report'))
+    .description('the reports of a run again, from its journal')
+    .argument('[run]', 'as "shopctl chaos runs" names it (default: the last)')
+    .option('--html <file>', 'one self-contained page with the timeline')
+    .option('--junit <file>', 'JUnit XML')
+    .option('--markdown <file>', 'a short summary (default: printed)')
+    .action(async (runId: string | undefined, options: ChaosReportOptions) => {
+      const { runChaosReport } = await import('./run-chaos-report.ts');
+      await runChaosReport(runId, options, deps);
+    });
+}
+
+/** Side effects and exit codes are those of `chaos run`; what there was no time for is told and no part of the verdict. */
+function addMatrix(chaos: Command, deps: Parameters<Register>[1]): void {
+  const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
+
+  withCommonOptions(chaos.command('matrix'))
+    .description('every fault while an order is held at every boundary; what fails is shrunk to the smallest that does')
+    .option('--fault <name>', 'this fault only; may be repeated', collect)
+    .option('--target <target>', 'faults aimed at this only; may be repeated', collect)
+    .option('--at <name>', 'orders held at this failpoint only, like orders.S4 or S4; may be repeated', collect)
+    .option('--sample <count>', 'so many cells, chosen by the seed', parsePositive)
+    .option('--seed <number>', 'of the order of rounds and boundaries, and of the sample (default: 1)', parseCount)
+    .option('--budget <duration>', 'begin nothing that would not end in this time', parseDurationOption)
+    .option('--plant <bug>', 'with a known bug in the services; may be repeated', parsePlantNames)
+    .option('--dry-run', 'only say what would be done')
+    .option('--fresh', 'on a platform of its own, also when one runs')
+    .option('--junit <file>', 'write JUnit XML, a test case a cell')
+    .option('--html <file>', 'write the table as a page')
+    .action(async (options: ChaosMatrixOptions) => {
+      const { runChaosMatrix } = await import('./run-chaos-matrix.ts');
+      await buildForOwnPlatform(options, deps);
+      await runChaosMatrix(options, deps);
+    });
+}
+
+/** Before anything is begun: a command that was built anew is started anew. */
+async function buildForOwnPlatform(
+  options: CommonOptions & { readonly fresh?: boolean; readonly dryRun?: boolean },
+  { env, output, projectFrom }: Parameters<Register>[1],
+): Promise<void> {
+  if (!options.fresh || options.dryRun) return;
+  const { continueAsBuilt } = await import('../../platform/continue-as-built.ts');
+  await continueAsBuilt(projectFrom(options), { env, say: (line) => output.note(line) });
+}
+
+/** Experiments as files: nothing of them is run. Exit code 2 with everything that is wrong with a file. */
+function addCatalogue(chaos: Command, deps: Parameters<Register>[1]): void {
+  const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
+
+  withCommonOptions(chaos.command('list'))
+    .description('experiments of the catalogue')
+    .option('-t, --tag <tag>', 'only those with this tag; may be repeated', collect)
+    .action(async (options: ChaosListOptions) => {
+      const { runChaosList } = await import('./run-catalogue.ts');
+      await runChaosList(options, deps);
+    });
+
+  withCommonOptions(chaos.command('show'))
+    .description('one experiment: why, steps, bounds as numbers, what must and must not happen')
+    .argument('<experiment>', 'an id of "shopctl chaos list", or the path of a file')
+    .option('--set <name=value>', 'another value for its configuration; may be repeated', collect)
+    .action(async (name: string, options: ChaosShowOptions) => {
+      const { runChaosShow } = await import('./run-catalogue.ts');
+      await runChaosShow(name, options, deps);
+    });
+
+  withCommonOptions(chaos.command('validate'))
+    .description('whether experiments are valid, with every problem and where it stands')
+    .argument('[experiment...]', 'ids and paths of files (default: the whole catalogue)')
+    .action(async (names: readonly string[], options: CommonOptions) => {
+      const { runChaosValidate } = await import('./run-catalogue.ts');
+      await runChaosValidate(names, options, deps);
+    });
+}

@@ -1,0 +1,216 @@
+import type { CommandDeps } from '../../command-context.ts';
+import type { FoundExperiment } from '../../experiments/format/catalogue.ts';
+import { readJournal } from '../../experiments/journal.ts';
+import type { RunVerdict } from '../../experiments/journal-records.ts';
+import { findBoundary } from '../../experiments/matrix/boundaries.ts';
+import { type JudgedRound, judgeRound } from '../../experiments/matrix/judge-round.ts';
+import { cellsOf, type Plan, planMatrix, type Round, rowName, sample } from '../../experiments/matrix/plan.ts';
+import { commandFor, countOf, type Repetition, renderFinding, renderMatrix } from '../../experiments/matrix/render.ts';
+import { renderMatrixHtml, renderMatrixJunit, summaryOf, toldRow } from '../../experiments/matrix/render-files.ts';
+import { type RoundSpec, roundExperiment } from '../../experiments/matrix/round-experiment.ts';
+import { type MatrixResult, runMatrix } from '../../experiments/matrix/run-matrix.ts';
+import { Stains } from '../../experiments/matrix/stains.ts';
+import { leftOut } from '../../experiments/matrix/strengths.ts';
+import { paintVerdict } from '../../experiments/run/narrate.ts';
+import { endOwn, startOwn } from '../../experiments/run/own-platform.ts';
+import { refuseNotInjectable } from '../../experiments/run/preflight.ts';
+import { runOne } from '../../experiments/run/run-one.ts';
+import { runningPlatform } from '../../experiments/run/running-platform.ts';
+import { exitCodeOf, worstVerdict } from '../../experiments/run/verdict.ts';
+import { writeReports } from '../../experiments/run/write-reports.ts';
+import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
+import { formatDuration } from '../../output/units.ts';
+import type { Project } from '../../platform/project.ts';
+import type { ChaosMatrixOptions } from './command.ts';
+import { forwardHangUp, holdRuns } from './run-chaos-run.ts';
+
+/** A run takes this long before any was measured, ms. */
+const FIRST_GUESS_MS = 45_000;
+
+/** One run as `--json` tells it. */
+interface ToldRun {
+  readonly id: string;
+  readonly at: readonly string[];
+  readonly verdict: RunVerdict;
+  readonly reasons: readonly string[];
+  readonly tookMs: number;
+  readonly journal: string;
+}
+
+interface Matrix {
+  readonly plan: Plan;
+  readonly rounds: readonly Round[];
+  readonly repetition: Repetition;
+  readonly options: ChaosMatrixOptions;
+  readonly project: Project;
+  readonly deps: CommandDeps;
+  readonly runs: ToldRun[];
+  readonly stains: Stains;
+}
+
+/** `shopctl chaos matrix`. The exit code is that of the worst cell that was covered. */
+export async function runChaosMatrix(options: ChaosMatrixOptions, deps: CommandDeps): Promise<void> {
+  const project = deps.projectFrom(options);
+  const repetition = { seed: options.seed ?? 1, plants: options.plant ?? [] };
+  const selection = { faults: options.fault, targets: options.target, boundaries: options.at?.map(findBoundary) };
+  const plan = planMatrix(selection, repetition.seed);
+  const rounds = options.sample === undefined ? plan.rounds : sample(plan.rounds, options.sample);
+  const matrix: Matrix = { plan, rounds, repetition, options, project, deps, runs: [], stains: new Stains() };
+  if (options.dryRun) return showPlan(matrix);
+  await refuseUnwritable(options);
+  const over = Promise.withResolvers<void>();
+  // As of "chaos run": a first Ctrl-C ends the run that goes on, which heals and closes its journal.
+  deps.onInterrupt(() => over.promise);
+  deps.onForce?.(() => deps.output.note('still taking back what was done'));
+  forwardHangUp();
+  try {
+    await using _ = await holdRuns(project);
+    await cover(matrix);
+  } finally {
+    over.resolve();
+  }
+}
+
+function planText({ plan, rounds }: Matrix): string {
+  const all = cellsOf(plan.rounds);
+  const chosen = cellsOf(rounds);
+  const of = chosen === all ? `${all} cells` : `${chosen} of ${all} cells`;
+  return `${plan.rows.length} faults and targets, ${plan.boundaries.length} boundaries: ${of} in ${rounds.length} rounds; ${plan.unreachable} pairs do not meet`;
+}
+
+function showPlan(matrix: Matrix): void {
+  const told = matrix.rounds.map(({ row, boundaries }) => ({
+    ...toldRow(row),
+    at: boundaries.map(({ name }) => name),
+  }));
+  matrix.deps.output.result({ rounds: told, unreachable: matrix.plan.unreachable }, () =>
+    [
+      ...told.map(({ fault, target, at }) => `${fault} ${target} at ${at.join(', ')}`),
+      planText(matrix),
+      ...[...leftOut].map(([name, why]) => `${name} is left out: ${why}`),
+    ].join('\n'),
+  );
+}
+
+async function cover(matrix: Matrix): Promise<void> {
+  const { project, options, deps, repetition } = matrix;
+  const state = await runningPlatform([anyRound(matrix)], { project, fresh: options.fresh, deps });
+  deps.output.note(`${planText(matrix)} (seed ${repetition.seed})`);
+  if (state !== undefined) return await runOn(project, matrix);
+  try {
+    const needs = anyRound(matrix).experiment.platform;
+    await runOn(await startOwn(project, needs, deps), matrix);
+  } finally {
+    await endOwn(project, deps);
+  }
+}
+
+/** All rounds need the same platform. */
+function anyRound({ rounds, repetition }: Matrix): FoundExperiment {
+  const { row, boundaries } = rounds[0] as Round;
+  const path = boundaries[0]?.path ?? 'request';
+  return found({ row, boundaries, path }, repetition.plants);
+}
+
+function found(spec: RoundSpec, plants: readonly string[]): FoundExperiment {
+  return { file: 'chaos matrix', experiment: roundExperiment(spec, plants) };
+}
+
+async function runOn(platformProject: Project, matrix: Matrix): Promise<void> {
+  const { rounds, options, deps, runs } = matrix;
+  const rows = rounds.map(({ row: { fault, target, parameters } }) => ({ fault: fault.name, target, parameters }));
+  await refuseNotInjectable(platformProject, rows);
+  const startedAt = new Date();
+  const began = performance.now();
+  const endsAt = options.budget === undefined ? Number.POSITIVE_INFINITY : began + options.budget;
+  const longestMs = () => Math.max(0, ...runs.map(({ tookMs }) => tookMs)) || FIRST_GUESS_MS;
+  const result = await runMatrix(rounds, {
+    hasTime: () => !deps.signal.aborted && performance.now() + longestMs() <= endsAt,
+    run: (spec) => runRound(spec, platformProject, matrix),
+  });
+  const times = { startedAt, tookMs: performance.now() - began };
+  await writeFiles(matrix, result, times);
+  show(matrix, result, times.tookMs);
+}
+
+async function runRound(spec: RoundSpec, platformProject: Project, matrix: Matrix): Promise<JudgedRound> {
+  const { project, deps, repetition, runs } = matrix;
+  const { output, signal } = deps;
+  const at = spec.boundaries.map(({ name }) => name);
+  const words = `${spec.row === undefined ? 'no fault' : rowName(spec.row)} at ${at.join(', ') || 'no boundary'}`;
+  const run = await runOne({
+    ...found(spec, repetition.plants),
+    seed: repetition.seed,
+    project,
+    platformProject,
+    plants: repetition.plants,
+    interrupted: signal,
+    // A round has many steps of which only what is wrong matters; all are in its journal.
+    tell: () => undefined,
+  });
+  await writeReports(run.folder, output);
+  const { records } = await readJournal(run.folder.journal);
+  const judged = judgeRound(spec, records, { ...run, stains: matrix.stains.sort(records) });
+  const { verdict, reasons } = judged;
+  runs.push({ id: run.id, at, verdict, reasons, tookMs: run.tookMs, journal: run.folder.journal });
+  const why = reasons.map((reason) => `\n    ${reason}`).join('');
+  output.note(`${paintVerdict(verdict, output.style)} ${words}, ${formatDuration(run.tookMs)}${why}`);
+  return judged;
+}
+
+async function writeFiles(
+  { plan, options, repetition }: Matrix,
+  result: MatrixResult,
+  times: { startedAt: Date; tookMs: number },
+): Promise<void> {
+  if (options.junit !== undefined) await writeReportFile(options.junit, renderMatrixJunit(result, repetition, times));
+  if (options.html !== undefined) await writeReportFile(options.html, renderMatrixHtml(plan, result, repetition));
+}
+
+function show(matrix: Matrix, result: MatrixResult, tookMs: number): void {
+  const { plan, repetition, deps, runs } = matrix;
+  const { cells, findings } = result;
+  const verdicts = cells.flatMap(({ verdict }) => (verdict === 'not covered' ? [] : [verdict]));
+  const isCutShort = deps.signal.aborted;
+  // Nothing measured is no pass.
+  const measured: readonly RunVerdict[] = verdicts.length === 0 ? ['unknown'] : verdicts;
+  const verdict = worstVerdict(isCutShort ? [...measured, 'interrupted'] : measured);
+  const notCovered = countOf(cells, 'not covered');
+  const told = {
+    verdict,
+    seed: repetition.seed,
+    cells: cells.map(({ row, boundary, ...rest }) => ({ ...toldRow(row), at: boundary.name, ...rest })),
+    findings: findings.map(({ kind, row, boundaries, reasons }) => ({
+      kind,
+      ...toldRow(row),
+      at: boundaries.map(({ name }) => name),
+      reasons,
+      command: commandFor(row, boundaries, repetition),
+    })),
+    notCovered,
+    unreachable: plan.unreachable,
+    runs,
+    tookMs,
+  };
+  deps.output.result(told, () =>
+    [
+      renderMatrix(plan, result, deps.output.style),
+      ...findings.map((finding) => renderFinding(finding, repetition)),
+      ...unknownReasons(result),
+      `${summaryOf(cells)}; ${plan.unreachable} pairs do not meet; ${result.runs} runs in ${formatDuration(tookMs)}`,
+      ...(notCovered > 0 ? [`NOT COVERED: ${notCovered} cells, there was no time for them`] : []),
+    ].join('\n\n'),
+  );
+  process.exitCode = exitCodeOf(verdict);
+}
+
+/** Once for all cells that have the same. */
+function unknownReasons({ cells }: MatrixResult): readonly string[] {
+  const groups = Map.groupBy(
+    cells.filter(({ verdict }) => verdict === 'unknown'),
+    ({ row, reason }) => `${rowName(row)}: ${reason}`,
+  );
+  return [...groups].map(
+    ([reason, own]) => `unknown at ${own.map(({ boundary }) => boundary.name).join(', ')}: ${reason}`,
+  );
+}

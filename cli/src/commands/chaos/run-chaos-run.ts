@@ -1,0 +1,327 @@
+import { join } from 'node:path';
+import type { CommandDeps } from '../../command-context.ts';
+import { CliError, messageOf } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { type FoundExperiment, findExperiments } from '../../experiments/format/catalogue.ts';
+import { renderPlan } from '../../experiments/format/render.ts';
+import type { PlatformNeeds } from '../../experiments/format/schema.ts';
+import { parseSetting } from '../../experiments/format/substitute.ts';
+import { refuseHere, tellUnavailable, type Unavailable, unavailableHere } from '../../experiments/run/host-obstacle.ts';
+import { mayFollow } from '../../experiments/run/may-follow.ts';
+import { narrate, paintVerdict, shorten } from '../../experiments/run/narrate.ts';
+import { needsKey } from '../../experiments/run/needs.ts';
+import { endOwn, startOwn } from '../../experiments/run/own-platform.ts';
+import { unavailableOn } from '../../experiments/run/preflight.ts';
+import { addReached, describeReached, neverReached, type Reached } from '../../experiments/run/reached.ts';
+import { type FinishedRun, runOne } from '../../experiments/run/run-one.ts';
+import { runningPlatform } from '../../experiments/run/running-platform.ts';
+import { exitCodeOf, worstVerdict } from '../../experiments/run/verdict.ts';
+import { writeReports, writeSharedReports } from '../../experiments/run/write-reports.ts';
+import { refuseUnwritable } from '../../output/report-file.ts';
+import { formatTable } from '../../output/table.ts';
+import { formatDuration } from '../../output/units.ts';
+import { haveTool } from '../../platform/have-tool.ts';
+import type { Project } from '../../platform/project.ts';
+import { makeStateFolder } from '../../platform/state-folder.ts';
+import { takeProjectLock } from '../../process/project-lock.ts';
+import type { ChaosRunOptions } from './command.ts';
+
+/** One finished experiment as `--json` tells it. */
+export interface RunSummary {
+  readonly id: string;
+  readonly verdict: FinishedRun['verdict'];
+  readonly exitCode: number;
+  readonly reasons: readonly string[];
+  readonly tookMs: number;
+  /** Paths. */
+  readonly journal: string;
+  readonly report: string | null;
+}
+
+/** `shopctl chaos run`. The exit code is that of the worst verdict. */
+export async function runChaosRun(
+  names: readonly string[],
+  options: ChaosRunOptions,
+  deps: CommandDeps,
+): Promise<void> {
+  const project = deps.projectFrom(options);
+  const experiments = (await choose(names, options, project)).map((one) => withPlants(one, options.plant ?? []));
+  if (options.dryRun) return showPlan(experiments, deps);
+  await refuseUnwritable(options);
+  const unavailable = await unavailableHere(experiments, hostOf(project, deps));
+  if (!asksForWhatThereIs(options)) refuseHere(unavailable);
+  const began = performance.now();
+  const finished: RunSummary[] = [];
+  const reached: Reached = new Map();
+  const over = Promise.withResolvers<void>();
+  // A first Ctrl-C aborts the signal, and the run ends by itself: heals, closes its journal, takes its platform down.
+  deps.onInterrupt(() => over.promise);
+  deps.onForce?.(() =>
+    deps.output.note('still taking back what was done; once more leaves the rest to the supervisor'),
+  );
+  forwardHangUp();
+  try {
+    await using _ = await holdRuns(project);
+    const batch = { project, options, deps, finished, reached };
+    const possible = await withoutThese(unavailable, experiments, batch);
+    if (possible.length > 0) await runAll(possible, batch);
+  } finally {
+    await writeSharedReports(finished, options, deps.output);
+    show(finished, performance.now() - began, deps);
+    if (options.all) judgeReached(reached, options, deps);
+    over.resolve();
+  }
+}
+
+/** Whoever asks for everything gets what can be had, and is told of the rest; it never counts as a pass. */
+function asksForWhatThereIs({ all, tag }: ChaosRunOptions): boolean {
+  return all === true || tag !== undefined;
+}
+
+/** Tells of the unavailable ones and resolves with the others. */
+async function withoutThese(
+  unavailable: readonly Unavailable[],
+  experiments: readonly FoundExperiment[],
+  batch: Batch,
+): Promise<readonly FoundExperiment[]> {
+  const { project, options, deps } = batch;
+  for (const one of unavailable) {
+    deps.output.note(`${deps.output.style.bold(one.found.experiment.id)} ${one.found.experiment.title}`);
+    await conclude(await tellUnavailable(one, { project, seed: options.seed }), batch);
+  }
+  return experiments.filter((found) => unavailable.every((one) => one.found !== found));
+}
+
+/** Looks, before anything is done to the platform, which experiments have faults that it cannot have. */
+async function possibleOn(
+  platformProject: Project,
+  experiments: readonly FoundExperiment[],
+  batch: Batch,
+): Promise<readonly FoundExperiment[]> {
+  const unavailable = await unavailableOn(platformProject, [...new Set(experiments)]);
+  if (!asksForWhatThereIs(batch.options)) refuseHere(unavailable);
+  return withoutThese(unavailable, experiments, batch);
+}
+
+/** What the machine lacks and can have is installed, once; why it cannot be had was told by then. */
+function hostOf(project: Project, deps: CommandDeps): Parameters<typeof unavailableHere>[1] {
+  let library: Promise<string | undefined> | undefined;
+  return {
+    libfaketime() {
+      library ??= haveTool('libfaketime', project, deps).catch((error: Error & { why?: string }) => {
+        deps.signal.throwIfAborted();
+        deps.output.warn(`${error.message}\n${error.why ?? ''}`);
+        return undefined;
+      });
+      return library;
+    },
+  };
+}
+
+/** A closed terminal is an interruption like Ctrl-C; what is then written to it goes nowhere. */
+export function forwardHangUp(): void {
+  process.once('SIGHUP', () => {
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+    process.emit('SIGINT');
+  });
+}
+
+async function choose(
+  names: readonly string[],
+  { tag = [], all = false, set = [] }: ChaosRunOptions,
+  { root }: Project,
+): Promise<readonly FoundExperiment[]> {
+  if (names.length === 0 && tag.length === 0 && !all) {
+    throw new CliError({
+      what: 'no experiment is named',
+      next: 'name ids or files, or choose with --tag or --all; "shopctl chaos list" shows them',
+      exitCode: exitCodes.usage,
+    });
+  }
+  return findExperiments(root, { names, tags: tag, settings: Object.fromEntries(set.map(parseSetting)) });
+}
+
+function withPlants(found: FoundExperiment, plants: readonly string[]): FoundExperiment {
+  if (plants.length === 0) return found;
+  const { platform } = found.experiment;
+  const plant = [...new Set([...platform.plant, ...plants])];
+  return { ...found, experiment: { ...found.experiment, platform: { ...platform, failpoints: true, plant } } };
+}
+
+function showPlan(experiments: readonly FoundExperiment[], { output }: CommandDeps): void {
+  output.result(
+    experiments.map(({ file, experiment }) => ({ file, experiment })),
+    () => experiments.map(({ experiment }) => renderPlan(experiment)).join('\n\n'),
+  );
+}
+
+/** Two runs at once would each see the other's faults and orders; a load is one too. Free again after kill -9. */
+export async function holdRuns(project: Project): Promise<AsyncDisposable> {
+  await makeStateFolder(join(project.stateDir, 'chaos'));
+  const lock = await takeProjectLock(join(project.stateDir, 'chaos', 'run.lock'));
+  if (lock === undefined) {
+    throw new CliError({
+      what: `an experiment or a load runs already on ${project.name}`,
+      why: 'two runs at once would each see the other’s faults and orders',
+      next: 'wait for the other run to end, or choose another project with --project',
+    });
+  }
+  // The project's folder may be gone by then (down -v), and the lock with it.
+  return { [Symbol.asyncDispose]: () => lock.release().catch(() => undefined) };
+}
+
+interface Batch {
+  readonly project: Project;
+  readonly options: ChaosRunOptions;
+  readonly deps: CommandDeps;
+  readonly finished: RunSummary[];
+  /** Over every platform that was used. */
+  readonly reached: Reached;
+}
+
+async function runAll(experiments: readonly FoundExperiment[], batch: Batch): Promise<void> {
+  const { project, options, deps } = batch;
+  const turns = experiments.flatMap((found) => Array.from({ length: options.repeat ?? 1 }, () => found));
+  const state = await runningPlatform(experiments, { project, fresh: options.fresh, deps });
+  if (state !== undefined) {
+    for (const found of await possibleOn(project, turns, batch)) {
+      if (endsAll(await runNext(found, project, batch), batch)) break;
+    }
+    if (state.failpoints) await addReached(batch.reached, project);
+    return;
+  }
+  const groups = [...Map.groupBy(turns, ({ experiment }) => needsKey(experiment.platform)).values()];
+  for (const [index, group] of groups.entries()) {
+    let left: readonly FoundExperiment[] = group;
+    while (left.length > 0) {
+      const { last, next } = await runOnOwn(left, index === groups.length - 1, batch);
+      if (last !== undefined && endsAll(last, batch, { isOwn: true })) return;
+      left = next;
+    }
+  }
+}
+
+/**
+ * Runs on one platform until all have run, or one has left what the next are not to meet. `last` is undefined when the
+ * platform can have none of them.
+ */
+async function runOnOwn(
+  group: readonly FoundExperiment[],
+  isLastGroup: boolean,
+  batch: Batch,
+): Promise<{ last: FinishedRun | undefined; next: readonly FoundExperiment[] }> {
+  const { project, options, deps } = batch;
+  const needs = group[0]?.experiment.platform as PlatformNeeds;
+  let own: Project;
+  try {
+    own = await startOwn(project, needs, deps);
+  } catch (error) {
+    await endOwn(project, deps);
+    throw error;
+  }
+  let isKept = false;
+  try {
+    const possible = await possibleOn(own, group, batch);
+    let done = 0;
+    let last: FinishedRun | undefined;
+    for (let isFree = true; isFree && done < possible.length; done += 1) {
+      const found = possible[done] as FoundExperiment;
+      last = await runNext(found, own, batch);
+      isFree = mayFollow(last.verdict, found.experiment);
+    }
+    await addReached(batch.reached, own);
+    const next = possible.slice(done);
+    const isOver = (isLastGroup && next.length === 0) || (last !== undefined && endsAll(last, batch, { isOwn: true }));
+    isKept = options.keep === true && isOver && !deps.signal.aborted;
+    return { last, next };
+  } finally {
+    if (isKept) {
+      deps.output.note(
+        `${own.name} is kept: "shopctl status -p ${own.name}"; "shopctl down -v -p ${own.name}" ends it`,
+      );
+    } else {
+      await endOwn(project, deps);
+    }
+  }
+}
+
+/** Whether nothing further is to be run. What is left on a platform of the run's own goes with the platform. */
+function endsAll({ verdict }: FinishedRun, { options }: Batch, { isOwn = false }: { isOwn?: boolean } = {}): boolean {
+  if (verdict === 'interrupted' || (verdict === 'dirty' && !isOwn)) return true;
+  return options.failFast === true && verdict !== 'pass';
+}
+
+async function runNext(
+  { file, experiment }: FoundExperiment,
+  platformProject: Project,
+  batch: Batch,
+): Promise<FinishedRun> {
+  const { project, options, deps } = batch;
+  const { output } = deps;
+  deps.signal.throwIfAborted();
+  const seed = options.seed ?? experiment.seed;
+  output.note(`${output.style.bold(experiment.id)} ${experiment.title} (seed ${seed})`);
+  const run = await runOne({
+    file,
+    experiment,
+    seed,
+    project,
+    platformProject,
+    plants: experiment.platform.plant,
+    interrupted: deps.signal,
+    tell: narrate(output),
+  });
+  await conclude(run, batch);
+  return run;
+}
+
+/** Writes the reports of a run and tells what it came to. */
+async function conclude(run: FinishedRun, { deps: { output }, finished }: Batch): Promise<void> {
+  // A verdict stands also where there is no room for its report.
+  const report = await writeReports(run.folder, output).catch((error: unknown) => {
+    output.warn(`the report could not be written: ${messageOf(error)}`);
+    return null;
+  });
+  const { id, verdict, exitCode, reasons, tookMs, folder } = run;
+  finished.push({ id, verdict, exitCode, reasons, tookMs, journal: folder.journal, report });
+  output.note(`  ${paintVerdict(verdict, output.style)} in ${formatDuration(tookMs)}${reasonLines(reasons)}`);
+}
+
+function reasonLines(reasons: readonly string[]): string {
+  return reasons.map((reason) => `\n    ${reason}`).join('');
+}
+
+function show(finished: readonly RunSummary[], tookMs: number, { output }: CommandDeps): void {
+  if (finished.length === 0) return;
+  output.result(finished, () => {
+    const rows = finished.map(({ id, verdict, tookMs: ownMs, reasons, journal, report }) => [
+      id,
+      paintVerdict(verdict, output.style),
+      formatDuration(ownMs),
+      shorten(reasons[0] ?? '', 80),
+      report ?? journal,
+    ]);
+    const table = formatTable(['ID', 'VERDICT', 'TOOK', 'WHY', 'REPORT'], rows);
+    return [table, ...repeatsOf(finished), `total time ${formatDuration(tookMs)}`].join('\n');
+  });
+  process.exitCode = exitCodeOf(worstVerdict(finished.map(({ verdict }) => verdict)));
+}
+
+/** Which of the services' boundaries no experiment has reached. Without failpoints it cannot be told. */
+function judgeReached(reached: Reached, { requireCoverage }: ChaosRunOptions, { output }: CommandDeps): void {
+  if (reached.size > 0) output.note(describeReached(reached));
+  if (!requireCoverage || (reached.size > 0 && neverReached(reached).length === 0)) return;
+  if (reached.size === 0) output.note('coverage is not known: the services ran without failpoints');
+  process.exitCode ||= reached.size === 0 ? exitCodes.unknown : exitCodes.failed;
+}
+
+/** Whether repeated runs came to the same. */
+function repeatsOf(finished: readonly RunSummary[]): string[] {
+  const byId = [...Map.groupBy(finished, ({ id }) => id)].filter(([, runs]) => runs.length > 1);
+  return byId.map(([id, runs]) => {
+    const verdicts = [...Map.groupBy(runs, ({ verdict }) => verdict)].map(
+      ([verdict, own]) => `${own.length} ${verdict}`,
+    );
+    return `${id}: ${runs.length} runs, ${verdicts.length === 1 ? 'equal verdicts' : 'DIFFERENT verdicts'}: ${verdicts.join(', ')}`;
+  });
+}

@@ -1,0 +1,52 @@
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import { readJournal } from '../../experiments/journal.ts';
+import type { JournalRecord } from '../../experiments/journal-records.ts';
+import { paintVerdict } from '../../experiments/run/narrate.ts';
+import { listRuns, type RunFolder } from '../../experiments/run/run-folder.ts';
+import { formatTable } from '../../output/table.ts';
+import { formatDuration } from '../../output/units.ts';
+
+/** One run as `--json` tells it. `verdict` null: the journal has none, the run was killed or still goes on. */
+interface ListedRun {
+  readonly runId: string;
+  readonly id: string | null;
+  readonly title: string | null;
+  readonly seed: number | null;
+  readonly startedAt: string | null;
+  readonly verdict: Extract<JournalRecord, { type: 'verdict' }>['verdict'] | null;
+  readonly tookMs: number;
+  readonly journal: string;
+}
+
+/** `shopctl chaos runs`. */
+export async function runChaosRuns(options: CommonOptions, deps: CommandDeps): Promise<void> {
+  const folders = await listRuns(deps.projectFrom(options));
+  const runs = await Promise.all(folders.map(readRun));
+  const { output } = deps;
+  output.result(runs, () => {
+    if (runs.length === 0) return 'no run yet';
+    const rows = runs.map(({ runId, title, verdict, tookMs }) => [
+      runId,
+      verdict === null ? 'none (killed, or still going on)' : paintVerdict(verdict, output.style),
+      formatDuration(tookMs),
+      title ?? '',
+    ]);
+    return formatTable(['RUN', 'VERDICT', 'TOOK', 'TITLE'], rows);
+  });
+}
+
+async function readRun({ runId, journal }: RunFolder): Promise<ListedRun> {
+  const { records } = await readJournal(journal);
+  const run = records.find((record) => record.type === 'run');
+  const verdict = records.findLast((record) => record.type === 'verdict');
+  return {
+    runId,
+    id: run?.experiment.id ?? null,
+    title: run?.experiment.title ?? null,
+    seed: run?.seed ?? null,
+    startedAt: run?.at ?? null,
+    verdict: verdict?.verdict ?? null,
+    tookMs: verdict?.tookMs ?? records.at(-1)?.ms ?? 0,
+    journal,
+  };
+}

@@ -1,0 +1,23 @@
+import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { parseSeconds } from '../option-values.ts';
+
+export interface DownOptions extends CommonOptions {
+  readonly volumes?: boolean;
+  readonly purge?: boolean;
+  /** Seconds. */
+  readonly timeout?: number;
+}
+
+/** Side effects: ends every process of the project; with -v removes its data, secrets and logs. Exit codes 0, 6. */
+export const register: Register = (program, deps) => {
+  withCommonOptions(program.command('down'))
+    .description('stop everything; data is kept')
+    .option('-v, --volumes', 'remove the data, secrets and logs too')
+    .option('--purge', 'same as --volumes')
+    .option('-y, --yes', 'ask nothing, as always; for scripts that say so')
+    .option('-t, --timeout <seconds>', 'how long each process may take to end before it is killed', parseSeconds)
+    .action(async (options: DownOptions) => {
+      const { runDown } = await import('./run-down.ts');
+      await runDown(options, deps);
+    });
+};

@@ -1,0 +1,71 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CommandDeps } from '../../command-context.ts';
+import { createOutput } from '../../output/output.ts';
+import { flagFile, flagFolder } from '../../platform/flag-file.ts';
+import { openProject } from '../../platform/project.ts';
+import { runFlagsList, runFlagsSet } from './run-flags.ts';
+
+const name = 'publish-order-confirmed-v2';
+let home: string;
+let printed: string[];
+let deps: CommandDeps;
+const file = () => flagFile(flagFolder(deps.projectFrom({})));
+const result = () => JSON.parse(printed.splice(0).join(''));
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'shop-flags-'));
+  printed = [];
+  const env = { SHOPCTL_HOME: home };
+  const stdout = { write: (text: string) => printed.push(text) };
+  const output = createOutput({ stdout, stderr: { write: () => undefined }, env });
+  output.use('json');
+  deps = { output, projectFrom: () => openProject('shop', '/clone', env) } as unknown as CommandDeps;
+});
+afterEach(() => rm(home, { recursive: true }));
+
+describe('shopctl flags', () => {
+  it('has all flags off where nobody switched one', async () => {
+    await runFlagsList({}, deps);
+    expect(result()).toMatchObject({ flags: [{ name, on: false, service: 'orders' }] });
+  });
+
+  it('on, then off: the file says it, and a repeat changes nothing', async () => {
+    await runFlagsSet(name, true, {}, deps);
+    expect(result()).toMatchObject({ name, on: true, changed: true });
+    expect(JSON.parse(await readFile(file(), 'utf8'))).toEqual({ [name]: true });
+    await runFlagsSet(name, true, {}, deps);
+    expect(result()).toMatchObject({ on: true, changed: false });
+    await runFlagsSet(name, false, {}, deps);
+    expect(result()).toMatchObject({ on: false, changed: true });
+    await runFlagsList({}, deps);
+    expect(result()).toMatchObject({ flags: [{ name, on: false }] });
+  });
+
+  it('keeps its file where only this user comes, and readable for a container in which services are another', async () => {
+    await runFlagsSet(name, true, {}, deps);
+    const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+    const { stateDir } = deps.projectFrom({});
+    expect([await modeOf(stateDir), await modeOf(flagFolder({ stateDir })), await modeOf(file())]).toEqual([
+      0o700, 0o755, 0o644,
+    ]);
+  });
+
+  it('refuses a flag that does not exist, names those that do, and writes nothing', async () => {
+    const refused = runFlagsSet('v3', true, {}, deps);
+    await expect(refused).rejects.toMatchObject({ exitCode: 2, why: `the flags are ${name}` });
+    await expect(readFile(file())).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('does not write over a file that it cannot read', async () => {
+    await runFlagsSet(name, true, {}, deps);
+    await writeFile(file(), '{"half');
+    await expect(runFlagsSet(name, false, {}, deps)).rejects.toMatchObject({
+      exitCode: 1,
+      what: 'the feature flags cannot be read',
+    });
+    expect(await readFile(file(), 'utf8')).toBe('{"half');
+  });
+});

@@ -1,0 +1,77 @@
+import { InvalidArgumentError } from 'commander';
+import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { durationMs } from '../../shared/duration.ts';
+import { parseCount } from '../option-values.ts';
+
+export interface LoadRunOptions extends CommonOptions {
+  readonly rate?: number;
+  /** ms. */
+  readonly duration?: number;
+  readonly vus?: number;
+  readonly seed?: number;
+  /** Faults and experiments. */
+  readonly chaos?: readonly string[];
+  readonly traces: number;
+  readonly junit?: string;
+  readonly html?: string;
+}
+
+function parseDuration(text: string): number {
+  const ms = durationMs(text);
+  if (ms === undefined) throw new InvalidArgumentError('expected a number and its unit, like 30s or 10m');
+  return ms;
+}
+
+const RUN_HELP = `
+Orders are placed by k6 (found on PATH, or downloaded or built once into the cache directory) and judged by the
+scenario's thresholds, the audit of all databases, and the traces of a few orders; a soak of 10m or more also by how
+memory grew. Each order's Idempotency-Key begins with the run's id.
+
+--chaos acts in the middle third: orders are judged before it, during it (each must be answered within 10 s), and from
+10 s after it. A fault is written TARGET:FAULT[,NAME=VALUE...] as "shopctl chaos faults" lists them. Of an experiment
+("shopctl chaos list") only its faults are taken: its own orders and bounds would not hold beside another load.
+
+A user sends an order and waits for its answer; in retry-storm three requests at once, then one. Those of a part that is
+over may wait beside the users of the next one for up to 10 s.
+
+Exit codes: 0; 1 a threshold was crossed, orders left no record, memory grew, the ledger does not balance, a trace has
+another shape, or another run goes on there; 2; 3 k6 cannot be had; 4 the platform is not ready; 5 evidence is missing,
+such as fewer traces than --traces, or a process of a soak that was started anew; 6 a fault remains; 130.
+
+  shopctl load run smoke
+  shopctl load run steady --rate 50 --duration 2m --chaos orders-broker:down
+  shopctl load run steady --chaos orders-payments:latency,latency=400ms --junit load.xml
+  shopctl load run ramp --rate 300 --html ramp.html`;
+
+/**
+ * Side effects: orders on the running platform, which stay; k6 as a child process, and installed into the cache directory
+ * when it is not here; with `--chaos` faults, all taken back. Exit codes 0, 1, 2, 3, 4, 5, 6, 130.
+ */
+export const register: Register = (program, deps) => {
+  const load = program.command('load').description('load scenarios: find limits, and what breaks under load');
+  const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
+
+  withCommonOptions(load.command('list'))
+    .description('the scenarios, with what they do by themselves')
+    .action(async () => {
+      const { runLoadList } = await import('./run-load-list.ts');
+      await runLoadList(deps);
+    });
+
+  withCommonOptions(load.command('run'))
+    .description('run a scenario on the running platform, and judge it')
+    .argument('<scenario>', 'a name of "shopctl load list"')
+    .option('--rate <orders>', 'orders started a second (ramp, spike: at the top)', parseCount)
+    .option('--duration <time>', 'of the whole load, like 30s or 10m', parseDuration)
+    .option('--vus <count>', 'users at once, at the most (each part of a load has its own)', parseCount)
+    .option('--seed <number>', 'what is ordered follows from it (default: 1)', parseCount)
+    .option('--chaos <fault>', 'a fault or experiment in the middle third; may be repeated', collect)
+    .option('--traces <count>', 'orders whose traces are compared', parseCount, 5)
+    .option('--junit <file>', 'write JUnit XML, a test case per check')
+    .option('--html <file>', "write a page with verdict, checks, faults and audit, and k6's report beside it")
+    .addHelpText('after', RUN_HELP)
+    .action(async (name: string, options: LoadRunOptions) => {
+      const { runLoad } = await import('./run-load.ts');
+      await runLoad(name, options, deps);
+    });
+};

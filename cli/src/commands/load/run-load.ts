@@ -1,0 +1,78 @@
+import { resolve } from 'node:path';
+import type { CommandDeps } from '../../command-context.ts';
+import { CliError } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { refuseNotInjectable } from '../../experiments/run/preflight.ts';
+import { checkFaults, chooseFaults } from '../../load/faults.ts';
+import { type Plan, runPlan } from '../../load/load-run.ts';
+import { renderLoad } from '../../load/render.ts';
+import { findScenario, resolveSettings } from '../../load/settings.ts';
+import { k6PageOf, writeReports } from '../../load/write-reports.ts';
+import { refuseUnwritable } from '../../output/report-file.ts';
+import type { PlatformConnection } from '../../platform/connection.ts';
+import { haveTool } from '../../platform/have-tool.ts';
+import { refuseRemains } from '../../platform/leftover-faults.ts';
+import type { Project } from '../../platform/project.ts';
+import { forwardHangUp, holdRuns } from '../chaos/run-chaos-run.ts';
+import type { LoadRunOptions } from './command.ts';
+
+/** `shopctl load run`. */
+export async function runLoad(name: string, options: LoadRunOptions, deps: CommandDeps): Promise<void> {
+  const project = deps.projectFrom(options);
+  const plan = await planOf(name, options, project);
+  const connection = await deps.connect(project);
+  refuseRemains(connection.state.faults);
+  refuseUnready(connection);
+  checkFaults(plan.faults, connection.state);
+  await refuseNotInjectable(project, plan.faults);
+  await refuseUnwritable(options);
+  const over = Promise.withResolvers<void>();
+  // A first Ctrl-C aborts the signal, and the run ends by itself: ends k6, heals, removes its files.
+  deps.onInterrupt(() => over.promise);
+  deps.onForce?.(() => deps.output.note('still ending k6 and taking back faults; once more does not wait for it'));
+  forwardHangUp();
+  try {
+    await using _ = await holdRuns(project);
+    const program = await haveTool('k6', project, deps);
+    const result = await runPlan(plan, { project, connection, program, deps });
+    await writeReports(result, options, deps.output);
+    deps.output.result(result, () => renderLoad(result, deps.output.style));
+    process.exitCode = result.exitCode;
+  } finally {
+    over.resolve();
+  }
+}
+
+async function planOf(name: string, options: LoadRunOptions, { root }: Project): Promise<Plan> {
+  const scenario = findScenario(name);
+  const words = options.chaos ?? [];
+  const settings = resolveSettings(scenario, options, words.length > 0);
+  const seed = options.seed ?? 1;
+  return {
+    scenario,
+    settings,
+    phases: scenario.phases(settings),
+    faults: await chooseFaults(words, root),
+    seed,
+    runId: `load-${new Date().toISOString().replace(/\D/g, '').slice(0, 17)}-${scenario.name}-${seed}`,
+    tracesWanted: options.traces,
+    // k6 runs in the clone, the user perhaps elsewhere.
+    htmlFile: options.html === undefined ? undefined : k6PageOf(resolve(options.html)),
+  };
+}
+
+/** While a fault acts somebody wants to see what a load makes of it, and what is not ready may be so on purpose. */
+function refuseUnready({ state, gatewayUrl }: PlatformConnection): void {
+  if (gatewayUrl !== '' && state.faults.length > 0) return;
+  const away = state.instances.filter(({ kind, status }) => kind === 'service' && status !== 'ready');
+  if (gatewayUrl !== '' && away.length === 0) return;
+  throw new CliError({
+    what: 'the platform is not ready for a load',
+    why:
+      gatewayUrl === ''
+        ? 'the gateway was not started'
+        : away.map(({ name, status }) => `${name} is ${status}`).join(', '),
+    next: 'see "shopctl status"; "shopctl up" starts what is missing',
+    exitCode: exitCodes.notRunning,
+  });
+}

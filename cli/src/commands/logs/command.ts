@@ -1,0 +1,26 @@
+import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { parseCount, parseSince } from '../option-values.ts';
+
+export interface LogsOptions extends CommonOptions {
+  readonly follow?: boolean;
+  /** Lines. */
+  readonly tail?: number;
+  /** ms since the epoch. */
+  readonly since?: number;
+  readonly trace?: string;
+}
+
+/** Reads only; works on a stopped platform too. Exit codes 0, 2, 130 (ended a --follow). */
+export const register: Register = (program, deps) => {
+  withCommonOptions(program.command('logs'))
+    .description('what services and components logged, in order of time')
+    .argument('[service...]', 'all when none is named')
+    .option('-f, --follow', 'go on with new lines until Ctrl-C')
+    .option('-n, --tail <lines>', 'only the last lines (default: 100; all with --since or --trace)', parseCount)
+    .option('--since <when>', 'an age (90s, 10m, 2h) or an ISO time', (text: string) => parseSince(text))
+    .option('--trace <id>', 'only lines of this trace')
+    .action(async (services: string[], options: LogsOptions) => {
+      const { runLogs } = await import('./run-logs.ts');
+      await runLogs(services, options, deps);
+    });
+};

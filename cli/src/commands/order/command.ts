@@ -1,0 +1,86 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { parseCount, parseSeconds } from '../option-values.ts';
+
+interface ProductChoice {
+  readonly productId: number;
+  /** Undefined: that of --quantity. */
+  readonly quantity: number | undefined;
+}
+
+export interface OrderPlaceOptions extends CommonOptions {
+  readonly product: readonly ProductChoice[];
+  readonly quantity: number;
+  readonly customer: string;
+  readonly idempotencyKey?: string;
+  /** False with --no-trace. */
+  readonly trace: boolean;
+  /** Seconds. */
+  readonly timeout: number;
+}
+
+export interface OrderGetOptions extends CommonOptions {
+  readonly showCustomer?: boolean;
+}
+
+export interface OrderListOptions extends CommonOptions {
+  readonly limit: number;
+  readonly status?: 'Confirmed' | 'Cancelled' | 'open';
+}
+
+/** `5`, or `5:2` for two units; several times. The shop itself says which products and quantities it takes. */
+function parseProduct(text: string, earlier: readonly ProductChoice[] = []): ProductChoice[] {
+  const match = /^(\d{1,10})(?::(-?\d{1,10}))?$/.exec(text);
+  if (match === null) throw new InvalidArgumentError('expected a product id, or id:quantity, like 5:2');
+  return [...earlier, { productId: Number(match[1]), quantity: match[2] === undefined ? undefined : Number(match[2]) }];
+}
+
+/**
+ * `place` writes one order through the gateway; the others only read. Exit codes: 0 also for a cancelled order, which is
+ * an answer; 1 for a problem or an unknown order; 2, 4; 5 when a database gave no answer; 124.
+ */
+export const register: Register = (program, deps) => {
+  const order = program.command('order').description('place orders and look at them (place is the default)');
+  addPlace(order, deps);
+
+  withCommonOptions(order.command('get'))
+    .description('one order as recorded')
+    .argument('<order>', 'id, or its first 6 characters or more')
+    .option('--show-customer', "also the customer's name, which is personal data")
+    .action(async (id: string, options: OrderGetOptions) => {
+      const { runOrderGet } = await import('./run-order-read.ts');
+      await runOrderGet(id, options, deps);
+    });
+
+  withCommonOptions(order.command('list').alias('ls'))
+    .description('the newest orders')
+    .option('-n, --limit <count>', 'how many', parseCount, 20)
+    .addOption(new Option('--status <status>', 'only these').choices(['Confirmed', 'Cancelled', 'open']))
+    .action(async (options: OrderListOptions) => {
+      const { runOrderList } = await import('./run-order-read.ts');
+      await runOrderList(options, deps);
+    });
+
+  withCommonOptions(order.command('timeline'))
+    .description('what happened to an order: databases and trace on one time axis')
+    .argument('<order>', 'id, or its first 6 characters or more')
+    .action(async (id: string, options: CommonOptions) => {
+      const { runOrderTimeline } = await import('./run-order-timeline.ts');
+      await runOrderTimeline(id, options, deps);
+    });
+};
+
+function addPlace(order: Command, deps: Parameters<Register>[1]): void {
+  withCommonOptions(order.command('place', { isDefault: true }))
+    .description('place an order through the gateway and show its trace')
+    .option('--product <id[:quantity]>', 'what to order, several times (default: product 1)', parseProduct, [])
+    .option('-q, --quantity <count>', 'units of each product that names none', parseCount, 1)
+    .option('--customer <name>', 'who orders; it is personal data: shown and logged nowhere', 'Demo customer')
+    .option('--idempotency-key <key>', 'repeating the command with the same key places no second order')
+    .option('--no-trace', 'do not wait for the trace')
+    .option('--timeout <seconds>', 'longest wait for the answer, and again for the trace', parseSeconds, 15)
+    .action(async (options: OrderPlaceOptions) => {
+      const { runOrderPlace } = await import('./run-order-place.ts');
+      await runOrderPlace(options, deps);
+    });
+}

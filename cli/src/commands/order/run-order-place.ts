@@ -1,0 +1,148 @@
+import type { CommandDeps } from '../../command-context.ts';
+import { CliError } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { formatDuration } from '../../output/units.ts';
+import type { PlatformConnection } from '../../platform/connection.ts';
+import { refuseRemains } from '../../platform/leftover-faults.ts';
+import { withShopDatabases } from '../../shop/databases.ts';
+import { createGatewayClient, type OrderRequest, type PlaceAnswer } from '../../shop/gateway-client.ts';
+import { parseIdPrefix } from '../../shop/id-prefix.ts';
+import { paintStatus } from '../../shop/order-page.ts';
+import { awaitTrace, type OrderTrace } from '../../shop/order-trace.ts';
+import { readOrder } from '../../shop/orders-table.ts';
+import { problemError } from '../../shop/problem-advice.ts';
+import { createBackend } from '../../trace/backend.ts';
+import { renderTrace } from '../../trace/render.ts';
+import { nodesOf } from '../../trace/tree.ts';
+import type { OrderPlaceOptions } from './command.ts';
+
+type Decided = Extract<PlaceAnswer, { kind: 'decided' }>;
+
+/** Places one order through the gateway and shows the answer and its trace. Throws CliError for a problem answer. */
+export async function runOrderPlace(options: OrderPlaceOptions, deps: CommandDeps): Promise<void> {
+  const { output, signal } = deps;
+  const project = deps.projectFrom(options);
+  const request = toRequest(options);
+  const connection = await deps.connect(project);
+  if (connection.gatewayUrl === '') throw noGateway();
+  refuseRemains(connection.state.faults);
+  const timeoutMs = options.timeout * 1000;
+
+  const answer = await createGatewayClient(connection.gatewayUrl).placeOrder(request, {
+    idempotencyKey: options.idempotencyKey,
+    timeoutMs,
+    signal,
+  });
+  if (answer.kind === 'problem') throw problemError(answer);
+  const isReplay = options.idempotencyKey !== undefined && (await wasAnsweredBefore(connection, answer, deps));
+  if (output.mode === 'text') output.result(answer, () => describeAnswer(answer, isReplay, deps));
+
+  const trace = options.trace
+    ? await traceOf(answer, { isReplay, request, connection, timeoutMs, root: project.root }, deps)
+    : undefined;
+  if (output.mode === 'json') output.result(jsonOf(answer, isReplay, trace), () => '');
+  else if (trace !== undefined && trace.spans > 0) output.result(trace, ({ tree }) => `\n${renderTrace(tree, output)}`);
+}
+
+function noGateway(): CliError {
+  return new CliError({
+    what: 'the gateway does not run',
+    why: 'the platform was started without it',
+    next: 'start it with "shopctl up"',
+    exitCode: exitCodes.notRunning,
+  });
+}
+
+function toRequest({ product, quantity, customer }: OrderPlaceOptions): OrderRequest {
+  const chosen = product.length > 0 ? product : [{ productId: 1, quantity: undefined }];
+  return {
+    customer,
+    lines: chosen.map((line) => ({ productId: line.productId, quantity: line.quantity ?? quantity })),
+  };
+}
+
+/**
+ * The order of a repeated key was recorded under the trace of its first request. The answer stands whether or not the
+ * database can tell, so a database that does not answer is a warning.
+ */
+async function wasAnsweredBefore(
+  connection: PlatformConnection,
+  { id, traceId }: Decided,
+  { output }: CommandDeps,
+): Promise<boolean> {
+  try {
+    const order = await withShopDatabases(connection, (databases) => readOrder(databases, parseIdPrefix(id, 'order')));
+    return traceId !== null && order.traceId !== null && order.traceId !== traceId;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    output.warn(`whether this key was used before is not known: ${error.message}`);
+    return false;
+  }
+}
+
+function describeAnswer(answer: Decided, isReplay: boolean, { output }: CommandDeps): string {
+  const { id, status, reason, httpStatus, tookMs, traceId } = answer;
+  const why = reason === null ? '' : `: ${reason}`;
+  const replay = isReplay ? ', the answer to the first request with this key' : '';
+  const lines = [
+    `${paintStatus(status, output)}${why} (HTTP ${httpStatus}, ${formatDuration(tookMs)}${replay})`,
+    `order ${id}`,
+    ...(traceId === null ? [] : [`trace ${traceId}`]),
+  ];
+  return lines.join('\n');
+}
+
+interface TraceOptions {
+  readonly isReplay: boolean;
+  readonly request: OrderRequest;
+  readonly connection: PlatformConnection;
+  readonly timeoutMs: number;
+  readonly root: string;
+}
+
+/** The order has been answered; whatever keeps its trace away is a warning. */
+async function traceOf(answer: Decided, options: TraceOptions, deps: CommandDeps): Promise<OrderTrace | undefined> {
+  const { output, signal } = deps;
+  if (answer.traceId === null) {
+    output.warn('the answer names no trace: telemetry is off');
+    return undefined;
+  }
+  const progress = output.progress('waiting for the trace');
+  try {
+    const trace = await awaitTrace({
+      ...options,
+      backend: createBackend(options.connection.telemetryUrl),
+      traceId: answer.traceId,
+      contract: contractOf(answer, options.isReplay),
+      distinctProducts: new Set(options.request.lines.map(({ productId }) => productId)).size,
+      signal,
+    });
+    progress.stop();
+    if (trace.note !== null) output.warn(`trace: ${trace.note}`);
+    return trace;
+  } catch (error) {
+    progress.stop();
+    if (!(error instanceof CliError)) throw error;
+    output.warn(`the order was answered, its trace cannot be shown: ${error.message}`);
+    return undefined;
+  }
+}
+
+function contractOf({ status, reason }: Decided, isReplay: boolean): 'confirmed' | 'declined' | 'replayed' | undefined {
+  if (isReplay) return 'replayed';
+  if (status === 'Confirmed') return 'confirmed';
+  return reason === 'payment declined' ? 'declined' : undefined;
+}
+
+function jsonOf({ kind: _, ...answer }: Decided, isReplay: boolean, trace: OrderTrace | undefined): object {
+  const tookMs = Math.round(answer.tookMs * 10) / 10;
+  return {
+    ...answer,
+    tookMs,
+    replayed: isReplay,
+    trace:
+      trace === undefined
+        ? null
+        : { spans: nodesOf(trace.tree).length, complete: trace.note === null, note: trace.note },
+  };
+}

@@ -1,0 +1,43 @@
+import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { parseCount } from '../option-values.ts';
+
+export interface OutboxListOptions extends CommonOptions {
+  readonly pending?: boolean;
+  readonly limit: number;
+}
+
+export interface OutboxRedriveOptions extends CommonOptions {
+  readonly order?: string;
+  readonly deadLetters?: boolean;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/**
+ * `ls` reads. `redrive` marks rows of the outbox as unpublished, or moves messages from the dead-letter queue to the
+ * queue they came from. Exit codes 0, 1 (no such row, or the broker refused), 2, 4.
+ */
+export const register: Register = (program, deps) => {
+  const outbox = program.command('outbox').description('events on their way from orders to shipping');
+
+  withCommonOptions(outbox.command('ls').alias('list'))
+    .description('events that wait, the oldest first, then the ones published last')
+    .option('--pending', 'only those not published yet')
+    .option('-n, --limit <count>', 'how many', parseCount, 20)
+    .action(async (options: OutboxListOptions) => {
+      const { runOutboxList } = await import('./run-outbox-list.ts');
+      await runOutboxList(options, deps);
+    });
+
+  withCommonOptions(outbox.command('redrive'))
+    .description('publish events again, or give dead letters back to their queue')
+    .argument('[id...]', 'outbox rows: id, or its first 6 characters or more')
+    .option('--order <order>', "all of an order's events")
+    .option('--dead-letters', 'everything in the dead-letter queue')
+    .option('-y, --yes', 'do not ask before dead letters are moved')
+    .option('--dry-run', 'say what would be done and change nothing')
+    .action(async (ids: string[], options: OutboxRedriveOptions) => {
+      const { runOutboxRedrive } = await import('./run-outbox-redrive.ts');
+      await runOutboxRedrive(ids, options, deps);
+    });
+};

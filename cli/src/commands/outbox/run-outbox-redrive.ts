@@ -1,0 +1,157 @@
+import { createInterface } from 'node:readline/promises';
+import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import type { CommandDeps } from '../../command-context.ts';
+import { CliError } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { PlatformConnection } from '../../platform/connection.ts';
+import { type ShopDatabases, withShopDatabases } from '../../shop/databases.ts';
+import { type MovedLetter, openDeadLetters } from '../../shop/dead-letters.ts';
+import { parseIdPrefix, theOnly } from '../../shop/id-prefix.ts';
+import { findOrderId } from '../../shop/orders-table.ts';
+import { findRows, listRowsOfOrder, type OutboxRow, unpublishRows } from '../../shop/outbox-table.ts';
+import { shortId } from '../../shop/times.ts';
+import type { OutboxRedriveOptions } from './command.ts';
+
+/** `shopctl outbox redrive`: publishes outbox rows again, or moves dead letters back. */
+export async function runOutboxRedrive(ids: readonly string[], options: OutboxRedriveOptions, deps: CommandDeps) {
+  checkUsage(ids, options);
+  const ranges = ids.map((id) => parseIdPrefix(id, 'outbox'));
+  const orderRange = options.order === undefined ? undefined : parseIdPrefix(options.order, 'order');
+  const connection = await deps.connect(deps.projectFrom(options));
+  if (options.deadLetters) return redriveDeadLetters(connection, options, deps);
+
+  return withShopDatabases(connection, async (databases) => {
+    const rows = orderRange === undefined ? await rowsOf(databases, ranges) : await rowsOfOrder(databases, orderRange);
+    await redriveRows(databases, rows, options, deps);
+  });
+}
+
+/** Exactly one of: ids, --order, --dead-letters. */
+function checkUsage(ids: readonly string[], { order, deadLetters = false }: OutboxRedriveOptions): void {
+  const ways = [ids.length > 0, order !== undefined, deadLetters].filter(Boolean).length;
+  if (ways === 1) return;
+  throw new CliError({
+    what: ways === 0 ? 'nothing to redrive was named' : 'ids, --order and --dead-letters exclude each other',
+    next: 'give ids of outbox rows ("shopctl outbox ls"), or --order ORDER, or --dead-letters',
+    exitCode: exitCodes.usage,
+  });
+}
+
+async function rowsOf(databases: ShopDatabases, ranges: readonly ReturnType<typeof parseIdPrefix>[]) {
+  const rows: OutboxRow[] = [];
+  for (const range of ranges) {
+    const found = await findRows(databases, range);
+    const id = theOnly(
+      found.map((row) => row.id),
+      range,
+      'outbox',
+      'shopctl outbox ls',
+    );
+    rows.push(...found.filter((row) => row.id === id));
+  }
+  return rows;
+}
+
+async function rowsOfOrder(databases: ShopDatabases, range: ReturnType<typeof parseIdPrefix>) {
+  const orderId = await findOrderId(databases, range);
+  const rows = await listRowsOfOrder(databases, orderId);
+  if (rows.length > 0) return rows;
+  throw new CliError({
+    what: `order ${orderId} has no event to publish`,
+    why: 'only a confirmed order has one; rows are kept for a year',
+    next: `see how it stands with "shopctl explain ${shortId(orderId)}"`,
+  });
+}
+
+type RowOutcome = 'already waiting' | 'would be published again' | 'is published again';
+
+async function redriveRows(
+  databases: ShopDatabases,
+  rows: readonly OutboxRow[],
+  { dryRun = false }: OutboxRedriveOptions,
+  { output }: CommandDeps,
+): Promise<void> {
+  const published = rows.filter(({ publishedAt }) => publishedAt !== null).map(({ id }) => id);
+  const changed = new Set(dryRun || published.length === 0 ? [] : await unpublishRows(databases, published));
+  const outcomes = rows.map((row) => ({ ...row, outcome: outcomeOf(row, dryRun, changed) }));
+  output.result({ dryRun, rows: outcomes }, () =>
+    [
+      ...outcomes.map(
+        ({ id, type, orderId, outcome }) => `${shortId(id)} ${type} of order ${shortId(orderId)} ${outcome}`,
+      ),
+      ...(changed.size === 0
+        ? []
+        : [
+            'The relay takes it within 0.5 s. Shipping ignores what its inbox has already;',
+            'the trace of the order grows by the spans of this publication.',
+          ]),
+    ].join('\n'),
+  );
+}
+
+/** A row that was not changed although it was published has been redriven by someone else in the meantime. */
+function outcomeOf({ id, publishedAt }: OutboxRow, dryRun: boolean, changed: ReadonlySet<string>): RowOutcome {
+  if (publishedAt === null) return 'already waiting';
+  if (dryRun) return 'would be published again';
+  return changed.has(id) ? 'is published again' : 'already waiting';
+}
+
+async function redriveDeadLetters(
+  connection: PlatformConnection,
+  { dryRun = false, yes = false }: OutboxRedriveOptions,
+  { output, signal }: CommandDeps,
+): Promise<void> {
+  await using letters = await openDeadLetters(connection.brokerUrl);
+  const count = await letters.count();
+  const moved: MovedLetter[] = [];
+  if (!dryRun && count > 0) {
+    if (!yes) await confirm(`move ${count} dead letters back to ${ORDER_CONFIRMED_QUEUE}?`, signal);
+    await moveAll();
+  }
+  const left = count - moved.length;
+  output.result({ dryRun, deadLetters: count, moved }, () => describeLetters(moved, { count, left, dryRun }));
+
+  async function moveAll(): Promise<void> {
+    try {
+      // Only as many as there were: a letter that dies again at once would be moved for ever.
+      await letters.moveBack(count, (letter) => moved.push(letter));
+    } catch (error) {
+      output.warn(`${moved.length} of ${count} dead letters were moved before the failure`);
+      throw error;
+    }
+  }
+}
+
+function describeLetters(
+  moved: readonly MovedLetter[],
+  { count, left, dryRun }: { count: number; left: number; dryRun: boolean },
+): string {
+  if (count === 0) return 'there are no dead letters';
+  if (dryRun) return `${count} dead letter${count === 1 ? '' : 's'} would be moved back to ${ORDER_CONFIRMED_QUEUE}`;
+  const lines = moved.map(
+    ({ messageId, type, queue, reason }) =>
+      `${messageId ?? '(no id)'} ${type ?? '(no type)'} moved to ${queue}${reason === null ? '' : ` (it had died: ${reason})`}`,
+  );
+  const rest = left > 0 ? [`${left} had been taken by someone else`] : [];
+  return [...lines, `${moved.length} moved; one that fails again comes back as a dead letter`, ...rest].join('\n');
+}
+
+/** Asks on a terminal. Throws CliError (2) when nobody can be asked, or the answer is not yes. */
+async function confirm(question: string, signal: AbortSignal): Promise<void> {
+  const refusal = (why: string) =>
+    new CliError({
+      what: 'nothing was moved',
+      why,
+      next: 'give --yes to move them, --dry-run to count them',
+      exitCode: exitCodes.usage,
+    });
+  if (!process.stdin.isTTY)
+    throw refusal('moving dead letters has to be confirmed, and there is no terminal to ask on');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`${question} [y/N] `, { signal });
+    if (!/^y(es)?$/i.test(answer.trim())) throw refusal('it was not confirmed');
+  } finally {
+    terminal.close();
+  }
+}

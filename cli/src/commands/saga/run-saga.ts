@@ -1,0 +1,58 @@
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import { wrapText } from '../../output/wrap.ts';
+import { conclusionOf } from '../../shop/conclusion.ts';
+import { withShopDatabases } from '../../shop/databases.ts';
+import { parseIdPrefix } from '../../shop/id-prefix.ts';
+import { warnOfMissing } from '../../shop/missing-evidence.ts';
+import { formatFacts, orderFacts, sagaFacts } from '../../shop/order-page.ts';
+import { readStory } from '../../shop/order-story.ts';
+import { listEndedSagas, listOpenSagas, type OrderRow } from '../../shop/orders-table.ts';
+import { sagaSteps } from '../../shop/saga-steps.ts';
+import { formatSagas } from '../../shop/sagas-table.ts';
+import { formatSteps } from '../../shop/steps-table.ts';
+import { stuckReasons } from '../../shop/stuck.ts';
+import type { SagaListOptions } from './command.ts';
+
+/** More open sagas than this are not looked at. */
+const MAX_OPEN = 10_000;
+
+/** `shopctl saga ls`: open sagas, the oldest first, then the ones that ended last. */
+export async function runSagaList(options: SagaListOptions, deps: CommandDeps): Promise<void> {
+  const connection = await deps.connect(deps.projectFrom(options));
+  const { stuck = false, state, limit } = options;
+  const { open, ended } = await withShopDatabases(connection, async (databases) => ({
+    open: await listOpenSagas(databases, MAX_OPEN),
+    ended: stuck ? [] : await listEndedSagas(databases, { state, limit }),
+  }));
+  const wanted = open
+    .filter((saga) => state === undefined || saga.state === state)
+    .filter((saga) => !stuck || stuckReasons(saga).length > 0);
+  const shown = [...wanted, ...ended].slice(0, limit);
+  deps.output.result(shown.map(jsonOf), () => {
+    if (shown.length === 0) return stuck ? 'no saga is stuck' : 'no sagas; "shopctl order" starts one';
+    const more = wanted.length > shown.length ? `\n${wanted.length - shown.length} more open; see --limit` : '';
+    return `${formatSagas(shown, deps.output)}${more}`;
+  });
+}
+
+function jsonOf(saga: OrderRow): object {
+  return { ...saga, ageMs: saga.readAt.getTime() - saga.createdAt.getTime(), stuck: stuckReasons(saga) };
+}
+
+/** `shopctl saga show`: every step with what the databases know of it. */
+export async function runSagaShow(id: string, options: CommonOptions, deps: CommandDeps): Promise<void> {
+  const range = parseIdPrefix(id, 'order');
+  const connection = await deps.connect(deps.projectFrom(options));
+  const story = await withShopDatabases(connection, (databases) => readStory(databases, range));
+  const steps = sagaSteps(story);
+  const { output } = deps;
+  output.result({ conclusion: conclusionOf(story), steps, stuck: stuckReasons(story.order), ...story }, () =>
+    [
+      wrapText(output.style.bold(conclusionOf(story)), output.columns),
+      formatFacts([...orderFacts(story.order), ...sagaFacts(story.order)], output),
+      formatSteps(steps, story.order.createdAt, output),
+      ...stuckReasons(story.order).map((reason) => `${output.style.yellow('stuck:')} ${reason}`),
+    ].join('\n\n'),
+  );
+  warnOfMissing(story, output);
+}

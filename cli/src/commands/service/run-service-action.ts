@@ -1,0 +1,31 @@
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import { formatDuration } from '../../output/units.ts';
+import { createControlClient } from '../../platform/control-client.ts';
+
+const words = {
+  start: { doing: 'starting', done: 'is ready' },
+  stop: { doing: 'stopping', done: 'stopped' },
+  restart: { doing: 'restarting', done: 'is ready again' },
+} as const;
+
+/** `shopctl start|stop|restart SERVICE`. */
+export async function runServiceAction(
+  action: 'start' | 'stop' | 'restart',
+  service: string,
+  options: CommonOptions,
+  deps: CommandDeps,
+): Promise<void> {
+  const project = deps.projectFrom(options);
+  const began = performance.now();
+  const progress = deps.output.progress(`${words[action].doing} ${service}`);
+  try {
+    const state = await createControlClient(project).service(service, action);
+    progress.stop();
+    const instances = state.instances.filter((instance) => instance.service === service || instance.name === service);
+    const result = { service, action, tookMs: performance.now() - began, instances };
+    deps.output.result(result, () => `${service} ${words[action].done} (${formatDuration(result.tookMs)})`);
+  } catch (error) {
+    progress.fail(`${service} not ${action === 'stop' ? 'stopped' : 'started'}`);
+    throw error;
+  }
+}

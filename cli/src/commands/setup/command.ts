@@ -1,0 +1,49 @@
+import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { parseSources } from '../option-values.ts';
+
+export interface SetupOptions extends CommonOptions {
+  readonly yes?: boolean;
+  readonly with?: readonly string[];
+  /** Component or program to the one way it is to be had by. */
+  readonly provider?: Readonly<Record<string, string>>;
+  readonly dryRun?: boolean;
+}
+
+const SETUP_HELP = `
+PostgreSQL, RabbitMQ and Toxiproxy are installed when they are missing; without Toxiproxy services are wired directly.
+What is not here is had by the first way that works: an image pulled where a Docker engine answers, the project's release
+downloaded from github.com (its checksum is compared), a build with Go. "shopctl doctor" lists the ways. HTTPS_PROXY and
+NO_PROXY are followed; SHOPCTL_RELEASES_URL names a mirror of github.com. --provider has a component installed by that
+way alone, which then must work.
+
+  shopctl setup --with k6
+  shopctl setup --yes --provider k6=release,toxiproxy=go
+
+Exit codes: 0; 2; 3 PostgreSQL, RabbitMQ or what --with or --provider named cannot be had here; 130.`;
+
+/**
+ * Side effects: downloads or builds missing components into the user's cache directory, builds dist/. Nothing is
+ * installed system-wide. Exit codes 0, 2, 3, 130.
+ */
+export const register: Register = (program, deps) => {
+  withCommonOptions(program.command('setup'))
+    .description('install the components that are missing here')
+    .option('-y, --yes', 'do not ask')
+    .option('--dry-run', 'only say what would be installed, and where')
+    .option(
+      '--with <component>',
+      'also this optional component (jaeger, k6, libfaketime); may be repeated',
+      collect,
+      [],
+    )
+    .option('--provider <component=kind>', 'install it by this way alone; may be repeated', parseSources)
+    .addHelpText('after', SETUP_HELP)
+    .action(async (options: SetupOptions) => {
+      const { runSetup } = await import('./run-setup.ts');
+      await runSetup(options, deps);
+    });
+};
+
+function collect(value: string, earlier: readonly string[]): readonly string[] {
+  return [...earlier, value];
+}

@@ -1,0 +1,97 @@
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import type { Output } from '../../output/output.ts';
+import type { Style } from '../../output/style.ts';
+import { formatTable } from '../../output/table.ts';
+import { formatBytes, formatDuration } from '../../output/units.ts';
+import { cutText } from '../../output/wrap.ts';
+import { createControlClient } from '../../platform/control-client.ts';
+import { describePlants } from '../../platform/planted.ts';
+import type { ActiveFault, InstanceState, InstanceStatus, PlatformState } from '../../platform/state.ts';
+import { unknownService } from '../../platform/unknown-service.ts';
+
+/** `shopctl status`. */
+export async function runStatus(options: CommonOptions, deps: CommandDeps): Promise<void> {
+  const state = await createControlClient(deps.projectFrom(options)).state();
+  deps.output.result(state, () => describe(state, deps.output));
+}
+
+/** `shopctl port SERVICE`. */
+export async function runPort(service: string, options: CommonOptions, deps: CommandDeps): Promise<void> {
+  const { instances } = await createControlClient(deps.projectFrom(options)).state();
+  const found = instances.filter((instance) => instance.service === service || instance.name === service);
+  if (found.length === 0) throw unknownService(service, [...new Set(instances.map((instance) => instance.service))]);
+  deps.output.result(
+    found.map(({ name, ports }) => ({ name, ports })),
+    (all) => all.map(({ ports }) => ports.main).join('\n'),
+  );
+}
+
+function describe(state: PlatformState, { style, columns }: Pick<Output, 'style' | 'columns'>): string {
+  const services = state.instances.filter(({ kind }) => kind === 'service');
+  const components = state.instances.filter(({ kind }) => kind === 'component');
+  const memory = services.reduce((sum, { rssBytes = 0 }) => sum + rssBytes, 0);
+  return [
+    `${state.project}: ${paint(state.status, style)}, gateway ${state.gatewayUrl || 'not started'}${state.direct ? ', no proxies' : ''}${state.runtime === 'docker' ? ', services in containers' : ''}`,
+    formatTable(
+      ['SERVICE', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY'],
+      services.map((instance) => row(instance, style)),
+    ),
+    formatTable(
+      ['COMPONENT', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY'],
+      components.map((instance) => row(instance, style)),
+    ),
+    formatTable(
+      ['COMPONENT', 'FROM'],
+      components.map(({ name, detail = '', provider }) => [
+        name,
+        cutText(`${provider}: ${detail}`, columns - LONGEST_COMPONENT - 2),
+      ]),
+    ),
+    `memory of the services: ${formatBytes(memory)}`,
+    ...describePlants(state.plants).map(style.red),
+    ...faultLine(state.faults, style),
+    ...reasons(state.instances),
+  ].join('\n\n');
+}
+
+/** `toxiproxy` and the heading are 9 characters. */
+const LONGEST_COMPONENT = 9;
+
+/** A container is not a process of ours; it exists in these states. */
+const runsAs: readonly InstanceStatus[] = ['starting', 'ready', 'unready', 'stopping'];
+
+/** One line for all faults, none when there is none. A supervisor of an older build tells nothing of them. */
+function faultLine(faults: readonly ActiveFault[] = [], style: Style): string[] {
+  if (faults.length === 0) return [];
+  const each = faults.map(({ id, fault, target, status, expiresAt }) => {
+    if (status === 'remains') return `${target} ${fault} could not be taken back (${id})`;
+    return `${target} ${fault} for another ${formatDuration(Math.max(0, Date.parse(expiresAt) - Date.now()))} (${id})`;
+  });
+  return [style.red(`faults: ${each.join(', ')}`)];
+}
+
+function row(instance: InstanceState, style: Style): string[] {
+  const { name, status, process: running, ports, startedAt, restarts, cpuPercent, rssBytes, info } = instance;
+  const isUp = running !== undefined || (info?.container !== undefined && runsAs.includes(status));
+  return [
+    name,
+    paint(status, style),
+    running ? String(running.pid) : '-',
+    String(ports.main),
+    isUp && startedAt ? formatDuration(Date.now() - Date.parse(startedAt)) : '-',
+    String(restarts),
+    cpuPercent === undefined ? '-' : `${cpuPercent.toFixed(1)} %`,
+    rssBytes === undefined ? '-' : formatBytes(rssBytes),
+  ];
+}
+
+function reasons(instances: readonly InstanceState[]): string[] {
+  const lines = instances.flatMap(({ name, reason }) => (reason ? [`${name}: ${reason}`] : []));
+  return lines.length > 0 ? [lines.join('\n')] : [];
+}
+
+function paint(status: InstanceStatus | PlatformState['status'], style: Style): string {
+  if (status === 'ready') return style.green(status);
+  if (status === 'failed' || status === 'unready' || status === 'degraded') return style.red(status);
+  return style.yellow(status);
+}

@@ -1,0 +1,121 @@
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import { CliError } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { PlatformConnection } from '../../platform/connection.ts';
+import { withShopDatabases } from '../../shop/databases.ts';
+import { type IdRange, parseIdPrefix } from '../../shop/id-prefix.ts';
+import { readOrder } from '../../shop/orders-table.ts';
+import { createAccountReader } from '../../trace/accounting.ts';
+import { type AssertResult, assertTrace, type Verdict } from '../../trace/assert.ts';
+import { createBackend } from '../../trace/backend.ts';
+import { type ExpectedSpan, expectedTree, loadContract } from '../../trace/contract.ts';
+import { diffLines, renderDiff } from '../../trace/diff.ts';
+import { renderTrace } from '../../trace/render.ts';
+import { buildTree, durationMs, type TraceNode } from '../../trace/tree.ts';
+import type { TraceAssertOptions } from './command.ts';
+
+/** Prints a trace, by its id or that of its order. Throws CliError (1) when the backend does not know it. */
+export async function runTraceShow(
+  asked: { readonly traceId: string | undefined; readonly order: string },
+  options: CommonOptions,
+  deps: CommandDeps,
+): Promise<void> {
+  const range = asked.traceId === undefined ? parseIdPrefix(asked.order, 'order') : undefined;
+  const connection = await deps.connect(deps.projectFrom(options));
+  const { telemetryUrl } = connection;
+  const traceId = range === undefined ? (asked.traceId as string) : await traceOfOrder(connection, range);
+  const { spans, incomplete } = await createBackend(telemetryUrl).trace(traceId);
+  if (spans.length === 0) {
+    throw new CliError({
+      what: `trace ${traceId} is not known`,
+      why: incomplete ?? 'no span of it has arrived, or it was made by another copy of the platform',
+      next: 'compare the id with the traceparent header of the answer',
+    });
+  }
+  if (incomplete !== undefined) deps.output.warn(incomplete);
+  const tree = buildTree(spans);
+  const document = { traceId, spans: spans.length, roots: tree.roots.map(toJson), orphans: tree.orphans.map(toJson) };
+  deps.output.result(document, () => renderTrace(tree, deps.output));
+}
+
+async function traceOfOrder(connection: PlatformConnection, range: IdRange): Promise<string> {
+  const { id, traceId } = await withShopDatabases(connection, (databases) => readOrder(databases, range));
+  if (traceId !== null) return traceId;
+  throw new CliError({ what: `order ${id} has no trace`, why: 'it was placed while its spans were not recorded' });
+}
+
+/** A span and what is under it, as `trace show --json` prints it. */
+function toJson({ span, children }: TraceNode): object {
+  const { startNanos, endNanos: _, ...rest } = span;
+  return {
+    ...rest,
+    startTime: new Date(Number(startNanos / 1_000_000n)).toISOString(),
+    durationMs: durationMs(span),
+    children: children.map(toJson),
+  };
+}
+
+const EXIT_CODES = { pass: exitCodes.ok, fail: exitCodes.failed, unknown: exitCodes.unknown } as const satisfies Record<
+  Verdict,
+  number
+>;
+
+/** Compares a trace with its contract, prints the verdict, and sets the exit code 0, 1 or 5. */
+export async function runTraceAssert(traceId: string, options: TraceAssertOptions, deps: CommandDeps): Promise<void> {
+  const project = deps.projectFrom(options);
+  const contract = await loadContract(options.contract, project.root);
+  const expected = expectedTree(contract, options.set);
+  const { telemetryUrl } = await deps.connect(project);
+  const backend = createBackend(telemetryUrl);
+  const result = await assertTrace({
+    backend,
+    traceId,
+    expected,
+    timeoutMs: options.timeout * 1000,
+    settleMs: options.settle * 1000,
+    accounting: createAccountReader(backend),
+    signal: deps.signal,
+  });
+  deps.output.result(assertionDocument(contract.name, traceId, expected, result), () =>
+    renderAssertion(contract.name, traceId, expected, result, deps),
+  );
+  process.exitCode = EXIT_CODES[result.verdict];
+}
+
+/** The verdict as JSON: also used by `verify`. */
+function assertionDocument(contract: string, traceId: string, expected: ExpectedSpan, result: AssertResult): object {
+  const { verdict, explanation, comparison, counts, spans, absences, waitedMs } = result;
+  return {
+    verdict,
+    contract,
+    traceId,
+    explanation,
+    spans,
+    expected: counts,
+    waitedMs,
+    faults: comparison.faults.map(({ kind, message, expected: span, actual }) => ({
+      kind,
+      message,
+      service: span?.service ?? actual?.span.service,
+      name: span?.name ?? actual?.span.name,
+      spanId: actual?.span.spanId,
+    })),
+    absences,
+    diff: verdict === 'pass' ? [] : diffLines(expected, comparison),
+  };
+}
+
+function renderAssertion(
+  contract: string,
+  traceId: string,
+  expected: ExpectedSpan,
+  { verdict, explanation, comparison, counts }: AssertResult,
+  { output: { style } }: CommandDeps,
+): string {
+  const { services, sql, databases } = counts;
+  if (verdict === 'pass') {
+    return `${style.green('✓')} ${traceId} is ${contract}: ${explanation}; ${services.length} services, ${sql} SQL over ${databases.length} databases`;
+  }
+  const head = verdict === 'fail' ? style.red('✗') : style.yellow('?');
+  return `${head} ${traceId} is ${verdict === 'fail' ? 'not' : 'perhaps not'} ${contract}: ${explanation}\n${renderDiff(diffLines(expected, comparison), style)}`;
+}

@@ -1,0 +1,45 @@
+import type { PlantName } from '@shop/kit/plants.ts';
+import { type Command, Option } from 'commander';
+import { type CommandDeps, type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { type RuntimeKind, runtimeKinds } from '../../platform/service-runtime.ts';
+import { parsePlantNames, parsePort, parseProviders, parseReplicas, parseSeconds } from '../option-values.ts';
+
+export interface UpOptions extends CommonOptions {
+  /** Seconds. */
+  readonly waitTimeout?: number;
+  readonly replicas?: Readonly<Record<string, number>>;
+  readonly provider?: Readonly<Record<string, string>>;
+  readonly port?: number;
+  readonly direct?: boolean;
+  readonly runtime?: RuntimeKind;
+  readonly plant?: readonly PlantName[];
+  readonly build: boolean;
+}
+
+/**
+ * Side effects: builds stale bundles into dist/, starts the supervisor and through it the components and services,
+ * listens on loopback ports only, writes .shop/<project>/. Exit codes 0, 2, 3, 4, 124, 130.
+ */
+export const register: Register = (program: Command, deps: CommandDeps) => {
+  withCommonOptions(program.command('up'))
+    .description('start the platform, or what is named and its dependencies, and wait until it is ready')
+    .argument('[service...]', 'only these services and what they depend on')
+    .option('--wait-timeout <seconds>', 'readiness limit (default: 180; SHOPCTL_WAIT_TIMEOUT)', parseSeconds)
+    .option('--replicas <service=count>', 'replicas of a service; may be repeated', parseReplicas)
+    .option('--provider <component=kind>', 'forces where a component comes from; may be repeated', parseProviders)
+    .option('--port <port>', 'where the gateway listens (default: 8080, or the next free one; SHOPCTL_PORT)', parsePort)
+    .option('--direct', 'wire services without Toxiproxy')
+    .option('--no-direct', 'wire services through Toxiproxy again')
+    .addOption(
+      new Option('--runtime <kind>', 'what services run as (default: process; SHOPCTL_RUNTIME)').choices(runtimeKinds),
+    )
+    .option('--plant <bug>', 'put a known bug back, to test the checks; may be repeated', parsePlantNames)
+    .option('--no-build', 'do not rebuild bundles and images whose sources changed')
+    .action(async (services: string[], options: UpOptions) => {
+      const { continueAsBuilt } = await import('../../platform/continue-as-built.ts');
+      const { runUp } = await import('./run-up.ts');
+      const { env, output } = deps;
+      if (options.build) await continueAsBuilt(deps.projectFrom(options), { env, say: (line) => output.note(line) });
+      await runUp(services, options, deps);
+    });
+};

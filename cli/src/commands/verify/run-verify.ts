@@ -1,0 +1,80 @@
+import type { PlantName } from '@shop/kit/plants.ts';
+import type { CommandDeps } from '../../command-context.ts';
+import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
+import { notRunning } from '../../platform/control-client.ts';
+import { refuseRemains } from '../../platform/leftover-faults.ts';
+import { describePlants } from '../../platform/planted.ts';
+import { writeBundle } from '../../verify/bundle.ts';
+import type { CheckResult } from '../../verify/check.ts';
+import { createContext } from '../../verify/context.ts';
+import { renderJunit } from '../../verify/junit.ts';
+import { renderResult, renderSummary } from '../../verify/report.ts';
+import { runChecks } from '../../verify/runner.ts';
+import { connectWithin } from '../connect-within.ts';
+import type { VerifyCommandOptions } from './command.ts';
+
+/** The whole outcome; `--json` prints it as it is. */
+export interface VerifyReport {
+  readonly verdict: 'ok' | 'failed' | 'unknown';
+  readonly project: string;
+  readonly startedAt: string;
+  readonly tookMs: number;
+  /** Known bugs that were put back into the platform (`up --plant`). */
+  readonly plants: readonly PlantName[];
+  readonly checks: readonly CheckResult[];
+  /** Folder with what explains a failure; null when all checks held. */
+  readonly bundle: string | null;
+}
+
+/** Verifies the running platform with two orders, prints one line a check and sets the exit code. */
+export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps): Promise<void> {
+  const project = deps.projectFrom(options);
+  const connection = await connectWithin(deps, project);
+  if (connection.state.status === 'stopped') throw notRunning();
+  refuseRemains(connection.state.faults);
+  await refuseUnwritable(options);
+  const startedAt = new Date();
+  const began = performance.now();
+  const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(options.timeout * 1000)]);
+  const { output } = deps;
+  await using context = createContext({ project, connection, signal, style: output.style, env: deps.env });
+  const progress = output.progress('verifying');
+  const checks = await runChecks(context, ({ title }) => progress.update(title));
+  const tookMs = Math.round(performance.now() - began);
+  progress.stop();
+  deps.signal.throwIfAborted();
+  if (options.junit !== undefined)
+    await writeReportFile(options.junit, renderJunit(checks, { startedAt, tookMs }), 'the JUnit report');
+  const verdict = verdictOf(checks);
+  const bundle = verdict === 'ok' ? null : await writeBundle(context, checks);
+  const report: VerifyReport = {
+    verdict,
+    project: project.name,
+    startedAt: startedAt.toISOString(),
+    tookMs,
+    plants: connection.state.plants ?? [],
+    checks,
+    bundle,
+  };
+  output.result(report, () => render(report, deps));
+  process.exitCode = EXIT_CODES[verdict];
+}
+
+const EXIT_CODES = {
+  ok: exitCodes.ok,
+  failed: exitCodes.failed,
+  unknown: exitCodes.unknown,
+} as const satisfies Record<VerifyReport['verdict'], ExitCode>;
+
+function render({ checks, tookMs, bundle, plants }: VerifyReport, { output: { style } }: CommandDeps): string {
+  const lines = [...describePlants(plants).map(style.red), ...checks.map((result) => renderResult(result, style))];
+  const where = bundle === null ? [] : [`logs, traces and state: ${bundle}`];
+  return [...lines, renderSummary(checks, tookMs, style), ...where].join('\n');
+}
+
+/** A failure is certain, whatever else is not known. */
+function verdictOf(checks: readonly CheckResult[]): VerifyReport['verdict'] {
+  if (checks.some(({ verdict }) => verdict === 'failed')) return 'failed';
+  return checks.some(({ verdict }) => verdict === 'unknown') ? 'unknown' : 'ok';
+}

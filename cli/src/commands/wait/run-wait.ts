@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CommandDeps } from '../../command-context.ts';
+import { CliError } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { formatDuration } from '../../output/units.ts';
+import { createControlClient } from '../../platform/control-client.ts';
+import { tailLines } from '../../platform/log-tail.ts';
+import type { InstanceState } from '../../platform/state.ts';
+import { unknownService } from '../../platform/unknown-service.ts';
+import type { WaitOptions } from './command.ts';
+
+const LOOK_EVERY_MS = 50;
+
+/** `shopctl wait [SERVICE...]`. A service that has failed for good ends the wait at once. */
+export async function runWait(services: readonly string[], options: WaitOptions, deps: CommandDeps): Promise<void> {
+  const control = createControlClient(deps.projectFrom(options));
+  const began = performance.now();
+  const progress = deps.output.progress(`waiting for ${services.length > 0 ? services.join(', ') : 'every service'}`);
+  try {
+    for (;;) {
+      const chosen = choose((await control.state()).instances, services);
+      const late = chosen.filter(({ status }) => status !== 'ready');
+      if (late.length === 0) {
+        progress.stop();
+        const result = { ready: chosen.map(({ name }) => name), tookMs: performance.now() - began };
+        return deps.output.result(result, () => `ready: ${result.ready.join(', ')} (${formatDuration(result.tookMs)})`);
+      }
+      progress.update(`waiting for ${late.map(({ name }) => name).join(', ')}`);
+      const failed = late.find(({ status }) => status === 'failed');
+      if (failed) throw await notReady(failed, 'has failed', exitCodes.notRunning);
+      if (performance.now() - began > options.timeout * 1000) {
+        throw await notReady(late[0] as InstanceState, `is not ready after ${options.timeout} s`, exitCodes.timedOut);
+      }
+      await delay(LOOK_EVERY_MS);
+    }
+  } catch (error) {
+    progress.fail('not ready');
+    throw error;
+  }
+}
+
+function choose(instances: readonly InstanceState[], names: readonly string[]): readonly InstanceState[] {
+  if (names.length === 0) return instances;
+  return names.flatMap((name) => {
+    const found = instances.filter((instance) => instance.service === name || instance.name === name);
+    if (found.length > 0) return found;
+    throw unknownService(name, [...new Set(instances.map(({ service }) => service))]);
+  });
+}
+
+async function notReady(instance: InstanceState, what: string, exitCode: 4 | 124): Promise<CliError> {
+  const lines = instance.logFile ? await tailLines(instance.logFile, 8) : [];
+  return new CliError({
+    what: `${instance.name} ${what}`,
+    why: [instance.reason ?? instance.status, ...lines.map((line) => `  ${line}`)].join('\n'),
+    next: `"shopctl logs ${instance.service}" shows the whole log, "shopctl restart ${instance.service}" tries again`,
+    exitCode,
+  });
+}

@@ -1,0 +1,21 @@
+import type { Register } from '../../command-context.ts';
+import type { ProjectOptions } from '../../platform/project.ts';
+
+/**
+ * Reads, and writes what its keys ask for: orders, faults, restarts. Uses the whole terminal and gives it back as it was.
+ * Exit codes 0, 2 (no terminal), 4, 6, 130, 143.
+ */
+export const register: Register = (program, deps) => {
+  program
+    .command('watch')
+    .description('live view: services, edges, sagas, outbox, orders and faults, with keys to act; needs a terminal')
+    .option('-p, --project <name>', 'which copy of the platform (default: shop; SHOPCTL_PROJECT)')
+    .addHelpText(
+      'after',
+      '\nKeys: o order, l load, f fault, c clear, r restart, arrows and Enter an order, ? help, q quit.\nFor programs and logs: "shopctl counters --json", "shopctl status --json".',
+    )
+    .action(async (options: ProjectOptions) => {
+      const { runWatch } = await import('./run-watch.ts');
+      await runWatch(options, deps);
+    });
+};

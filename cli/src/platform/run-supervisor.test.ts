@@ -1,0 +1,364 @@
+// Goal: whatever is killed, nothing is left running, and what should run runs again.
+// Method: the real supervisor, guardian and control API around children that are small scripts.
+import { mkdir, mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CommandDeps } from '../command-context.ts';
+import { runDown } from '../commands/down/run-down.ts';
+import { createOutput } from '../output/output.ts';
+import { isAlive, type ProcessIdentity } from '../process/process-identity.ts';
+import { createControlClient, isGone, type UpProgress, type UpRequest } from './control-client.ts';
+import { findLeftovers } from './leftovers.ts';
+import { cloneRoot, openProject, type Project } from './project.ts';
+import { childListFile, endEarlierRun } from './run-supervisor.ts';
+import { type PlatformState, readState } from './state.ts';
+import { signalSupervisor, waitUntilGone } from './supervisor-end.ts';
+import { isSupervisorRunning, startSupervisor } from './supervisor-process.ts';
+
+const everything: UpRequest = { services: [], replicas: {}, providers: {}, waitTimeoutMs: 10_000 };
+
+let home: string;
+let project: Project;
+let written: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'shopctl-test-'));
+  project = openProject('fake', cloneRoot(), { SHOPCTL_HOME: home });
+});
+
+afterEach(async () => {
+  // After a start that failed it is ending by itself.
+  if (await isSupervisorRunning(project)) await createControlClient(project).down({}).catch(unlessGone);
+  await waitUntilGone(project, 5000);
+  await endEarlierRun(project, await readState(project.stateFile));
+  await rm(home, { recursive: true });
+});
+
+function unlessGone(error: unknown): void {
+  if (!isGone(error)) throw error;
+}
+
+const twoServices = { base: {}, top: { dependsOn: ['base'] } };
+
+async function start(services: Record<string, unknown>, env: NodeJS.ProcessEnv = {}): Promise<void> {
+  await startSupervisor({
+    project,
+    env: { ...process.env, SHOPCTL_HOME: home, SHOPCTL_FAKE: JSON.stringify(services), ...env },
+    command: [process.execPath, join(import.meta.dirname, 'testing/fake-supervisor.ts'), 'fake'],
+  });
+}
+
+async function up(request: UpRequest = everything, signal?: AbortSignal): Promise<UpProgress | undefined> {
+  let last: UpProgress | undefined;
+  for await (const answer of createControlClient(project).up(request, signal)) last = answer;
+  return last;
+}
+
+/** What commands are given; what they write is kept. */
+function deps(): CommandDeps {
+  written = '';
+  const stream = {
+    write(text: string) {
+      written += text;
+    },
+  };
+  const output = createOutput({ stdout: stream, stderr: stream, env: {} });
+  output.use('json');
+  const connect = () => Promise.reject(new Error('not needed'));
+  return { output, env: {}, signal: AbortSignal.any([]), onInterrupt() {}, projectFrom: () => project, connect };
+}
+
+const state = () => createControlClient(project).state();
+
+function processOf({ instances }: PlatformState, name: string): ProcessIdentity {
+  const found = instances.find((instance) => instance.name === name)?.process;
+  if (!found) throw new Error(`${name} has no process`);
+  return found;
+}
+
+async function until(what: string, condition: () => Promise<boolean>, limitMs = 8000): Promise<void> {
+  await expect.poll(condition, { timeout: limitMs, interval: 20, message: what }).toBe(true);
+}
+
+async function gone(processes: readonly ProcessIdentity[]): Promise<boolean> {
+  return !(await Promise.all(processes.map(isAlive))).includes(true);
+}
+
+describe('supervisor', { timeout: 30_000 }, () => {
+  it('starts what is needed in order and stops everything on down', async () => {
+    await start(twoServices);
+    const done = await up();
+    expect(done).toMatchObject({ type: 'done', started: ['base', 'top'], state: { status: 'ready' } });
+    const { instances, supervisor, guardian } = await state();
+    await createControlClient(project).down({});
+    await waitUntilGone(project, 5000);
+    expect(await gone([...instances.map(({ process }) => process as ProcessIdentity), supervisor])).toBe(true);
+    await until('the guardian ends', () => gone([guardian as ProcessIdentity]));
+    expect(await readState(project.stateFile)).toMatchObject({ status: 'stopped' });
+  });
+
+  it('changes nothing when up is repeated', async () => {
+    await start(twoServices);
+    await up();
+    const before = processOf(await state(), 'top');
+    expect(await up()).toMatchObject({ type: 'done', started: [] });
+    expect(processOf(await state(), 'top')).toEqual(before);
+  });
+
+  it('gives the same ports again after a stop', async () => {
+    await start(twoServices);
+    await up();
+    const { ports } = await state();
+    await createControlClient(project).down({});
+    await waitUntilGone(project, 5000);
+    await start(twoServices);
+    await up();
+    expect((await state()).ports).toEqual(ports);
+  });
+
+  it('restarts a child that was killed', async () => {
+    await start(twoServices);
+    await up();
+    const killed = processOf(await state(), 'base');
+    process.kill(killed.pid, 'SIGKILL');
+    await until('base runs again', async () => {
+      const base = (await state()).instances.find(({ name }) => name === 'base');
+      return base?.status === 'ready' && base.process?.pid !== killed.pid && base.restarts === 1;
+    });
+  });
+
+  it('counts what replaced a process: an end of its own, a command, another configuration', async () => {
+    await start(twoServices);
+    await up();
+    const counts = async () => {
+      const base = (await state()).instances.find(({ name }) => name === 'base');
+      return `${base?.status} ${base?.restarts} ${base?.crashes}`;
+    };
+    expect(await counts()).toBe('ready 0 0');
+    process.kill(processOf(await state(), 'base').pid, 'SIGKILL');
+    await until('base runs again', async () => (await counts()) === 'ready 1 1');
+    await createControlClient(project).service('base', 'restart');
+    expect(await counts()).toBe('ready 2 1');
+    await up({ ...everything, direct: true });
+    expect(await counts()).toBe('ready 3 1');
+  });
+
+  it('kills a child that ignores SIGTERM after its limit', async () => {
+    await start({ stubborn: { env: { IGNORE_SIGTERM: '1' } } });
+    await up();
+    const stubborn = processOf(await state(), 'stubborn');
+    await createControlClient(project).service('stubborn', 'stop');
+    expect(await gone([stubborn])).toBe(true);
+  });
+
+  it('gives up in a crash loop and names culprit, reason and last log lines', async () => {
+    await start({ base: {}, broken: { env: { CRASH_AT_START: '1' } } });
+    const answer = await up();
+    expect(answer).toMatchObject({ type: 'failed', error: { what: 'broken is not ready', exitCode: 4 } });
+    expect(JSON.stringify(answer)).toContain('gave up after 3 starts: exit code 7');
+    expect(JSON.stringify(answer)).toContain('fake: no configuration, ending');
+  });
+
+  it('ends a start that takes too long with 124 and the reason the service itself gives', async () => {
+    await start({ slow: { env: { UNREADY: '1' } } });
+    const answer = await up({ ...everything, waitTimeoutMs: 700 });
+    expect(answer).toMatchObject({ type: 'failed', error: { what: 'slow is not ready after 0.7 s', exitCode: 124 } });
+    expect(JSON.stringify(answer)).toContain('database is down (no answer in 1000 ms)');
+  });
+
+  it('refuses an unknown service at once with a suggestion', async () => {
+    await start(twoServices);
+    const answer = await up({ ...everything, services: ['bas'] });
+    expect(answer).toMatchObject({ type: 'failed', error: { exitCode: 2 } });
+    expect(JSON.stringify(answer)).toContain('did you mean \\"base\\"');
+  });
+
+  it('stops again what an interrupted up had started, and ends', async () => {
+    await start({ base: {}, slow: { env: { UNREADY: '1' } } });
+    const client = new AbortController();
+    const asked = up(everything, client.signal).catch((error: Error) => error.name);
+    await until('both run', async () => (await state()).instances.filter(({ process }) => process).length === 2);
+    const { instances } = await state();
+    client.abort();
+    expect(await asked).toBe('AbortError');
+    await waitUntilGone(project, 8000);
+    expect(await gone(instances.map(({ process }) => process as ProcessIdentity))).toBe(true);
+  });
+
+  it('leaves a platform alone that was up before an interrupted up', async () => {
+    await start(twoServices);
+    await up();
+    const before = processOf(await state(), 'base');
+    const client = new AbortController();
+    client.abort();
+    await expect(up(everything, client.signal)).rejects.toThrow();
+    expect(processOf(await state(), 'base')).toEqual(before);
+  });
+
+  it('leaves no child when the supervisor is killed with -9', async () => {
+    // Without EXIT_WITH_PARENT in their environment the children do not notice by themselves: the guardian must act.
+    await start(twoServices);
+    await up();
+    const { instances, supervisor, guardian } = await state();
+    process.kill(supervisor.pid, 'SIGKILL');
+    const children = instances.map(({ process }) => process as ProcessIdentity);
+    await until('children and guardian are gone', () => gone([...children, guardian as ProcessIdentity]));
+  });
+
+  it('replaces a guardian that was killed', async () => {
+    await start(twoServices);
+    await up();
+    const { guardian } = await state();
+    process.kill((guardian as ProcessIdentity).pid, 'SIGKILL');
+    await until('another guards', async () => {
+      const now = (await state()).guardian;
+      return now !== undefined && now.pid !== guardian?.pid && (await isAlive(now));
+    });
+  });
+
+  it('finds and ends at the next start what is left when supervisor and guardian are killed together', async () => {
+    await start(twoServices);
+    await up();
+    const before = await state();
+    const children = before.instances.map(({ process }) => process as ProcessIdentity);
+    // The supervisor must not be able to replace the guardian first.
+    process.kill(before.supervisor.pid, 'SIGSTOP');
+    process.kill((before.guardian as ProcessIdentity).pid, 'SIGKILL');
+    process.kill(before.supervisor.pid, 'SIGKILL');
+    await until('supervisor is gone', () => gone([before.supervisor]));
+    expect((await findLeftovers(childListFile(project, before.mark), before.mark)).length).toBe(2);
+    await start(twoServices);
+    expect(await gone(children)).toBe(true);
+    expect(await up()).toMatchObject({ type: 'done', started: ['base', 'top'] });
+  });
+
+  it('leaves what it cannot stop to its guardian when it is told to end', async () => {
+    await start({ deaf: { cannotStop: true } });
+    await up();
+    const { supervisor, instances } = await state();
+    process.kill(supervisor.pid, 'SIGTERM');
+    await until('supervisor is gone', () => gone([supervisor]));
+    await until('the child is gone', () => gone(instances.map(({ process }) => process as ProcessIdentity)));
+  });
+
+  it('goes down although its faults cannot be ended', async () => {
+    await start(twoServices, { SHOPCTL_FAKE_FAULTS: 'stuck' });
+    await up();
+    const { instances } = await state();
+    await createControlClient(project).down({});
+    await waitUntilGone(project, 5000);
+    expect(await gone(instances.map(({ process }) => process as ProcessIdentity))).toBe(true);
+  });
+
+  it('goes down when its children can no longer be written down', async () => {
+    await start(twoServices);
+    await up();
+    const { instances, mark } = await state();
+    // A folder in the place of the list's draft: every write fails, as on a full disk.
+    await mkdir(`${childListFile(project, mark)}.tmp`);
+    await createControlClient(project).down({});
+    await waitUntilGone(project, 5000);
+    expect(await gone(instances.map(({ process }) => process as ProcessIdentity))).toBe(true);
+    await rm(`${childListFile(project, mark)}.tmp`, { recursive: true });
+  });
+
+  it('lets no child live that it cannot write down', async () => {
+    await start(twoServices);
+    const { mark } = await state();
+    await mkdir(`${childListFile(project, mark)}.tmp`);
+    expect(await up()).toMatchObject({ type: 'failed', error: { why: expect.stringContaining('EISDIR') } });
+    expect(await findLeftovers('', mark)).toEqual([]);
+    await rm(`${childListFile(project, mark)}.tmp`, { recursive: true });
+  });
+
+  it('lets only one of two supervisors have a project', async () => {
+    await Promise.all([start(twoServices), start(twoServices)]);
+    await up();
+    expect((await state()).instances).toHaveLength(2);
+  });
+
+  it('ends by itself when the up it was started for never comes', async () => {
+    await start(twoServices);
+    await waitUntilGone(project, 6000);
+  });
+});
+
+describe('a supervisor whose socket is gone', () => {
+  it('is told from one that does not run, and the message names the way out', async () => {
+    await start(twoServices);
+    await up();
+    await rm(project.socketPath);
+    await expect(state()).rejects.toMatchObject({
+      what: expect.stringMatching(/^the supervisor \(process \d+\) cannot be reached$/),
+      next: expect.stringContaining('shopctl down'),
+      exitCode: 4,
+    });
+    await runDown({}, deps());
+  });
+
+  it('is taken down, and all that it runs', async () => {
+    await start(twoServices);
+    await up();
+    const { instances, supervisor } = await state();
+    await rm(project.socketPath);
+    await runDown({}, deps());
+    expect(await gone([...instances.map(({ process }) => process as ProcessIdentity), supervisor])).toBe(true);
+    expect(written).toContain('ending it by a signal');
+    expect(written).toContain('"wasRunning": true');
+  });
+});
+
+describe('after a power failure', () => {
+  it('a torn state.json is reported, does not keep the platform from starting, and is written again', async () => {
+    await start(twoServices);
+    await up();
+    await createControlClient(project).down({});
+    await waitUntilGone(project, 5000);
+    await truncate(project.stateFile, 0);
+    await start(twoServices);
+    expect(await up()).toMatchObject({ type: 'done', started: ['base', 'top'] });
+    expect(await readFile(join(project.logDir, 'supervisor.log'), 'utf8')).toContain('state.json was torn');
+    await until('the state is written', async () => (await readState(project.stateFile))?.status === 'ready');
+  });
+
+  it('children of a run whose state is lost are ended at the next start', async () => {
+    await start(twoServices);
+    await up();
+    const { instances, supervisor, guardian } = await state();
+    process.kill(supervisor.pid, 'SIGSTOP');
+    process.kill((guardian as ProcessIdentity).pid, 'SIGKILL');
+    process.kill(supervisor.pid, 'SIGKILL');
+    await until('supervisor is gone', () => gone([supervisor]));
+    await rm(project.stateFile);
+    await start(twoServices);
+    expect(await gone(instances.map(({ process }) => process as ProcessIdentity))).toBe(true);
+  });
+});
+
+describe('a supervisor that is stopped (SIGSTOP)', () => {
+  async function stopped(): Promise<PlatformState> {
+    await start(twoServices);
+    await up();
+    const before = await state();
+    process.kill(before.supervisor.pid, 'SIGSTOP');
+    return before;
+  }
+
+  it('is told from one that answers, and the message names the way out', async () => {
+    const { supervisor } = await stopped();
+    const answer = createControlClient(project, 300).state();
+    await expect(answer).rejects.toMatchObject({ exitCode: 4, next: expect.stringContaining('shopctl down') });
+    process.kill(supervisor.pid, 'SIGCONT');
+  });
+
+  it('is killed by its pid, and its guardian ends what it ran', async () => {
+    const before = await stopped();
+    await signalSupervisor(project, 'SIGKILL');
+    await waitUntilGone(project, 5000);
+    await until(
+      'no child left',
+      async () => !(await isAlive(processOf(before, 'base'))) && !(await isAlive(processOf(before, 'top'))),
+    );
+  });
+});

@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs';
+import { mkdir, open, readFile, truncate } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { CliError, messageOf } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Project } from './project.ts';
+
+/** A fault that is about to be, and what takes it back. */
+export interface FaultRecord {
+  readonly type: 'fault';
+  readonly id: string;
+  /** ISO time. */
+  readonly time: string;
+  readonly fault: string;
+  readonly target: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly undo: object;
+  readonly ttlMs: number;
+  /** It can only be taken back while the platform runs, so it does not keep the platform from starting. */
+  readonly needsPlatform?: boolean;
+}
+
+/** It has been taken back and seen to be gone. */
+interface HealedRecord {
+  readonly type: 'healed';
+  readonly id: string;
+  readonly time: string;
+  readonly why: string;
+  readonly evidence: string;
+}
+
+type Entry = FaultRecord | HealedRecord;
+
+/** Where undo is kept: a fault is on disk before it happens, and until it is seen to be gone. */
+export interface UndoLog {
+  /** Resolves when the record is on disk. */
+  begin(record: FaultRecord): Promise<void>;
+  /**
+   * Resolves when it is on disk; the file is emptied when nothing is left in it to be undone, which needs no space on a
+   * full disk. One that could not be written is written with the next.
+   */
+  healed(record: Omit<HealedRecord, 'type'>): Promise<void>;
+  /** Faults that have not been taken back, the oldest first. */
+  open(): Promise<readonly FaultRecord[]>;
+}
+
+export function undoFile({ stateDir }: Project): string {
+  return join(stateDir, 'chaos', 'undo.jsonl');
+}
+
+/** The log in a file (0600); one process writes it at a time, whoever holds the project's lock. */
+export function createUndoLog(file: string): UndoLog {
+  let writing: Promise<unknown> = Promise.resolve();
+  const unwritten = new Map<string, HealedRecord>();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = writing.then(work);
+    // The next writer goes on; this failure is told to its own caller.
+    writing = result.catch(() => undefined);
+    return result;
+  };
+  return {
+    begin: (record) => inTurn(() => append(file, [record])),
+    healed: (record) =>
+      inTurn(async () => {
+        unwritten.set(record.id, { type: 'healed', ...record });
+        const isLast = (await openFaults(file)).every(({ id }) => unwritten.has(id));
+        if (isLast) await empty(file);
+        else await append(file, [...unwritten.values()]);
+        unwritten.clear();
+      }),
+    open: () => inTurn(() => openFaults(file)),
+  };
+}
+
+/**
+ * Faults of a file that have not been taken back, the oldest first; none when there is no file. Throws CliError (6) for a
+ * file that says nothing: nobody knows what is left then.
+ */
+export async function openFaults(file: string): Promise<readonly FaultRecord[]> {
+  if (!existsSync(file)) return [];
+  const entries = parseEntries(await readFile(file, 'utf8'), file);
+  const healed = new Set(entries.flatMap((entry) => (entry.type === 'healed' ? [entry.id] : [])));
+  return entries.filter((entry): entry is FaultRecord => entry.type === 'fault' && !healed.has(entry.id));
+}
+
+/** A line without its end was cut off by a kill: its fault, if it is one, had not been injected yet. */
+function parseEntries(text: string, file: string): readonly Entry[] {
+  const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
+  return lines.flatMap((line, index) => (line === '' ? [] : [parseEntry(line, `${file}:${index + 1}`)]));
+}
+
+function parseEntry(line: string, place: string): Entry {
+  try {
+    return JSON.parse(line) as Entry;
+  } catch (cause) {
+    throw new CliError({
+      what: `cannot read what faults have left: ${place}`,
+      why: messageOf(cause),
+      next: 'each line tells a fault and what takes it back: see that nothing of this one is left, remove the line, and run "shopctl chaos heal"',
+      exitCode: exitCodes.dirty,
+      cause,
+    });
+  }
+}
+
+async function append(file: string, entries: readonly Entry[]): Promise<void> {
+  const isNew = !existsSync(file);
+  if (!isNew) await dropTornLine(file);
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const handle = await open(file, 'a', 0o600);
+  try {
+    await handle.appendFile(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  if (isNew) await syncFolder(dirname(file));
+}
+
+async function empty(file: string): Promise<void> {
+  if (!existsSync(file)) return;
+  const handle = await open(file, 'r+');
+  try {
+    await handle.truncate(0);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What a kill has cut off must not swallow the line that comes next. */
+async function dropTornLine(file: string): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  if (text !== '' && !text.endsWith('\n'))
+    await truncate(file, Buffer.byteLength(text.slice(0, text.lastIndexOf('\n') + 1)));
+}
+
+/** A new file is only there after a power cut when its folder has been written too. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
+
+/** State letter and parent of a process (proc_pid_stat(5)); undefined when it is gone. */
+export function processState(pid: number): { readonly state: string; readonly parent: number } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The command in parentheses may itself hold spaces and parentheses.
+    const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { state, parent: Number(parent) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A process and everything below it, parents first. A PostgreSQL backend is in a group of its own, so a signal to the
+ * group does not reach it. Linux only: elsewhere the process alone.
+ */
+export async function processTree(root: ProcessIdentity): Promise<readonly ProcessIdentity[]> {
+  if (!(await isAlive(root))) return [];
+  const below = process.platform === 'linux' ? descendantsOf(root.pid) : [];
+  const identities = await Promise.all(below.map(identifyProcess));
+  return [root, ...identities.filter((one) => one !== undefined)];
+}
+
+/** Sends a signal to this very process; false when it is gone. */
+export async function signalIdentity(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<boolean> {
+  if (!(await isAlive(identity))) return false;
+  try {
+    process.kill(identity.pid, signal);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
+}
+
+function descendantsOf(root: number): number[] {
+  const pids = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+  const children = Map.groupBy(pids, (pid) => processState(pid)?.parent);
+  const below = (parent: number): number[] => (children.get(parent) ?? []).flatMap((pid) => [pid, ...below(pid)]);
+  return below(root);
+}

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Running } from '../platform/unit.ts';
+import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
+
+/** A child process in a session of its own, its output appended to a file. */
+export interface SpawnOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The whole environment; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly uid?: number | undefined;
+  readonly gid?: number | undefined;
+  readonly logFile: string;
+  /** Gives it a pipe as standard input, which closes when we are gone (EXIT_WITH_PARENT). */
+  readonly exitsWithParent: boolean;
+  readonly stopSignal: NodeJS.Signals;
+  /** How long the signal may take before SIGKILL, ms. */
+  readonly stopTimeoutMs: number;
+  /** Told as soon as the process exists, and when it has ended: the guardian must know it. A throw ends the process. */
+  readonly onStart: (identity: ProcessIdentity, stopSignal: NodeJS.Signals) => void;
+  readonly onEnd: (identity: ProcessIdentity) => void;
+}
+
+/** Starts the process. Rejects when it cannot be executed at all. */
+export async function spawnProcess(options: SpawnOptions): Promise<Running> {
+  const log = openSync(options.logFile, 'a', 0o600);
+  const child = spawn(options.command, options.args, {
+    cwd: options.cwd,
+    env: options.env,
+    detached: true,
+    stdio: [options.exitsWithParent ? 'pipe' : 'ignore', log, log],
+    ...(options.uid !== undefined && { uid: options.uid }),
+    ...(options.gid !== undefined && { gid: options.gid }),
+  });
+  closeSync(log);
+  // A child that ends while we hold its pipe makes EPIPE; its end is seen by 'exit'.
+  child.stdin?.on('error', () => {});
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', reject);
+  });
+  const pid = child.pid as number;
+  // Too short a life to be seen in /proc still gives a Running, whose end tells the exit code.
+  const identity = (await identifyProcess(pid)) ?? { pid, startTime: 'ended' };
+  try {
+    options.onStart(identity, options.stopSignal);
+  } catch (error) {
+    // Unknown to the guardian it could outlive us. Whoever reads the error may rely on its end.
+    signalGroup(pid, 'SIGKILL');
+    await ended;
+    throw error;
+  }
+  const endedAndCleaned = ended.then((how) => {
+    // What it forked within its group must not outlive it.
+    signalGroup(pid, 'SIGKILL');
+    options.onEnd(identity);
+    return how;
+  });
+  return {
+    process: identity,
+    ended: endedAndCleaned,
+    stop: (timeoutMs = options.stopTimeoutMs) => stopProcess(pid, endedAndCleaned, options.stopSignal, timeoutMs),
+  };
+}
+
+async function stopProcess(
+  pid: number,
+  ended: Promise<string>,
+  signal: NodeJS.Signals,
+  timeoutMs: number,
+): Promise<void> {
+  signalProcess(pid, signal);
+  // A paused process (SIGSTOP, a chaos fault) must wake up to see the signal.
+  signalProcess(pid, 'SIGCONT');
+  const limit = new AbortController();
+  const inTime = await Promise.race([
+    ended.then(() => true),
+    delay(timeoutMs, false, { signal: limit.signal }).catch(() => false),
+  ]);
+  limit.abort();
+  if (!inTime) signalGroup(pid, 'SIGKILL');
+  await ended;
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Signals a process group; one that is gone is what was wanted. macOS answers EPERM for a group of zombies. */
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
+  }
+}

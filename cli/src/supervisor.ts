@@ -1,0 +1,32 @@
+import { openChaos } from './chaos/supervise.ts';
+import { supervisorBuild } from './platform/bundles.ts';
+import { hasFailpoints } from './platform/failpoint-files.ts';
+import { cloneRoot, openProject } from './platform/project.ts';
+import { runSupervisor } from './platform/run-supervisor.ts';
+import { createShopPlanner } from './platform/shop-planner.ts';
+import { endContainers } from './providers/docker/leftovers.ts';
+
+// Started by `up` in a session of its own with a project's name; its output goes to the project's supervisor.log.
+// The guardian, in whose environment little is left, starts it with a state directory to end the containers there.
+const END_CONTAINERS = '--end-containers';
+const [subject = 'shop', stateDir = ''] = process.argv.slice(2);
+try {
+  if (subject === END_CONTAINERS) console.error(`guardian: ended ${await endContainers(stateDir)} containers`);
+  else await supervise(subject);
+  process.exit(0);
+} catch (error) {
+  console.error(error);
+  process.exit(1);
+}
+
+async function supervise(projectName: string): Promise<void> {
+  const project = openProject(projectName, cloneRoot(), process.env);
+  return runSupervisor({
+    project,
+    build: await supervisorBuild(project),
+    failpoints: hasFailpoints(process.env),
+    openExtension: (context) => openChaos({ ...context, env: process.env }),
+    createPlanner: (context) => createShopPlanner({ ...context, project, env: process.env }),
+    containerEnder: [process.execPath, process.argv[1] as string, END_CONTAINERS, project.stateDir],
+  });
+}
