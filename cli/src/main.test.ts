@@ -49,7 +49,7 @@ describe('exit codes', { timeout: 20_000 }, () => {
     [['chaos', 'inject', 'orders-payments:latency,latency'], exitCodes.usage],
     [['chaos', 'inject', 'orders-payments'], exitCodes.usage],
     [['chaos', 'run', 'E08', '--repeat', '0'], exitCodes.usage],
-    [['chaos', 'run', 'E08', '--plant', 'no-such-bug'], exitCodes.usage],
+    [['chaos', 'run', 'E08', '--seed-bug', 'no-such-bug'], exitCodes.usage],
     [['chaos', 'run', 'E08', '--junit', '/no/such/folder/out.xml'], exitCodes.usage],
     [['chaos', 'matrix', '--sample', '0'], exitCodes.usage],
     [['verify', '--timeout', '1e12'], exitCodes.usage],

@@ -31,7 +31,7 @@ it('passes when every part does', async () => {
 });
 
 it.each([
-  ['the first failure', { experiments: 5, plants: 1, docker: 0 }, 5],
+  ['the first failure', { experiments: 5, 'seeded-bugs': 1, docker: 0 }, 5],
   ['a failure beside a part that could not run', { previous: 3, docker: 1 }, 1],
   ['a part that could not run', { experiments: 0, docker: 3 }, 3],
 ])('ends with the code of %s, and runs the others', async (_, parts, code) => {

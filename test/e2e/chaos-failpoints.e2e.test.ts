@@ -1,6 +1,6 @@
 /*
  * Goal: an answer that is lost, forced or late at a failpoint is what a client, a caller or a relay would meet in the
- * field; each is counted, and a planted bug is found by the audit.
+ * field; each is counted, and a seeded bug is found by the audit.
  * Method: a real platform; one order per failpoint; the ledger, the audit and `chaos coverage` tell what came of it.
  */
 import { randomUUID } from 'node:crypto';
@@ -111,26 +111,26 @@ describe('chaos coverage', () => {
   });
 });
 
-describe('a planted bug', () => {
+describe('a seeded bug', () => {
   it('is said by up, status and audit, and found by the audit', async () => {
-    const up = await platform.shopctl('up', '--no-build', '--plant', 'no-idempotency-key');
+    const up = await platform.shopctl('up', '--no-build', '--seed-bug', 'no-idempotency-key');
     expect(up, up.stderr).toMatchObject({ code: 0 });
-    expect(up.stderr).toContain('BUG PLANTED: no-idempotency-key');
-    expect((await platform.shopctl('status')).stdout).toContain('BUG PLANTED: no-idempotency-key');
+    expect(up.stderr).toContain('SEEDED BUG: no-idempotency-key');
+    expect((await platform.shopctl('status')).stdout).toContain('SEEDED BUG: no-idempotency-key');
     await inject('payments', '--at', 'P2', '--action', 'drop-reply');
     expect(await place(platform)).toMatchObject({ status: 201 });
     await expectSeen();
     await untilDrained(platform);
     const { code, stdout } = await platform.shopctl('audit', '--json');
-    const { plants, invariants } = JSON.parse(stdout);
+    const { seededBugs, invariants } = JSON.parse(stdout);
     expect(code).toBe(1);
-    expect(plants).toEqual(['no-idempotency-key']);
+    expect(seededBugs).toEqual(['no-idempotency-key']);
     const violated = invariants.filter(({ verdict }: { verdict: string }) => verdict === 'violated');
     expect(violated.map(({ id }: { id: string }) => id)).toEqual(['I4']);
   });
 
   it('is gone after an up without it', async () => {
     expect(await platform.shopctl('up', '--no-build')).toMatchObject({ code: 0 });
-    expect((await platform.shopctl('status')).stdout).not.toContain('BUG PLANTED');
+    expect((await platform.shopctl('status')).stdout).not.toContain('SEEDED BUG');
   });
 });

@@ -23,7 +23,7 @@ describe('the fast experiments', () => {
   it('need no platform of their own', () => {
     const needs = fast.map(({ experiment: { id, platform: own } }) => ({ id, ...own, failpoints: true }));
     expect(needs).toEqual(
-      fast.map(({ experiment: { id } }) => ({ id, failpoints: true, replicas: {}, env: {}, plant: [] })),
+      fast.map(({ experiment: { id } }) => ({ id, failpoints: true, replicas: {}, env: {}, 'seeded-bugs': [] })),
     );
   });
 

@@ -1,6 +1,6 @@
 /**
  * Goal: the audit finds every violation, blames the right invariant and names the order. Method: a balanced ledger in
- * real databases, broker and telemetry store; each case plants one fault as the databases' owner and audits.
+ * real databases, broker and telemetry store; each case makes one change as the databases' owner and audits.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,8 +58,8 @@ describe('a ledger that balances', () => {
 const newOrder = `INSERT INTO orders (id, customer, lines, total_kopiykas, currency, state, owner, created_at)
   VALUES ('${ids.nobody}', 'somebody', '[{"productId":1,"quantity":1,"priceKopiykas":45000}]', 45000, 'UAH', 'Started', gen_random_uuid(), `;
 
-/** What is planted, where, which invariant must find it (and none else), in which word, about which order. */
-const plants = [
+/** What is changed, where, which invariant must find it (and none else), in which word, about which order. */
+const corruptions = [
   ['a saga that is open for a minute', 'orders', `${newOrder} now() - interval '1 minute')`, 'I1', 'stuck', ids.nobody],
   [
     'a Confirmed order with a reason',
@@ -407,9 +407,9 @@ const plants = [
   ],
 ] as const;
 
-describe('what is planted in a database is found by exactly one invariant, which names the order', () => {
-  it.each(plants)('%s', async (_title, database, text, invariant, kind, orderId) => {
-    await ledger.plant(database, text);
+describe('a corrupted row is found by exactly one invariant, which names the order', () => {
+  it.each(corruptions)('%s', async (_title, database, text, invariant, kind, orderId) => {
+    await ledger.alter(database, text);
     const report = await ledger.audit();
     expect(violatedOf(report)).toEqual([invariant]);
     expect(violationsOf(report)).toMatchObject([orderId === undefined ? { kind } : { kind, orderId }]);
@@ -418,7 +418,7 @@ describe('what is planted in a database is found by exactly one invariant, which
 
   it('an event that was never published, and a gauge that says so', async () => {
     await ledger.reset([{ sagas: { Confirmed: 2, Cancelled: 3 }, pending: 1 }]);
-    await ledger.plant('orders', `UPDATE outbox SET published_at = NULL WHERE order_id = '${ids.confirmed}'`);
+    await ledger.alter('orders', `UPDATE outbox SET published_at = NULL WHERE order_id = '${ids.confirmed}'`);
     const report = await ledger.audit();
     expect(violatedOf(report)).toEqual(['I6']);
     expect(violationsOf(report)).toMatchObject([{ kind: 'stuck', orderId: ids.confirmed }]);
@@ -430,9 +430,9 @@ describe('what is planted in a database is found by exactly one invariant, which
        SELECT '${ids.nobody}', order_id, 'order.confirmed.v2', payload || '{"id":"${ids.nobody}","type":"order.confirmed.v2"}' || jsonb_build_object('data',
          payload -> 'data' || '{"total":{"amount":${amount},"currency":"UAH"},"lines":[{"productId":1,"quantity":2,"unitPrice":45000}]}'), "TraceParent", created_at, published_at
        FROM outbox WHERE order_id = '${ids.confirmed}'`;
-    await ledger.plant('orders', second(90_000));
+    await ledger.alter('orders', second(90_000));
     expect((await ledger.audit()).verdict).toBe('ok');
-    await ledger.plant('orders', second(90_001));
+    await ledger.alter('orders', second(90_001));
     const report = await ledger.audit();
     expect(violatedOf(report)).toEqual(['I6']);
     expect(violationsOf(report)).toMatchObject([
@@ -442,22 +442,22 @@ describe('what is planted in a database is found by exactly one invariant, which
 
   it('an order above the payment limit that was confirmed and charged', async () => {
     const lines = (price: string) => `'[{"productId":12,"quantity":1${price}}]'`;
-    await ledger.plant(
+    await ledger.alter(
       'orders',
       `UPDATE orders SET total_kopiykas = 7250000, lines = ${lines(',"priceKopiykas":7250000')} WHERE id = '${ids.confirmed}';
        UPDATE outbox SET payload = jsonb_set(jsonb_set(payload, '{data,total}', '7250000'), '{data,lines}', ${lines('')}) WHERE order_id = '${ids.confirmed}'`,
     );
-    await ledger.plant(
+    await ledger.alter(
       'payments',
       `UPDATE payments SET amount_kopiykas = 7250000 WHERE order_id = '${ids.confirmed}';
        UPDATE payment_effects SET amount_kopiykas = 7250000 WHERE order_id = '${ids.confirmed}'`,
     );
-    await ledger.plant(
+    await ledger.alter(
       'stock',
       `UPDATE reservations SET lines = ${lines('')} WHERE order_id = '${ids.confirmed}';
        UPDATE inventory SET on_hand = initial_on_hand - CASE product_id WHEN 12 THEN 1 ELSE 0 END WHERE product_id IN (1, 12)`,
     );
-    await ledger.plant(
+    await ledger.alter(
       'shipping',
       `UPDATE "Shipments" SET "Lines" = ${lines('')} WHERE "OrderId" = '${ids.confirmed}';
        UPDATE parcels SET lines = ${lines('')} WHERE order_id = '${ids.confirmed}'`,
@@ -474,36 +474,36 @@ describe('a price that changes', () => {
     ['while the order was placed: it may have been read before', '1 hour', []],
     ['before the order was placed', '61 minutes', ['I15']],
   ])('%s', async (_title, ago, violated) => {
-    await ledger.plant('catalog', `INSERT INTO product_prices VALUES (1, 44000, 'UAH', now() - interval '${ago}')`);
+    await ledger.alter('catalog', `INSERT INTO product_prices VALUES (1, 44000, 'UAH', now() - interval '${ago}')`);
     expect(violatedOf(await ledger.audit())).toEqual(violated);
   });
 
   it('is recorded by the database, whoever changes it', async () => {
-    await ledger.plant('catalog', 'UPDATE products SET price_kopiykas = price_kopiykas + 1 WHERE id = 1');
-    await ledger.plant('catalog', 'UPDATE products SET price_kopiykas = price_kopiykas - 1 WHERE id = 1');
+    await ledger.alter('catalog', 'UPDATE products SET price_kopiykas = price_kopiykas + 1 WHERE id = 1');
+    await ledger.alter('catalog', 'UPDATE products SET price_kopiykas = price_kopiykas - 1 WHERE id = 1');
     expect((await ledger.audit()).invariants.find(({ id }) => id === 'I15')?.evidence).toContain('14 prices');
   });
 });
 
 describe('work in flight is not a violation while it has time', () => {
   it('a saga that began just now', async () => {
-    await ledger.plant('orders', `${newOrder} now())`);
+    await ledger.alter('orders', `${newOrder} now())`);
     const report = await ledger.audit();
     expect(report).toMatchObject({ verdict: 'ok', settled: false, waitingFor: '1 open sagas' });
     expect(report.invariants.find(({ id }) => id === 'I1')?.inFlight).toBe(1);
   });
 
   it('a shipment has 15 s while messages are on their way, and none once the queue is empty', async () => {
-    await ledger.plant('orders', `UPDATE outbox SET published_at = now() WHERE order_id = '${ids.confirmed}'`);
-    await ledger.plant(
+    await ledger.alter('orders', `UPDATE outbox SET published_at = now() WHERE order_id = '${ids.confirmed}'`);
+    await ledger.alter(
       'shipping',
       `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'; DELETE FROM inbox WHERE order_id = '${ids.confirmed}'`,
     );
     await ledger.publish('queue', 1);
     expect((await ledger.audit()).verdict).toBe('ok');
     await ledger.reset();
-    await ledger.plant('orders', `UPDATE outbox SET published_at = now() WHERE order_id = '${ids.confirmed}'`);
-    await ledger.plant(
+    await ledger.alter('orders', `UPDATE outbox SET published_at = now() WHERE order_id = '${ids.confirmed}'`);
+    await ledger.alter(
       'shipping',
       `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'; DELETE FROM inbox WHERE order_id = '${ids.confirmed}'`,
     );
@@ -511,9 +511,9 @@ describe('work in flight is not a violation while it has time', () => {
   });
 
   it('is waited for until it has ended', async () => {
-    await ledger.plant('orders', `${newOrder} now())`);
+    await ledger.alter('orders', `${newOrder} now())`);
     const auditing = ledger.audit({ settleMs: 10_000 });
-    await ledger.plant('orders', `DELETE FROM orders WHERE id = '${ids.nobody}'`);
+    await ledger.alter('orders', `DELETE FROM orders WHERE id = '${ids.nobody}'`);
     await expect(auditing).resolves.toMatchObject({ verdict: 'ok', settled: true });
   });
 });
@@ -527,7 +527,7 @@ describe('queues', () => {
   });
 
   it('messages that nobody takes are not excused by events that were published just now and received', async () => {
-    await ledger.plant('orders', 'UPDATE outbox SET published_at = now()');
+    await ledger.alter('orders', 'UPDATE outbox SET published_at = now()');
     await ledger.publish('queue', 2);
     const report = await ledger.audit();
     expect(violatedOf(report)).toEqual(['I9']);
@@ -535,8 +535,8 @@ describe('queues', () => {
   });
 
   it('messages that came after everything had settled are excused by younger orders only', async () => {
-    await ledger.plant('orders', 'UPDATE outbox SET published_at = now()');
-    await ledger.plant('shipping', 'DELETE FROM inbox');
+    await ledger.alter('orders', 'UPDATE outbox SET published_at = now()');
+    await ledger.alter('shipping', 'DELETE FROM inbox');
     const looks = [0, 2].map((ready) => [
       { name: 'shipping.order-confirmed', ready, unacknowledged: 0, consumers: 1 },
       { name: 'shipping.dead-letters', ready: 0, unacknowledged: 0, consumers: 0 },
@@ -576,7 +576,7 @@ describe('metrics', () => {
   );
 
   it('a gauge that is 0 while a row waits is found', async () => {
-    await ledger.plant('orders', `UPDATE outbox SET published_at = NULL WHERE order_id = '${ids.confirmed}'`);
+    await ledger.alter('orders', `UPDATE outbox SET published_at = NULL WHERE order_id = '${ids.confirmed}'`);
     const result = await ledger.audit();
     expect(violatedOf(result)).toEqual(['I6', 'I11']);
     expect(violationsOf(result)[1]?.detail).toBe('orders-1 (1): shop.outbox.pending is 0, 1 rows are unpublished');
@@ -689,7 +689,7 @@ describe('what clients were told', () => {
 
 describe('the scope', () => {
   it('of one order sees that order only', async () => {
-    await ledger.plant('payments', `DELETE FROM payments WHERE order_id = '${ids.confirmed}'`);
+    await ledger.alter('payments', `DELETE FROM payments WHERE order_id = '${ids.confirmed}'`);
     expect((await ledger.audit({ scope: { orderId: ids.alsoConfirmed } })).verdict).toBe('ok');
     expect(violatedOf(await ledger.audit({ scope: { orderId: ids.confirmed } }))).toEqual(['I4']);
   });
@@ -699,7 +699,7 @@ describe('the scope', () => {
   });
 
   it('since a time leaves older orders out, and what belongs to them', async () => {
-    await ledger.plant(
+    await ledger.alter(
       'payments',
       `DELETE FROM payments WHERE order_id = '${ids.confirmed}'; UPDATE payments SET created_at = now()`,
     );
@@ -719,7 +719,7 @@ describe('what was wrong before a run', () => {
   const resultOf = ({ invariants }: AuditReport, id: string) => invariants.find((result) => result.id === id);
 
   it('is told apart and not held against the run, what came with it is', async () => {
-    await ledger.plant('payments', orphan(ids.nobody));
+    await ledger.alter('payments', orphan(ids.nobody));
     const before = await auditBefore(ledger.target);
     expect(describeBefore(before)).toBe('I4 money charged equals orders confirmed (1 violation)');
     const clean = await afterwards(before);
@@ -730,36 +730,36 @@ describe('what was wrong before a run', () => {
       preExisting: [{ orderId: ids.nobody }],
       evidence: expect.stringContaining('1 violation from before'),
     });
-    await ledger.plant('payments', orphan(other));
+    await ledger.alter('payments', orphan(other));
     const spoilt = await afterwards(before);
     expect(violatedOf(spoilt)).toEqual(['I4']);
     expect(violationsOf(spoilt)).toMatchObject([{ orderId: other }]);
   });
 
   it('a sum that is otherwise wrong afterwards is unknown', async () => {
-    await ledger.plant('stock', 'UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 7');
+    await ledger.alter('stock', 'UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 7');
     const before = await auditBefore(ledger.target);
     expect((await afterwards(before)).verdict).toBe('ok');
-    await ledger.plant('stock', 'UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 7');
+    await ledger.alter('stock', 'UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 7');
     expect(resultOf(await afterwards(before), 'I5')).toMatchObject({
       verdict: 'unknown',
       evidence: expect.stringContaining('otherwise wrong than before: product 7'),
     });
-    await ledger.plant('stock', 'UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 8');
+    await ledger.alter('stock', 'UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 8');
     expect(violationsOf(await afterwards(before))).toMatchObject([{ subject: 'product 8' }]);
   });
 
   it('of one invariant excuses no other', async () => {
-    await ledger.plant('payments', orphan(ids.nobody));
+    await ledger.alter('payments', orphan(ids.nobody));
     const before = await auditBefore(ledger.target);
-    await ledger.plant('shipping', `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'`);
+    await ledger.alter('shipping', `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'`);
     expect(violatedOf(await afterwards(before))).toEqual(['I7']);
   });
 
   it('is nothing when everything balanced', async () => {
     const before = await auditBefore(ledger.target);
     expect(describeBefore(before)).toBe('');
-    await ledger.plant('payments', orphan(ids.nobody));
+    await ledger.alter('payments', orphan(ids.nobody));
     expect(violatedOf(await afterwards(before))).toEqual(['I4']);
   });
 });
@@ -797,7 +797,7 @@ describe('missing evidence', () => {
   });
 
   it('a violation outweighs missing evidence', async () => {
-    await ledger.plant('shipping', `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'`);
+    await ledger.alter('shipping', `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'`);
     const target = {
       ...ledger.target,
       telemetry: { ...ledger.target.telemetry, metrics: () => Promise.reject(new Error('away')) },

@@ -1,4 +1,4 @@
-import type { PlantName } from '@shop/kit/plants.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { DatabaseName, PlatformConnection } from '../platform/connection.ts';
 import { type QueueDepth, rabbitmqQueues } from '../providers/rabbitmq/queues.ts';
 import { openShopDatabases, type ShopDatabases } from '../shop/databases.ts';
@@ -20,7 +20,7 @@ export interface AuditTarget extends AsyncDisposable {
   /** Instances of the services that are meant to run: `orders-1`. */
   readonly instances: readonly string[];
   /** Known bugs that were put back into its services. */
-  readonly plants: readonly PlantName[];
+  readonly seededBugs: readonly SeededBugName[];
   /** What faults have left; undefined where no supervisor looks after what is audited. */
   readonly clean?: () => Promise<CleanFacts>;
   /** How often each instance crashed and was started again. */
@@ -45,7 +45,7 @@ export function openTarget(connection: PlatformConnection): AuditTarget {
     telemetry: createBackend(connection.telemetryUrl),
     startedAt: Date.parse(state.startedAt),
     instances: state.instances.filter(({ kind }) => kind === 'service').map(({ name }) => name),
-    plants: state.plants ?? [],
+    seededBugs: state.seededBugs ?? [],
     clean: () => readClean(connection),
     crashes: Object.fromEntries(state.instances.map(({ name, restarts, crashes = restarts }) => [name, crashes])),
     [Symbol.asyncDispose]: () => databases[Symbol.asyncDispose](),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { plants } from '@shop/kit/plants.ts';
+import { seededBugs } from '@shop/kit/seeded-bugs.ts';
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
 import { serviceNames } from '../topology/services.ts';
@@ -25,8 +25,8 @@ describe('docs/chaos.md', () => {
     expect(documented).toEqual(places);
   });
 
-  it('has every planted bug', () => {
+  it('has every seeded bug', () => {
     const names = rows.map(([, name]) => name?.replaceAll('`', ''));
-    for (const name of Object.keys(plants)) expect(names).toContain(name);
+    for (const name of Object.keys(seededBugs)) expect(names).toContain(name);
   });
 });

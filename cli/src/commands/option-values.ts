@@ -1,4 +1,4 @@
-import { isPlantName, type PlantName, plants } from '@shop/kit/plants.ts';
+import { isSeededBugName, type SeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
 import { InvalidArgumentError } from 'commander';
 import { componentWays } from '../providers/component.ts';
 import { toolWays } from '../providers/tool.ts';
@@ -70,9 +70,9 @@ function parseWays(
 }
 
 /** `no-inbox`, several times or separated by commas. */
-export function parsePlantNames(text: string, earlier: readonly PlantName[] = []): readonly PlantName[] {
+export function parseSeededBugNames(text: string, earlier: readonly SeededBugName[] = []): readonly SeededBugName[] {
   const names = text.split(',').map((name) => {
-    if (!isPlantName(name)) throw new InvalidArgumentError(`known bugs are ${Object.keys(plants).join(', ')}`);
+    if (!isSeededBugName(name)) throw new InvalidArgumentError(`seeded bugs are ${Object.keys(seededBugs).join(', ')}`);
     return name;
   });
   return [...new Set([...earlier, ...names])];

@@ -71,7 +71,7 @@ export interface RunRecord extends RecordTime {
   /** Versions. */
   readonly shopctl: string;
   readonly node: string;
-  readonly plants: readonly string[];
+  readonly seededBugs: readonly string[];
 }
 
 export interface PhaseRecord extends RecordTime {

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await ledger.reset();
-  await ledger.plant('orders', "UPDATE orders SET idempotency_key = 'load-1-whole-' || left(id::text, 1)");
+  await ledger.alter('orders', "UPDATE orders SET idempotency_key = 'load-1-whole-' || left(id::text, 1)");
 });
 
 const statusOf = { 1: 'Confirmed', 2: 'Confirmed', 3: 'Cancelled', 4: 'Cancelled', 5: 'Cancelled' };
@@ -37,12 +37,12 @@ const records = Object.values(ids)
 
 /** Cancelled for want of stock: nothing but the order itself, and stock's refusal. */
 async function placeAnOrder(key: string): Promise<void> {
-  await ledger.plant(
+  await ledger.alter(
     'stock',
     `INSERT INTO reservations (order_id, reserve_key, state, lines, insufficient_product_ids)
      VALUES ('${ids.nobody}', '${ids.nobody}:reserve', 'insufficient', '[]', '{10}')`,
   );
-  await ledger.plant(
+  await ledger.alter(
     'orders',
     `INSERT INTO orders (id, customer, lines, total_kopiykas, currency, status, reason, state, open, owner, idempotency_key, decided_at)
      SELECT '${ids.nobody}', customer, lines, total_kopiykas, currency, status, reason, state, open, owner, '${key}', now()
@@ -96,7 +96,7 @@ describe('an order that appears while the audit settles', () => {
 
 describe('what was found out about keys', () => {
   it('is kept when the audit breaks off', async () => {
-    await ledger.plant('orders', 'ALTER TABLE orders DROP CONSTRAINT orders_idempotency_key_key');
+    await ledger.alter('orders', 'ALTER TABLE orders DROP CONSTRAINT orders_idempotency_key_key');
     await placeAnOrder('load-1-whole-1');
     const options = { runId: 'load-1', folder, records, before: undefined };
     const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
-import type { PlantName } from '@shop/kit/plants.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { CliError } from '../errors.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { lockHolder } from '../process/project-lock.ts';
@@ -24,7 +24,7 @@ export interface UpRequest {
   /** Where the gateway listens; absent: as before, 8080 or the next free one at first. */
   readonly port?: number;
   /** Known bugs to put back into services; absent means none, also where there were some. */
-  readonly plants?: readonly PlantName[];
+  readonly seededBugs?: readonly SeededBugName[];
   /** Readiness limit in ms. */
   readonly waitTimeoutMs: number;
 }

@@ -1,4 +1,4 @@
-import type { PlantName } from '@shop/kit/plants.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import type { EdgeState } from './state.ts';
 import type { Unit } from './unit.ts';
@@ -14,7 +14,7 @@ export interface PlanRequest {
   /** Where the gateway listens; absent: as before, 8080 or the next free one at first. */
   readonly port?: number;
   /** Known bugs to put back; absent means none. */
-  readonly plants?: readonly PlantName[];
+  readonly seededBugs?: readonly SeededBugName[];
 }
 
 /** Everything that should run, ready to be carried out. */
@@ -27,7 +27,7 @@ export interface Plan {
   readonly direct: boolean;
   readonly runtime: RuntimeKind;
   /** Known bugs that its services have; absent means none. */
-  readonly plants?: readonly PlantName[];
+  readonly seededBugs?: readonly SeededBugName[];
   readonly warnings: readonly string[];
 }
 

@@ -115,7 +115,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     replicas: platform.replicas,
     faults: extension?.activeFaults() ?? [],
     failpoints: options.failpoints ?? false,
-    plants: platform.plan?.plants ?? [],
+    seededBugs: platform.plan?.seededBugs ?? [],
   });
   current = snapshot;
 

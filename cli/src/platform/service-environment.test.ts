@@ -59,12 +59,14 @@ describe("a service's environment", () => {
     expect(passed).not.toHaveProperty('NODE_OPTIONS');
   });
 
-  it('names the known bugs of this service only', () => {
-    const plants = ['no-inbox', 'retry-declined', 'breaker-counts-402'];
-    expect(environmentOf('orders', { plants }).SHOP_PLANT).toBe('retry-declined,breaker-counts-402');
-    expect(environmentOf('shipping', { plants }).SHOP_PLANT).toBe('no-inbox');
-    expect(environmentOf('gateway', { plants })).not.toHaveProperty('SHOP_PLANT');
-    expect(environmentOf('orders', { env: { SHOP_PLANT: 'retry-declined' } })).not.toHaveProperty('SHOP_PLANT');
+  it('names the seeded bugs of this service only', () => {
+    const seededBugs = ['no-inbox', 'retry-declined', 'breaker-counts-402'];
+    expect(environmentOf('orders', { seededBugs }).SHOP_SEEDED_BUGS).toBe('retry-declined,breaker-counts-402');
+    expect(environmentOf('shipping', { seededBugs }).SHOP_SEEDED_BUGS).toBe('no-inbox');
+    expect(environmentOf('gateway', { seededBugs })).not.toHaveProperty('SHOP_SEEDED_BUGS');
+    expect(environmentOf('orders', { env: { SHOP_SEEDED_BUGS: 'retry-declined' } })).not.toHaveProperty(
+      'SHOP_SEEDED_BUGS',
+    );
   });
 
   it('reaches a broker that is not ours through its proxy, with the account of its URL', () => {

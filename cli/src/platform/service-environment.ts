@@ -1,5 +1,5 @@
 import { flags } from '@shop/kit/flag-names.ts';
-import { type PlantName, plants } from '@shop/kit/plants.ts';
+import { type SeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
 import type { Address } from '../providers/component.ts';
 import type { Secrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';
@@ -22,7 +22,7 @@ export interface ServicePlace {
   /** Where feature flags are switched; the services that ask for one are told. */
   readonly flagFile?: string | undefined;
   /** Known bugs that are put back; a service is told its own. */
-  readonly plants?: readonly PlantName[] | undefined;
+  readonly seededBugs?: readonly SeededBugName[] | undefined;
   /** Where a few variables are passed on from. */
   readonly env: NodeJS.ProcessEnv;
 }
@@ -44,7 +44,7 @@ export function serviceEnvironment(place: ServicePlace): Record<string, string> 
     NODE_COMPILE_CACHE: compileCacheDir,
     ...(place.failpointDir !== undefined && { FAILPOINT_DIR: place.failpointDir }),
     ...flagVariable(place),
-    ...plantVariable(place),
+    ...seededBugsVariable(place),
     OTEL_SERVICE_NAME: definition.name,
     OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${instance}`,
     OTEL_EXPORTER_OTLP_ENDPOINT: telemetryUrl,
@@ -62,9 +62,9 @@ function flagVariable({ definition, flagFile }: ServicePlace): Record<string, st
   return asks && flagFile !== undefined ? { FLAGS_FILE: flagFile } : {};
 }
 
-function plantVariable({ definition, plants: names = [] }: ServicePlace): Record<string, string> {
-  const own = names.filter((name) => plants[name].service === definition.name);
-  return own.length === 0 ? {} : { SHOP_PLANT: own.join(',') };
+function seededBugsVariable({ definition, seededBugs: names = [] }: ServicePlace): Record<string, string> {
+  const own = names.filter((name) => seededBugs[name].service === definition.name);
+  return own.length === 0 ? {} : { SHOP_SEEDED_BUGS: own.join(',') };
 }
 
 function edgeVariables(place: ServicePlace): Record<string, string> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { PlantName } from '@shop/kit/plants.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createJaegerRelay, type JaegerRelay } from '../otlp/jaeger-relay.ts';
@@ -140,7 +140,7 @@ function keepJaeger(
 }
 
 async function planShop(planning: Planning, request: PlanRequest): Promise<Plan> {
-  const plants = allowedPlants(request, planning.env);
+  const seededBugs = allowedSeededBugs(request, planning.env);
   const runtime = await runtimeOf(request, planning);
   const wanted = wantedNodes(request.services);
   const wantedServices = services.filter(({ name }) => wanted.has(name));
@@ -194,7 +194,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
         ports: own,
         proxied: proxy !== undefined,
         externalBrokerUrl: rabbitmq?.externalUrl,
-        plants,
+        seededBugs,
         endpointsOf: (edge) => (endpoints.get(edge) ?? []).map(({ address }) => address),
       }),
     ),
@@ -207,7 +207,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     ...(proxyUrl !== undefined && { toxiproxyUrl: proxyUrl }),
     direct: proxy === undefined,
     runtime: runtime.kind,
-    plants,
+    seededBugs,
     warnings: [
       ...(typeof toxiproxy === 'string' ? [toxiproxy] : []),
       ...(wanted.has('gateway') ? movedGateway({ gatewayPort, gatewayBefore, asked: request.port }) : []),
@@ -227,13 +227,13 @@ function runtimeOf({ runtime = 'process' }: PlanRequest, { project, registry, en
   return runtime === 'docker' ? dockerRuntime(project, env) : processRuntime(project, registry);
 }
 
-/** Throws CliError (3) for known bugs where failpoints are not enabled: a platform for use has neither. */
-function allowedPlants({ plants = [] }: PlanRequest, env: NodeJS.ProcessEnv): readonly PlantName[] {
-  if (plants.length === 0 || hasFailpoints(env)) return plants;
+/** Throws CliError (3) for seeded bugs where failpoints are not enabled: a platform for use has neither. */
+function allowedSeededBugs({ seededBugs = [] }: PlanRequest, env: NodeJS.ProcessEnv): readonly SeededBugName[] {
+  if (seededBugs.length === 0 || hasFailpoints(env)) return seededBugs;
   throw new CliError({
-    what: `${plants.join(', ')} cannot be planted`,
-    why: 'known bugs are put back only into a platform that was started with failpoints',
-    next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up --plant ..."',
+    what: `${seededBugs.join(', ')} cannot be seeded`,
+    why: 'seeded bugs need a platform that was started with failpoints',
+    next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up --seed-bug ..."',
     exitCode: exitCodes.unavailable,
   });
 }
@@ -318,7 +318,7 @@ interface ServiceUnitOptions {
   readonly ports: Readonly<Record<string, number>>;
   readonly proxied: boolean;
   readonly externalBrokerUrl: string | undefined;
-  readonly plants: readonly PlantName[];
+  readonly seededBugs: readonly SeededBugName[];
   readonly endpointsOf: (edge: Edge) => readonly Address[];
 }
 
@@ -336,7 +336,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     compileCacheDir: join(project.cacheDir, 'compile-cache'),
     flagFile: flagFile(flagFolder(project)),
     failpointDir: hasFailpoints(planning.env) ? failpointFolder(project) : undefined,
-    plants: options.plants,
+    seededBugs: options.seededBugs,
     env: planning.env,
   });
   const source = await runtime.source(definition);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { PlantName } from '@shop/kit/plants.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { CliError, messageOf } from '../errors.ts';
 import type { ProcessIdentity } from '../process/process-identity.ts';
 import { writePrivateFile } from '../providers/private-file.ts';
@@ -109,7 +109,7 @@ export interface PlatformState {
   /** True when failpoints can be armed in its services. A supervisor of an older build does not say. */
   readonly failpoints?: boolean;
   /** Known bugs that were put back into its services. A supervisor of an older build does not say. */
-  readonly plants?: readonly PlantName[];
+  readonly seededBugs?: readonly SeededBugName[];
 }
 
 /** The door of a service that speaks HTTP: stock has one for health beside its gRPC door. */

@@ -15,7 +15,7 @@ import { countPendingRows, findRows, listPendingRows, listPublishedRows, unpubli
 import { stuckReasons } from './stuck.ts';
 
 /*
- * The statements against the real schema and the real operator role: plants rows as the services would write them, as
+ * The statements against the real schema and the real operator role: inserts rows as the services would write them, as
  * their owner, and reads them as the command line does.
  */
 
@@ -32,14 +32,14 @@ let databases: ShopDatabases;
 
 beforeAll(async () => {
   const made = await Promise.all(used.map(async (name) => [name, await createDatabase(name)] as const));
-  await Promise.all(made.map(([name, database]) => plant(database, rows[name] ?? '')));
+  await Promise.all(made.map(([name, database]) => insertRows(database, rows[name] ?? '')));
   urls = Object.fromEntries(made.map(([name, { operatorUrl }]) => [name, operatorUrl])) as typeof urls;
   databases = openShopDatabases(urls);
 }, START_TIMEOUT_MS);
 
 afterAll(() => databases?.[Symbol.asyncDispose]());
 
-async function plant({ ownerUrl }: TestDatabase, sql: string): Promise<void> {
+async function insertRows({ ownerUrl }: TestDatabase, sql: string): Promise<void> {
   const { hostname, port, username, password, pathname } = new URL(ownerUrl);
   const login = { host: hostname, port: Number(port), user: username, password: decodeURIComponent(password) };
   await withClient({ ...login, database: pathname.slice(1) }, (client) => client.query(sql));

@@ -7,8 +7,8 @@ import {
   url,
 } from '@shop/kit/config.ts';
 import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
-import { type PlantName, parsePlants } from '@shop/kit/plants.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
+import { parseSeededBugs, type SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { Type } from 'typebox';
 
 const schema = Type.Object({
@@ -39,7 +39,7 @@ export interface OrdersConfig {
   readonly stock: { readonly addresses: readonly string[]; readonly limits: EdgeLimits };
   readonly failpointDir: string | undefined;
   readonly flagsFile: string | undefined;
-  readonly plants: ReadonlySet<PlantName>;
+  readonly seededBugs: ReadonlySet<SeededBugName>;
 }
 
 /** Throws ConfigError naming every wrong variable. */
@@ -59,6 +59,6 @@ export function loadConfig(env: NodeJS.ProcessEnv): OrdersConfig {
     stock: { addresses: parseList(values.STOCK_ADDRESSES), limits: loadEdge('orders-stock', env) },
     failpointDir: values.FAILPOINT_DIR,
     flagsFile: values.FLAGS_FILE,
-    plants: parsePlants('orders', values),
+    seededBugs: parseSeededBugs('orders', values),
   };
 }

@@ -4,25 +4,25 @@ import { openFlags } from '@shop/kit/flags.ts';
 import { createHttpClient } from '@shop/kit/http-client.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
-import { warnOfPlants } from '@shop/kit/plants.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { startRetention } from '@shop/kit/retention.ts';
+import { warnOfSeededBugs } from '@shop/kit/seeded-bugs.ts';
 import { createOrders } from './app.ts';
 import { createCatalog } from './catalog-client.ts';
 import { loadConfig } from './config.ts';
 import { purgePublished } from './outbox.ts';
 import { openOwnership } from './ownership.ts';
 import { createPayments } from './payments-client.ts';
-import { createPlanting } from './planted/planted.ts';
 import { openPublisher } from './publisher.ts';
+import { createSeededBugs } from './seeded-bugs/seeded-bugs.ts';
 import { createStock, createStockReplica } from './stock-client.ts';
 
 await runService('orders', process.env, async () => {
   const config = loadConfig(process.env);
   const { instance, catalog, payments, stock } = config;
   const logger = createLogger({ service: 'orders', instance, level: config.logLevel });
-  const planting = createPlanting(config.plants, { folder: config.failpointDir });
-  warnOfPlants(config.plants, logger);
+  const bugs = createSeededBugs(config.seededBugs, { folder: config.failpointDir });
+  warnOfSeededBugs(config.seededBugs, logger);
 
   using flags = await openFlags(config.flagsFile, logger);
   await using database = openDatabase({ ...config.database, applicationName: instance, logger });
@@ -37,37 +37,32 @@ await runService('orders', process.env, async () => {
     url: config.brokerUrl,
     logger,
     instance,
-    isMandatory: planting.isMandatory,
+    isMandatory: bugs.isMandatory,
   });
   await using catalogClient = createHttpClient('orders-catalog', catalog.origins);
   await using paymentsClient = createHttpClient('orders-payments', payments.origins);
   using open = new DisposableStack();
   const stockReplicas = stock.addresses.map((address) => open.use(createStockReplica(address)));
-  using catalogPolicy = createCallPolicy(
-    'orders-catalog',
-    planting.limits(catalog.limits),
-    logger,
-    catalogClient.replicas,
-  );
+  using catalogPolicy = createCallPolicy('orders-catalog', bugs.limits(catalog.limits), logger, catalogClient.replicas);
   using paymentsPolicy = createCallPolicy(
     'orders-payments',
-    planting.limits(payments.limits),
+    bugs.limits(payments.limits),
     logger,
     paymentsClient.replicas,
   );
-  using stockPolicy = createCallPolicy('orders-stock', planting.limits(stock.limits), logger, stockReplicas);
+  using stockPolicy = createCallPolicy('orders-stock', bugs.limits(stock.limits), logger, stockReplicas);
 
   const orders = createOrders({
-    database: planting.database(database, publisher),
+    database: bugs.database(database, publisher),
     ownership,
     publisher,
-    catalog: planting.catalog(createCatalog(catalogClient, catalogPolicy)),
-    payments: createPayments(planting.paymentsClient(paymentsClient), planting.paymentsPolicy(paymentsPolicy)),
+    catalog: bugs.catalog(createCatalog(catalogClient, catalogPolicy)),
+    payments: createPayments(bugs.paymentsClient(paymentsClient), bugs.paymentsPolicy(paymentsPolicy)),
     stock: createStock(stockPolicy),
     logger,
     failpoint: createFailpoints('orders', config.failpointDir),
     flags,
-    metrics: planting.metrics,
+    metrics: bugs.metrics,
   });
   await orders.server.listen(config.http);
   await serveUntilSignal({ ...config, logger, drain: () => orders.drain() });

@@ -116,7 +116,7 @@ describe('the publisher', () => {
     error.mockRestore();
   });
 
-  it('asks for a route with the planted bug mandatory-unbound, which is then returned', async () => {
+  it('asks for a route with the seeded bug mandatory-unbound, which is then returned', async () => {
     const { publisher, channels, connect } = await aPublisher({ isMandatory: true });
     await connect();
     const done = publisher.publish(row);

@@ -36,7 +36,7 @@ export async function openPublisher(options: {
   url: string;
   logger: Logger;
   instance: string;
-  /** Plant `mandatory-unbound`: a message without a queue comes back. */
+  /** Seeded bug `mandatory-unbound`: a message without a queue comes back. */
   isMandatory?: boolean;
 }): Promise<Publisher> {
   const { logger, isMandatory = false } = options;

@@ -4,13 +4,13 @@ import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
-import { parsePlants, warnOfPlants } from '@shop/kit/plants.ts';
+import { parseSeededBugs, warnOfSeededBugs } from '@shop/kit/seeded-bugs.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createPayments } from './payments.ts';
-import { chargingAgain } from './planted/charged-twice.ts';
-import { chargingEveryTime } from './planted/no-idempotency-key.ts';
 import { createPaymentStore } from './repository.ts';
+import { chargingAgain } from './seeded-bugs/charged-twice.ts';
+import { chargingEveryTime } from './seeded-bugs/no-idempotency-key.ts';
 
 await runService('payments', process.env, async () => {
   const config = loadConfig(process.env);
@@ -22,12 +22,12 @@ await runService('payments', process.env, async () => {
     applicationName: instance,
     logger,
   });
-  const plants = parsePlants('payments', config);
-  warnOfPlants(plants, logger);
+  const seededBugs = parseSeededBugs('payments', config);
+  warnOfSeededBugs(seededBugs, logger);
   const failpoint = createFailpoints('payments', config.FAILPOINT_DIR);
   const real = createPayments(createPaymentStore(database), failpoint);
-  const once = plants.has('charged-twice') ? chargingAgain(real, database) : real;
-  const payments = plants.has('no-idempotency-key') ? chargingEveryTime(once, database) : once;
+  const once = seededBugs.has('charged-twice') ? chargingAgain(real, database) : real;
+  const payments = seededBugs.has('no-idempotency-key') ? chargingEveryTime(once, database) : once;
   const health = createHealth({ database: () => database.ping() });
   const server = createApp({ payments, health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });

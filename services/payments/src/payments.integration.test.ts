@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 import { type Charge, PAYMENT_LIMIT_KOPIYKAS } from './payment.ts';
 import { createPayments, type Payments } from './payments.ts';
-import { chargingAgain } from './planted/charged-twice.ts';
-import { chargingEveryTime } from './planted/no-idempotency-key.ts';
 import { createPaymentStore } from './repository.ts';
+import { chargingAgain } from './seeded-bugs/charged-twice.ts';
+import { chargingEveryTime } from './seeded-bugs/no-idempotency-key.ts';
 
 const logger = createLogger({ service: 'payments', instance: 'payments-test', level: 'silent' });
 let database: Database;
@@ -171,31 +171,31 @@ describe('what is done to the money', () => {
   });
 });
 
-describe('the planted bug no-idempotency-key', () => {
+describe('the seeded bug no-idempotency-key', () => {
   it('charges twice what is sent twice; without it once', async () => {
     const charge = aCharge();
     await payments.charge(charge);
     await payments.charge(charge);
     expect((await payments.find(charge.orderId))?.amount).toBe(charge.amount);
 
-    const planted = chargingEveryTime(payments, database);
+    const seeded = chargingEveryTime(payments, database);
     const again = aCharge();
-    expect(await planted.charge(again)).toEqual({ outcome: 'accepted', first: true });
-    expect((await planted.find(again.orderId))?.amount).toBe(again.amount);
-    expect(await planted.charge(again)).toEqual({ outcome: 'accepted', first: true });
-    expect((await planted.find(again.orderId))?.amount).toBe(2 * again.amount);
+    expect(await seeded.charge(again)).toEqual({ outcome: 'accepted', first: true });
+    expect((await seeded.find(again.orderId))?.amount).toBe(again.amount);
+    expect(await seeded.charge(again)).toEqual({ outcome: 'accepted', first: true });
+    expect((await seeded.find(again.orderId))?.amount).toBe(2 * again.amount);
     expect(await effects(again)).toEqual(['charge 45000', 'charge 45000']);
   });
 });
 
-describe('the planted bug charged-twice', () => {
+describe('the seeded bug charged-twice', () => {
   it('charges twice what is sent twice and writes it once', async () => {
-    const planted = chargingAgain(payments, database);
+    const seeded = chargingAgain(payments, database);
     const charge = aCharge();
-    expect(await planted.charge(charge)).toEqual({ outcome: 'accepted', first: true });
+    expect(await seeded.charge(charge)).toEqual({ outcome: 'accepted', first: true });
     expect(await effects(charge)).toEqual(['charge 45000']);
-    expect(await planted.charge(charge)).toEqual({ outcome: 'accepted', first: false });
+    expect(await seeded.charge(charge)).toEqual({ outcome: 'accepted', first: false });
     expect(await effects(charge)).toEqual(['charge 45000', 'charge 45000']);
-    expect((await planted.find(charge.orderId))?.amount).toBe(charge.amount);
+    expect((await seeded.find(charge.orderId))?.amount).toBe(charge.amount);
   });
 });

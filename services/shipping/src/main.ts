@@ -4,15 +4,15 @@ import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
-import { parsePlants, warnOfPlants } from '@shop/kit/plants.ts';
 import { startRetention } from '@shop/kit/retention.ts';
+import { parseSeededBugs, warnOfSeededBugs } from '@shop/kit/seeded-bugs.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { openConsumer } from './consumer.ts';
 import { backOffs } from './delivery.ts';
 import { createMessageCounter } from './metrics.ts';
-import { withoutInbox } from './planted/no-inbox.ts';
 import { createShipments, purgeInbox } from './repository.ts';
+import { withoutInbox } from './seeded-bugs/no-inbox.ts';
 
 await runService('shipping', process.env, async () => {
   const config = loadConfig(process.env);
@@ -32,10 +32,10 @@ await runService('shipping', process.env, async () => {
     purge: (limits) => purgeInbox(database, limits),
     logger,
   });
-  const plants = parsePlants('shipping', config);
-  warnOfPlants(plants, logger);
+  const seededBugs = parseSeededBugs('shipping', config);
+  warnOfSeededBugs(seededBugs, logger);
   const real = createShipments(database, failpoint);
-  const shipments = plants.has('no-inbox') ? withoutInbox(real, database) : real;
+  const shipments = seededBugs.has('no-inbox') ? withoutInbox(real, database) : real;
   await using consumer = await openConsumer({
     url: config.BROKER_URL,
     instance,

@@ -3,10 +3,10 @@ import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
-import { parsePlants, warnOfPlants } from '@shop/kit/plants.ts';
+import { parseSeededBugs, warnOfSeededBugs } from '@shop/kit/seeded-bugs.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
-import { forgettingEarlyReleases } from './planted/release-before-reserve-forgotten.ts';
+import { forgettingEarlyReleases } from './seeded-bugs/release-before-reserve-forgotten.ts';
 import { createStock } from './stock.ts';
 
 await runService('stock', process.env, async () => {
@@ -21,10 +21,10 @@ await runService('stock', process.env, async () => {
     logger,
     committed: () => failpoint('C1'),
   });
-  const plants = parsePlants('stock', config);
-  warnOfPlants(plants, logger);
+  const seededBugs = parseSeededBugs('stock', config);
+  warnOfSeededBugs(seededBugs, logger);
   const real = createStock(database, failpoint);
-  const stock = plants.has('release-before-reserve-forgotten') ? forgettingEarlyReleases(real, database) : real;
+  const stock = seededBugs.has('release-before-reserve-forgotten') ? forgettingEarlyReleases(real, database) : real;
   const health = createHealth({ database: () => database.ping() });
   const app = createApp({ stock, health, logger });
   await app.listen({ host: config.HOST, port: config.PORT });

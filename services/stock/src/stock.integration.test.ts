@@ -7,8 +7,8 @@ import { type Database, openDatabase, sql } from '@shop/kit/database.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
-import { forgettingEarlyReleases } from './planted/release-before-reserve-forgotten.ts';
 import { KeyReusedError, type Line, type ReserveRequest } from './reservation.ts';
+import { forgettingEarlyReleases } from './seeded-bugs/release-before-reserve-forgotten.ts';
 import { createStock, type Stock } from './stock.ts';
 
 const logger = createLogger({ service: 'stock', instance: 'stock-test', level: 'silent' });
@@ -166,9 +166,9 @@ describe('calls at once', () => {
   });
 });
 
-describe('the planted bug release-before-reserve-forgotten', () => {
+describe('the seeded bug release-before-reserve-forgotten', () => {
   it('takes units for an order that was released already; without it none', async () => {
-    const [real, planted] = [anOrder(units(1, 2)), anOrder(units(1, 2))];
+    const [real, seeded] = [anOrder(units(1, 2)), anOrder(units(1, 2))];
     const before = (await onHand(1)) as number;
     await release(real);
     expect(await reserve(real)).toEqual({ outcome: 'released' });
@@ -178,8 +178,8 @@ describe('the planted bug release-before-reserve-forgotten', () => {
     const gone = () => {
       throw new Error('the caller has left');
     };
-    expect(await forgetful.release({ orderId: planted.orderId, idempotencyKey: 'k' }, waiting)).toBe(false);
-    expect(await forgetful.reserve(planted, gone)).toEqual({ outcome: 'reserved' });
+    expect(await forgetful.release({ orderId: seeded.orderId, idempotencyKey: 'k' }, waiting)).toBe(false);
+    expect(await forgetful.reserve(seeded, gone)).toEqual({ outcome: 'reserved' });
     expect(await onHand(1)).toBe(before - 2);
   });
 });

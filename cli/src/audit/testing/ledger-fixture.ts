@@ -1,6 +1,6 @@
 /**
  * A shop's ledger in real databases, a real broker and a real telemetry store, in which everything balances: one order of
- * every kind, an hour old. Tests plant one fault and audit.
+ * every kind, an hour old. Tests alter one row and audit.
  */
 
 import {
@@ -132,7 +132,7 @@ export interface LedgerFixture extends AsyncDisposable {
   /** Everything balances again; metrics as given, or as they should be. */
   reset(reports?: readonly Report[]): Promise<void>;
   /** Runs SQL as the owner of a database. */
-  plant(name: Name, text: string): Promise<void>;
+  alter(name: Name, text: string): Promise<void>;
   /** Puts messages into the queue, or among the dead letters. */
   publish(to: 'queue' | 'dead letters', count: number): Promise<void>;
   audit(options?: Partial<AuditOptions>): Promise<AuditReport>;
@@ -167,7 +167,7 @@ export async function openLedgerFixture(): Promise<LedgerFixture> {
     },
     startedAt: Date.now() - 2 * 3_600_000,
     instances: ['orders-1'],
-    plants: [],
+    seededBugs: [],
     crashes: {},
     [Symbol.asyncDispose]: async () => undefined,
   };
@@ -182,7 +182,7 @@ export async function openLedgerFixture(): Promise<LedgerFixture> {
       telemetry = await startOtlpReceiver({ host: '127.0.0.1', port: 0, limits: { staleAfterMs: 30_000 } });
       for (const report of reports) telemetry.metrics.add(metricsData(report), Date.now() - (report.ageMs ?? 0));
     },
-    plant: async (name, text) => void (await owners[name].query(text)),
+    alter: async (name, text) => void (await owners[name].query(text)),
     async publish(to, count) {
       const exchange = to === 'queue' ? EVENTS_EXCHANGE : DEAD_LETTERS_EXCHANGE;
       for (let index = 0; index < count; index++) channel.publish(exchange, 'order.confirmed', Buffer.from('{}'));
@@ -199,7 +199,7 @@ export async function openLedgerFixture(): Promise<LedgerFixture> {
   };
 }
 
-/** The databases refuse most of what tests plant: they take the balanced ledger with their CHECKs, and lose those after it. */
+/** The databases refuse most of what tests alter: they take the balanced ledger with their CHECKs, and lose those after it. */
 async function admitImpossibleRows(owner: pg.Pool, ledger: string): Promise<void> {
   await owner.query(ledger);
   await owner.query(`DO $$ DECLARE one record; BEGIN

@@ -3,7 +3,7 @@ import { renderAudit } from '../../audit/report.ts';
 import type { Scope } from '../../audit/rows.ts';
 import { type AuditTarget, openTarget } from '../../audit/target.ts';
 import type { CommandDeps } from '../../command-context.ts';
-import { describePlants } from '../../platform/planted.ts';
+import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
 import { parseIdPrefix, theOnly } from '../../shop/id-prefix.ts';
 import { connectWithin } from '../connect-within.ts';
 import type { AuditCommandOptions } from './command.ts';
@@ -26,8 +26,10 @@ export async function runAudit(options: AuditCommandOptions, deps: CommandDeps):
     });
     progress.stop();
     const { style } = deps.output;
-    const planted = describePlants(target.plants).map(style.red);
-    deps.output.result({ ...report, plants: target.plants }, () => [...planted, renderAudit(report, style)].join('\n'));
+    const seeded = describeSeededBugs(target.seededBugs).map(style.red);
+    deps.output.result({ ...report, seededBugs: target.seededBugs }, () =>
+      [...seeded, renderAudit(report, style)].join('\n'),
+    );
     process.exitCode = exitCodeOf(report);
   } catch (error) {
     progress.stop();

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_TTL_MS } from '../../chaos/lease.ts';
 import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
 import { durationMs, signedDurationMs, writeDuration } from '../../shared/duration.ts';
-import { parseCount, parsePlantNames, parsePositive } from '../option-values.ts';
+import { parseCount, parsePositive, parseSeededBugNames } from '../option-values.ts';
 
 export interface ChaosInjectOptions extends CommonOptions {
   /** ms. */
@@ -36,7 +36,7 @@ export interface ChaosRunOptions extends CommonOptions {
   readonly seed?: number;
   /** `name=value` */
   readonly set?: readonly string[];
-  readonly plant?: readonly string[];
+  readonly seedBug?: readonly string[];
   readonly dryRun?: boolean;
   readonly keep?: boolean;
   readonly repeat?: number;
@@ -55,7 +55,7 @@ export interface ChaosMatrixOptions extends CommonOptions {
   readonly seed?: number;
   /** ms. */
   readonly budget?: number;
-  readonly plant?: readonly string[];
+  readonly seedBug?: readonly string[];
   readonly dryRun?: boolean;
   readonly fresh?: boolean;
   readonly junit?: string;
@@ -198,7 +198,7 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('-a, --all', 'the whole catalogue')
     .option('--seed <number>', "instead of the file's seed", parseCount)
     .option('--set <name=value>', 'another value for the configuration; may be repeated', collect)
-    .option('--plant <bug>', 'start the services with a known bug; may be repeated', parsePlantNames)
+    .option('--seed-bug <bug>', 'start the services with a seeded bug; may be repeated', parseSeededBugNames)
     .option('--dry-run', 'only say what would be done')
     .option('--fresh', 'on a platform of their own, also when one runs')
     .option('--keep', 'leave the platform of their own running')
@@ -244,7 +244,7 @@ function addMatrix(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('--sample <count>', 'so many cells, chosen by the seed', parsePositive)
     .option('--seed <number>', 'of the order of rounds and boundaries, and of the sample (default: 1)', parseCount)
     .option('--budget <duration>', 'begin nothing that would not end in this time', parseDurationOption)
-    .option('--plant <bug>', 'with a known bug in the services; may be repeated', parsePlantNames)
+    .option('--seed-bug <bug>', 'start the services with a seeded bug; may be repeated', parseSeededBugNames)
     .option('--dry-run', 'only say what would be done')
     .option('--fresh', 'on a platform of its own, also when one runs')
     .option('--junit <file>', 'write JUnit XML, a test case a cell')

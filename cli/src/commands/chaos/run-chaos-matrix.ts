@@ -51,7 +51,7 @@ interface Matrix {
 /** `shopctl chaos matrix`. The exit code is that of the worst cell that was covered. */
 export async function runChaosMatrix(options: ChaosMatrixOptions, deps: CommandDeps): Promise<void> {
   const project = deps.projectFrom(options);
-  const repetition = { seed: options.seed ?? 1, plants: options.plant ?? [] };
+  const repetition = { seed: options.seed ?? 1, seededBugs: options.seedBug ?? [] };
   const selection = { faults: options.fault, targets: options.target, boundaries: options.at?.map(findBoundary) };
   const plan = planMatrix(selection, repetition.seed);
   const rounds = options.sample === undefined ? plan.rounds : sample(plan.rounds, options.sample);
@@ -109,11 +109,11 @@ async function cover(matrix: Matrix): Promise<void> {
 function anyRound({ rounds, repetition }: Matrix): FoundExperiment {
   const { row, boundaries } = rounds[0] as Round;
   const path = boundaries[0]?.path ?? 'request';
-  return found({ row, boundaries, path }, repetition.plants);
+  return found({ row, boundaries, path }, repetition.seededBugs);
 }
 
-function found(spec: RoundSpec, plants: readonly string[]): FoundExperiment {
-  return { file: 'chaos matrix', experiment: roundExperiment(spec, plants) };
+function found(spec: RoundSpec, seededBugs: readonly string[]): FoundExperiment {
+  return { file: 'chaos matrix', experiment: roundExperiment(spec, seededBugs) };
 }
 
 async function runOn(platformProject: Project, matrix: Matrix): Promise<void> {
@@ -139,11 +139,11 @@ async function runRound(spec: RoundSpec, platformProject: Project, matrix: Matri
   const at = spec.boundaries.map(({ name }) => name);
   const words = `${spec.row === undefined ? 'no fault' : rowName(spec.row)} at ${at.join(', ') || 'no boundary'}`;
   const run = await runOne({
-    ...found(spec, repetition.plants),
+    ...found(spec, repetition.seededBugs),
     seed: repetition.seed,
     project,
     platformProject,
-    plants: repetition.plants,
+    seededBugs: repetition.seededBugs,
     interrupted: signal,
     // A round has many steps of which only what is wrong matters; all are in its journal.
     tell: () => undefined,

@@ -45,7 +45,7 @@ export async function runChaosRun(
   deps: CommandDeps,
 ): Promise<void> {
   const project = deps.projectFrom(options);
-  const experiments = (await choose(names, options, project)).map((one) => withPlants(one, options.plant ?? []));
+  const experiments = (await choose(names, options, project)).map((one) => withSeededBugs(one, options.seedBug ?? []));
   if (options.dryRun) return showPlan(experiments, deps);
   await refuseUnwritable(options);
   const unavailable = await unavailableHere(experiments, hostOf(project, deps));
@@ -141,11 +141,14 @@ async function choose(
   return findExperiments(root, { names, tags: tag, settings: Object.fromEntries(set.map(parseSetting)) });
 }
 
-function withPlants(found: FoundExperiment, plants: readonly string[]): FoundExperiment {
-  if (plants.length === 0) return found;
+function withSeededBugs(found: FoundExperiment, seededBugs: readonly string[]): FoundExperiment {
+  if (seededBugs.length === 0) return found;
   const { platform } = found.experiment;
-  const plant = [...new Set([...platform.plant, ...plants])];
-  return { ...found, experiment: { ...found.experiment, platform: { ...platform, failpoints: true, plant } } };
+  const bugs = [...new Set([...platform['seeded-bugs'], ...seededBugs])];
+  return {
+    ...found,
+    experiment: { ...found.experiment, platform: { ...platform, failpoints: true, 'seeded-bugs': bugs } },
+  };
 }
 
 function showPlan(experiments: readonly FoundExperiment[], { output }: CommandDeps): void {
@@ -267,7 +270,7 @@ async function runNext(
     seed,
     project,
     platformProject,
-    plants: experiment.platform.plant,
+    seededBugs: experiment.platform['seeded-bugs'],
     interrupted: deps.signal,
     tell: narrate(output),
   });

@@ -5,7 +5,7 @@ import { formatTable } from '../../output/table.ts';
 import { formatBytes, formatDuration } from '../../output/units.ts';
 import { cutText } from '../../output/wrap.ts';
 import { createControlClient } from '../../platform/control-client.ts';
-import { describePlants } from '../../platform/planted.ts';
+import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
 import type { ActiveFault, InstanceState, InstanceStatus, PlatformState } from '../../platform/state.ts';
 import { unknownService } from '../../platform/unknown-service.ts';
 
@@ -48,7 +48,7 @@ function describe(state: PlatformState, { style, columns }: Pick<Output, 'style'
       ]),
     ),
     `memory of the services: ${formatBytes(memory)}`,
-    ...describePlants(state.plants).map(style.red),
+    ...describeSeededBugs(state.seededBugs).map(style.red),
     ...faultLine(state.faults, style),
     ...reasons(state.instances),
   ].join('\n\n');

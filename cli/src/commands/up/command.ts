@@ -1,8 +1,8 @@
-import type { PlantName } from '@shop/kit/plants.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { type Command, Option } from 'commander';
 import { type CommandDeps, type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
 import { type RuntimeKind, runtimeKinds } from '../../platform/service-runtime.ts';
-import { parsePlantNames, parsePort, parseProviders, parseReplicas, parseSeconds } from '../option-values.ts';
+import { parsePort, parseProviders, parseReplicas, parseSeconds, parseSeededBugNames } from '../option-values.ts';
 
 export interface UpOptions extends CommonOptions {
   /** Seconds. */
@@ -12,7 +12,7 @@ export interface UpOptions extends CommonOptions {
   readonly port?: number;
   readonly direct?: boolean;
   readonly runtime?: RuntimeKind;
-  readonly plant?: readonly PlantName[];
+  readonly seedBug?: readonly SeededBugName[];
   readonly build: boolean;
 }
 
@@ -33,7 +33,11 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
     .addOption(
       new Option('--runtime <kind>', 'what services run as (default: process; SHOPCTL_RUNTIME)').choices(runtimeKinds),
     )
-    .option('--plant <bug>', 'put a known bug back, to test the checks; may be repeated', parsePlantNames)
+    .option(
+      '--seed-bug <bug>',
+      'start a service with a seeded bug, to test the checks; may be repeated',
+      parseSeededBugNames,
+    )
     .option('--no-build', 'do not rebuild bundles and images whose sources changed')
     .action(async (services: string[], options: UpOptions) => {
       const { continueAsBuilt } = await import('../../platform/continue-as-built.ts');

@@ -7,8 +7,8 @@ import { formatDuration } from '../../output/units.ts';
 import { bundles, supervisorBuild } from '../../platform/bundles.ts';
 import { type ControlClient, createControlClient, type UpProgress } from '../../platform/control-client.ts';
 import { refuseLeftFaults } from '../../platform/leftover-faults.ts';
-import { describePlants } from '../../platform/planted.ts';
 import { type Project, readConfigFile } from '../../platform/project.ts';
+import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
 import { type RuntimeKind, runtimeKinds } from '../../platform/service-runtime.ts';
 import type { PlatformState, StartStep } from '../../platform/state.ts';
 import { waitUntilGone } from '../../platform/supervisor-end.ts';
@@ -55,13 +55,13 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
       ...(runtime && { runtime }),
       ...portOption(options, env),
       providers: { ...config.providers, ...options.provider },
-      ...(options.plant && { plants: options.plant }),
+      ...(options.seedBug && { seededBugs: options.seedBug }),
       waitTimeoutMs: waitSeconds * 1000,
     };
     const done = await follow(control.up(request, signal), progress);
     const tookMs = performance.now() - began;
     progress.succeed(summary(done.started.length, tookMs));
-    for (const warning of [...done.state.warnings, ...describePlants(done.state.plants)]) output.warn(warning);
+    for (const warning of [...done.state.warnings, ...describeSeededBugs(done.state.seededBugs)]) output.warn(warning);
     output.result(
       { ...endpointsOf(done.state), started: done.started, tookMs, startReport: done.state.startReport },
       () => describe(done.state, done.started.length > 0),
@@ -210,7 +210,7 @@ function summary(startedCount: number, tookMs: number): string {
 }
 
 function endpointsOf(state: PlatformState) {
-  const { project, status, gatewayUrl, telemetryUrl, direct, runtime = 'process', instances, plants = [] } = state;
+  const { project, status, gatewayUrl, telemetryUrl, direct, runtime = 'process', instances, seededBugs = [] } = state;
   return {
     project,
     status,
@@ -218,7 +218,7 @@ function endpointsOf(state: PlatformState) {
     telemetryUrl,
     direct,
     runtime,
-    plants,
+    seededBugs,
     endpoints: instances.map(({ name, kind, url, ports, provider, detail }) => ({
       name,
       kind,

@@ -1,10 +1,10 @@
-import type { PlantName } from '@shop/kit/plants.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { CommandDeps } from '../../command-context.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
 import { notRunning } from '../../platform/control-client.ts';
 import { refuseRemains } from '../../platform/leftover-faults.ts';
-import { describePlants } from '../../platform/planted.ts';
+import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
 import { writeBundle } from '../../verify/bundle.ts';
 import type { CheckResult } from '../../verify/check.ts';
 import { createContext } from '../../verify/context.ts';
@@ -20,8 +20,8 @@ export interface VerifyReport {
   readonly project: string;
   readonly startedAt: string;
   readonly tookMs: number;
-  /** Known bugs that were put back into the platform (`up --plant`). */
-  readonly plants: readonly PlantName[];
+  /** Known bugs that were put back into the platform (`up --seed-bug`). */
+  readonly seededBugs: readonly SeededBugName[];
   readonly checks: readonly CheckResult[];
   /** Folder with what explains a failure; null when all checks held. */
   readonly bundle: string | null;
@@ -53,7 +53,7 @@ export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps
     project: project.name,
     startedAt: startedAt.toISOString(),
     tookMs,
-    plants: connection.state.plants ?? [],
+    seededBugs: connection.state.seededBugs ?? [],
     checks,
     bundle,
   };
@@ -67,8 +67,11 @@ const EXIT_CODES = {
   unknown: exitCodes.unknown,
 } as const satisfies Record<VerifyReport['verdict'], ExitCode>;
 
-function render({ checks, tookMs, bundle, plants }: VerifyReport, { output: { style } }: CommandDeps): string {
-  const lines = [...describePlants(plants).map(style.red), ...checks.map((result) => renderResult(result, style))];
+function render({ checks, tookMs, bundle, seededBugs }: VerifyReport, { output: { style } }: CommandDeps): string {
+  const lines = [
+    ...describeSeededBugs(seededBugs).map(style.red),
+    ...checks.map((result) => renderResult(result, style)),
+  ];
   const where = bundle === null ? [] : [`logs, traces and state: ${bundle}`];
   return [...lines, renderSummary(checks, tookMs, style), ...where].join('\n');
 }

@@ -1,5 +1,5 @@
 import { type EdgeName, edges } from '@shop/kit/edges.ts';
-import { isPlantName, plants } from '@shop/kit/plants.ts';
+import { isSeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
 import { checkNames } from './check-names.ts';
 import { checkFailpointEvent, checkStep, type Surroundings } from './check-steps.ts';
 import { didYouMean, type Path, type Problem } from './problem.ts';
@@ -36,7 +36,7 @@ function startsWith(path: Path, prefix: Path): boolean {
 
 /** With failpoints when the needs themselves are wrong: whether a failpoint can be had is not to be told then. */
 function platformOf({ platform }: ResolvedExperiment, isSound: boolean): PlatformNeeds {
-  return isSound ? platform : { failpoints: true, replicas: {}, env: {}, plant: [] };
+  return isSound ? platform : { failpoints: true, replicas: {}, env: {}, 'seeded-bugs': [] };
 }
 
 const edgeVariables = (Object.keys(edges) as EdgeName[]).flatMap((name) =>
@@ -49,27 +49,27 @@ function edgeVariable(edge: EdgeName, field: string): string {
   return `EDGE_${edge.replaceAll('-', '_')}_${words}`.toUpperCase();
 }
 
-function checkPlatform({ env, plant, failpoints }: PlatformNeeds): Problem[] {
+function checkPlatform({ env, 'seeded-bugs': bugs, failpoints }: PlatformNeeds): Problem[] {
   const names = Object.keys(env).filter((name) => name.startsWith('EDGE_') && !edgeVariables.includes(name));
-  const bugs = Object.keys(plants);
+  const known = Object.keys(seededBugs);
   return [
     ...names.map((name) => ({
       path: ['platform', 'env', name],
       message: `the services read no ${name}${didYouMean(name, edgeVariables)}`,
       isKey: true,
     })),
-    ...plant.flatMap((name, index): Problem[] =>
-      isPlantName(name)
+    ...bugs.flatMap((name, index): Problem[] =>
+      isSeededBugName(name)
         ? []
         : [
             {
-              path: ['platform', 'plant', index],
-              message: `there is no bug "${name}"${didYouMean(name, bugs)}: one of ${bugs.join(', ')}`,
+              path: ['platform', 'seeded-bugs', index],
+              message: `unknown bug "${name}"${didYouMean(name, known)}: one of ${known.join(', ')}`,
             },
           ],
     ),
-    ...(plant.length > 0 && !failpoints
-      ? [{ path: ['platform', 'plant'], message: 'bugs can be planted only with failpoints: true' }]
+    ...(bugs.length > 0 && !failpoints
+      ? [{ path: ['platform', 'seeded-bugs'], message: 'seeded bugs need failpoints: true' }]
       : []),
   ];
 }

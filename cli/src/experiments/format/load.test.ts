@@ -260,7 +260,7 @@ describe('a mistake is told with its place, what was expected and the nearest na
     ],
     [
       'a bug that does not exist',
-      fileWith({ more: 'platform: {failpoints: true, plant: [no-inbx]}' }),
+      fileWith({ more: 'platform: {failpoints: true, seeded-bugs: [no-inbx]}' }),
       'did you mean "no-inbox"?',
     ],
     [
@@ -337,7 +337,7 @@ describe('a valid file', () => {
       seed: 1,
       budget: 180_000,
       tags: [],
-      platform: { failpoints: false, replicas: {}, env: {}, plant: [] },
+      platform: { failpoints: false, replicas: {}, env: {}, 'seeded-bugs': [] },
       'steady-state-hypothesis': { probes: [{ provider: { type: 'ready' }, within: 10_000 }, {}, {}, {}, {}] },
       audit: { accept: {}, expect: {}, 'dead-letters': 0, settle: 60_000 },
     });

@@ -102,12 +102,12 @@ function lines(steps: readonly Step[], style?: Style): readonly string[] {
   });
 }
 
-/** `failpoints`, `orders x 2`, `EDGE_...=500`, `plant no-inbox` */
-function needsOf({ failpoints, replicas, env, plant }: PlatformNeeds): readonly string[] {
+/** `failpoints`, `orders x 2`, `EDGE_...=500`, `seeded bug no-inbox` */
+function needsOf({ failpoints, replicas, env, 'seeded-bugs': seededBugs }: PlatformNeeds): readonly string[] {
   return [
     ...(failpoints ? ['failpoints'] : []),
     ...Object.entries(replicas).map(([service, count]) => `${service} x ${count}`),
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    ...plant.map((name) => `plant ${name}`),
+    ...seededBugs.map((name) => `seeded bug ${name}`),
   ];
 }

@@ -175,11 +175,11 @@ const PlatformNeeds = closed(
         description: 'environment of the services: EDGE_..., DATABASE_POOL_SIZE, DRAIN_TIMEOUT_MS, LOG_LEVEL',
       }),
     ),
-    plant: defaulted(
+    'seeded-bugs': defaulted(
       Type.Array(Type.String({ pattern: '^[a-z][a-z0-9-]*$' }), {
         default: [],
         uniqueItems: true,
-        description: 'known bugs to re-introduce',
+        description: 'seeded bugs that the services have',
       }),
     ),
   },

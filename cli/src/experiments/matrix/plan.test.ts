@@ -92,7 +92,7 @@ describe('every round', () => {
     const round = rounds.find(({ row }) => row.fault.name === name);
     if (round === undefined) throw new Error(`no round of ${name}`);
     const { platform } = roundExperiment({ ...round, path: pathOf(round) }, ['no-inbox']);
-    expect(platform).toMatchObject({ failpoints: true, plant: ['no-inbox'] });
+    expect(platform).toMatchObject({ failpoints: true, 'seeded-bugs': ['no-inbox'] });
   });
 
   it.each([...new Set(rounds.map(pathOf))])(

@@ -8,13 +8,13 @@ import type { Cell, MatrixResult } from './run-matrix.ts';
 /** One testcase a cell. Those there was no time for are a property of the suite, for they were not tested. */
 export function renderMatrixJunit(
   { cells }: MatrixResult,
-  { seed, plants }: Repetition,
+  { seed, seededBugs }: Repetition,
   times: { readonly startedAt: Date; readonly tookMs: number },
 ): string {
   const covered = cells.filter(({ verdict }) => verdict !== 'not covered');
   const properties = {
     seed: String(seed),
-    plants: plants.join(' '),
+    seededBugs: seededBugs.join(' '),
     notCovered: String(countOf(cells, 'not covered')),
   };
   return renderJunitSuites([{ name: 'chaos matrix', ...times, properties, cases: covered.map(caseOf) }]);
@@ -51,7 +51,7 @@ export function renderMatrixHtml({ boundaries }: Plan, result: MatrixResult, rep
   const { cells, findings, runs } = result;
   const rows = [...Map.groupBy(cells, ({ row }) => rowName(row)).values()];
   const body = html`<h1>Every fault at every boundary</h1>
-<p>seed ${repetition.seed}${repetition.plants.length > 0 ? `, planted: ${repetition.plants.join(', ')}` : ''}; ${runs} runs; ${cells.length} cells: ${summaryOf(cells)}</p>
+<p>seed ${repetition.seed}${repetition.seededBugs.length > 0 ? `, seeded bugs: ${repetition.seededBugs.join(', ')}` : ''}; ${runs} runs; ${cells.length} cells: ${summaryOf(cells)}</p>
 ${findings.map((finding) => html`<pre>${renderFinding(finding, repetition)}</pre>`)}
 <div><table><thead><tr><th scope="col">fault and target</th>${boundaries.map(({ name, path }) => html`<th scope="col" title="${path}">${name.replace('.', ' ')}</th>`)}</tr></thead>
 <tbody>${rows.map(

@@ -26,7 +26,7 @@ const COLOURS = {
 /** How to see one finding again. */
 export interface Repetition {
   readonly seed: number;
-  readonly plants: readonly string[];
+  readonly seededBugs: readonly string[];
 }
 
 /** One table for each service: a row a fault, a column a boundary; blank where an order does not meet the fault. */
@@ -85,7 +85,7 @@ export function renderFinding(finding: MatrixFinding, repetition: Repetition): s
 /** `shopctl chaos matrix --fault partition --target orders-payments --at orders.S4 --seed 7` */
 export function commandFor({ fault, target }: Row, boundaries: readonly Boundary[], repetition: Repetition): string {
   const places = boundaries.map(({ name }) => `--at ${name}`);
-  const plants = repetition.plants.map((name) => `--plant ${name}`);
-  const words = [`--fault ${fault.name}`, `--target ${target}`, ...places, `--seed ${repetition.seed}`, ...plants];
+  const seededBugs = repetition.seededBugs.map((name) => `--seed-bug ${name}`);
+  const words = [`--fault ${fault.name}`, `--target ${target}`, ...places, `--seed ${repetition.seed}`, ...seededBugs];
   return `shopctl chaos matrix ${words.join(' ')}`;
 }

@@ -24,8 +24,8 @@ const PLAIN_ORDERS = 3;
 /** How much longer than the hold the fault lasts at least: an order goes on under it. ms. */
 const UNDER_FAULT_MS = 1_500;
 
-/** The round as an experiment, checked like every file. `plants`: known bugs that the platform has. */
-export function roundExperiment(spec: RoundSpec, plants: readonly string[]): ResolvedExperiment {
+/** The round as an experiment, checked like every file. `seededBugs`: those that the platform has. */
+export function roundExperiment(spec: RoundSpec, seededBugs: readonly string[]): ResolvedExperiment {
   const { row, boundaries } = spec;
   const place = boundaries.length === 0 ? 'no order is held' : `${boundaries.length} orders are held`;
   const file = {
@@ -34,7 +34,7 @@ export function roundExperiment(spec: RoundSpec, plants: readonly string[]): Res
     title: `${row === undefined ? 'No fault' : rowName(row)} while ${place}`,
     why: `Orders held at ${boundaries.map(({ name }) => name).join(', ') || 'no boundary'} end as they must under the fault.`,
     tags: ['matrix'],
-    platform: { failpoints: true, plant: plants },
+    platform: { failpoints: true, 'seeded-bugs': seededBugs },
     budget: '5m',
     'steady-state-hypothesis': { title: 'All ready, nothing under way', probes: STEADY },
     method: methodOf(spec),

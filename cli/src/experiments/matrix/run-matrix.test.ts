@@ -145,7 +145,7 @@ describe('a matrix that ends early', () => {
 it('a finding names the command that shows it again', () => {
   const [round] = aPlan('S4');
   if (round === undefined) throw new Error('there is no round');
-  expect(commandFor(round.row, round.boundaries, { seed: 7, plants: ['no-inbox'] })).toBe(
-    'shopctl chaos matrix --fault down --target orders-payments --at orders.S4 --seed 7 --plant no-inbox',
+  expect(commandFor(round.row, round.boundaries, { seed: 7, seededBugs: ['no-inbox'] })).toBe(
+    'shopctl chaos matrix --fault down --target orders-payments --at orders.S4 --seed 7 --seed-bug no-inbox',
   );
 });

@@ -62,7 +62,7 @@ function isCondition(record: JournalRecord): record is ConditionRecord {
 
 type Identity = Pick<
   RunReport,
-  'runId' | 'experiment' | 'project' | 'seed' | 'plants' | 'file' | 'versions' | 'startedAt'
+  'runId' | 'experiment' | 'project' | 'seed' | 'seededBugs' | 'file' | 'versions' | 'startedAt'
 >;
 
 function identityOf(run: RunRecord | undefined): Identity {
@@ -76,7 +76,7 @@ function identityOf(run: RunRecord | undefined): Identity {
     },
     project: run?.project ?? '–',
     seed: run?.seed,
-    plants: run?.plants ?? [],
+    seededBugs: run?.seededBugs ?? [],
     file: run?.file ?? '–',
     versions: run === undefined ? '–' : `shopctl ${run.shopctl}, Node ${run.node}`,
     startedAt: run === undefined ? undefined : new Date(run.at),

@@ -33,7 +33,7 @@ function suiteOf(report: RunReport): JunitSuite {
       runId,
       ...(seed === undefined ? {} : { seed: String(seed) }),
       verdict: report.verdict,
-      ...(report.plants.length === 0 ? {} : { plants: report.plants.join(',') }),
+      ...(report.seededBugs.length === 0 ? {} : { seededBugs: report.seededBugs.join(',') }),
     },
     cases: [
       ...report.steps.filter(isCase).map((step) => stepCase(step)),

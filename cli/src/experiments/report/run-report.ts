@@ -10,7 +10,7 @@ export interface RunReport {
   readonly experiment: ExperimentReport;
   readonly project: string;
   readonly seed: number | undefined;
-  readonly plants: readonly string[];
+  readonly seededBugs: readonly string[];
   readonly file: string;
   readonly versions: string;
   readonly startedAt: Date | undefined;

@@ -65,7 +65,9 @@ export async function tellUnavailable(
   const { id, platform } = experiment;
   const folder = await createRunFolder(project, { id, seed, at: new Date() });
   const journal = createJournal(folder.journal, systemClock);
-  journal.write(runRecord({ experiment, file, seed, platformProject: project, plants: platform.plant }, folder));
+  journal.write(
+    runRecord({ experiment, file, seed, platformProject: project, seededBugs: platform['seeded-bugs'] }, folder),
+  );
   const reasons = [`cannot be had here: ${obstacle.message}${obstacle.next === undefined ? '' : `; ${obstacle.next}`}`];
   const told = { verdict: 'unknown', exitCode: exitCodeOf('unknown'), reasons, tookMs: 0 } as const;
   journal.write({ type: 'verdict', ...told, clocks: {} });

@@ -8,15 +8,18 @@ import type { PlatformNeeds } from '../format/schema.ts';
  * Needs that one platform of the run's own meets have the same text, whatever the order of their keys. Failpoints are not
  * among them: such a platform always has them.
  */
-export function needsKey({ replicas, env, plant }: PlatformNeeds): string {
+export function needsKey({ replicas, env, 'seeded-bugs': seededBugs }: PlatformNeeds): string {
   const sorted = (record: Readonly<Record<string, unknown>>) =>
     Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([sorted(replicas), sorted(env), [...plant].sort()]);
+  return JSON.stringify([sorted(replicas), sorted(env), [...seededBugs].sort()]);
 }
 
 /** What of an experiment's needs the running platform does not meet; empty when it can run there. */
-function unmet({ failpoints, replicas, env, plant }: PlatformNeeds, state: PlatformState): string[] {
-  const planted: readonly string[] = state.plants ?? [];
+function unmet(
+  { failpoints, replicas, env, 'seeded-bugs': seededBugs }: PlatformNeeds,
+  state: PlatformState,
+): string[] {
+  const present: readonly string[] = state.seededBugs ?? [];
   const count = (service: string) => state.instances.filter((instance) => instance.service === service).length;
   return [
     ...(failpoints && !state.failpoints ? ['services with failpoints'] : []),
@@ -25,16 +28,16 @@ function unmet({ failpoints, replicas, env, plant }: PlatformNeeds, state: Platf
       .map(([service, wanted]) => `${wanted} replicas of ${service}`),
     // Nobody can tell from outside with which environment a service was started.
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    ...plant.filter((name) => !planted.includes(name)).map((name) => `the planted bug ${name}`),
-    ...planted.filter((name) => !plant.includes(name)).map((name) => `services without the planted bug ${name}`),
+    ...seededBugs.filter((name) => !present.includes(name)).map((name) => `the seeded bug ${name}`),
+    ...present.filter((name) => !seededBugs.includes(name)).map((name) => `services without the seeded bug ${name}`),
   ];
 }
 
-/** With known bugs in it, the platform was most likely started to see whether an experiment finds them. */
-function wayOut({ plants = [] }: PlatformState): string {
-  if (plants.length === 0)
+/** With seeded bugs in it, the platform was most likely started to see whether an experiment finds them. */
+function wayOut({ seededBugs = [] }: PlatformState): string {
+  if (seededBugs.length === 0)
     return 'run them on a platform of their own with --fresh, or start the platform as they need it';
-  return `give "chaos run" the same known bugs, ${plants.map((plant) => `--plant ${plant}`).join(' ')}, or run them on a platform of their own with --fresh`;
+  return `give "chaos run" the same seeded bugs, ${seededBugs.map((name) => `--seed-bug ${name}`).join(' ')}, or run them on a platform of their own with --fresh`;
 }
 
 /** Throws CliError (3) when the running platform does not meet what the experiments need. Nothing has happened by then. */

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isPlantName } from '@shop/kit/plants.ts';
+import { isSeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { CommandDeps } from '../../command-context.ts';
 import { runDown } from '../../commands/down/run-down.ts';
 import { runUp } from '../../commands/up/run-up.ts';
@@ -36,7 +36,7 @@ export async function startOwn(project: Project, needs: PlatformNeeds, deps: Com
       {
         project: own.name,
         replicas: needs.replicas,
-        plant: needs.plant.filter(isPlantName),
+        seedBug: needs['seeded-bugs'].filter(isSeededBugName),
         build: true,
         direct: false,
       },

@@ -35,7 +35,7 @@ export interface RunOptions extends FoundExperiment {
   readonly project: Project;
   /** Where it runs; the same, or a platform of the run's own. */
   readonly platformProject: Project;
-  readonly plants: readonly string[];
+  readonly seededBugs: readonly string[];
   /** Ctrl-C and the like. */
   readonly interrupted: AbortSignal;
   readonly tell: (event: EngineEvent) => void;
@@ -99,8 +99,8 @@ export function runRecord(
     file,
     seed,
     platformProject,
-    plants,
-  }: Pick<RunOptions, 'experiment' | 'file' | 'seed' | 'platformProject' | 'plants'>,
+    seededBugs,
+  }: Pick<RunOptions, 'experiment' | 'file' | 'seed' | 'platformProject' | 'seededBugs'>,
   { runId }: RunFolder,
 ) {
   return {
@@ -113,7 +113,7 @@ export function runRecord(
     project: platformProject.name,
     shopctl: VERSION,
     node: process.version,
-    plants,
+    seededBugs,
   } as const;
 }
 

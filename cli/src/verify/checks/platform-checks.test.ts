@@ -127,7 +127,7 @@ describe('the ledger', () => {
       settled: true,
       waitingFor: '',
       tookMs: 1,
-      plants: [],
+      seededBugs: [],
     }) as object;
 
   it('balances', async () => {

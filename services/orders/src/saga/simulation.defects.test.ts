@@ -6,39 +6,39 @@ import { type Saga, type Step, type StepOutcome, statusOf } from './saga.ts';
 
 /*
  * Goal: the simulation is worth something only if it finds what it is there for.
- * Method: each test plants one defect, in the saga, around the interpreter's ports or in the models of database, stock,
+ * Method: each test seeds one defect, in the saga, around the interpreter's ports or in the models of database, stock,
  * payments and shipping, and demands that the default number of histories finds it, by the invariant that names it.
  */
 const RUNS = 3_000;
 /** The same histories every time: a defect that is found once is found always. */
 const SEED = 1;
 
-interface PlantedDefect {
+interface SeededDefect {
   afterStep?: (real: (saga: Saga, step: Step, outcome: StepOutcome) => Saga) => typeof real;
   ports?: (ports: SagaPorts) => SagaPorts;
 }
 
-const planted = vi.hoisted(() => ({ current: {} as PlantedDefect }));
+const seeded = vi.hoisted(() => ({ current: {} as SeededDefect }));
 
 vi.mock('./saga.ts', async (importOriginal) => {
   const real = await importOriginal<typeof import('./saga.ts')>();
   return {
     ...real,
     afterStep: (saga: Saga, step: Step, outcome: StepOutcome) =>
-      (planted.current.afterStep?.(real.afterStep) ?? real.afterStep)(saga, step, outcome),
+      (seeded.current.afterStep?.(real.afterStep) ?? real.afterStep)(saga, step, outcome),
   };
 });
 vi.mock('./interpreter.ts', async (importOriginal) => {
   const real = await importOriginal<typeof import('./interpreter.ts')>();
   return {
     ...real,
-    drive: (saga: Saga, ports: SagaPorts) => real.drive(saga, planted.current.ports?.(ports) ?? ports),
+    drive: (saga: Saga, ports: SagaPorts) => real.drive(saga, seeded.current.ports?.(ports) ?? ports),
   };
 });
 
 /** The message of the failed property. Fails when all histories held. */
-async function foundBySimulation(defect: PlantedDefect, surroundings: Defects = {}): Promise<string> {
-  planted.current = defect;
+async function foundBySimulation(defect: SeededDefect, surroundings: Defects = {}): Promise<string> {
+  seeded.current = defect;
   try {
     await simulate((history) => play(history, surroundings), { runs: RUNS, seed: SEED });
   } catch (error) {
@@ -49,7 +49,7 @@ async function foundBySimulation(defect: PlantedDefect, surroundings: Defects = 
 }
 
 beforeEach(() => {
-  planted.current = {};
+  seeded.current = {};
 });
 
 describe('the simulation finds', { timeout: 120_000 }, () => {
@@ -68,7 +68,7 @@ describe('the simulation finds', { timeout: 120_000 }, () => {
     expect(await foundBySimulation({}, defects)).toMatch(invariant);
   });
 
-  const sagas: readonly [string, PlantedDefect, RegExp][] = [
+  const sagas: readonly [string, SeededDefect, RegExp][] = [
     [
       'a refund skipped when the outcome of the charge is unknown',
       {

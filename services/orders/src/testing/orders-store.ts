@@ -37,7 +37,7 @@ export interface OutboxEntry {
   lockedBy: object | undefined;
 }
 
-/** Planted defects of the database, to see that the simulation finds them. */
+/** Seeded defects of the database, to see that the simulation finds them. */
 export interface StoreDefects {
   readonly saveIgnoresVersion?: boolean;
   readonly confirmForgetsOutbox?: boolean;

@@ -36,7 +36,7 @@ export interface History {
   readonly outages: readonly Outage[];
 }
 
-/** Planted defects of the surroundings, to see that the simulation finds them. */
+/** Seeded defects of the surroundings, to see that the simulation finds them. */
 export interface Defects {
   readonly store?: StoreDefects;
   readonly stock?: StockDefects;

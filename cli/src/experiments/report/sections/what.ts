@@ -4,7 +4,7 @@ import { clockText, outcomeWord } from '../words.ts';
 
 /** What was done: why, with which seed, and which faults were injected and seen. */
 export function whatSection(report: RunReport): Markup {
-  const { experiment, seed, plants, project, startedAt, file, runId, versions } = report;
+  const { experiment, seed, seededBugs, project, startedAt, file, runId, versions } = report;
   const facts: readonly (readonly [string, string])[] = [
     ['run', runId],
     ['seed', seed === undefined ? '–' : String(seed)],
@@ -13,7 +13,7 @@ export function whatSection(report: RunReport): Markup {
     ['file', file],
     ['tags', experiment.tags.join(', ') || '–'],
     ['made by', versions],
-    ...(plants.length > 0 ? [['known bugs planted', plants.join(', ')] as const] : []),
+    ...(seededBugs.length > 0 ? [['seeded bugs', seededBugs.join(', ')] as const] : []),
   ];
   return html`<section aria-labelledby="what">
   <h2 id="what">What was done</h2>

@@ -62,7 +62,7 @@ function opening(text: Text): Timed[] {
         project: text('shop'),
         shopctl: '0.1.0',
         node: '24.21.0',
-        plants: [text('breaker-counts-402')],
+        seededBugs: [text('breaker-counts-402')],
       },
     },
     { ms: 5, record: { type: 'phase', phase: 'steady-before', state: 'begin' } },

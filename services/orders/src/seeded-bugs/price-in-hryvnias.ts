@@ -1,6 +1,6 @@
 import type { Catalog } from '../catalog-client.ts';
 
-/** Plant `price-in-hryvnias`: a price is taken for hryvnias, a hundredth of its kopiykas, and 1 at least. */
+/** Seeded bug `price-in-hryvnias`: a price is taken for hryvnias, a hundredth of its kopiykas, and 1 at least. */
 export function pricingInHryvnias(catalog: Catalog): Catalog {
   return {
     async findProduct(id, deadline) {

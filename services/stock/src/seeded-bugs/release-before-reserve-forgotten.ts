@@ -5,8 +5,8 @@ import type { Stock } from '../stock.ts';
 const nobodyAsked = () => undefined;
 
 /**
- * Plant `release-before-reserve-forgotten`: a release without a reservation leaves no tombstone, and a reservation is made
- * for a caller that has left; each alone is covered by the other.
+ * Seeded bug `release-before-reserve-forgotten`: a release without a reservation leaves no tombstone, and a reservation is
+ * made for a caller that has left; each alone is covered by the other.
  */
 export function forgettingEarlyReleases(stock: Stock, database: Database): Stock {
   return {

@@ -1,11 +1,11 @@
 import type { OrderGauges, OrderMetrics } from '../metrics.ts';
 
-/** Plant `duration-in-seconds`: `shop.saga.duration` is recorded in seconds where its unit says ms. */
+/** Seeded bug `duration-in-seconds`: `shop.saga.duration` is recorded in seconds where its unit says ms. */
 export function recordingSeconds(metrics: OrderMetrics): OrderMetrics {
   return { ...metrics, sagaDecided: (status, durationMs) => metrics.sagaDecided(status, durationMs / 1_000) };
 }
 
-/** Plant `gauge-always-zero`: `shop.outbox.pending` is 0 once it was read, whatever waits. */
+/** Seeded bug `gauge-always-zero`: `shop.outbox.pending` is 0 once it was read, whatever waits. */
 export function nothingPending(gauges: OrderGauges): OrderGauges {
   return {
     get pendingEvents() {

@@ -2,7 +2,7 @@ import { type Queryable, sql } from '@shop/kit/database.ts';
 import type { Payments } from '../payments.ts';
 
 const chargeAgain = sql(
-  'UPDATE payments: planted',
+  'UPDATE payments: seeded bug',
   `WITH charged AS (
      UPDATE payments SET amount_kopiykas = amount_kopiykas + $2, updated_at = now() WHERE order_id = $1
      RETURNING order_id, currency
@@ -11,7 +11,7 @@ const chargeAgain = sql(
    SELECT order_id, 'charge', $2, currency FROM charged`,
 );
 
-/** Plant `no-idempotency-key`: a repeated charge is one more charge. */
+/** Seeded bug `no-idempotency-key`: a repeated charge is one more charge. */
 export function chargingEveryTime(payments: Payments, database: Queryable): Payments {
   return {
     ...payments,

@@ -2,8 +2,8 @@ import { TransientError } from '@shop/kit/failures.ts';
 import { type CallPolicy, CallUnavailableError } from '@shop/kit/resilience.ts';
 
 /**
- * Plant `breaker-counts-402`: a declined payment fails its attempt, which the circuit breaker counts. The policy's retry
- * sends nothing: it fails with the same answer, which is given to the caller in the end.
+ * Seeded bug `breaker-counts-402`: a declined payment fails its attempt, which the circuit breaker counts. The policy's
+ * retry sends nothing: it fails with the same response, which the caller gets in the end.
  */
 export function countingDeclined<R>(policy: CallPolicy<R>): CallPolicy<R> {
   return {

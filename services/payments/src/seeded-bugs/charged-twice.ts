@@ -2,11 +2,11 @@ import { type Queryable, sql } from '@shop/kit/database.ts';
 import type { Payments } from '../payments.ts';
 
 const chargeAgain = sql(
-  'INSERT payment_effects: planted',
+  'INSERT payment_effects: seeded bug',
   `INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency) VALUES ($1, 'charge', $2, $3)`,
 );
 
-/** Plant `charged-twice`: a repeated charge takes the money again; the row of the payment is written once. */
+/** Seeded bug `charged-twice`: a repeated charge takes the money again; the row of the payment is written once. */
 export function chargingAgain(payments: Payments, database: Queryable): Payments {
   return {
     ...payments,

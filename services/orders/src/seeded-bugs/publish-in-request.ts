@@ -4,13 +4,13 @@ import { confirmOrder } from '../repository.ts';
 
 /** The row is there for the books: the relay never sees it. */
 const confirmPublished = sql(
-  'UPDATE orders, INSERT outbox: planted',
+  'UPDATE orders, INSERT outbox: seeded bug',
   confirmOrder.text
     .replace('"TraceParent")', '"TraceParent", published_at)')
     .replace('$7, $8 FROM confirmed', '$7, $8, clock_timestamp() FROM confirmed'),
 );
 
-/** Plant `publish-in-request`: the event is sent first, by the request, and then the order is confirmed. */
+/** Seeded bug `publish-in-request`: the event is sent first, by the request, and then the order is confirmed. */
 export function publishingInRequest(database: Database, publisher: Publisher): Database {
   const query: Queryable['query'] = async (statement: Statement, values) => {
     if (statement !== confirmOrder) return database.query(statement, values);

@@ -2,14 +2,14 @@ import { ConfigError } from './config.ts';
 import type { Logger } from './logger.ts';
 
 /** A known bug that can be put back into one service, to see that the checks find it. */
-export interface Plant {
+export interface SeededBug {
   readonly service: 'orders' | 'stock' | 'payments' | 'shipping';
   /** What the service does wrong. */
   readonly title: string;
 }
 
-/** Every known bug. The code of each is in its service's folder `planted/`, apart from the real code. */
-export const plants = {
+/** Every seeded bug. The code of each is in its service's folder `seeded-bugs/`, apart from the real code. */
+export const seededBugs = {
   'publish-in-request': {
     service: 'orders',
     title: 'publishes the event inside the request, before the order is confirmed, past the outbox',
@@ -62,32 +62,34 @@ export const plants = {
     service: 'stock',
     title: 'forgets a release that comes before its reservation, and reserves for callers that have left',
   },
-} as const satisfies Record<string, Plant>;
+} as const satisfies Record<string, SeededBug>;
 
-export type PlantName = keyof typeof plants;
+export type SeededBugName = keyof typeof seededBugs;
 
-export function isPlantName(name: string): name is PlantName {
-  return Object.hasOwn(plants, name);
+export function isSeededBugName(name: string): name is SeededBugName {
+  return Object.hasOwn(seededBugs, name);
 }
 
 /**
- * The bugs to put back into a service, from `SHOP_PLANT` (names separated by commas); none where it is not set. Throws
- * ConfigError for a name that is not the service's, and when failpoints are not enabled: a bug is never planted by chance.
+ * The seeded bugs of a service, from `SHOP_SEEDED_BUGS` (names separated by commas); none where it is not set. Throws
+ * ConfigError for a name that is not the service's, and when failpoints are not enabled: a bug is never seeded by accident.
  */
-export function parsePlants(
-  service: Plant['service'],
-  { SHOP_PLANT: text, FAILPOINT_DIR: folder }: { SHOP_PLANT?: string; FAILPOINT_DIR?: string },
-): ReadonlySet<PlantName> {
+export function parseSeededBugs(
+  service: SeededBug['service'],
+  { SHOP_SEEDED_BUGS: text, FAILPOINT_DIR: folder }: { SHOP_SEEDED_BUGS?: string; FAILPOINT_DIR?: string },
+): ReadonlySet<SeededBugName> {
   if (text === undefined) return new Set();
   const names = text.split(',');
-  const own = (name: string): name is PlantName => isPlantName(name) && plants[name].service === service;
+  const own = (name: string): name is SeededBugName => isSeededBugName(name) && seededBugs[name].service === service;
   const wrong = names.filter((name) => !own(name));
-  if (wrong.length > 0) throw new ConfigError(`configuration: SHOP_PLANT: ${service} has no bug "${wrong.join(', ')}"`);
-  if (folder === undefined) throw new ConfigError('configuration: SHOP_PLANT needs FAILPOINT_DIR');
+  if (wrong.length > 0)
+    throw new ConfigError(`configuration: SHOP_SEEDED_BUGS: ${service} has no bug "${wrong.join(', ')}"`);
+  if (folder === undefined) throw new ConfigError('configuration: SHOP_SEEDED_BUGS needs FAILPOINT_DIR');
   return new Set(names.filter(own));
 }
 
-/** Says at the start of a service which bugs it has been given. */
-export function warnOfPlants(planted: ReadonlySet<PlantName>, logger: Logger): void {
-  for (const name of planted) logger.warn({ plant: name, title: plants[name].title }, 'a known bug is planted');
+/** Logs at the start of a service which bugs it has. */
+export function warnOfSeededBugs(seeded: ReadonlySet<SeededBugName>, logger: Logger): void {
+  for (const name of seeded)
+    logger.warn({ seededBug: name, title: seededBugs[name].title }, 'started with a seeded bug');
 }

@@ -1,5 +1,5 @@
 /*
- * Goal: a planted bug that does not misbehave would make a check look good that finds nothing. Method: each bug beside the
+ * Goal: a seeded bug that does not misbehave would make a check look good that finds nothing. Method: each bug beside the
  * real part in the same situation.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,8 +12,8 @@ import { TransientError } from '@shop/kit/failures.ts';
 import type { HttpClient } from '@shop/kit/http-client.ts';
 import { createHttpReplica } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
-import type { PlantName } from '@shop/kit/plants.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OrderGauges, OrderMetrics } from '../metrics.ts';
 import type { OutboxRow } from '../outbox.ts';
@@ -21,13 +21,13 @@ import { createPayments } from '../payments-client.ts';
 import type { Publisher } from '../publisher.ts';
 import { adoptSagas, confirmOrder } from '../repository.ts';
 import { nothingPending, recordingSeconds } from './metrics.ts';
-import { createPlanting } from './planted.ts';
+import { createSeededBugs } from './seeded-bugs.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
-const planting = (...names: PlantName[]) => createPlanting(new Set(names), { folder: undefined });
+const seeded = (...names: SeededBugName[]) => createSeededBugs(new Set(names), { folder: undefined });
 
 /** Payments behind a client and a policy as main.ts puts them together; every charge is answered so. */
-function somePayments(status: number, ...names: PlantName[]) {
+function somePayments(status: number, ...names: SeededBugName[]) {
   let sent = 0;
   const client: HttpClient = {
     replicas: [createHttpReplica('http://127.0.0.1:9')],
@@ -37,7 +37,7 @@ function somePayments(status: number, ...names: PlantName[]) {
     },
     [Symbol.asyncDispose]: async () => undefined,
   };
-  const { paymentsClient, paymentsPolicy } = planting(...names);
+  const { paymentsClient, paymentsPolicy } = seeded(...names);
   const policy = createCallPolicy(
     'orders-payments',
     { ...edges['orders-payments'], breakerFailingMs: 1 },
@@ -80,7 +80,7 @@ describe('declined payments', () => {
 describe('the final statement', () => {
   const values = ['order-1', 3, 'owner', 4, 'event-1', 'order.confirmed', '{"a":1}', null];
 
-  function aDatabase(publish: Publisher['publish'], ...names: PlantName[]) {
+  function aDatabase(publish: Publisher['publish'], ...names: SeededBugName[]) {
     const asked: Statement[] = [];
     const database = {
       async query(statement: Statement) {
@@ -89,7 +89,7 @@ describe('the final statement', () => {
       },
     } as unknown as Database;
     const publisher = { ready: true, publish } as unknown as Publisher;
-    return { database: planting(...names).database(database, publisher), asked };
+    return { database: seeded(...names).database(database, publisher), asked };
   }
 
   it('publishes nothing, without a bug', async () => {
@@ -121,8 +121,8 @@ describe('the final statement', () => {
 describe('prices', () => {
   const product = { id: 1, priceKopiykas: 45_000, currency: 'UAH' };
   const catalog = { findProduct: async (id: number) => (id === 1 ? product : undefined) };
-  const find = (id: number, ...names: PlantName[]) =>
-    planting(...names)
+  const find = (id: number, ...names: SeededBugName[]) =>
+    seeded(...names)
       .catalog(catalog)
       .findProduct(id, Deadline.after(1_000));
 
@@ -156,31 +156,31 @@ describe('metrics', () => {
 
 describe('retries', () => {
   it('are as many as the edge allows, without a bug', () => {
-    expect(planting().limits(edges['orders-stock'])).toEqual(edges['orders-stock']);
+    expect(seeded().limits(edges['orders-stock'])).toEqual(edges['orders-stock']);
   });
 
   it('no-retries: there are none', () => {
-    expect(planting('no-retries').limits(edges['orders-stock'])).toEqual({ ...edges['orders-stock'], attempts: 1 });
+    expect(seeded('no-retries').limits(edges['orders-stock'])).toEqual({ ...edges['orders-stock'], attempts: 1 });
   });
 });
 
 describe('a saga that is taken over', () => {
   let folder: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'shop-planted-'));
+    folder = await mkdtemp(join(tmpdir(), 'shop-seeded-'));
   });
   afterEach(() => rm(folder, { recursive: true }));
 
   /** Each call is a scan of a new process. Resolves with how often it crashed. */
-  async function adopt(ids: readonly string[], ...names: PlantName[]): Promise<number> {
+  async function adopt(ids: readonly string[], ...names: SeededBugName[]): Promise<number> {
     let crashes = 0;
     const rows = ids.map((id) => ({ id }));
     const database = { query: async () => ({ rows, count: rows.length }) } as unknown as Database;
     const crash = () => {
       crashes += 1;
     };
-    const planted = createPlanting(new Set(names), { folder, crash }).database(database, {} as Publisher);
-    expect((await planted.query(adoptSagas, [])).rows).toEqual(rows);
+    const seeded = createSeededBugs(new Set(names), { folder, crash }).database(database, {} as Publisher);
+    expect((await seeded.query(adoptSagas, [])).rows).toEqual(rows);
     return crashes;
   }
 

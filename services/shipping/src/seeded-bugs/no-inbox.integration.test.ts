@@ -20,9 +20,9 @@ afterAll(() => database[Symbol.asyncDispose]());
 it.each([
   ['without a bug: the order is shipped once', false, [true, false], lines, 1],
   ['no-inbox: the order is shipped twice', true, [true, true], [...lines, ...lines], 2],
-])('a message delivered twice, %s', async (_title, isPlanted, results, shipped, parcels) => {
+])('a message delivered twice, %s', async (_title, isSeeded, results, shipped, parcels) => {
   const real = createShipments(database, async () => undefined);
-  const shipments = isPlanted ? withoutInbox(real, database) : real;
+  const shipments = isSeeded ? withoutInbox(real, database) : real;
   const event = {
     messageId: randomUUID(),
     type: 'order.confirmed',

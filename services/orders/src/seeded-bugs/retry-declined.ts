@@ -1,6 +1,6 @@
 import type { HttpClient } from '@shop/kit/http-client.ts';
 
-/** Plant `retry-declined`: a declined payment is sent once more. */
+/** Seeded bug `retry-declined`: a declined payment is sent once more. */
 export function retryingDeclined(client: HttpClient): HttpClient {
   return {
     ...client,

@@ -4,8 +4,8 @@ import type { Database, Statement } from '@shop/kit/database.ts';
 import { adoptSagas } from '../repository.ts';
 
 /**
- * Plant `crash-in-recovery`: the process that takes a saga over crashes before it has gone on with it. Once for each saga:
- * a file in the failpoints' folder, whose names with a dot nobody takes for a failpoint, is the memory of it.
+ * Seeded bug `crash-in-recovery`: the process that takes a saga over crashes before it continues it, once for each saga.
+ * A file in the failpoints' folder remembers that; its name has a dot, which a failpoint's never has.
  */
 export function crashingInRecovery(database: Database, folder: string, crash: () => void): Database {
   const query: Database['query'] = async (statement: Statement, values) => {

@@ -1,7 +1,7 @@
 /*
- * Goal: every bug that can be planted is caught by a named step or invariant of an experiment, or a check of `verify`
+ * Goal: every seeded bug is caught by a named step or invariant of an experiment, or a check of `verify`
  * (docs/chaos.md). Method: each runs on a platform of its own with the bug in it, and must fail with that reason.
- * `npm run chaos:plants [-- PLANT...]`; exit code 1 when one was not caught.
+ * `npm run chaos:seeded-bugs [-- BUG...]`; exit code 1 when one was not caught.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import type { RunSummary } from '../../cli/src/commands/chaos/run-chaos-run.ts';
 import type { VerifyReport } from '../../cli/src/commands/verify/run-verify.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
-import { isPlantName, type PlantName, plants } from '../../kit/src/plants.ts';
+import { isSeededBugName, type SeededBugName, seededBugs } from '../../kit/src/seeded-bugs.ts';
 
 interface Catch {
   /** An experiment's id, or `verify`. */
@@ -26,7 +26,7 @@ interface Looked {
   readonly reasons: readonly string[];
 }
 
-const catches: Readonly<Record<PlantName, Catch>> = {
+const catches: Readonly<Record<SeededBugName, Catch>> = {
   'publish-in-request': { by: 'E01', reason: /^"orders without the broker": 5 orders: / },
   'mandatory-unbound': { by: 'E05a', reason: /^"its event counts as published": shop\.outbox\.pending 1,/ },
   'breaker-counts-402': { by: 'E11', reason: /^breaker\.open of orders-payments must never/ },
@@ -44,34 +44,34 @@ const catches: Readonly<Record<PlantName, Catch>> = {
 };
 
 const wanted = process.argv.slice(2);
-const all = Object.keys(plants).filter(isPlantName);
-const unknown = wanted.filter((plant) => !isPlantName(plant));
+const all = Object.keys(seededBugs).filter(isSeededBugName);
+const unknown = wanted.filter((bug) => !isSeededBugName(bug));
 if (unknown.length > 0) {
   process.stderr.write(`no such bug: ${unknown.join(', ')}; there are ${all.join(', ')}\n`);
   process.exit(2);
 }
-for (const plant of wanted.length === 0 ? all : wanted.filter(isPlantName)) await look(plant);
+for (const bug of wanted.length === 0 ? all : wanted.filter(isSeededBugName)) await look(bug);
 
-async function look(plant: PlantName): Promise<void> {
-  const { by, reason } = catches[plant];
-  const { isFailed, verdict, reasons } = by === 'verify' ? await verified(plant) : await experimented(by, plant);
+async function look(bug: SeededBugName): Promise<void> {
+  const { by, reason } = catches[bug];
+  const { isFailed, verdict, reasons } = by === 'verify' ? await verified(bug) : await experimented(by, bug);
   const why = reasons.find((one) => reason.test(one));
   const isCaught = isFailed && why !== undefined;
   process.stdout.write(
-    `${isCaught ? 'caught' : 'MISSED'}  ${plant} by ${by} (${verdict}): ${why ?? reasons.join('; ')}\n`,
+    `${isCaught ? 'caught' : 'MISSED'}  ${bug} by ${by} (${verdict}): ${why ?? reasons.join('; ')}\n`,
   );
   if (!isCaught) process.exitCode = 1;
 }
 
-async function experimented(experiment: string, plant: PlantName): Promise<Looked> {
-  const { stdout, stderr } = await shopctl('chaos', 'run', experiment, '--plant', plant, '--fresh', '--json');
+async function experimented(experiment: string, bug: SeededBugName): Promise<Looked> {
+  const { stdout, stderr } = await shopctl('chaos', 'run', experiment, '--seed-bug', bug, '--fresh', '--json');
   const [run] = stdout === '' ? [] : (JSON.parse(stdout) as RunSummary[]);
   const reasons = run?.reasons ?? [stderr.slice(-400)];
   return { isFailed: run?.verdict === 'deviated', verdict: String(run?.verdict), reasons };
 }
 
-async function verified(plant: PlantName): Promise<Looked> {
-  const { stderr: started } = await shopctl('up', '--plant', plant);
+async function verified(bug: SeededBugName): Promise<Looked> {
+  const { stderr: started } = await shopctl('up', '--seed-bug', bug);
   const { stdout } = await shopctl('verify', '--json');
   await shopctl('down', '--volumes');
   if (stdout === '') return { isFailed: false, verdict: 'not started', reasons: [started.slice(-400)] };
@@ -84,7 +84,7 @@ async function verified(plant: PlantName): Promise<Looked> {
 }
 
 async function shopctl(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
-  const child = spawn(join(cloneRoot(), 'cli/bin/shopctl'), [...args, '--project', 'plants'], {
+  const child = spawn(join(cloneRoot(), 'cli/bin/shopctl'), [...args, '--project', 'seeded-bugs'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, SHOPCTL_FAILPOINTS: '1' },
   });

@@ -1,0 +1,6 @@
+import { type SeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
+
+/** One line per seeded bug: the reader of a result must know that it is not of the real system. */
+export function describeSeededBugs(names: readonly SeededBugName[] = []): string[] {
+  return names.map((name) => `SEEDED BUG: ${name}: ${seededBugs[name].service} ${seededBugs[name].title}`);
+}
