@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { CommandDeps } from './command-context.ts';
+import { addFaultOptions } from './commands/chaos/fault-options.ts';
 import { completionScript, describeProgram } from './commands/completion/completion.ts';
 import { parsePositive, parseProviders, parseReplicas, parseSince } from './commands/option-values.ts';
 import { VERSION } from './commands/version/command.ts';
@@ -30,6 +31,7 @@ async function shopctlIn(home: string, ...args: string[]): Promise<{ code: numbe
 }
 
 const program = createProgram({} as CommandDeps);
+addFaultOptions(program);
 
 describe('exit codes', { timeout: 20_000 }, () => {
   it.each([
@@ -149,6 +151,7 @@ describe('completion', () => {
     [['shopctl', 'completion', 'f'], 'fish'],
     [['shopctl', 'chaos', 'inject', 'orders-p'], 'orders-payments'],
     [['shopctl', 'chaos', 'inject', 'lat'], 'latency'],
+    [['shopctl', 'chaos', 'inject', '--average'], '--average-size'],
   ])('in bash completes %j to %s', async (words, expected) => {
     const list = words.map((word) => `'${word}'`).join(' ');
     const script = `${completionScript('bash', shape)}

@@ -66,7 +66,7 @@ const commands: readonly Register[] = [
   registerCompletion,
 ];
 
-/** The whole command line as data; also read by `completion`. */
+/** The whole command line as data, without the parameters of faults; see `addFaultOptions`. */
 export function createProgram(deps: CommandDeps, registers: readonly Register[] = commands): Command {
   const program = new Command('shopctl')
     .description('An order platform on your machine, with traces, load and chaos to test it by.')
@@ -105,6 +105,10 @@ export async function main(args: readonly string[], { process: host = process } 
     connect: async (project) => (await import('./platform/connection.ts')).connectPlatform(project),
   };
   const program = createProgram(deps);
+  // The catalogue of faults would make every other command start later.
+  if (args.some((word) => word === 'inject' || word === 'completion')) {
+    (await import('./commands/chaos/fault-options.ts')).addFaultOptions(program);
+  }
   program.hook('preAction', (_, action) => output.use(outputMode(action.optsWithGlobals())));
   try {
     await program.parseAsync([...args], { from: 'user' });

@@ -22,6 +22,12 @@ export interface Witness {
   readonly evidence: string;
 }
 
+/** Parameters by their names; durations in ms. */
+type Values<Parameters> = Parameters & Readonly<Record<string, unknown>>;
+
+/** How the matrix of faults and failpoints injects a fault, or why it is excluded from the matrix. */
+export type FaultDefaults<Parameters> = { readonly parameters: Values<Parameters> } | { readonly excluded: string };
+
 /** One injection: what, where, how. */
 export interface Injection<Parameters = Readonly<Record<string, unknown>>> {
   /** Of the lease; names what the fault leaves behind (a toxic, a database session). */
@@ -40,7 +46,12 @@ export interface Fault<Schema extends TObject = TObject, Undo extends object = o
   readonly scope: Scope;
   /** What it does, one sentence. */
   readonly title: string;
+  /** Each property is an option of `chaos inject` (`averageSize`: `--average-size`), with its description as help text. */
   readonly parameters: Schema;
+  /** Strong enough that every order meets it and its witness observes it, while the orders of a round last. */
+  readonly defaults: FaultDefaults<Static<Schema>>;
+  /** What `watch` offers to pick. Default: one without parameters. Empty: hidden from its picker. */
+  readonly presets?: readonly Values<Static<Schema>>[];
   /** It happens once and nothing lasts: its lease ends as soon as the platform has recovered. */
   readonly isMomentary?: boolean;
   /** Nothing of it is left once the platform's processes have ended. */

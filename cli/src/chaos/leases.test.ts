@@ -35,6 +35,7 @@ function aFault(changes: Partial<AnyFault> = {}): AnyFault {
     scope: 'process',
     title: 'a dent',
     parameters,
+    defaults: { parameters: {} },
     prepare: async ({ target }) => ({ mark: `undo of ${target}` }),
     async inject() {
       story.push('injected');

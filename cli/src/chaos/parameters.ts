@@ -46,7 +46,11 @@ function describeUnit(unit: string | undefined): string {
   return unit === 'ms' ? ', a duration like 200ms' : ', a duration like 30s or -1h';
 }
 
-interface ParameterSchema {
+/** The parts of a parameter's schema that texts and options are made of. */
+export interface ParameterSchema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly { readonly const?: string }[];
   readonly description?: string;
   /** `ms`: may be written as a duration (`3s`) wherever people write it; `signed ms`: as one with a direction (`-1h`). */
   readonly unit?: string;
@@ -66,15 +70,24 @@ export function readDurations(
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, read(name, value)]));
 }
 
-/** The same the other way: `latency 3s, jitter 200ms`. */
+/** The inverse: `{latency: 3000}` is `{latency: "3s"}`, as experiments write it. */
+export function writeDurations(
+  schema: TObject,
+  parameters: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, written(schema, name, value)]));
+}
+
+/** Parameters for people: `latency 3s, jitter 200ms`. */
 export function writeParameters(schema: TObject, parameters: Readonly<Record<string, unknown>>): string {
-  const write = (name: string, value: unknown) => {
-    const { unit } = (schema.properties[name] ?? {}) as ParameterSchema;
-    return `${name} ${unit !== undefined && typeof value === 'number' ? writeDuration(value) : String(value)}`;
-  };
   return Object.entries(parameters)
-    .map(([name, value]) => write(name, value))
+    .map(([name, value]) => `${name} ${String(written(schema, name, value))}`)
     .join(', ');
+}
+
+function written(schema: TObject, name: string, value: unknown): unknown {
+  const { unit } = (schema.properties[name] ?? {}) as ParameterSchema;
+  return unit !== undefined && typeof value === 'number' ? writeDuration(value) : value;
 }
 
 function unknownName(name: string, known: readonly string[]): string {

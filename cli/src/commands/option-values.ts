@@ -2,6 +2,7 @@ import { isSeededBugName, type SeededBugName, seededBugs } from '@shop/kit/seede
 import { InvalidArgumentError } from 'commander';
 import { componentWays } from '../providers/component.ts';
 import { toolWays } from '../providers/tool.ts';
+import { durationMs } from '../shared/duration.ts';
 
 /** The longest that a timer can wait, s: one that is longer rings at once. */
 const MOST_SECONDS = 2_147_483;
@@ -12,6 +13,13 @@ export function parseSeconds(text: string): number {
   if (!Number.isFinite(seconds) || seconds <= 0) throw new InvalidArgumentError('expected a number of seconds above 0');
   if (seconds > MOST_SECONDS) throw new InvalidArgumentError(`expected at most ${MOST_SECONDS} seconds`);
   return seconds;
+}
+
+/** `200ms`, `3s`, `1m`, in ms. */
+export function parseDuration(text: string): number {
+  const ms = durationMs(text);
+  if (ms === undefined) throw new InvalidArgumentError('expected a number and its unit, like 200ms, 3s or 1m');
+  return ms;
 }
 
 /** A whole number from 0 on. */

@@ -35,6 +35,7 @@ export function alarmFault({ name, title, alarm, read, set, tooTight }: AlarmOpt
     scope: 'broker',
     title,
     parameters: Type.Object({}, { additionalProperties: false }),
+    defaults: { parameters: {} },
     // Limits set at run time are not kept by the broker.
     endsWithPlatform: true,
     async prepare(_, world) {

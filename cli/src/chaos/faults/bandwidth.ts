@@ -11,6 +11,8 @@ export const bandwidth = toxicFault({
   type: 'bandwidth',
   title: 'data flows at no more than this rate',
   parameters: toxicAttributes.bandwidth,
+  defaults: { parameters: { rate: 1 } },
+  presets: [{ rate: 1 }, { rate: 50 }],
   attributes: (parameters) => parameters,
   async witness(probe, { rate }) {
     // As many bytes as pass in about a third of a second: what a toxic holds back when it is removed delays its removal.

@@ -13,6 +13,7 @@ export const down = defineFault({
   scope: 'edge',
   title: 'connections are refused, and open ones are closed',
   parameters: Type.Object({}, { additionalProperties: false }),
+  defaults: { parameters: {} },
   prepare: ({ target }, world) => recordEdge(target, world),
   inject: (_, { apiUrl, proxy }: EdgeRecord, world) => world.toxiproxy(apiUrl).setEnabled(proxy, false),
   async witness(_, { listen, protocol }: EdgeRecord) {

@@ -57,6 +57,9 @@ export const failpoint = defineFault<typeof parameters, Armed>({
   scope: 'service',
   title: 'the service dies, waits, fails or loses an answer at a named place in its code',
   parameters,
+  defaults: { excluded: 'it holds the orders; E24 to E28 kill, fail and lose responses at each boundary' },
+  // Place and action depend on the service: stated on the command line, not picked.
+  presets: [],
   placeOf: ({ at }) => at,
   check,
   async prepare({ target, parameters: given }, world) {

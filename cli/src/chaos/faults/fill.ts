@@ -47,6 +47,7 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
   scope: 'database',
   title: "the disk for the service's new rows is full: inserts are refused (53100), reads and changes go on",
   parameters: Type.Object({}, { additionalProperties: false }),
+  defaults: { parameters: {} },
   needsPlatform: true,
   undoLimitMs: UNDO_LIMIT_MS,
   async hostObstacle() {

@@ -24,6 +24,8 @@ export const holdConnections = defineFault<typeof parameters, SessionRecord>({
   scope: 'database',
   title: "connections are opened as the service's role and held, up to the server's limit",
   parameters,
+  defaults: { parameters: { connections: 1_000 } },
+  presets: [{ connections: 100 }],
   prepare: async ({ id, target }) => ({ id, database: databaseOf(target) }),
   async inject({ id, parameters: { connections } }, { database }, world) {
     const url = await world.serviceDatabaseUrl(database);

@@ -14,6 +14,9 @@ export const latency = toxicFault({
   type: 'latency',
   title: 'each piece of data is delayed',
   parameters: toxicAttributes.latency,
+  // Longer than the longest attempt of a call (payments, 2 s).
+  defaults: { parameters: { latency: 2_500 } },
+  presets: [{ latency: 200 }, { latency: 1_000 }, { latency: 5_000 }],
   attributes: (parameters) => parameters,
   async witness(probe, { latency, jitter = 0 }) {
     if (latency + jitter < 2) return { verdict: 'unmeasurable', evidence: 'the delay is below what can be measured' };

@@ -9,6 +9,8 @@ export const limitData = toxicFault({
   type: 'limit_data',
   title: 'connections are closed once so many bytes have passed',
   parameters: toxicAttributes.limit_data,
+  defaults: { parameters: { bytes: 1 } },
+  presets: [{ bytes: 1_000 }],
   attributes: (parameters) => parameters,
   async witness(probe, { bytes }) {
     const result = await probe.send({ limitMs: LONGEST_LOOK_MS, conversation: 'bulk' });

@@ -27,6 +27,7 @@ export const lock = defineFault<typeof parameters, SessionRecord>({
   scope: 'database',
   title: 'a table is locked (ACCESS EXCLUSIVE): every statement on it waits',
   parameters,
+  defaults: { parameters: {} },
   prepare: async ({ id, target }) => ({ id, database: databaseOf(target) }),
   async inject({ parameters: { table } }, { id, database }, world) {
     const client = await world.sessions.open(id, await world.superuserDatabaseUrl(database));

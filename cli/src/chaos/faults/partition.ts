@@ -21,6 +21,7 @@ export const partition = defineFault<ReturnType<typeof Type.Object>, Partition>(
   scope: 'edge',
   title: 'data disappears both ways; connections stay open, and nothing is heard on them',
   parameters: Type.Object({}, { additionalProperties: false }),
+  defaults: { parameters: {} },
   async prepare({ id, target }, world) {
     return { edge: await recordEdge(target, world), toxics: streams.map((stream) => `partition_${stream}_${id}`) };
   },

@@ -31,6 +31,7 @@ export const pause = defineFault<ReturnType<typeof Type.Object>, Paused>({
   scope: 'process',
   title: 'the process and those below it are frozen (SIGSTOP); connections stay, nothing answers',
   parameters: Type.Object({}, { additionalProperties: false }),
+  defaults: { parameters: {} },
   async prepare({ target }, world) {
     const { victims } = recordVictims(target, world);
     const trees = await Promise.all(victims.map(({ process }) => processTree(process)));

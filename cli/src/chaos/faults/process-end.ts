@@ -20,6 +20,7 @@ export function processEndFault({ name, title, isMomentary, end }: ProcessEndOpt
     scope: 'process',
     title,
     parameters: Type.Object({}, { additionalProperties: false }),
+    defaults: { parameters: {} },
     isMomentary,
     endsWithPlatform: true,
     undoLimitMs: START_LIMIT_MS,

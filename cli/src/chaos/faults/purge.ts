@@ -19,6 +19,7 @@ export const purge = defineFault<typeof parameters, Purged>({
   scope: 'broker',
   title: 'the messages that wait in a queue are thrown away, once; this cannot be taken back',
   parameters,
+  defaults: { excluded: 'it discards events for good: only a redrive publishes them again' },
   isMomentary: true,
   endsWithPlatform: true,
   prepare: async ({ parameters: { queue = ORDER_CONFIRMED_QUEUE } }, world) =>

@@ -17,6 +17,7 @@ export const readOnly = defineFault<ReturnType<typeof Type.Object>, SessionRecor
   scope: 'database',
   title: "the service's transactions are read-only: every write is refused (25006)",
   parameters: Type.Object({}, { additionalProperties: false }),
+  defaults: { parameters: {} },
   needsPlatform: true,
   prepare: async ({ id, target }) => ({ id, database: databaseOf(target) }),
   async inject(_, { database }, world) {

@@ -9,6 +9,8 @@ export const resetPeer = toxicFault({
   type: 'reset_peer',
   title: 'connections are reset after the stated time (0: at their first byte)',
   parameters: toxicAttributes.reset_peer,
+  defaults: { parameters: { timeout: 0 } },
+  presets: [{ timeout: 0 }],
   attributes: (parameters) => parameters,
   async witness(probe, { timeout }) {
     const result = await probe.send({ limitMs: Math.min(timeout + 1_000, LONGEST_LOOK_MS), conversation: 'close' });

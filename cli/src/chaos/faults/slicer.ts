@@ -19,6 +19,8 @@ export const slicer = toxicFault({
       Type.Integer({ minimum: 0, maximum: 3_600_000, description: 'pause between pieces', unit: 'ms' }),
     ),
   }),
+  defaults: { parameters: { averageSize: 16, delay: 20 } },
+  presets: [{ averageSize: 64, delay: 10 }],
   attributes: ({ averageSize, sizeVariation = 0, delay = 0 }) => ({
     average_size: averageSize,
     size_variation: sizeVariation,

@@ -9,6 +9,8 @@ export const slowClose = toxicFault({
   type: 'slow_close',
   title: 'the end of a connection is passed on late',
   parameters: toxicAttributes.slow_close,
+  defaults: { parameters: { delay: 2_000 } },
+  presets: [{ delay: 2_000 }],
   attributes: (parameters) => parameters,
   async witness(probe, { delay }) {
     if (probe.stream === 'upstream') {

@@ -21,6 +21,8 @@ export const slowStart = defineFault<typeof parameters, Victims>({
   scope: 'process',
   title: 'it is restarted and comes up late: each start is put off',
   parameters,
+  defaults: { parameters: { delay: 3_000 } },
+  presets: [{ delay: 10_000 }],
   endsWithPlatform: true,
   undoLimitMs: START_LIMIT_MS,
   prepare: async ({ target }, world) => recordVictims(target, world),

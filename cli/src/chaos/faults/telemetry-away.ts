@@ -18,6 +18,7 @@ export const telemetryAway = defineFault<ReturnType<typeof Type.Object>, Away>({
   scope: 'telemetry',
   title: 'whoever sends or reads telemetry is disconnected at once; what is sent meanwhile is lost',
   parameters: Type.Object({}, { additionalProperties: false }),
+  defaults: { excluded: 'a round is judged by telemetry; E37 is about it' },
   endsWithPlatform: true,
   async prepare(_, world) {
     const url = world.state()?.telemetryUrl;

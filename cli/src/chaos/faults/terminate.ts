@@ -24,6 +24,7 @@ export const terminate = defineFault<ReturnType<typeof Type.Object>, Terminated>
   scope: 'database',
   title: "the service's connections to its database are ended by the server",
   parameters: Type.Object({}, { additionalProperties: false }),
+  defaults: { parameters: {} },
   isMomentary: true,
   undoLimitMs: BACK_LIMIT_MS + 5_000,
   async prepare({ target }, world) {

@@ -13,6 +13,8 @@ export const timeout = toxicFault({
   type: 'timeout',
   title: 'data disappears; connections are closed after the stated silence (0: never)',
   parameters: toxicAttributes.timeout,
+  defaults: { parameters: { timeout: 0 } },
+  presets: [{ timeout: 0 }, { timeout: 1_000 }],
   attributes: (parameters) => parameters,
   async witness(probe, { timeout }) {
     const closesWithin = timeout > 0 && timeout <= SILENCE_MS;

@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { type CanaryOptions, type CanaryResult, canary } from '../canary.ts';
 import { type EdgeRecord, recordEdge, takeBack, verifyEdge } from '../edge.ts';
-import { type AnyFault, defineFault, type Witness } from '../fault.ts';
+import { type AnyFault, defineFault, type FaultDefaults, type Witness } from '../fault.ts';
 import { type Stream, streams, type Toxic, type ToxicType, type toxicAttributes } from '../toxics.ts';
 import { checkToxic } from '../toxiproxy-client.ts';
 
@@ -18,6 +18,8 @@ interface ToxicFaultOptions<T extends ToxicType, Schema extends TObject> {
   readonly title: string;
   /** What people state; default: the toxic's own attributes. */
   readonly parameters: Schema;
+  readonly defaults: FaultDefaults<Static<Schema>>;
+  readonly presets: readonly Static<Schema>[];
   attributes(parameters: Static<Schema>): Static<(typeof toxicAttributes)[T]>;
   /** One look; with a toxicity below 1 it is repeated, because a connection may have been spared. */
   witness(probe: EdgeProbe, parameters: Static<Schema>): Promise<Witness>;
@@ -53,7 +55,7 @@ type Common = { readonly stream?: Stream; readonly toxicity?: number };
 export function toxicFault<T extends ToxicType, Schema extends TObject>(
   options: ToxicFaultOptions<T, Schema>,
 ): AnyFault {
-  const { type, title } = options;
+  const { type, title, defaults, presets } = options;
   const parameters = Type.Object(
     { ...(options.parameters.properties as TProperties), ...common },
     { additionalProperties: false },
@@ -68,6 +70,8 @@ export function toxicFault<T extends ToxicType, Schema extends TObject>(
     scope: 'edge',
     title,
     parameters,
+    defaults,
+    presets,
     async prepare({ id, target, parameters }, world) {
       const toxic = toxicOf(`${type}_${id}`, parameters as Common & Static<Schema>);
       checkToxic(toxic);

@@ -1,8 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { DEFAULT_TTL_MS } from '../../chaos/lease.ts';
 import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
-import { durationMs, signedDurationMs, writeDuration } from '../../shared/duration.ts';
-import { parseCount, parsePositive, parseSeededBugNames } from '../option-values.ts';
+import { writeDuration } from '../../shared/duration.ts';
+import { parseCount, parseDuration, parsePositive, parseSeededBugNames } from '../option-values.ts';
 
 export interface ChaosInjectOptions extends CommonOptions {
   /** ms. */
@@ -68,26 +68,6 @@ export interface ChaosReportOptions extends CommonOptions {
   readonly markdown?: string;
 }
 
-/** `200ms`, `3s`, `1m`, in ms. */
-function parseDurationOption(text: string): number {
-  const ms = durationMs(text);
-  if (ms === undefined) throw new InvalidArgumentError('expected a number and its unit, like 200ms, 3s or 1m');
-  return ms;
-}
-
-/** `30s`, `-1h`, in ms. */
-function parseSignedDurationOption(text: string): number {
-  const ms = signedDurationMs(text);
-  if (ms === undefined) throw new InvalidArgumentError('expected a duration with its unit, like 30s or -1h');
-  return ms;
-}
-
-function parseNumber(text: string): number {
-  const number = Number(text);
-  if (text === '' || !Number.isFinite(number)) throw new InvalidArgumentError('expected a number');
-  return number;
-}
-
 /**
  * Faults on the running platform. `inject` changes it until the fault's time is over; `clear` and `heal` take back;
  * `status` and `faults` only read. Exit codes: 0; 1; 2 before anything has happened; 3 when the fault cannot be had here; 4;
@@ -143,6 +123,7 @@ function addCoverage(chaos: Command, deps: Parameters<Register>[1]): void {
     });
 }
 
+/** Without the parameters of faults: `addFaultOptions` adds them. */
 function addInject(chaos: Command, deps: Parameters<Register>[1]): void {
   withCommonOptions(chaos.command('inject'))
     .description('inject a fault; it ends by itself when its time is over')
@@ -150,33 +131,10 @@ function addInject(chaos: Command, deps: Parameters<Register>[1]): void {
     .argument('[fault]', 'what is to happen there ("shopctl chaos faults" lists targets and faults)')
     .addOption(
       new Option('--ttl <duration>', 'when it ends by itself')
-        .argParser(parseDurationOption)
+        .argParser(parseDuration)
         .default(DEFAULT_TTL_MS, writeDuration(DEFAULT_TTL_MS)),
     )
     .option('--hold', 'stay until Ctrl-C; the fault ends with this command, however it ends')
-    .option('--stream <direction>', 'toxics: downstream (answers, the default) or upstream (requests)')
-    .option('--toxicity <share>', 'toxics: share of connections, above 0 and up to 1', parseNumber)
-    .option('--latency <duration>', 'latency: delay of each piece of data', parseDurationOption)
-    .option('--jitter <duration>', 'latency: the delay varies by this much', parseDurationOption)
-    .option('--rate <KB/s>', 'bandwidth: data per second', parseNumber)
-    .option(
-      '--timeout <duration>',
-      'timeout, reset_peer: until connections end (timeout 0ms: never)',
-      parseDurationOption,
-    )
-    .option('--delay <duration>', 'slow_close, slicer, slow-start, failpoint: how long', parseDurationOption)
-    .option('--average-size <bytes>', 'slicer: size of a piece', parseNumber)
-    .option('--size-variation <bytes>', 'slicer: the size varies by this much', parseNumber)
-    .option('--bytes <count>', 'limit_data: how much may pass', parseNumber)
-    .option('--at <name>', 'failpoint: the place, like S4')
-    .option('--action <action>', 'failpoint: kill, delay, error, drop-reply or respond')
-    .option('--status <code>', 'failpoint: what respond answers, like 503', parseCount)
-    .option('--every <n>', 'failpoint: each n-th hit acts (1: every hit)', parseCount)
-    .option('--times <n>', 'failpoint: how often it acts (default: once, with --every until it ends)', parseCount)
-    .option('--connections <count>', 'hold-connections: how many at the most', parseCount)
-    .option('--table <name>', "lock: default is the service's main table")
-    .option('--offset <duration>', 'clock: how far it goes ahead; -1h is behind', parseSignedDurationOption)
-    .option('--queue <name>', 'unbind, purge: default is shipping.order-confirmed')
     .action(async (target: string, fault: string | undefined, options: ChaosInjectOptions) => {
       const { runChaosInject } = await import('./run-chaos-inject.ts');
       await runChaosInject(target, fault, options, deps);
@@ -243,7 +201,7 @@ function addMatrix(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('--at <name>', 'orders held at this failpoint only, like orders.S4 or S4; may be repeated', collect)
     .option('--sample <count>', 'so many cells, chosen by the seed', parsePositive)
     .option('--seed <number>', 'of the order of rounds and boundaries, and of the sample (default: 1)', parseCount)
-    .option('--budget <duration>', 'begin nothing that would not end in this time', parseDurationOption)
+    .option('--budget <duration>', 'begin nothing that would not end in this time', parseDuration)
     .option('--seed-bug <bug>', 'start the services with a seeded bug; may be repeated', parseSeededBugNames)
     .option('--dry-run', 'only say what would be done')
     .option('--fresh', 'on a platform of its own, also when one runs')

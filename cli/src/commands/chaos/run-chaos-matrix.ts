@@ -4,13 +4,13 @@ import { readJournal } from '../../experiments/journal.ts';
 import type { RunVerdict } from '../../experiments/journal-records.ts';
 import { findBoundary } from '../../experiments/matrix/boundaries.ts';
 import { type JudgedRound, judgeRound } from '../../experiments/matrix/judge-round.ts';
+import { excludedFaults } from '../../experiments/matrix/matrix-faults.ts';
 import { cellsOf, type Plan, planMatrix, type Round, rowName, sample } from '../../experiments/matrix/plan.ts';
 import { commandFor, countOf, type Repetition, renderFinding, renderMatrix } from '../../experiments/matrix/render.ts';
 import { renderMatrixHtml, renderMatrixJunit, summaryOf, toldRow } from '../../experiments/matrix/render-files.ts';
 import { type RoundSpec, roundExperiment } from '../../experiments/matrix/round-experiment.ts';
 import { type MatrixResult, runMatrix } from '../../experiments/matrix/run-matrix.ts';
 import { Stains } from '../../experiments/matrix/stains.ts';
-import { leftOut } from '../../experiments/matrix/strengths.ts';
 import { paintVerdict } from '../../experiments/run/narrate.ts';
 import { endOwn, startOwn } from '../../experiments/run/own-platform.ts';
 import { refuseNotInjectable } from '../../experiments/run/preflight.ts';
@@ -87,7 +87,7 @@ function showPlan(matrix: Matrix): void {
     [
       ...told.map(({ fault, target, at }) => `${fault} ${target} at ${at.join(', ')}`),
       planText(matrix),
-      ...[...leftOut].map(([name, why]) => `${name} is left out: ${why}`),
+      ...[...excludedFaults].map(([name, why]) => `${name} is excluded: ${why}`),
     ].join('\n'),
   );
 }

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { faults } from '../../chaos/catalog.ts';
 import { boundaries, findBoundary } from './boundaries.ts';
+import { excludedFaults, matrixFaults } from './matrix-faults.ts';
 import { cellsOf, planMatrix, type Round, rowName, sample } from './plan.ts';
 import { roundExperiment } from './round-experiment.ts';
-import { leftOut, strongFaults } from './strengths.ts';
 
 const told = (rounds: readonly Round[]) =>
   rounds.map(({ row, boundaries: own }) => `${rowName(row)}: ${own.map(({ name }) => name).join(' ')}`);
 
 describe('the plan', () => {
   it('has every fault of the catalogue, or says why not', () => {
-    const names = [...strongFaults.map(({ fault }) => fault.name), ...leftOut.keys()];
+    const names = [...matrixFaults.map(({ fault }) => fault.name), ...excludedFaults.keys()];
     expect(names.toSorted()).toEqual(faults.map(({ name }) => name).toSorted());
     const planned = new Set(planMatrix({}, 1).rows.map(({ fault }) => fault.name));
-    expect([...planned].toSorted()).toEqual(strongFaults.map(({ fault }) => fault.name).toSorted());
+    expect([...planned].toSorted()).toEqual(matrixFaults.map(({ fault }) => fault.name).toSorted());
   });
 
   it('has every boundary, each cell once, and counts the pairs that do not meet', () => {
@@ -41,8 +41,8 @@ describe('the plan', () => {
 
   it('lets faults take turns, so that a part of it has met many of them', () => {
     const { rounds } = planMatrix({}, 1);
-    const first = rounds.slice(0, strongFaults.length).map(({ row }) => row.fault.name);
-    expect(new Set(first).size).toBe(strongFaults.length);
+    const first = rounds.slice(0, matrixFaults.length).map(({ row }) => row.fault.name);
+    expect(new Set(first).size).toBe(matrixFaults.length);
   });
 
   it('can be narrowed to one cell, as the command of a finding does', () => {
@@ -88,7 +88,7 @@ describe('every round', () => {
   const { rounds } = planMatrix({}, 1);
   const pathOf = ({ boundaries: [first] }: Round) => first?.path ?? 'request';
 
-  it.each(strongFaults.map(({ fault }) => fault.name))('of %s is a valid experiment', (name) => {
+  it.each(matrixFaults.map(({ fault }) => fault.name))('of %s is a valid experiment', (name) => {
     const round = rounds.find(({ row }) => row.fault.name === name);
     if (round === undefined) throw new Error(`no round of ${name}`);
     const { platform } = roundExperiment({ ...round, path: pathOf(round) }, ['no-inbox']);

@@ -5,10 +5,10 @@ import { suggestName } from '../../platform/graph.ts';
 import { edges } from '../../topology/services.ts';
 import { createRandom } from '../run/random.ts';
 import { type Boundary, boundaries, type OrderPath } from './boundaries.ts';
-import { type StrongFault, strongFaults } from './strengths.ts';
+import { type MatrixFault, matrixFaults } from './matrix-faults.ts';
 
 /** A fault and what it is aimed at: a row of the matrix. */
-export interface Row extends StrongFault {
+export interface Row extends MatrixFault {
   readonly target: string;
 }
 
@@ -82,7 +82,7 @@ export function sample(rounds: readonly Round[], count: number): readonly Round[
 
 function rowsFor({ faults = [], targets = [] }: Selection): readonly Row[] {
   const plain = (name: string) => name.replaceAll('_', '-');
-  const chosen = faults.length === 0 ? strongFaults : faults.map((name) => named(name, strongFaults, plain));
+  const chosen = faults.length === 0 ? matrixFaults : faults.map((name) => named(name, matrixFaults, plain));
   const rows = chosen.flatMap(({ fault, parameters }) =>
     targetsOf(fault.scope).map((target) => ({ fault, parameters, target })),
   );
@@ -91,7 +91,7 @@ function rowsFor({ faults = [], targets = [] }: Selection): readonly Row[] {
   return targets.length === 0 ? rows : rows.filter(({ target }) => targets.includes(target));
 }
 
-function named(name: string, all: readonly StrongFault[], plain: (name: string) => string): StrongFault {
+function named(name: string, all: readonly MatrixFault[], plain: (name: string) => string): MatrixFault {
   const found = all.find(({ fault }) => plain(fault.name) === plain(name));
   if (found !== undefined) return found;
   throw noSuch(

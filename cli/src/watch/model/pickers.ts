@@ -4,7 +4,7 @@ import type { Lease } from '../../chaos/lease.ts';
 import { writeParameters } from '../../chaos/parameters.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import type { Choice, Picker } from './model.ts';
-import { type FaultPreset, loadRates, notPicked, orderPresets, presetParameters, usualSpan } from './presets.ts';
+import { type FaultPreset, loadRates, orderPresets, usualSpan } from './presets.ts';
 
 const base = { kind: 'picker', filter: '', index: 0, before: undefined } as const;
 
@@ -31,16 +31,15 @@ export function pickLoad(): Picker {
   return { ...base, title: 'Start a load', choices, span: usualSpan };
 }
 
-/** Every fault of the catalogue with parameters that make sense. */
-export const faultPresets: readonly FaultPreset[] = faults
-  .filter(({ name }) => !notPicked.includes(name))
-  .flatMap(({ name, scope, title, parameters: schema }) =>
-    (presetParameters[name] ?? [{}]).map((parameters): FaultPreset => {
+/** The presets of every fault of the catalogue. */
+export const faultPresets: readonly FaultPreset[] = faults.flatMap(
+  ({ name, scope, title, parameters: schema, presets = [{}] }) =>
+    presets.map((parameters): FaultPreset => {
       // A parameter that is called like its fault need not be named again: `latency 1s`.
       const how = writeParameters(schema as TObject, parameters).replace(`${name} `, '');
       return { fault: name, scope, label: `${name} ${how}`.trim(), title, parameters };
     }),
-  );
+);
 
 /** Faults are found by where they can act, too. */
 export function pickFault(state?: PlatformState): Picker {

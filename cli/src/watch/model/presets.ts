@@ -7,25 +7,9 @@ export interface FaultPreset {
   readonly scope: Scope;
   readonly label: string;
   readonly title: string;
+  /** Times in ms, rates in KB/s. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
-
-/** Parameters of faults that must be told some; the others are injected with none. Times in ms, rates in KB/s. */
-export const presetParameters: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> = {
-  latency: [{ latency: 200 }, { latency: 1_000 }, { latency: 5_000 }],
-  bandwidth: [{ rate: 1 }, { rate: 50 }],
-  slow_close: [{ delay: 2_000 }],
-  timeout: [{ timeout: 0 }, { timeout: 1_000 }],
-  reset_peer: [{ timeout: 0 }],
-  slicer: [{ averageSize: 64, delay: 10 }],
-  limit_data: [{ bytes: 1_000 }],
-  'slow-start': [{ delay: 10_000 }],
-  'hold-connections': [{ connections: 100 }],
-  clock: [{ offset: 3_600_000 }, { offset: -3_600_000 }],
-};
-
-/** A failpoint needs a place, an action and a service built with them: that is written, not picked. */
-export const notPicked: readonly string[] = ['failpoint'];
 
 /** Orders one can place with a key. */
 export interface OrderPreset {
