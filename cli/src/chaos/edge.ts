@@ -2,7 +2,7 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type CanaryResult, canary, describeCanary, type Protocol } from './canary.ts';
 import { until } from './poll.ts';
-import { ToxiproxyRefusal } from './toxiproxy-client.ts';
+import { ToxiproxyRequestError } from './toxiproxy-client.ts';
 import type { World } from './world.ts';
 
 /** An edge as an undo record holds it. */
@@ -69,9 +69,9 @@ export async function takeBack({ apiUrl }: EdgeRecord, world: World, work: () =>
   try {
     await work();
   } catch (error) {
-    if (!(error instanceof ToxiproxyRefusal)) throw error;
-    if (error.status === 404 || (error.status === undefined && !error.hangs)) return;
-    if (!error.hangs || !world.isLive) throw error;
+    if (!(error instanceof ToxiproxyRequestError)) throw error;
+    if (error.status === 404 || (error.status === undefined && !error.timedOut)) return;
+    if (!error.timedOut || !world.isLive) throw error;
     await world.act('toxiproxy', 'restart');
     await world.toxiproxy(apiUrl).version();
   }
@@ -82,9 +82,9 @@ export async function verifyEdge(edge: EdgeRecord, world: World, isGone: () => P
   try {
     if (!(await isGone())) throw new Error(`Toxiproxy still holds the fault on ${edge.proxy}`);
   } catch (error) {
-    const isAway = error instanceof ToxiproxyRefusal && error.status === undefined && !error.hangs;
+    const isAway = error instanceof ToxiproxyRequestError && error.status === undefined && !error.timedOut;
     if (isAway && !world.isLive) return 'Toxiproxy has ended, and the fault with it';
-    if (!isAway && !(error instanceof ToxiproxyRefusal && error.status === 404)) throw error;
+    if (!isAway && !(error instanceof ToxiproxyRequestError && error.status === 404)) throw error;
   }
   let last: CanaryResult | undefined;
   try {

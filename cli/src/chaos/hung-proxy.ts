@@ -1,6 +1,6 @@
 import type { ExtensionContext } from '../platform/supervisor-extension.ts';
 import type { Lease } from './lease.ts';
-import { createToxiproxyClient, ToxiproxyRefusal } from './toxiproxy-client.ts';
+import { createToxiproxyClient, ToxiproxyRequestError } from './toxiproxy-client.ts';
 
 /** The proxy itself has missed one look of the supervisor already; a second, as long, tells a hang from a busy moment. ms. */
 const SECOND_LOOK_MS = 1_000;
@@ -34,6 +34,6 @@ async function hangs(url: string): Promise<boolean> {
     await createToxiproxyClient(url, { deadlineMs: SECOND_LOOK_MS }).version();
     return false;
   } catch (error) {
-    return error instanceof ToxiproxyRefusal && error.hangs;
+    return error instanceof ToxiproxyRequestError && error.timedOut;
   }
 }
