@@ -41,7 +41,7 @@ it('a COMMIT whose answer is lost has taken effect, and its connection is not us
   );
   const find = sql('SELECT saga_owners: test', 'SELECT instance FROM saga_owners WHERE id = $1');
   const lose = async () => {
-    throw new ReplyDroppedError('failpoint C1');
+    throw new ReplyDroppedError('failpoint');
   };
   await using losing = openDatabase({ url, poolSize: 1, applicationName: 'kit-test', logger, committed: lose });
   const id = randomUUID();

@@ -3,7 +3,13 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFailpoints, ForcedAnswerError, parseFailpointOrder, ReplyDroppedError } from './failpoints.ts';
+import {
+  createFailpoints,
+  type Failpoint,
+  ForcedAnswerError,
+  parseFailpointOrder,
+  ReplyDroppedError,
+} from './failpoints.ts';
 import { TransientError } from './failures.ts';
 
 let folder: string;
@@ -19,42 +25,42 @@ const count = (kind: 'hits' | 'acted', name: string) =>
   statSync(join(folder, kind, name), { throwIfNoEntry: false })?.size ?? 0;
 
 /** Which of so many hits acted, from 1. */
-async function actsOf(hits: number, pass: (name: string) => Promise<void>): Promise<number[]> {
+async function actsOf(hits: number, pass: Failpoint<'orders'>): Promise<number[]> {
   const acts: number[] = [];
-  for (let hit = 1; hit <= hits; hit += 1) await pass('S4').catch(() => acts.push(hit));
+  for (let hit = 1; hit <= hits; hit += 1) await pass('stock-reserved:unsaved').catch(() => acts.push(hit));
   return acts;
 }
 
 describe('a failpoint that is not armed', () => {
   it('does nothing, and counts every hit', async () => {
     const pass = createFailpoints('orders', folder);
-    await pass('S4');
-    await pass('S4');
-    expect(count('hits', 'orders.S4')).toBe(2);
-    expect(count('acted', 'orders.S4')).toBe(0);
+    await pass('stock-reserved:unsaved');
+    await pass('stock-reserved:unsaved');
+    expect(count('hits', 'orders.stock-reserved:unsaved')).toBe(2);
+    expect(count('acted', 'orders.stock-reserved:unsaved')).toBe(0);
   });
 
   it('goes on counting after the counts began anew', async () => {
     const pass = createFailpoints('orders', folder);
-    await pass('S4');
-    writeFileSync(join(folder, 'hits', 'orders.S4'), '');
-    await pass('S4');
-    expect(count('hits', 'orders.S4')).toBe(1);
+    await pass('stock-reserved:unsaved');
+    writeFileSync(join(folder, 'hits', 'orders.stock-reserved:unsaved'), '');
+    await pass('stock-reserved:unsaved');
+    expect(count('hits', 'orders.stock-reserved:unsaved')).toBe(1);
   });
 
   it('touches no file when failpoints are not enabled', async () => {
-    arm('orders.S4', 'error');
-    await createFailpoints('orders', undefined)('S4');
-    expect(readdirSync(folder)).toEqual(['orders.S4']);
+    arm('orders.stock-reserved:unsaved', 'error');
+    await createFailpoints('orders', undefined)('stock-reserved:unsaved');
+    expect(readdirSync(folder)).toEqual(['orders.stock-reserved:unsaved']);
   });
 });
 
 describe('an armed failpoint', () => {
   it('acts on its next hit, once, and is disarmed before it acts', async () => {
-    arm('orders.S4', 'error\n');
+    arm('orders.stock-reserved:unsaved', 'error\n');
     expect(await actsOf(3, createFailpoints('orders', folder))).toEqual([1]);
     expect(armed()).toEqual([]);
-    expect(count('acted', 'orders.S4')).toBe(1);
+    expect(count('acted', 'orders.stock-reserved:unsaved')).toBe(1);
   });
 
   it.each([
@@ -63,21 +69,22 @@ describe('an armed failpoint', () => {
     ['error every=3 times=2', [3, 6], false],
     ['error every=1', [1, 2, 3, 4, 5, 6, 7, 8, 9], true],
   ])('%s acts on hits %j of nine', async (order, expected, isArmedStill) => {
-    arm('orders.S4', order);
+    arm('orders.stock-reserved:unsaved', order);
     expect(await actsOf(9, createFailpoints('orders', folder))).toEqual(expected);
-    expect(armed()).toEqual(isArmedStill ? ['orders.S4'] : []);
+    expect(armed()).toEqual(isArmedStill ? ['orders.stock-reserved:unsaved'] : []);
   });
 
   it('counts the hits of all instances of its service, and of no other', async () => {
-    arm('stock.P1', 'error every=2 times=1');
-    const [one, other, orders] = [
+    const name = 'transaction-committed:unacknowledged';
+    arm(`stock.${name}`, 'error every=2 times=1');
+    const [one, other, shipping] = [
       createFailpoints('stock', folder),
       createFailpoints('stock', folder),
-      createFailpoints('orders', folder),
+      createFailpoints('shipping', folder),
     ];
-    await orders('P1');
-    await one('P1');
-    await expect(other('P1')).rejects.toBeInstanceOf(TransientError);
+    await shipping(name);
+    await one(name);
+    await expect(other(name)).rejects.toBeInstanceOf(TransientError);
   });
 
   it.each([
@@ -85,15 +92,15 @@ describe('an armed failpoint', () => {
     ['drop-reply', ReplyDroppedError],
     ['respond 503', ForcedAnswerError],
   ] as const)('%s is told to the door by its type', async (order, type) => {
-    arm('orders.S4', order);
-    await expect(createFailpoints('orders', folder)('S4')).rejects.toBeInstanceOf(type);
+    arm('orders.stock-reserved:unsaved', order);
+    await expect(createFailpoints('orders', folder)('stock-reserved:unsaved')).rejects.toBeInstanceOf(type);
   });
 
   it('is counted also when it kills the process', async () => {
-    arm('orders.S4', 'kill times=2');
+    arm('orders.stock-reserved:unsaved', 'kill times=2');
     const source = new URL('./failpoints.ts', import.meta.url).href;
     const program = `import { createFailpoints } from ${JSON.stringify(source)};
-      await createFailpoints('orders', ${JSON.stringify(folder)})('S4');
+      await createFailpoints('orders', ${JSON.stringify(folder)})('stock-reserved:unsaved');
       console.error('it lives');`;
     const run = () =>
       new Promise<NodeJS.Signals | null>((resolve, reject) => {
@@ -101,7 +108,9 @@ describe('an armed failpoint', () => {
         child.once('error', reject).once('close', (_code, signal) => resolve(signal));
       });
     expect([await run(), await run(), await run()]).toEqual(['SIGKILL', 'SIGKILL', null]);
-    expect([count('hits', 'orders.S4'), count('acted', 'orders.S4')]).toEqual([3, 2]);
+    expect([count('hits', 'orders.stock-reserved:unsaved'), count('acted', 'orders.stock-reserved:unsaved')]).toEqual([
+      3, 2,
+    ]);
   }, 20_000);
 });
 

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError } from './config.ts';
+import type { FailpointName, FailpointService } from './failpoint-names.ts';
 import { TransientError } from './failures.ts';
 
 /**
@@ -20,7 +21,7 @@ import { TransientError } from './failures.ts';
  * reach them: a file `<service>.<name>` in a folder that only this user can open arms one. What a file may say, and when
  * it acts, is `FailpointOrder`.
  */
-export type Failpoint = (name: string) => Promise<void>;
+export type Failpoint<Service extends FailpointService> = (name: FailpointName<Service>) => Promise<void>;
 
 /** The work is done and its answer is lost: the door says nothing more, a client of a database or broker has heard nothing. */
 export class ReplyDroppedError extends TransientError {
@@ -71,14 +72,17 @@ export function parseFailpointOrder(text: string): FailpointOrder {
 }
 
 /** Does nothing, at the price of a call: without a folder no file is looked for and nothing is counted. */
-const disarmed: Failpoint = () => Promise.resolve();
+const disarmed = () => Promise.resolve();
 
 /**
  * The failpoints of a service; without a folder they cannot be armed. Every hit appends one byte to
  * `hits/<service>.<name>`, every act one to `acted/<service>.<name>`, before it acts: a file's size is the count, and
  * survives the SIGKILL that follows. Throws ConfigError when others can open the folder.
  */
-export function createFailpoints(service: string, folder: string | undefined): Failpoint {
+export function createFailpoints<Service extends FailpointService>(
+  service: Service,
+  folder: string | undefined,
+): Failpoint<Service> {
   if (folder === undefined) return disarmed;
   for (const part of ['hits', 'acted']) mkdirSync(join(folder, part), { recursive: true, mode: 0o700 });
   refuseSharedFolder(folder);

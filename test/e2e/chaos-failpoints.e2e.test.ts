@@ -46,13 +46,13 @@ async function expectConfirmedOnce(orderId: string): Promise<void> {
 
 describe('an answer that is lost', () => {
   it.each([
-    ['payments', 'P2', 'HTTP'],
-    ['stock', 'P2', 'gRPC'],
-    ['stock', 'C1', 'COMMIT'],
-    ['orders', 'C1', 'COMMIT'],
-    ['orders', 'R3', 'the confirm of a publish'],
-    ['shipping', 'C1', 'COMMIT'],
-    ['catalog', 'P1', 'HTTP'],
+    ['payments', 'charge-decided:response-unsent', 'HTTP'],
+    ['stock', 'reservation-decided:response-unsent', 'gRPC'],
+    ['stock', 'transaction-committed:unacknowledged', 'COMMIT'],
+    ['orders', 'order-confirmed:unacknowledged', 'COMMIT'],
+    ['orders', 'event-confirmed:unmarked', 'the confirm of a publish'],
+    ['shipping', 'transaction-committed:unacknowledged', 'COMMIT'],
+    ['catalog', 'product-read:response-unsent', 'HTTP'],
   ])('at %s.%s (%s): the order is Confirmed, once', async (service, at) => {
     await inject(service, '--at', at, '--action', 'drop-reply');
     const { status, body } = await place(platform);
@@ -63,7 +63,7 @@ describe('an answer that is lost', () => {
 
   it('to the client: the same key has the same order', async () => {
     const key = randomUUID();
-    await inject('gateway', '--at', 'G2', '--action', 'drop-reply');
+    await inject('gateway', '--at', 'response-received:unforwarded', '--action', 'drop-reply');
     await expect(place(platform, { key })).rejects.toThrow();
     await expectSeen();
     const again = await place(platform, { key });
@@ -74,13 +74,33 @@ describe('an answer that is lost', () => {
 
 describe('payments that answer 503', () => {
   it('to every third charge: every order is Confirmed', async () => {
-    await inject('payments', '--at', 'P0', '--action', 'respond', '--status', '503', '--every', '3');
+    await inject(
+      'payments',
+      '--at',
+      'charge-requested:unrecorded',
+      '--action',
+      'respond',
+      '--status',
+      '503',
+      '--every',
+      '3',
+    );
     for (let order = 1; order <= 4; order += 1) expect(await place(platform)).toMatchObject({ status: 201 });
     await expectSeen();
   });
 
   it('to every charge: the order is Cancelled, and nothing is kept', async () => {
-    await inject('payments', '--at', 'P0', '--action', 'respond', '--status', '503', '--every', '1');
+    await inject(
+      'payments',
+      '--at',
+      'charge-requested:unrecorded',
+      '--action',
+      'respond',
+      '--status',
+      '503',
+      '--every',
+      '1',
+    );
     expect(await place(platform)).toMatchObject({
       status: 200,
       body: { status: 'Cancelled', reason: 'payment unavailable' },
@@ -100,14 +120,16 @@ describe('chaos coverage', () => {
   it('has counted every failpoint, what acted, and knows where each is', async () => {
     const { code, failpoints, missing } = await coverage('--reset');
     expect([code, missing]).toEqual([0, []]);
-    expect(failpoints).toContainEqual(expect.objectContaining({ failpoint: 'payments.P2', acted: 1 }));
+    expect(failpoints).toContainEqual(
+      expect.objectContaining({ failpoint: 'payments.charge-decided:response-unsent', acted: 1 }),
+    );
     expect(failpoints.filter(({ places }: { places: string[] }) => places.length === 0)).toEqual([]);
   });
 
   it('fails after its counts began anew', async () => {
     const { code, missing } = await coverage();
     expect(code).toBe(1);
-    expect(missing).toContain('payments.P2');
+    expect(missing).toContain('payments.charge-decided:response-unsent');
   });
 });
 
@@ -117,7 +139,7 @@ describe('a seeded bug', () => {
     expect(up, up.stderr).toMatchObject({ code: 0 });
     expect(up.stderr).toContain('SEEDED BUG: no-idempotency-key');
     expect((await platform.shopctl('status')).stdout).toContain('SEEDED BUG: no-idempotency-key');
-    await inject('payments', '--at', 'P2', '--action', 'drop-reply');
+    await inject('payments', '--at', 'charge-decided:response-unsent', '--action', 'drop-reply');
     expect(await place(platform)).toMatchObject({ status: 201 });
     await expectSeen();
     await untilDrained(platform);

@@ -106,7 +106,16 @@ describe('a detached fault', () => {
   });
 
   it('is a failpoint that waits for its hit, and then was seen', async () => {
-    const { lease } = await inject(['orders', 'failpoint', '--at', 'S5', '--action', 'delay', '--delay', '100ms']);
+    const { lease } = await inject([
+      'orders',
+      'failpoint',
+      '--at',
+      'stock-reserved:saved',
+      '--action',
+      'delay',
+      '--delay',
+      '100ms',
+    ]);
     expect(lease.witness).toMatchObject({ verdict: 'pending' });
     await place(platform);
     await eventually('the hit', { withinMs: HEALED_MS }, async () => {
@@ -179,7 +188,7 @@ describe('the command that holds a fault', () => {
   const more: readonly Words[] = [
     ['orders-stock', 'partition'],
     ['postgres', 'pause'],
-    ['orders', 'failpoint', '--at', 'S4', '--action', 'kill'],
+    ['orders', 'failpoint', '--at', 'stock-reserved:unsaved', '--action', 'kill'],
   ];
   const held = [...new Map([...toxics, ...lasting, ...more].map((words) => [words[1], words])).values()];
 
@@ -214,7 +223,7 @@ describe('the supervisor is killed while faults of each kind are in effect', () 
       ['orders-stock', 'down'],
       ['payments-db', 'lock'],
       ['orders-db', 'hold-connections', '--connections', '5'],
-      ['orders', 'failpoint', '--at', 'S4', '--action', 'kill'],
+      ['orders', 'failpoint', '--at', 'stock-reserved:unsaved', '--action', 'kill'],
       ['shipping', 'stop'],
       ['postgres', 'pause'],
     ];

@@ -36,7 +36,12 @@ const ROW = ['--fault', 'down', '--target', 'shipping-broker'];
 describe('chaos matrix', () => {
   it('holds orders at boundaries, injects the fault meanwhile, and says what came of each cell', async () => {
     const [junit, html] = [join(folder, 'matrix.xml'), join(folder, 'matrix.html')];
-    const cells = ['--at', 'shipping.H1', '--at', 'shipping.H3'];
+    const cells = [
+      '--at',
+      'shipping.message-received:unrecorded',
+      '--at',
+      'shipping.shipment-committed:message-unacknowledged',
+    ];
     const files = ['--junit', junit, '--html', html];
     const { code, stdout, stderr } = await platform.shopctl('chaos', 'matrix', ...ROW, ...cells, ...files, '--json');
     const told = JSON.parse(stdout) as ToldMatrix;
@@ -50,9 +55,15 @@ describe('chaos matrix', () => {
     );
     expect(injected).toEqual(['failpoint', 'failpoint', 'down']);
     const seen = records.flatMap((one) => (one.type === 'witness' && one.verdict === 'seen' ? [one.step] : []));
-    expect(seen.toSorted()).toEqual(['hold at shipping.H1', 'hold at shipping.H3', 'the fault']);
+    expect(seen.toSorted()).toEqual([
+      'hold at shipping.message-received:unrecorded',
+      'hold at shipping.shipment-committed:message-unacknowledged',
+      'the fault',
+    ]);
 
-    expect(await readFile(junit, 'utf8')).toContain('name="down shipping-broker at shipping.H3"');
+    expect(await readFile(junit, 'utf8')).toContain(
+      'name="down shipping-broker at shipping.shipment-committed:message-unacknowledged"',
+    );
     expect(await readFile(html, 'utf8')).toContain('down shipping-broker');
     await chaos.expectClean(platform);
   }, 180_000);
@@ -66,7 +77,10 @@ describe('chaos matrix', () => {
   });
 
   it('refuses what it does not have, before anything happens', async () => {
-    const { code, stderr } = await platform.shopctl('chaos', 'matrix', '--at', 'orders.S44');
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('did you mean "orders.S4"') });
+    const { code, stderr } = await platform.shopctl('chaos', 'matrix', '--at', 'orders.stock-reserved:unsavd');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('did you mean "orders.stock-reserved:unsaved"'),
+    });
   });
 });

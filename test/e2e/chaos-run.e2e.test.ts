@@ -124,7 +124,7 @@ describe('a verdict', () => {
     const never = `
   - name: waits for a compensation
     type: action
-    provider: {type: fault, fault: failpoint, target: orders, at: K1, action: kill}`;
+    provider: {type: fault, fault: failpoint, target: orders, at: step-failed:unsaved, action: kill}`;
     const orders = ORDERS.replace('gte: 400ms', 'lte: 12s');
     const { code, runs, stderr } = await run(
       await anExperiment('unseen', never + orders, 'platform: {failpoints: true}'),

@@ -1,9 +1,8 @@
 /*
  * Goal: a process that dies between any two effects leaves nothing that does not end by itself and balance.
- * Method: failpoints kill a real process (SIGKILL) at each boundary of the fault catalogue: S of the saga, K of its
- * compensation, R of the relay, H of shipping, P of payments and stock. Boundary S3 is S1, because an order is
- * inserted with its prices; S8 and K4, inside the final statements, are reached by holding the lock that the
- * statement needs. The order is found by its Idempotency-Key, because its client may have got no answer.
+ * Method: failpoints kill a real process (SIGKILL) at each boundary of saga, compensation, relay, shipping, payments and
+ * stock. The inside of a final statement is reached by holding the lock that the statement needs. The order is found by
+ * its Idempotency-Key, because its client may have got no response.
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -91,10 +90,17 @@ async function traceOf(orderId: string): Promise<string> {
 }
 
 const boundaries = {
-  unrecorded: ['S0', 'S2'],
-  recovered: ['S1', 'S4', 'S5', 'S6', 'S7', 'S8'],
-  confirmed: ['S9', 'S10'],
-  compensating: ['K1', 'K2', 'K3'],
+  unrecorded: ['order-received:unrecorded', 'products-read:unrecorded'],
+  recovered: [
+    'order-started:saved',
+    'stock-reserved:unsaved',
+    'stock-reserved:saved',
+    'payment-charged:unsaved',
+    'payment-charged:saved',
+    'order-confirmed:unsaved',
+  ],
+  confirmed: ['order-confirmed:saved', 'order-decided:response-sent'],
+  compensating: ['step-failed:unsaved', 'step-failed:saved', 'step-compensated:unsaved'],
 } as const;
 
 describe('one orders instance, killed', () => {
@@ -131,7 +137,7 @@ describe('one orders instance, killed', () => {
     const key = randomUUID();
     const { answer } = await placeAndCrash(platform, `orders.${point}`, { key });
     const orderId = (await findByKey(platform, key)) as string;
-    if (point === 'S10') expect(answer).toMatchObject({ status: 201, body: { id: orderId } });
+    if (point === 'order-decided:response-sent') expect(answer).toMatchObject({ status: 201, body: { id: orderId } });
     else expect(answer).toMatchObject({ status: 504, body: { code: 'orders_timeout' } });
     await untilReady(platform, 'orders');
     expect(await look(platform, orderId)).toMatchObject({ status: 200, body: { status: 'Confirmed' } });
@@ -155,14 +161,14 @@ describe('one orders instance, killed', () => {
       status: 200,
       body: { id: orderId, status: 'Cancelled', reason: 'payment declined' },
     });
-    // From K2 on the order is decided and its client may have its answer.
-    if (point === 'K1') expect(answer).toMatchObject({ status: 504 });
+    // From step-failed:saved on the order is decided and its client may have its answer.
+    if (point === 'step-failed:unsaved') expect(answer).toMatchObject({ status: 504 });
     await expectRecoveredIn(await traceOf(orderId), pid, 1);
   });
 
-  it('at K5: the order was Cancelled already', async () => {
+  it('at order-compensated:saved: the order was Cancelled already', async () => {
     const key = randomUUID();
-    await placeAndCrash(platform, 'orders.K5', { key, lines: declined });
+    await placeAndCrash(platform, 'orders.order-compensated:saved', { key, lines: declined });
     await untilReady(platform, 'orders');
     const orderId = (await findByKey(platform, key)) as string;
     await expectCancelledOnce(orderId);
@@ -185,7 +191,7 @@ describe('one orders instance, killed', () => {
 
   it('while the last statement of the compensation waits in PostgreSQL: Cancelled, released once', async () => {
     const key = randomUUID();
-    await platform.arm('orders.K3', 'delay 2000');
+    await platform.arm('orders.step-compensated:unsaved', 'delay 2000');
     const answer = await place(platform, { key, lines: declined });
     expect(answer).toMatchObject({ status: 200, body: { status: 'Cancelled', reason: 'payment declined' } });
     await eventually(
@@ -245,10 +251,10 @@ describe('the relay, killed', () => {
   });
 
   it.each<[string, string, readonly number[]]>([
-    ['R1', 'with rows selected', [1]],
-    ['R2', 'with a message sent and not confirmed', [1, 2]],
-    ['R3', 'with a message confirmed and not marked', [2]],
-    ['R4', 'with a row marked', [1]],
+    ['batch-claimed:unpublished', 'with rows selected', [1]],
+    ['event-published:unconfirmed', 'with a message sent and not confirmed', [1, 2]],
+    ['event-confirmed:unmarked', 'with a message confirmed and not marked', [2]],
+    ['batch-marked:committed', 'with a row marked', [1]],
   ])('at %s, %s: one shipment, deliveries %j', async (point, _what, deliveries) => {
     const key = randomUUID();
     await placeAndCrash(platform, `orders.${point}`, { key });
@@ -286,11 +292,11 @@ describe('shipping, killed', () => {
   });
 
   it.each<[string, string, string, number | undefined]>([
-    ['H1', 'before the transaction', 'kill', 1],
-    ['H2', 'before the commit', 'kill', 1],
-    ['H3', 'committed and not acknowledged', 'kill', 0],
+    ['message-received:unrecorded', 'before the transaction', 'kill', 1],
+    ['shipment-recorded:uncommitted', 'before the commit', 'kill', 1],
+    ['shipment-committed:message-unacknowledged', 'committed and not acknowledged', 'kill', 0],
     // The acknowledgement needs a moment to leave the process.
-    ['H4', 'acknowledged', 'kill 100', undefined],
+    ['shipment-committed:message-acknowledged', 'acknowledged', 'kill 100', undefined],
   ])('at %s, %s: one shipment', async (point, _what, action, insertsAfterwards) => {
     const key = randomUUID();
     const { answer, pid } = await placeAndCrash(platform, `shipping.${point}`, { key, action });
@@ -314,10 +320,10 @@ describe('shipping, killed', () => {
 });
 
 const participants = [
-  ['stock', 'P1', 'stock unavailable'],
-  ['stock', 'P2', 'stock unavailable'],
-  ['payments', 'P1', 'payment unavailable'],
-  ['payments', 'P2', 'payment unavailable'],
+  ['stock', 'reservation-decided:uncommitted', 'stock unavailable'],
+  ['stock', 'reservation-decided:response-unsent', 'stock unavailable'],
+  ['payments', 'charge-attempted:undecided', 'payment unavailable'],
+  ['payments', 'charge-decided:response-unsent', 'payment unavailable'],
 ] as const;
 
 describe('the only instance of a participant, killed', () => {
@@ -378,7 +384,7 @@ describe('one of two instances, killed', () => {
   });
 
   it('orders are taken by the other meanwhile', async () => {
-    await placeAndCrash(platform, 'orders.S5', { key: randomUUID() });
+    await placeAndCrash(platform, 'orders.stock-reserved:saved', { key: randomUUID() });
     const answers = await Promise.all(Array.from({ length: 10 }, () => place(platform)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
     await untilReady(platform, 'orders');

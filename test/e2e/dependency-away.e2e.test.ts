@@ -215,9 +215,9 @@ describe('two instances of orders, one frozen in mid-saga', () => {
 
   it('the other ends the saga; the one that wakes up changes nothing', { timeout: 90_000 }, async () => {
     const key = randomUUID();
-    await platform.arm('orders.S5', 'delay 3000');
+    await platform.arm('orders.stock-reserved:saved', 'delay 3000');
     const answering = place(platform, { key });
-    const owner = await eventually('the saga to stand at S5', { withinMs: 5_000 }, async () => {
+    const owner = await eventually('the saga to stand at stock-reserved:saved', { withinMs: 5_000 }, async () => {
       const rows = await platform.query<{ instance: string }>(
         'orders',
         `SELECT w.instance FROM orders o JOIN saga_owners w ON w.id = o.owner

@@ -61,7 +61,7 @@ export interface TestPlatform {
   state(): Promise<PlatformState>;
   /** `orders-1`, `rabbitmq`. Throws when the platform has no such instance. */
   instance(name: string): Promise<InstanceState>;
-  /** Arms a failpoint for its next hit (`orders.S4`; see the kit's failpoints.ts). Needs SHOPCTL_FAILPOINTS=1. */
+  /** Arms a failpoint for its next hit (`orders.stock-reserved:unsaved`; see the kit's failpoints.ts). Needs SHOPCTL_FAILPOINTS=1. */
   arm(failpoint: string, action: string): Promise<void>;
   /** Failpoints that were armed and not hit yet. */
   armed(): Promise<readonly string[]>;

@@ -1,9 +1,9 @@
+import { failpoints } from '@shop/kit/failpoint-names.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { suggestName } from '../platform/graph.ts';
 import type { PlatformState } from '../platform/state.ts';
 import { edges, serviceNames } from '../topology/services.ts';
-import { failpointNames } from './failpoint-names.ts';
 import type { AnyFault, Scope } from './fault.ts';
 import { bandwidth } from './faults/bandwidth.ts';
 import { clock } from './faults/clock.ts';
@@ -87,7 +87,7 @@ export function targetsOf(scope: Scope, state?: Pick<PlatformState, 'edges' | 'i
     case 'database':
       return edges.map(({ name }) => name).filter((name) => name.endsWith('-db'));
     case 'service':
-      return Object.keys(failpointNames);
+      return Object.keys(failpoints);
     case 'broker':
       return ['rabbitmq'];
     case 'telemetry':

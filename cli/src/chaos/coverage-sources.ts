@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FAILPOINT_NAME } from '@shop/kit/failpoint-names.ts';
 
-/** Calls that pass a failpoint, and the saga's table of boundaries; a name in quotes on such a line is one. */
-const PASSES = /\b(?:failpoint|reached)\(|\b(?:answered|saved): '/;
-const NAME = /'([A-Z]\d+)'/g;
+/** A quoted text that looks like the name of a failpoint is one. */
+const QUOTED = new RegExp(`'(${FAILPOINT_NAME})'`, 'g');
 
 /** Where each failpoint of a service is in its sources: `services/orders/src/relay.ts:65` by name. Empty without sources. */
 export async function locateFailpoints(root: string, service: string): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -15,7 +15,7 @@ export async function locateFailpoints(root: string, service: string): Promise<R
   for (const file of files.filter((name) => name.endsWith('.ts') && !isForTests(name)).sort()) {
     const lines = (await readFile(join(root, folder, file), 'utf8')).split('\n');
     for (const [index, line] of lines.entries()) {
-      for (const name of namesIn(line)) {
+      for (const [, name = ''] of line.matchAll(QUOTED)) {
         found.set(name, [...(found.get(name) ?? []), `${folder}/${file}:${index + 1}`]);
       }
     }
@@ -25,8 +25,4 @@ export async function locateFailpoints(root: string, service: string): Promise<R
 
 function isForTests(file: string): boolean {
   return file.endsWith('.test.ts') || file.startsWith('testing/');
-}
-
-function namesIn(line: string): readonly string[] {
-  return PASSES.test(line) ? [...line.matchAll(NAME)].map(([, name]) => name as string) : [];
 }

@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { failpointsOf } from '@shop/kit/failpoint-names.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { countOf, failpointFolder } from '../platform/failpoint-files.ts';
 import type { Project } from '../platform/project.ts';
 import { serviceNames } from '../topology/services.ts';
 import { locateFailpoints } from './coverage-sources.ts';
-import { type FailpointPlace, failpointPlaces } from './failpoint-names.ts';
 
 /** One failpoint of a platform. */
 export interface CoveredFailpoint {
-  /** `orders.S4` */
+  /** `orders.stock-reserved:unsaved` */
   readonly failpoint: string;
   /** What has happened when it is passed, and what has not. */
-  readonly stands: string;
+  readonly description: string;
   /** `services/orders/src/relay.ts:65`; empty when the sources are not there. */
   readonly places: readonly string[];
   /** How often it was passed, and how often it acted, on all instances since the counts began. */
@@ -30,11 +30,10 @@ export async function readCoverage(
   const each = await Promise.all(
     serviceNames.map(async (service) => {
       const located = await locateFailpoints(project.root, service);
-      const places: readonly FailpointPlace[] = failpointPlaces[service];
-      return places.map(({ at, stands }) => {
-        const failpoint = `${service}.${at}`;
+      return [...failpointsOf(service)].map(([name, { description }]) => {
+        const failpoint = `${service}.${name}`;
         const counts = { hits: countOf(folder, 'hits', failpoint), acted: countOf(folder, 'acted', failpoint) };
-        return { failpoint, stands, places: located.get(at) ?? [], ...counts };
+        return { failpoint, description, places: located.get(name) ?? [], ...counts };
       });
     }),
   );

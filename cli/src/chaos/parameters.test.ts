@@ -35,7 +35,7 @@ describe('parameters', () => {
     ['timeout', {}, 'timeout must be stated'],
     ['limit_data', { bytes: 0 }, 'bytes must be >= 1, got 0'],
     ['down', { latency: 3 }, 'there is no parameter "latency"'],
-    ['failpoint', { at: 'S4', action: 'explode' }, 'action must'],
+    ['failpoint', { at: 'stock-reserved:unsaved', action: 'explode' }, 'action must'],
   ])('%s refuses %j: %s', (fault, given, problem) => {
     expect(() => check(fault, given)).toThrow(problem);
     expect(() => check(fault, given)).toThrow(expect.objectContaining({ exitCode: 2 }));

@@ -31,7 +31,7 @@ it('a fault on an edge can be injected where there is a proxy', async () => {
 });
 
 it('a failpoint cannot be armed in services without failpoints', async () => {
-  const failpoint = { fault: 'failpoint', target: 'orders', parameters: { at: 'S1', action: 'kill' } };
+  const failpoint = { fault: 'failpoint', target: 'orders', parameters: { at: 'order-started:saved', action: 'kill' } };
   const instances = [{ name: 'orders-1', service: 'orders', kind: 'service' }] as unknown as PlatformState['instances'];
   expect(await obstacleTo(failpoint, aPlatform({ instances }))).toMatchObject({ exitCode: exitCodes.unavailable });
 });

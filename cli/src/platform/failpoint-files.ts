@@ -23,7 +23,7 @@ export function countOf(folder: string, kind: 'hits' | 'acted', failpoint: strin
   return statSync(join(folder, kind, failpoint), { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Failpoints armed now: `orders.S4`. */
+/** Failpoints armed now: `orders.stock-reserved:unsaved`. */
 export async function armedFailpoints(folder: string): Promise<readonly string[]> {
   if (!existsSync(folder)) return [];
   const entries = await readdir(folder, { withFileTypes: true });

@@ -13,13 +13,12 @@ interface ProductRow {
 const byId = sql('SELECT products: by id', 'SELECT id, name, price_kopiykas, currency FROM products WHERE id = $1');
 const all = sql('SELECT products: all', 'SELECT id, name, price_kopiykas, currency FROM products ORDER BY id');
 
-/** Failpoints: `P0` before a product is read, `P1` after it and unanswered. */
-export function createProducts(database: Queryable, failpoint: Failpoint): Products {
+export function createProducts(database: Queryable, failpoint: Failpoint<'catalog'>): Products {
   return {
     async find(id) {
-      await failpoint('P0');
+      await failpoint('product-requested:unread');
       const { rows } = await database.query<ProductRow>(byId, [id]);
-      await failpoint('P1');
+      await failpoint('product-read:response-unsent');
       return rows[0] && toProduct(rows[0]);
     },
     async list() {

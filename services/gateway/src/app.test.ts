@@ -52,7 +52,7 @@ async function anOrdersService(answer: Answer = confirms) {
 async function aGateway(
   answer?: Answer,
   changes: Partial<EdgeLimits> = {},
-  failpoint: Failpoint = async () => undefined,
+  failpoint: Failpoint<'gateway'> = async () => undefined,
 ) {
   const orders = await anOrdersService(answer);
   const limits = { ...edges['gateway-orders'], ...changes };
@@ -289,18 +289,21 @@ describe('a client that leaves', () => {
 describe('a failpoint', () => {
   it('before a request is sent on answers in place of orders', async () => {
     const failAt = async (place: string) => {
-      if (place === 'G1') throw new ForcedAnswerError(place, 503);
+      if (place === 'request-received:unforwarded') throw new ForcedAnswerError(place, 503);
     };
     const { orders, post } = await aGateway(confirms, {}, failAt);
     const answer = await post();
     expect(answer.status).toBe(503);
-    expect(await answer.json()).toMatchObject({ status: 503, detail: 'failpoint G1 answers 503' });
+    expect(await answer.json()).toMatchObject({
+      status: 503,
+      detail: 'failpoint request-received:unforwarded answers 503',
+    });
     expect(orders.seen).toEqual([]);
   });
 
   it('behind the answer of orders loses it: the connection ends without a byte', async () => {
     const failAt = async (place: string) => {
-      if (place === 'G2') throw new ReplyDroppedError(place);
+      if (place === 'response-received:unforwarded') throw new ReplyDroppedError(place);
     };
     const { orders, port } = await aGateway(confirms, {}, failAt);
     const request =

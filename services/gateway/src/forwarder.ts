@@ -29,22 +29,19 @@ const PROBLEMS = {
   bulkhead_full: ['overloaded', 'there are more requests than can be served, try again later'],
 } as const satisfies Record<UnavailableCause, readonly [string, string]>;
 
-/**
- * Any answer of orders, also a problem with status 5xx, is passed on and is no failure of the edge. Failpoints: `G1` before
- * a request is sent on, `G2` after its answer has come and before it is passed on.
- */
+/** Any response of orders, also a problem with status 5xx, is passed on and is no failure of the edge. */
 export function createForwarder(options: {
   policy: CallPolicy<HttpReplica>;
   budgetMs: number;
   logger: Logger;
-  failpoint: Failpoint;
+  failpoint: Failpoint<'gateway'>;
 }): Forward {
   const { policy, budgetMs, logger, failpoint } = options;
 
   return async (request) => {
-    await failpoint('G1');
+    await failpoint('request-received:unforwarded');
     const answer = await ask(request);
-    await failpoint('G2');
+    await failpoint('response-received:unforwarded');
     return answer;
   };
 

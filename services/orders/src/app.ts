@@ -27,7 +27,7 @@ export interface OrdersDependencies {
   readonly stock: Stock;
   readonly payments: Payments;
   readonly logger: Logger;
-  readonly failpoint: Failpoint;
+  readonly failpoint: Failpoint<'orders'>;
   readonly flags: Pick<Flags, 'isOn'>;
   /** Makes the service's instruments. */
   readonly metrics: (gauges: OrderGauges) => OrderMetrics;

@@ -60,7 +60,7 @@ export interface DriverOptions {
   /** `driven` is the gauge `shop.sagas.driven`. */
   readonly gauges: OrderGauges;
   readonly logger: Logger;
-  readonly failpoint: Failpoint;
+  readonly failpoint: Failpoint<'orders'>;
   readonly flags: Pick<Flags, 'isOn'>;
   readonly stopping: AbortSignal;
 }
@@ -105,7 +105,7 @@ export function createDriver(options: DriverOptions): Driver {
         const traceParent = currentTraceParent();
         return saved(before, after, deadline, async () => {
           const isOurs = await confirmSaga(database, { before, after, owner, events, traceParent });
-          await mayLoseAnswer(() => failpoint('C1'));
+          await mayLoseAnswer(() => failpoint('order-confirmed:unacknowledged'));
           return isOurs;
         });
       },

@@ -54,14 +54,14 @@ export interface PlaceOrderOptions {
   readonly driver: Driver;
   readonly metrics: OrderMetrics;
   readonly logger: Logger;
-  readonly failpoint: Failpoint;
+  readonly failpoint: Failpoint<'orders'>;
 }
 
 export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
   const { database, ownership, catalog, driver, metrics, logger, failpoint } = options;
 
   return async (request, idempotencyKey, deadline) => {
-    await failpoint('S0');
+    await failpoint('order-received:unrecorded');
     const lines = mergeLines(request.lines);
     const requestHash = idempotencyKey === undefined ? undefined : hashRequest(request.customer, lines);
     if (idempotencyKey !== undefined) {
@@ -76,7 +76,7 @@ export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
       await ownership.ensure();
       const inserted = await start(saga, { customer: request.customer, idempotencyKey, requestHash });
       if (!inserted) return replayOf(idempotencyKey, requestHash);
-      await failpoint('S1');
+      await failpoint('order-started:saved');
       const decided = await decide(saga, deadline, startedAt);
       if (decided.reason !== null) failSpan(span, decided.reason);
       return decided;
@@ -88,7 +88,7 @@ export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
       const products = await mapAtOnce(lines, PRODUCTS_AT_ONCE, ({ productId }) =>
         catalog.findProduct(productId, deadline),
       );
-      await failpoint('S2');
+      await failpoint('products-read:unrecorded');
       return priceLines(lines, products);
     } catch (error) {
       if (!(error instanceof CallUnavailableError)) throw error;

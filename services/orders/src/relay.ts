@@ -36,7 +36,7 @@ export interface RelayOptions {
   readonly database: Database;
   readonly publisher: Publisher;
   readonly logger: Logger;
-  readonly failpoint: Failpoint;
+  readonly failpoint: Failpoint<'orders'>;
   /** `pendingEvents` is the gauge `shop.outbox.pending`. */
   readonly gauges: OrderGauges;
 }
@@ -79,7 +79,7 @@ export function startRelay(options: RelayOptions): Relay {
       .transaction(async (transaction) => {
         const rows = await claimUnpublished(transaction, limit);
         claimed = rows.length;
-        if (rows.length > 0) await failpoint('R1');
+        if (rows.length > 0) await failpoint('batch-claimed:unpublished');
         return relayRows(transaction, rows);
       })
       .catch((error: unknown) => {
@@ -87,7 +87,7 @@ export function startRelay(options: RelayOptions): Relay {
         throw error;
       });
     size.succeeded(claimed);
-    if (published > 0) await failpoint('R4');
+    if (published > 0) await failpoint('batch-marked:committed');
     return published;
   }
 
@@ -107,8 +107,8 @@ export function startRelay(options: RelayOptions): Relay {
   async function publish({ row, span }: Work): Promise<void> {
     try {
       await context.with(span.context, async () => {
-        await Promise.all([publisher.publish(row), failpoint('R2')]);
-        await failpoint('R3');
+        await Promise.all([publisher.publish(row), failpoint('event-published:unconfirmed')]);
+        await failpoint('event-confirmed:unmarked');
       });
     } catch (error) {
       span.end(error);

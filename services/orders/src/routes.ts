@@ -40,19 +40,19 @@ const showing = {
 export interface RouteOptions {
   readonly database: Database;
   readonly placeOrder: PlaceOrder;
-  readonly failpoint: Failpoint;
+  readonly failpoint: Failpoint<'orders'>;
 }
 
 export function addOrderRoutes(server: HttpServer, { database, placeOrder, failpoint }: RouteOptions): void {
   const admit = createAdmission(ADMISSION);
 
-  const answered = () => failpoint('S10');
+  const answered = () => failpoint('order-decided:response-sent');
 
   server.post('/orders', { schema: placing, onResponse: answered }, async (request, reply) => {
     const deadline = Deadline.fromHeader(request.headers[DEADLINE_HEADER], ORDER_BUDGET_MS);
     const key = request.headers['idempotency-key'];
     const order = await admit(() => placeOrder(request.body, key, deadline));
-    await failpoint('A1');
+    await failpoint('order-decided:response-unsent');
     reply.code(order.status === 'Confirmed' ? 201 : 200).header('location', locationOf(order.id));
     return { id: order.id, status: order.status, ...(order.reason === null ? {} : { reason: order.reason }) };
   });

@@ -19,15 +19,11 @@ export interface Payments {
 /** A race can be lost once per state that a payment passes through. */
 const MAX_ROUNDS = 3;
 
-/**
- * Failpoints: `P0` before a charge is looked at, `P1` after its attempt was written and before its outcome is, `P2` after
- * that and unanswered; `P4` before a refund, `P3` after it and unanswered.
- */
-export function createPayments(store: PaymentStore, failpoint: Failpoint): Payments {
+export function createPayments(store: PaymentStore, failpoint: Failpoint<'payments'>): Payments {
   async function complete(charge: Charge): Promise<ChargeResult> {
     const outcome = decide(charge.amount);
     if (await store.recordOutcome(charge, outcome)) {
-      await failpoint('P2');
+      await failpoint('charge-decided:response-unsent');
       return { outcome, first: true };
     }
     // Another call with this key, or a refund, closed the attempt first.
@@ -42,19 +38,19 @@ export function createPayments(store: PaymentStore, failpoint: Failpoint): Payme
 
   return {
     async charge(charge) {
-      await failpoint('P0');
+      await failpoint('charge-requested:unrecorded');
       if (!(await store.addAttempt(charge))) {
         const found = await repeat(charge);
         return found === 'complete the attempt' ? complete(charge) : found;
       }
-      await failpoint('P1');
+      await failpoint('charge-attempted:undecided');
       return complete(charge);
     },
 
     async refund(orderId, refundKey) {
-      await failpoint('P4');
+      await failpoint('refund-requested:unrecorded');
       const result = await takeBack(orderId, refundKey);
-      await failpoint('P3');
+      await failpoint('refund-recorded:response-unsent');
       return result;
     },
 

@@ -309,7 +309,7 @@ describe('while the database is away', () => {
 describe('a consumer', () => {
   it('goes on when a failpoint behind the acknowledgement fails', async () => {
     const failpoint = async (place: string) => {
-      if (place === 'H4') throw new Error('failpoint H4');
+      if (place === 'shipment-committed:message-acknowledged') throw new Error('failpoint');
     };
     await aConsumer({ failpoint });
     const events = [anEvent(), anEvent()];

@@ -44,7 +44,7 @@ export interface DeliveryDependencies {
   readonly shipments: Shipments;
   readonly count: CountMessage;
   readonly logger: Logger;
-  readonly failpoint: Failpoint;
+  readonly failpoint: Failpoint<'shipping'>;
   readonly backOffs: BackOffs;
 }
 
@@ -56,7 +56,6 @@ export interface DeliveryDependencies {
  *    that was held for too long is put aside, and that delivery does not count;
  * D4 any other failure is retried after a back-off, and goes to the dead letters after its last delivery; one that
  *    reached its limit with the process that had it is not tried once more.
- * Failpoint: `H3` after the commit, before the acknowledgement.
  */
 export async function settle(
   delivery: Delivery,
@@ -76,7 +75,7 @@ export async function settle(
     if (isNew === 'held too long') {
       return { kind: 'retry', afterMs: dependencies.backOffs.hold.maxMs, deliveries: delivery.earlierDeliveries };
     }
-    await failpoint('H3');
+    await failpoint('shipment-committed:message-unacknowledged');
     logger.info({ order_id: event.orderId }, isNew ? 'order shipped' : 'a repeated message had no effect');
     count(isNew ? 'shipped' : 'duplicate');
     return { kind: 'ack' };

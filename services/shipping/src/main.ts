@@ -24,7 +24,7 @@ await runService('shipping', process.env, async () => {
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: instance,
     logger,
-    committed: () => failpoint('C1'),
+    committed: () => failpoint('transaction-committed:unacknowledged'),
   });
   await using _inboxRetention = startRetention({
     table: 'inbox',

@@ -46,15 +46,14 @@ export interface Shipments {
   find(orderId: string): Promise<Shipment | undefined>;
 }
 
-/** Failpoints: `H1` before the transaction, `H2` before its commit. */
-export function createShipments(database: Database, failpoint: Failpoint): Shipments {
+export function createShipments(database: Database, failpoint: Failpoint<'shipping'>): Shipments {
   return {
     async receive(event) {
-      await failpoint('H1');
+      await failpoint('message-received:unrecorded');
       return database.transaction(async (transaction) => {
         const isNew = await addToInbox(transaction, event);
         const isShipped = isNew && (await addShipment(transaction, event));
-        await failpoint('H2');
+        await failpoint('shipment-recorded:uncommitted');
         return isShipped;
       });
     },

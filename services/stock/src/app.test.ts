@@ -109,7 +109,7 @@ describe('stock.Inventory', () => {
   });
 
   it('says nothing when a failpoint loses its answer: the caller waits until its deadline', async () => {
-    const lost: Stock['reserve'] = () => Promise.reject(new ReplyDroppedError('failpoint P2'));
+    const lost: Stock['reserve'] = () => Promise.reject(new ReplyDroppedError('failpoint'));
     const { inventory } = await aStock({ stock: { ...reserves, reserve: lost } });
     const beganAt = performance.now();
     const failure = await call(inventory, 'Reserve', request, { deadline: Date.now() + 200 }).catch(

@@ -19,7 +19,7 @@ await runService('stock', process.env, async () => {
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: instance,
     logger,
-    committed: () => failpoint('C1'),
+    committed: () => failpoint('transaction-committed:unacknowledged'),
   });
   const seededBugs = parseSeededBugs('stock', config);
   warnOfSeededBugs(seededBugs, logger);

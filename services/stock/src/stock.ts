@@ -24,31 +24,27 @@ export interface Stock {
 /** A reservation can appear once between looking for it and refusing it. */
 const MAX_ROUNDS = 2;
 
-/**
- * Failpoints: `P0` before a reservation's transaction, `P1` before its commit, `P2` after it and unanswered; `P4` before a
- * release's transaction, `P3` after its commit and unanswered.
- */
-export function createStock(database: Database, failpoint: Failpoint): Stock {
+export function createStock(database: Database, failpoint: Failpoint<'stock'>): Stock {
   return {
     async reserve(request, stillWanted) {
-      await failpoint('P0');
+      await failpoint('reservation-requested:unrecorded');
       const outcome = await database.transaction(async (transaction) => {
         const result = await reserveIn(transaction, request);
-        await failpoint('P1');
+        await failpoint('reservation-decided:uncommitted');
         stillWanted();
         return result;
       });
-      await failpoint('P2');
+      await failpoint('reservation-decided:response-unsent');
       return outcome;
     },
     async release({ orderId, idempotencyKey }, stillWanted) {
-      await failpoint('P4');
+      await failpoint('release-requested:unrecorded');
       const released = await database.transaction(async (transaction) => {
         const result = await releaseIn(transaction, orderId, idempotencyKey);
         stillWanted();
         return result;
       });
-      await failpoint('P3');
+      await failpoint('release-recorded:response-unsent');
       return released;
     },
   };

@@ -17,7 +17,7 @@ export interface CleanFacts {
   readonly processes: number;
   /** Faults that were not taken back, `latency on orders-payments (15fbad)`: known to the supervisor, or in the undo file. */
   readonly faults: readonly string[];
-  /** `orders.S4` */
+  /** `orders.stock-reserved:unsaved` */
   readonly armed: readonly string[];
 }
 

@@ -32,48 +32,63 @@ async function inject(target: string, parameters: object) {
 describe('an injected failpoint', () => {
   it('waits for its hit, is seen by its act, and is gone', async () => {
     const pass = createFailpoints('orders', folder);
-    const { undo, witness } = await inject('orders', { at: 'S4', action: 'error' });
-    expect(await armedFailpoints(folder)).toEqual(['orders.S4']);
+    const { undo, witness } = await inject('orders', { at: 'stock-reserved:unsaved', action: 'error' });
+    expect(await armedFailpoints(folder)).toEqual(['orders.stock-reserved:unsaved']);
     expect((await witness()).verdict).toBe('pending');
-    await expect(pass('S4')).rejects.toThrow('failpoint S4');
+    await expect(pass('stock-reserved:unsaved')).rejects.toThrow('failpoint stock-reserved:unsaved');
     expect(await witness()).toEqual({ verdict: 'seen', evidence: 'acted 1 times' });
     await expect(failpoint.verify(undo, world())).resolves.toBe('not armed any more');
   });
 
   it('that acts on every third hit is seen from the third on, and stays until it is taken back', async () => {
     const pass = createFailpoints('payments', folder);
-    const { undo, witness } = await inject('payments', { at: 'P0', action: 'respond', status: 503, every: 3 });
-    await pass('P0');
-    await pass('P0');
+    const { undo, witness } = await inject('payments', {
+      at: 'charge-requested:unrecorded',
+      action: 'respond',
+      status: 503,
+      every: 3,
+    });
+    await pass('charge-requested:unrecorded');
+    await pass('charge-requested:unrecorded');
     expect((await witness()).verdict).toBe('pending');
-    await expect(pass('P0')).rejects.toMatchObject(new ForcedAnswerError('P0', 503));
+    await expect(pass('charge-requested:unrecorded')).rejects.toMatchObject(
+      new ForcedAnswerError('charge-requested:unrecorded', 503),
+    );
     expect(await witness()).toEqual({ verdict: 'seen', evidence: 'acted 1 times, armed still' });
     await expect(failpoint.verify(undo, world())).rejects.toThrow('is still there');
     await failpoint.undo(undo, world());
     await failpoint.verify(undo, world());
-    await pass('P0');
+    await pass('charge-requested:unrecorded');
   });
 
   it('taken away before it acted is absent, never seen', async () => {
-    const { undo, witness } = await inject('orders', { at: 'S4', action: 'kill' });
+    const { undo, witness } = await inject('orders', { at: 'stock-reserved:unsaved', action: 'kill' });
     await failpoint.undo(undo, world());
     expect((await witness()).verdict).toBe('absent');
   });
 
   it('is armed by a file for this user only', async () => {
-    await inject('orders', { at: 'S4', action: 'kill' });
+    await inject('orders', { at: 'stock-reserved:unsaved', action: 'kill' });
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    expect(statSync(join(folder, 'orders.S4')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'orders.stock-reserved:unsaved')).mode & 0o777).toBe(0o600);
   });
 
   it.each([
-    ['orders', { at: 'S3', action: 'kill' }, 'orders has no failpoint S3'],
-    ['orders', { at: 'S4', action: 'drop-reply' }, 'no answer is on its way at orders.S4'],
-    ['stock', { at: 'P0', action: 'respond', status: 503 }, 'stock.P0 cannot answer its caller'],
-    ['payments', { at: 'P0', action: 'respond' }, 'what to answer is not stated'],
-    ['payments', { at: 'P0', action: 'error', status: 503 }, 'error has no status'],
-    ['orders', { at: 'S4', action: 'delay' }, 'how long to wait is not stated'],
-    ['orders', { at: 'S4', action: 'error', delay: 5 }, 'error has no delay'],
+    ['orders', { at: 'order-lost:saved', action: 'kill' }, 'orders has no failpoint order-lost:saved'],
+    [
+      'orders',
+      { at: 'stock-reserved:unsaved', action: 'drop-reply' },
+      'orders.stock-reserved:unsaved has no response to lose',
+    ],
+    [
+      'stock',
+      { at: 'reservation-requested:unrecorded', action: 'respond', status: 503 },
+      'stock.reservation-requested:unrecorded cannot respond to its caller',
+    ],
+    ['payments', { at: 'charge-requested:unrecorded', action: 'respond' }, 'the status to respond with is missing'],
+    ['payments', { at: 'charge-requested:unrecorded', action: 'error', status: 503 }, 'error has no status'],
+    ['orders', { at: 'stock-reserved:unsaved', action: 'delay' }, 'the time to wait is missing'],
+    ['orders', { at: 'stock-reserved:unsaved', action: 'error', delay: 5 }, 'error has no delay'],
   ])('%s %j is refused before anything happens: %s', async (target, parameters, problem) => {
     await expect(failpoint.prepare(injection(target, parameters), world())).rejects.toMatchObject({
       what: problem,
@@ -93,13 +108,13 @@ describe('coverage', () => {
   it('counts hits and acts, from nothing again when it is reset', async () => {
     const pass = createFailpoints('orders', folder);
     const found = async () => (await readCoverage(project())).filter(({ hits }) => hits > 0);
-    await inject('orders', { at: 'S4', action: 'error' });
-    await pass('S4').catch(() => undefined);
-    await pass('S4');
-    expect(await found()).toMatchObject([{ failpoint: 'orders.S4', hits: 2, acted: 1 }]);
+    await inject('orders', { at: 'stock-reserved:unsaved', action: 'error' });
+    await pass('stock-reserved:unsaved').catch(() => undefined);
+    await pass('stock-reserved:unsaved');
+    expect(await found()).toMatchObject([{ failpoint: 'orders.stock-reserved:unsaved', hits: 2, acted: 1 }]);
     await resetCounts(folder);
     expect(await found()).toEqual([]);
-    await pass('S4');
-    expect(await found()).toMatchObject([{ failpoint: 'orders.S4', hits: 1, acted: 0 }]);
+    await pass('stock-reserved:unsaved');
+    expect(await found()).toMatchObject([{ failpoint: 'orders.stock-reserved:unsaved', hits: 1, acted: 0 }]);
   });
 });

@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { failpoints, failpointsOf } from '@shop/kit/failpoint-names.ts';
 import { type Static, Type } from 'typebox';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { armFailpoint, countOf, disarmFailpoint } from '../../platform/failpoint-files.ts';
-import { failpointNames, failpointPlaces, findFailpoint } from '../failpoint-names.ts';
 import { defineFault } from '../fault.ts';
 
 const parameters = Type.Object(
   {
-    at: Type.String({ description: 'name of the place, for instance S4' }),
+    at: Type.String({ description: 'name of the failpoint, for instance stock-reserved:unsaved' }),
     action: Type.Enum(['kill', 'delay', 'error', 'drop-reply', 'respond'], {
-      description: 'kill, delay, error, drop-reply (the work is done, its answer is lost) or respond',
+      description: 'kill, delay, error, drop-reply (the work is done, its response is lost) or respond',
     }),
     delay: Type.Optional(
       Type.Integer({
@@ -22,7 +22,7 @@ const parameters = Type.Object(
       }),
     ),
     status: Type.Optional(
-      Type.Integer({ minimum: 200, maximum: 599, description: 'respond: what the door answers, for instance 503' }),
+      Type.Integer({ minimum: 200, maximum: 599, description: 'respond: the HTTP status to send, for instance 503' }),
     ),
     every: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'each n-th hit acts; 1 is every hit' }),
@@ -44,7 +44,7 @@ interface Armed {
   /** The file that arms it; the service removes it before its last act. */
   readonly file: string;
   readonly folder: string;
-  /** `orders.S4` */
+  /** `orders.stock-reserved:unsaved` */
   readonly failpoint: string;
   /** Acts of it that were counted before. */
   readonly actedBefore: number;
@@ -55,7 +55,7 @@ export const failpoint = defineFault<typeof parameters, Armed>({
   name: 'failpoint',
   kind: 'failpoint',
   scope: 'service',
-  title: 'the service dies, waits, fails or loses an answer at a named place in its code',
+  title: 'the service dies, waits, fails or loses a response at a named place in its code',
   parameters,
   defaults: { excluded: 'it holds the orders; E24 to E28 kill, fail and lose responses at each boundary' },
   // Place and action depend on the service: stated on the command line, not picked.
@@ -98,34 +98,34 @@ function check({ target, parameters: given }: { readonly target: string; readonl
 
 /** Throws CliError (2) when the service has no such place, or the action makes no sense there. */
 function checkPlace(target: string, { at, action }: Parameters): void {
-  const place = findFailpoint(target, at);
+  const known = failpointsOf(target);
+  const place = known.get(at);
   if (place === undefined) {
-    const known = failpointNames[target as keyof typeof failpointNames] ?? [];
-    throw usage(`${target} has no failpoint ${at}`, `those it has: ${known.join(', ')}`);
+    throw usage(`${target} has no failpoint ${at}`, `name one of ${[...known.keys()].join(', ')}`);
   }
   if (action === 'drop-reply' && place.reply === undefined) {
-    throw usage(`no answer is on its way at ${target}.${at}`, `answers can be lost at ${placesWhere('reply')}`);
+    throw usage(`${target}.${at} has no response to lose`, `drop-reply works at ${placesWith('reply')}`);
   }
-  if (action === 'respond' && !place.isDoor) {
-    throw usage(`${target}.${at} cannot answer its caller`, `answers can be forced at ${placesWhere('isDoor')}`);
+  if (action === 'respond' && !place.canRespond) {
+    throw usage(`${target}.${at} cannot respond to its caller`, `respond works at ${placesWith('canRespond')}`);
   }
 }
 
-function placesWhere(property: 'reply' | 'isDoor'): string {
-  return Object.entries(failpointPlaces)
-    .flatMap(([service, places]) =>
-      places.filter((place) => property in place).map((place) => `${service} ${place.at}`),
+function placesWith(property: 'reply' | 'canRespond'): string {
+  return Object.keys(failpoints)
+    .flatMap((service) =>
+      [...failpointsOf(service)].filter(([, place]) => property in place).map(([name]) => `${service}.${name}`),
     )
     .join(', ');
 }
 
 function checkArguments({ action, delay, status }: Parameters): void {
-  if (action === 'delay' && delay === undefined) throw usage('how long to wait is not stated', 'add --delay, like 2s');
+  if (action === 'delay' && delay === undefined) throw usage('the time to wait is missing', 'add --delay, like 2s');
   if (action !== 'delay' && action !== 'kill' && delay !== undefined) {
     throw usage(`${action} has no delay`, 'leave --delay out');
   }
   if (action === 'respond' && status === undefined) {
-    throw usage('what to answer is not stated', 'add --status, like 503');
+    throw usage('the status to respond with is missing', 'add --status, like 503');
   }
   if (action !== 'respond' && status !== undefined) throw usage(`${action} has no status`, 'leave --status out');
 }

@@ -198,7 +198,7 @@ function addMatrix(chaos: Command, deps: Parameters<Register>[1]): void {
     .description('every fault while an order is held at every boundary; what fails is shrunk to the smallest that does')
     .option('--fault <name>', 'this fault only; may be repeated', collect)
     .option('--target <target>', 'faults aimed at this only; may be repeated', collect)
-    .option('--at <name>', 'orders held at this failpoint only, like orders.S4 or S4; may be repeated', collect)
+    .option('--at <name>', 'hold orders at this failpoint only, like stock-reserved:unsaved; may be repeated', collect)
     .option('--sample <count>', 'so many cells, chosen by the seed', parsePositive)
     .option('--seed <number>', 'of the order of rounds and boundaries, and of the sample (default: 1)', parseCount)
     .option('--budget <duration>', 'begin nothing that would not end in this time', parseDuration)

@@ -24,12 +24,12 @@ export async function runChaosCoverage(options: ChaosCoverageOptions, deps: Comm
 
 function describe(failpoints: readonly CoveredFailpoint[], missing: readonly string[], { style }: Output): string {
   const table = formatTable(
-    ['FAILPOINT', 'HITS', 'ACTED', 'WHEN IT IS PASSED', 'WHERE'],
-    failpoints.map(({ failpoint, hits, acted, stands, places }) => [
+    ['FAILPOINT', 'HITS', 'ACTED', 'PASSED WHEN', 'WHERE'],
+    failpoints.map(({ failpoint, hits, acted, description, places }) => [
       hits === 0 ? style.red(failpoint) : failpoint,
       String(hits),
       String(acted),
-      stands,
+      description,
       places.join(' ') || '-',
     ]),
   );

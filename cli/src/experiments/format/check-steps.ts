@@ -1,7 +1,7 @@
+import { failpoints, failpointsOf } from '@shop/kit/failpoint-names.ts';
 import { problems as problemCodes } from '@shop/kit/problems.ts';
 import { DEAD_LETTERS_QUEUE, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import { findFault } from '../../chaos/catalog.ts';
-import { failpointNames } from '../../chaos/failpoint-names.ts';
 import type { AnyFault } from '../../chaos/fault.ts';
 import { CliError } from '../../errors.ts';
 import { checkPattern, checkTolerances } from './check-tolerance.ts';
@@ -43,7 +43,7 @@ function checkWithin(step: Step, path: Path): Problem[] {
   return [{ path, message, isKey: true }];
 }
 
-/** A failpoint as the event says it: `orders.S4`. */
+/** A failpoint as the event says it: `orders.stock-reserved:unsaved`. */
 export function checkFailpointEvent(at: string, path: Path, { failpoints }: PlatformNeeds): Problem[] {
   const [service = '', name = ''] = at.split('.');
   return [...checkFailpoint(service, name, path), ...(failpoints ? [] : [needsFailpoints(path)])];
@@ -117,11 +117,11 @@ function checkTogether(
 }
 
 function checkFailpoint(service: string, name: string, path: Path): Problem[] {
-  const known = failpointNames[service as keyof typeof failpointNames] as readonly string[] | undefined;
-  if (known === undefined) return oneOf(service, Object.keys(failpointNames), path);
-  return known.includes(name)
+  const known = failpointsOf(service);
+  if (known.size === 0) return oneOf(service, Object.keys(failpoints), path);
+  return known.has(name)
     ? []
-    : [{ path, message: `${service} has no failpoint "${name}": one of ${known.join(', ')}` }];
+    : [{ path, message: `${service} has no failpoint "${name}": one of ${[...known.keys()].join(', ')}` }];
 }
 
 function needsFailpoints(path: Path): Problem {

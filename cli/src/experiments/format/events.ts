@@ -1,4 +1,5 @@
 import { edges as callEdges } from '@shop/kit/edges.ts';
+import { FAILPOINT_NAME } from '@shop/kit/failpoint-names.ts';
 import { type TProperties, Type } from 'typebox';
 import { closed, defaulted, duration, oneOf } from './values.ts';
 
@@ -26,7 +27,10 @@ export const eventSchemas = [
   event('duplicate', 'shipping was delivered an event it had processed before', {}),
   event('dead-lettered', 'shipping sent a message to the dead letters', {}),
   event('failpoint', 'a failpoint was reached', {
-    at: Type.String({ pattern: '^[a-z]+\\.[A-Z]\\d+$', description: 'service and place: orders.S4' }),
+    at: Type.String({
+      pattern: `^[a-z]+\\.${FAILPOINT_NAME}$`,
+      description: 'service and failpoint: orders.stock-reserved:unsaved',
+    }),
   }),
   event('process.exit', 'a process ended that no fault was aimed at', {
     target: Type.Optional(Type.String({ minLength: 1, description: 'this service, instance or component only' })),

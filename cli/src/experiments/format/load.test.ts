@@ -174,22 +174,22 @@ describe('a mistake is told with its place, what was expected and the nearest na
     [
       'a failpoint that does not exist',
       fileWith({
-        method: fault('fault: failpoint, target: orders, at: S99, action: kill'),
+        method: fault('fault: failpoint, target: orders, at: order-lost:saved, action: kill'),
         more: 'platform: {failpoints: true}',
       }),
-      'orders has no failpoint S99',
+      'orders has no failpoint order-lost:saved',
     ],
     [
-      'an answer lost where none is on its way',
+      'a response lost where none is on its way',
       fileWith({
-        method: fault('fault: failpoint, target: orders, at: S1, action: drop-reply'),
+        method: fault('fault: failpoint, target: orders, at: order-started:saved, action: drop-reply'),
         more: 'platform: {failpoints: true}',
       }),
-      'no answer is on its way at orders.S1',
+      'orders.order-started:saved has no response to lose',
     ],
     [
       'a failpoint without failpoints',
-      fileWith({ method: fault('fault: failpoint, target: orders, at: S1, action: kill') }),
+      fileWith({ method: fault('fault: failpoint, target: orders, at: order-started:saved, action: kill') }),
       'only with platform: {failpoints: true}',
     ],
     [

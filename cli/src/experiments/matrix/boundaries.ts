@@ -1,13 +1,13 @@
 import { edges } from '@shop/kit/edges.ts';
-import type { failpointPlaces } from '../../chaos/failpoint-names.ts';
+import type { FailpointName } from '@shop/kit/failpoint-names.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { suggestName } from '../../platform/graph.ts';
 import type { ServiceName } from '../../topology/services.ts';
 
-/** `orders.S4`: a failpoint at which an order can be held. */
+/** `orders.stock-reserved:unsaved`: a failpoint at which an order can be held. */
 export type BoundaryName = {
-  [S in ServiceName]: `${S}.${(typeof failpointPlaces)[S][number]['at']}`;
+  [S in ServiceName]: `${S}.${FailpointName<S>}`;
 }[ServiceName];
 
 /**
@@ -20,53 +20,53 @@ export type OrderPath = 'request' | 'provider' | 'declined' | 'refunded' | 'rela
 
 /** Complete: a failpoint without an entry does not compile. */
 const PATHS = {
-  'gateway.G1': 'request',
-  'gateway.G2': 'request',
-  'orders.S0': 'request',
-  'orders.S2': 'request',
-  'orders.S1': 'request',
-  'orders.S4': 'request',
-  'orders.S5': 'request',
-  'orders.S6': 'request',
-  'orders.S7': 'request',
-  'orders.S8': 'request',
-  'orders.C1': 'request',
-  'orders.S9': 'request',
-  'orders.A1': 'request',
-  'orders.S10': 'request',
-  'orders.K1': 'declined',
-  'orders.K2': 'declined',
-  'orders.K3': 'declined',
-  'orders.K5': 'declined',
-  'orders.R1': 'relay',
-  'orders.R2': 'relay',
-  'orders.R3': 'relay',
-  'orders.R4': 'relay',
-  'catalog.P0': 'provider',
-  'catalog.P1': 'provider',
-  'stock.P0': 'provider',
-  'stock.P1': 'provider',
-  'stock.C1': 'provider',
-  'stock.P2': 'provider',
-  'stock.P4': 'declined',
-  'stock.P3': 'declined',
-  'payments.P0': 'provider',
-  'payments.P1': 'provider',
-  'payments.P2': 'provider',
-  'payments.P4': 'refunded',
-  'payments.P3': 'refunded',
-  'shipping.H1': 'delivery',
-  'shipping.H2': 'delivery',
-  'shipping.C1': 'delivery',
-  'shipping.H3': 'delivery',
-  'shipping.H4': 'delivery',
+  'gateway.request-received:unforwarded': 'request',
+  'gateway.response-received:unforwarded': 'request',
+  'orders.order-received:unrecorded': 'request',
+  'orders.products-read:unrecorded': 'request',
+  'orders.order-started:saved': 'request',
+  'orders.stock-reserved:unsaved': 'request',
+  'orders.stock-reserved:saved': 'request',
+  'orders.payment-charged:unsaved': 'request',
+  'orders.payment-charged:saved': 'request',
+  'orders.order-confirmed:unsaved': 'request',
+  'orders.order-confirmed:unacknowledged': 'request',
+  'orders.order-confirmed:saved': 'request',
+  'orders.order-decided:response-unsent': 'request',
+  'orders.order-decided:response-sent': 'request',
+  'orders.step-failed:unsaved': 'declined',
+  'orders.step-failed:saved': 'declined',
+  'orders.step-compensated:unsaved': 'declined',
+  'orders.order-compensated:saved': 'declined',
+  'orders.batch-claimed:unpublished': 'relay',
+  'orders.event-published:unconfirmed': 'relay',
+  'orders.event-confirmed:unmarked': 'relay',
+  'orders.batch-marked:committed': 'relay',
+  'catalog.product-requested:unread': 'provider',
+  'catalog.product-read:response-unsent': 'provider',
+  'stock.reservation-requested:unrecorded': 'provider',
+  'stock.reservation-decided:uncommitted': 'provider',
+  'stock.transaction-committed:unacknowledged': 'provider',
+  'stock.reservation-decided:response-unsent': 'provider',
+  'stock.release-requested:unrecorded': 'declined',
+  'stock.release-recorded:response-unsent': 'declined',
+  'payments.charge-requested:unrecorded': 'provider',
+  'payments.charge-attempted:undecided': 'provider',
+  'payments.charge-decided:response-unsent': 'provider',
+  'payments.refund-requested:unrecorded': 'refunded',
+  'payments.refund-recorded:response-unsent': 'refunded',
+  'shipping.message-received:unrecorded': 'delivery',
+  'shipping.shipment-recorded:uncommitted': 'delivery',
+  'shipping.transaction-committed:unacknowledged': 'delivery',
+  'shipping.shipment-committed:message-unacknowledged': 'delivery',
+  'shipping.shipment-committed:message-acknowledged': 'delivery',
 } as const satisfies Record<BoundaryName, OrderPath>;
 
 /** A place at which an order is held while a fault is injected. */
 export interface Boundary {
   readonly name: BoundaryName;
   readonly service: ServiceName;
-  /** Its name inside its service: `S4`. */
+  /** Its name inside its service: `stock-reserved:unsaved`. */
   readonly at: string;
   readonly path: OrderPath;
   /**
@@ -93,7 +93,7 @@ export const boundaries: readonly Boundary[] = (Object.keys(PATHS) as BoundaryNa
   return { name, service, at, path: PATHS[name], holdMs: HOLDS[service] ?? HOLD_MS };
 });
 
-/** `orders.S4`, or `S4` where one service only has it. Throws CliError (2) with what it could have been. */
+/** `orders.stock-reserved:unsaved`, or `stock-reserved:unsaved` where one service only has it. Throws CliError (2) with what it could have been. */
 export function findBoundary(text: string): Boundary {
   const wanted = text.toLowerCase();
   const found = boundaries.filter(({ name, at }) => [name, at].some((one) => one.toLowerCase() === wanted));

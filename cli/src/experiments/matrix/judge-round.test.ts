@@ -5,16 +5,22 @@ import { judgeRound } from './judge-round.ts';
 import { planMatrix } from './plan.ts';
 import type { RoundSpec } from './round-experiment.ts';
 
-const S4 = findBoundary('S4');
-const S6 = findBoundary('S6');
+const RESERVED = findBoundary('stock-reserved:unsaved');
+const CHARGED = findBoundary('payment-charged:unsaved');
 
 function aSpec(fault = 'down', target = 'orders-payments'): RoundSpec {
   const row = planMatrix({ faults: [fault], targets: [target] }, 1).rows[0];
-  return { row, boundaries: [S4, S6], path: 'request' };
+  return { row, boundaries: [RESERVED, CHARGED], path: 'request' };
 }
 
 const record = (ms: number, rest: object) => ({ at: '2026-01-01T00:00:00.000Z', ms, ...rest }) as JournalRecord;
-const sent = record(1_000, { type: 'order', op: 1, step: 'order for orders.S4', phase: 'before', state: 'invoke' });
+const sent = record(1_000, {
+  type: 'order',
+  op: 1,
+  step: 'order for orders.stock-reserved:unsaved',
+  phase: 'before',
+  state: 'invoke',
+});
 const begun = (ms: number) =>
   record(ms, {
     type: 'step',
@@ -37,14 +43,14 @@ function judge(spec: RoundSpec, records: readonly JournalRecord[], verdict: RunV
 
 describe('a round that passed', () => {
   it('passes at each boundary when the fault came while orders were held', () => {
-    expect(judge(aSpec(), [sent, injected(1_000 + S4.holdMs - 1)], 'pass')).toEqual({
+    expect(judge(aSpec(), [sent, injected(1_000 + RESERVED.holdMs - 1)], 'pass')).toEqual({
       verdict: 'pass',
-      cells: { 'orders.S4': 'pass', 'orders.S6': 'pass' },
+      cells: { 'orders.stock-reserved:unsaved': 'pass', 'orders.payment-charged:unsaved': 'pass' },
     });
   });
 
   it('is unknown when the fault came when an order may have gone on', () => {
-    expect(judge(aSpec(), [sent, injected(1_000 + S4.holdMs)], 'pass').verdict).toBe('unknown');
+    expect(judge(aSpec(), [sent, injected(1_000 + RESERVED.holdMs)], 'pass').verdict).toBe('unknown');
   });
 
   it('is unknown when nothing tells when the fault came', () => {
@@ -59,14 +65,15 @@ describe('a round that passed', () => {
 });
 
 describe('a round that did not pass', () => {
-  const unreached = '"held at orders.S6": 0 times, expected failpoint of orders.S6 at least 1 times';
+  const unreached =
+    '"held at orders.payment-charged:unsaved": 0 times, expected failpoint of orders.payment-charged:unsaved at least 1 times';
 
   it('is unknown at the one boundary that no order came to, though its probe deviated', () => {
     const probe = record(3_000, {
       type: 'step',
       phase: 'method',
       index: 3,
-      name: 'held at orders.S6',
+      name: 'held at orders.payment-charged:unsaved',
       kind: 'probe',
       provider: 'event',
       state: 'end',
@@ -74,7 +81,7 @@ describe('a round that did not pass', () => {
     });
     expect(judge(aSpec(), [sent, probe, injected(2_000)], 'deviated', unreached)).toEqual({
       verdict: 'unknown',
-      cells: { 'orders.S4': 'pass', 'orders.S6': 'unknown' },
+      cells: { 'orders.stock-reserved:unsaved': 'pass', 'orders.payment-charged:unsaved': 'unknown' },
     });
   });
 
@@ -82,7 +89,7 @@ describe('a round that did not pass', () => {
     const audit = record(9_000, { type: 'audit', invariants: [{ id: 'I4', outcome: 'deviated' }] });
     expect(judge(aSpec(), [sent, injected(2_000), audit], 'deviated', 'I4 is violated', unreached)).toEqual({
       verdict: 'deviated',
-      cells: { 'orders.S4': 'deviated', 'orders.S6': 'deviated' },
+      cells: { 'orders.stock-reserved:unsaved': 'deviated', 'orders.payment-charged:unsaved': 'deviated' },
     });
   });
 
@@ -101,7 +108,7 @@ describe('a round that did not pass', () => {
     const reasons = [unreached, '"the fault": absent: it was not there'];
     expect(judge(aSpec(), [sent, injected(2_000)], 'deviated', ...reasons)).toEqual({
       verdict: 'unknown',
-      cells: { 'orders.S4': 'unknown', 'orders.S6': 'unknown' },
+      cells: { 'orders.stock-reserved:unsaved': 'unknown', 'orders.payment-charged:unsaved': 'unknown' },
     });
   });
 

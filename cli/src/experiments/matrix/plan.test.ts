@@ -47,17 +47,21 @@ describe('the plan', () => {
 
   it('can be narrowed to one cell, as the command of a finding does', () => {
     const { rounds } = planMatrix(
-      { faults: ['reset-peer'], targets: ['orders-payments'], boundaries: [findBoundary('payments.p2')] },
+      {
+        faults: ['reset-peer'],
+        targets: ['orders-payments'],
+        boundaries: [findBoundary('payments.charge-decided:response-unsent')],
+      },
       7,
     );
-    expect(told(rounds)).toEqual(['reset_peer orders-payments: payments.P2']);
+    expect(told(rounds)).toEqual(['reset_peer orders-payments: payments.charge-decided:response-unsent']);
   });
 
   it.each([
     [{ faults: ['partitoin'] }, 'did you mean "partition"'],
     [{ targets: ['orders-paymets'] }, 'did you mean "orders-payments"'],
     [{ faults: ['purge'] }, 'the matrix has no fault "purge"'],
-    [{ targets: ['catalog-db'], boundaries: [findBoundary('S4')] }, 'nothing is left to be run'],
+    [{ targets: ['catalog-db'], boundaries: [findBoundary('stock-reserved:unsaved')] }, 'nothing is left to be run'],
   ])('refuses %j', (selection, message) => {
     expect(() => planMatrix(selection, 1)).toThrow(message);
   });
@@ -77,10 +81,10 @@ describe('a sample', () => {
 
 describe('a boundary', () => {
   it('is found by its full name, and by its short one where that is one place only', () => {
-    expect(findBoundary('orders.S4').name).toBe('orders.S4');
-    expect(findBoundary('s4').name).toBe('orders.S4');
-    expect(() => findBoundary('P1')).toThrow('several services have a boundary "P1"');
-    expect(() => findBoundary('orders.S44')).toThrow('did you mean "orders.S4"');
+    expect(findBoundary('orders.stock-reserved:unsaved').name).toBe('orders.stock-reserved:unsaved');
+    expect(findBoundary('Stock-Reserved:Unsaved').name).toBe('orders.stock-reserved:unsaved');
+    expect(() => findBoundary('transaction-committed:unacknowledged')).toThrow('several services have a boundary');
+    expect(() => findBoundary('orders.stock-reserved:unsavd')).toThrow('did you mean "orders.stock-reserved:unsaved"');
   });
 });
 

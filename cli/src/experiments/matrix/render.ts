@@ -82,7 +82,7 @@ export function renderFinding(finding: MatrixFinding, repetition: Repetition): s
   ].join('\n');
 }
 
-/** `shopctl chaos matrix --fault partition --target orders-payments --at orders.S4 --seed 7` */
+/** `shopctl chaos matrix --fault partition --target orders-payments --at orders.stock-reserved:unsaved --seed 7` */
 export function commandFor({ fault, target }: Row, boundaries: readonly Boundary[], repetition: Repetition): string {
   const places = boundaries.map(({ name }) => `--at ${name}`);
   const seededBugs = repetition.seededBugs.map((name) => `--seed-bug ${name}`);

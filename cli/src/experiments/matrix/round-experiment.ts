@@ -142,7 +142,14 @@ function held(boundary: Boundary): object {
 const LOSE_CHARGES = {
   name: 'answers of charges are lost',
   type: 'action',
-  provider: { type: 'fault', fault: 'failpoint', target: 'payments', at: 'P2', action: 'drop-reply', every: 1 },
+  provider: {
+    type: 'fault',
+    fault: 'failpoint',
+    target: 'payments',
+    at: 'charge-decided:response-unsent',
+    action: 'drop-reply',
+    every: 1,
+  },
 };
 
 /** Of different products, which share no row of stock that one of them could keep locked. */

@@ -41,52 +41,73 @@ const findingsOf = ({ findings }: MatrixResult) =>
 
 describe('a round', () => {
   it('that passes is one run, and all its cells pass', async () => {
-    const { result, asked } = await cover(aPlan('S4', 'S5', 'S6'), () => false);
-    expect(asked).toEqual(['down orders-payments: orders.S4 orders.S5 orders.S6']);
-    expect(verdictsOf(result)).toEqual({ 'orders.S4': 'pass', 'orders.S5': 'pass', 'orders.S6': 'pass' });
+    const { result, asked } = await cover(
+      aPlan('stock-reserved:unsaved', 'stock-reserved:saved', 'payment-charged:unsaved'),
+      () => false,
+    );
+    expect(asked).toEqual([
+      'down orders-payments: orders.payment-charged:unsaved orders.stock-reserved:saved orders.stock-reserved:unsaved',
+    ]);
+    expect(verdictsOf(result)).toEqual({
+      'orders.stock-reserved:unsaved': 'pass',
+      'orders.stock-reserved:saved': 'pass',
+      'orders.payment-charged:unsaved': 'pass',
+    });
     expect(result).toMatchObject({ findings: [], runs: 1 });
   });
 
   it('that fails is shrunk to the pair; the other cells are covered without it', async () => {
     const { result, asked } = await cover(
-      aPlan('S1', 'S4', 'S5', 'S6'),
-      ({ row }, names) => row !== undefined && names.includes('orders.S5'),
+      aPlan('order-started:saved', 'stock-reserved:unsaved', 'stock-reserved:saved', 'payment-charged:unsaved'),
+      ({ row }, names) => row !== undefined && names.includes('orders.stock-reserved:saved'),
     );
-    expect(findingsOf(result)).toEqual([['pair', 'orders.S5']]);
+    expect(findingsOf(result)).toEqual([['pair', 'orders.stock-reserved:saved']]);
     expect(verdictsOf(result)).toEqual({
-      'orders.S1': 'pass',
-      'orders.S4': 'pass',
-      'orders.S5': 'deviated',
-      'orders.S6': 'pass',
+      'orders.order-started:saved': 'pass',
+      'orders.stock-reserved:unsaved': 'pass',
+      'orders.stock-reserved:saved': 'deviated',
+      'orders.payment-charged:unsaved': 'pass',
     });
-    expect(asked).toContain('no fault: orders.S5');
-    expect(asked.at(-1)).toBe('down orders-payments: orders.S1 orders.S4 orders.S6');
+    expect(asked).toContain('no fault: orders.stock-reserved:saved');
+    expect(asked.at(-1)).toBe(
+      'down orders-payments: orders.order-started:saved orders.payment-charged:unsaved orders.stock-reserved:unsaved',
+    );
   });
 
   it('with several failing pairs gives each', async () => {
-    const bad = ['orders.S1', 'orders.S6'];
+    const bad = ['orders.order-started:saved', 'orders.payment-charged:unsaved'];
     const { result } = await cover(
-      aPlan('S1', 'S4', 'S5', 'S6'),
+      aPlan('order-started:saved', 'stock-reserved:unsaved', 'stock-reserved:saved', 'payment-charged:unsaved'),
       ({ row }, names) => row !== undefined && names.some((name) => bad.includes(name)),
     );
     expect(findingsOf(result).toSorted()).toEqual([
-      ['pair', 'orders.S1'],
-      ['pair', 'orders.S6'],
+      ['pair', 'orders.order-started:saved'],
+      ['pair', 'orders.payment-charged:unsaved'],
     ]);
   });
 
   it('that only fails with two orders held at once gives both', async () => {
     const { result } = await cover(
-      aPlan('S1', 'S4', 'S5', 'S6'),
-      ({ row }, names) => row !== undefined && names.includes('orders.S1') && names.includes('orders.S6'),
+      aPlan('order-started:saved', 'stock-reserved:unsaved', 'stock-reserved:saved', 'payment-charged:unsaved'),
+      ({ row }, names) =>
+        row !== undefined &&
+        names.includes('orders.order-started:saved') &&
+        names.includes('orders.payment-charged:unsaved'),
     );
-    expect(findingsOf(result)).toEqual([['pair', 'orders.S1', 'orders.S6']]);
+    expect(findingsOf(result)).toEqual([['pair', 'orders.order-started:saved', 'orders.payment-charged:unsaved']]);
   });
 });
 
 describe('what fails by itself', () => {
   it('is the fault when it fails with no order held; that is asked once', async () => {
-    const rounds = planMatrix({ faults: ['down'], targets: ['orders-broker'], boundaries: at('R1', 'R2') }, 1).rounds;
+    const rounds = planMatrix(
+      {
+        faults: ['down'],
+        targets: ['orders-broker'],
+        boundaries: at('batch-claimed:unpublished', 'event-published:unconfirmed'),
+      },
+      1,
+    ).rounds;
     const { result, asked } = await cover(rounds, ({ row }) => row !== undefined);
     expect(findingsOf(result)).toHaveLength(2);
     expect(result.findings.map(({ kind }) => kind)).toEqual(['fault', 'fault']);
@@ -96,11 +117,11 @@ describe('what fails by itself', () => {
 
   it('is the boundary when holding fails without the fault, which is not tried under another fault', async () => {
     const rounds = planMatrix(
-      { faults: ['down', 'partition'], targets: ['orders-payments'], boundaries: at('S4') },
+      { faults: ['down', 'partition'], targets: ['orders-payments'], boundaries: at('stock-reserved:unsaved') },
       1,
     ).rounds;
-    const { result, asked } = await cover(rounds, (_, names) => names.includes('orders.S4'));
-    expect(findingsOf(result)).toEqual([['boundary', 'orders.S4']]);
+    const { result, asked } = await cover(rounds, (_, names) => names.includes('orders.stock-reserved:unsaved'));
+    expect(findingsOf(result)).toEqual([['boundary', 'orders.stock-reserved:unsaved']]);
     expect(asked).toHaveLength(3);
     expect(result.cells.map(({ verdict }) => verdict)).toEqual(['deviated', 'deviated']);
   });
@@ -109,7 +130,7 @@ describe('what fails by itself', () => {
 describe('a matrix that ends early', () => {
   it('says which cells it did not cover', async () => {
     const rounds = planMatrix(
-      { faults: ['down', 'partition'], targets: ['orders-payments'], boundaries: at('S4') },
+      { faults: ['down', 'partition'], targets: ['orders-payments'], boundaries: at('stock-reserved:unsaved') },
       1,
     ).rounds;
     const { result } = await cover(rounds, () => false, 1);
@@ -117,14 +138,19 @@ describe('a matrix that ends early', () => {
   });
 
   it('tells a failure it had no time to shrink', async () => {
-    const { result } = await cover(aPlan('S4', 'S5'), () => true, 1);
-    expect(findingsOf(result)).toEqual([['not shrunk', 'orders.S4', 'orders.S5']]);
-    expect(verdictsOf(result)).toEqual({ 'orders.S4': 'deviated', 'orders.S5': 'deviated' });
+    const { result } = await cover(aPlan('stock-reserved:unsaved', 'stock-reserved:saved'), () => true, 1);
+    expect(findingsOf(result)).toEqual([
+      ['not shrunk', 'orders.stock-reserved:saved', 'orders.stock-reserved:unsaved'],
+    ]);
+    expect(verdictsOf(result)).toEqual({
+      'orders.stock-reserved:unsaved': 'deviated',
+      'orders.stock-reserved:saved': 'deviated',
+    });
   });
 
   it.each(['dirty', 'interrupted'] as const)('by a run that is %s measures nothing further', async (verdict) => {
     const rounds = planMatrix(
-      { faults: ['down', 'partition'], targets: ['orders-payments'], boundaries: at('S4') },
+      { faults: ['down', 'partition'], targets: ['orders-payments'], boundaries: at('stock-reserved:unsaved') },
       1,
     ).rounds;
     let runs = 0;
@@ -143,9 +169,9 @@ describe('a matrix that ends early', () => {
 });
 
 it('a finding names the command that shows it again', () => {
-  const [round] = aPlan('S4');
+  const [round] = aPlan('stock-reserved:unsaved');
   if (round === undefined) throw new Error('there is no round');
   expect(commandFor(round.row, round.boundaries, { seed: 7, seededBugs: ['no-inbox'] })).toBe(
-    'shopctl chaos matrix --fault down --target orders-payments --at orders.S4 --seed 7 --seed-bug no-inbox',
+    'shopctl chaos matrix --fault down --target orders-payments --at orders.stock-reserved:unsaved --seed 7 --seed-bug no-inbox',
   );
 });

@@ -1,7 +1,7 @@
 import { readCoverage } from '../../chaos/coverage.ts';
 import type { Project } from '../../platform/project.ts';
 
-/** Hits of every failpoint, `orders.S4`, over all platforms that a run used. */
+/** Hits of every failpoint, `orders.stock-reserved:unsaved`, over all platforms that a run used. */
 export type Reached = Map<string, number>;
 
 /** Adds what was counted on a platform; its counts go when it is taken down. */

@@ -37,7 +37,7 @@ export interface Mark {
   readonly rss: Readonly<Record<string, number>> | undefined;
   /** Where each service's log ended; one that is not named did not exist. */
   readonly logs: Readonly<Record<string, LogPosition>>;
-  /** Hits by failpoint, `orders.S4`; undefined where the services run without failpoints. */
+  /** Hits by failpoint, `orders.stock-reserved:unsaved`; undefined where the services run without failpoints. */
   readonly hits: Readonly<Record<string, number>> | undefined;
 }
 

@@ -9,7 +9,18 @@ import type { Saga } from './saga.ts';
  * the stored row. Both must leave the same row behind; after a crash steps may be repeated, which their keys absorb.
  */
 
-const BOUNDARIES: readonly Boundary[] = ['S4', 'S5', 'S6', 'S7', 'S8', 'S9', 'K1', 'K2', 'K3', 'K5'];
+const BOUNDARIES: readonly Boundary[] = [
+  'stock-reserved:unsaved',
+  'stock-reserved:saved',
+  'payment-charged:unsaved',
+  'payment-charged:saved',
+  'order-confirmed:unsaved',
+  'order-confirmed:saved',
+  'step-failed:unsaved',
+  'step-failed:saved',
+  'step-compensated:unsaved',
+  'order-compensated:saved',
+];
 const declined: Script = { steps: { 'charge payment': { kind: 'refused', reason: 'payment declined' } } };
 const chargeUnknown: Script = { steps: { 'charge payment': new Error('no answer in 2000 ms') } };
 const reserveUnknown: Script = { steps: { 'reserve stock': new Error('UNAVAILABLE') } };
@@ -99,24 +110,26 @@ describe.each([
 
 describe('after a crash', () => {
   it.each([
-    ['S4', 'reserve stock', 2],
-    ['S5', 'reserve stock', 1],
-    ['S6', 'charge payment', 2],
-    ['S7', 'charge payment', 1],
+    ['stock-reserved:unsaved', 'reserve stock', 2],
+    ['stock-reserved:saved', 'reserve stock', 1],
+    ['payment-charged:unsaved', 'charge payment', 2],
+    ['payment-charged:saved', 'charge payment', 1],
   ] as const)('at %s %s is run %i time(s)', async (boundary, step, times) => {
     const { did } = await driveToEnd({ crashAt: new Set<Boundary>([boundary]) });
     expect(did.filter((name) => name === step)).toHaveLength(times);
   });
 
-  it('at S8 nothing is confirmed until recovery does it', async () => {
-    const world = scriptedPorts(aSaga({ state: 'PaymentCharged' }), { crashAt: new Set<Boundary>(['S8']) });
+  it('at order-confirmed:unsaved nothing is confirmed until recovery does it', async () => {
+    const world = scriptedPorts(aSaga({ state: 'PaymentCharged' }), {
+      crashAt: new Set<Boundary>(['order-confirmed:unsaved']),
+    });
     await expect(drive(world.stored, world.ports)).rejects.toThrow(Crash);
     expect(world.stored.state).toBe('PaymentCharged');
     expect(world.decided).toEqual([]);
   });
 
-  it('at K3 a compensation whose success was not saved is repeated', async () => {
-    const { did } = await driveToEnd({ ...declined, crashAt: new Set<Boundary>(['K3']) });
+  it('at step-compensated:unsaved a compensation whose success was not saved is repeated', async () => {
+    const { did } = await driveToEnd({ ...declined, crashAt: new Set<Boundary>(['step-compensated:unsaved']) });
     expect(did.filter((name) => name === 'release stock')).toHaveLength(2);
   });
 });

@@ -1,3 +1,4 @@
+import type { FailpointName } from '@shop/kit/failpoint-names.ts';
 import { messageOf } from '@shop/kit/failures.ts';
 import {
   afterCompensation,
@@ -41,8 +42,7 @@ export interface SagaPorts {
   reached(boundary: Boundary): Promise<void>;
 }
 
-/** Places between two effects, where a crash is injected by tests. The names are those of the fault catalogue. */
-export type Boundary = 'S4' | 'S5' | 'S6' | 'S7' | 'S8' | 'S9' | 'K1' | 'K2' | 'K3' | 'K5';
+export type Boundary = FailpointName<'orders'>;
 
 /** How a drive ended: the saga's end, a compensation to be tried again later, or the saga belongs to another driver. */
 export type DriveResult = { readonly kind: 'ended' | 'waiting' | 'lost'; readonly saga: Saga };
@@ -63,9 +63,9 @@ export async function drive(saga: Saga, ports: SagaPorts): Promise<DriveResult> 
       }
       case 'confirm': {
         const after = afterConfirm(current);
-        await ports.reached('S8');
+        await ports.reached('order-confirmed:unsaved');
         if (!(await ports.confirm(current, after))) return { kind: 'lost', saga: current };
-        await ports.reached('S9');
+        await ports.reached('order-confirmed:saved');
         ports.decided(after);
         current = after;
         break;
@@ -78,18 +78,18 @@ export async function drive(saga: Saga, ports: SagaPorts): Promise<DriveResult> 
 
 /** Boundaries around a step: its answer came and is not saved; it is saved. */
 const STEP_BOUNDARIES = {
-  'reserve stock': { answered: 'S4', saved: 'S5' },
-  'charge payment': { answered: 'S6', saved: 'S7' },
+  'reserve stock': { answered: 'stock-reserved:unsaved', saved: 'stock-reserved:saved' },
+  'charge payment': { answered: 'payment-charged:unsaved', saved: 'payment-charged:saved' },
 } as const;
 
 async function runStep(saga: Saga, step: Step, ports: SagaPorts): Promise<Saga | undefined> {
   const boundaries = STEP_BOUNDARIES[step.name];
   const outcome = await outcomeOf(() => ports.run(step, saga));
-  await ports.reached(outcome.kind === 'done' ? boundaries.answered : 'K1');
+  await ports.reached(outcome.kind === 'done' ? boundaries.answered : 'step-failed:unsaved');
   const after = afterStep(saga, step, outcome);
   if (!(await ports.save(saga, after))) return undefined;
   if (statusOf(after.state) !== null) ports.decided(after);
-  await ports.reached(outcome.kind === 'done' ? boundaries.saved : 'K2');
+  await ports.reached(outcome.kind === 'done' ? boundaries.saved : 'step-failed:saved');
   return after;
 }
 
@@ -115,13 +115,13 @@ async function compensateRound(
       failure ??= `${name}: ${error}`;
       continue;
     }
-    await ports.reached('K3');
+    await ports.reached('step-compensated:unsaved');
     const after = afterCompensation(current, name);
     if (!(await ports.save(current, after))) return { kind: 'lost', saga: current };
     current = after;
   }
   if (isEnded(current.state)) {
-    await ports.reached('K5');
+    await ports.reached('order-compensated:saved');
     return { kind: 'ended', saga: current };
   }
   const after = afterFailedRound(current, failure ?? 'nothing was pending');

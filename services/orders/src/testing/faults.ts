@@ -1,4 +1,4 @@
-import type { Boundary } from '../saga/interpreter.ts';
+import type { FailpointName } from '@shop/kit/failpoint-names.ts';
 
 /** Calls to the services behind the saga. */
 export type CallName = 'reserve' | 'release' | 'charge' | 'refund' | 'price';
@@ -15,7 +15,7 @@ export type StatementName =
   | 'mark'
   | 'commit';
 /** Places where an instance can crash or be paused. */
-export type PlaceName = Boundary | 'S0' | 'S1' | 'S2' | 'R1' | 'R2' | 'R3' | 'R4';
+export type PlaceName = FailpointName<'orders'>;
 
 /** What happens to one message on its way. Times in ms. */
 export type MessageFault =

@@ -77,8 +77,27 @@ const processFault: fc.Arbitrary<ProcessFault> = fc.oneof(
 );
 const placeFault: fc.Arbitrary<Fault> = fc.record({
   at: fc.constantFrom(
-    ...(['S0', 'S1', 'S2', 'S4', 'S5', 'S6', 'S7', 'S8', 'S9'] as const),
-    ...(['K1', 'K2', 'K3', 'K5', 'R1', 'R2', 'R3', 'R4'] as const),
+    ...([
+      'order-received:unrecorded',
+      'order-started:saved',
+      'products-read:unrecorded',
+      'stock-reserved:unsaved',
+      'stock-reserved:saved',
+      'payment-charged:unsaved',
+      'payment-charged:saved',
+      'order-confirmed:unsaved',
+      'order-confirmed:saved',
+    ] as const),
+    ...([
+      'step-failed:unsaved',
+      'step-failed:saved',
+      'step-compensated:unsaved',
+      'order-compensated:saved',
+      'batch-claimed:unpublished',
+      'event-published:unconfirmed',
+      'event-confirmed:unmarked',
+      'batch-marked:committed',
+    ] as const),
   ),
   nth: fc.nat({ max: 2 }),
   times: once,

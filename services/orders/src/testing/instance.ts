@@ -72,9 +72,9 @@ export function startInstance(
   const inserting = new Set<string>();
   const database = watchInserts(connectDatabase(world.store, world.network, process), world.store, inserting);
   const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, driven: 0 };
-  const failpoint: Failpoint = async (place) => {
-    const fault = world.plan.next<ProcessFault>(place as PlaceName);
-    if (fault !== undefined) strike(process, place as PlaceName, fault);
+  const failpoint: Failpoint<'orders'> = async (place) => {
+    const fault = world.plan.next<ProcessFault>(place);
+    if (fault !== undefined) strike(process, place, fault);
     if (!process.alive || process.paused) await process.gate();
   };
   const policy = (edge: keyof typeof edges) => createCallPolicy(edge, edges[edge], logger, [replica]);
