@@ -42,9 +42,17 @@ if (process.env.UPDATE_DOCS === '1') writeFileSync(file, withTables(readFileSync
 const page = readFileSync(file, 'utf8');
 
 describe('docs/experiments.md', () => {
+  const [example = '', repeated = ''] = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text);
+
   it('has an example that is valid', async () => {
-    const example = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
     expect(readExperiment(example, { contracts: await readContracts(root) }).problems).toEqual([]);
+  });
+
+  it('has an example of repeated steps that is valid', async () => {
+    const text = `version: shop.chaos/v1\nid: mine\ntitle: An experiment\nwhy: because\n${repeated}`;
+    const { experiment, problems } = readExperiment(text, { contracts: await readContracts(root) });
+    expect(problems).toEqual([]);
+    expect(experiment?.method.map(({ name }) => name)).toContain('order without stock');
   });
 
   it('lists every budget and every event with its keys (UPDATE_DOCS=1 writes the tables)', () => {

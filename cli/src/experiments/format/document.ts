@@ -1,4 +1,5 @@
 import {
+  type Document,
   isAlias,
   isMap,
   isScalar,
@@ -45,7 +46,7 @@ export function parseYaml(text: string): YamlFile {
   return {
     value: errors.length > 0 ? undefined : document.toJS(),
     errors,
-    placeOf: (path, { ofKey = false } = {}) => place(offsetOf(document.contents, path, ofKey)),
+    placeOf: (path, { ofKey = false } = {}) => place(offsetOf(document, path, ofKey)),
   };
 }
 
@@ -60,11 +61,11 @@ function lineOf(text: string, { line }: Place): string {
   return text.split('\n')[line - 1] ?? '';
 }
 
-function offsetOf(root: Node | null, path: Path, ofKey: boolean): number {
-  let node: unknown = root;
-  let offset = root?.range?.[0] ?? 0;
+function offsetOf(document: Document.Parsed, path: Path, ofKey: boolean): number {
+  let node: unknown = document.contents;
+  let offset = document.contents?.range?.[0] ?? 0;
   for (const [index, part] of path.entries()) {
-    const step = stepInto(node, part);
+    const step = stepInto(isAlias(node) ? node.resolve(document) : node, part);
     if (step === undefined) return offset;
     const isLast = index === path.length - 1;
     offset = (isLast && ofKey ? step.keyOffset : undefined) ?? step.offset ?? offset;
@@ -80,7 +81,6 @@ interface Step {
 }
 
 function stepInto(node: unknown, part: string | number): Step | undefined {
-  if (isAlias(node)) return undefined;
   if (isSeq(node)) {
     const item = node.items[Number(part)] as Node | undefined;
     return item && { node: item, offset: item.range?.[0] };

@@ -1,4 +1,4 @@
-import type { Reading } from './values.ts';
+import type { Reading, Repeated } from './values.ts';
 
 /** The parts of JSON Schema that the format's schemas are made of. */
 export interface SchemaNode {
@@ -13,12 +13,14 @@ export interface SchemaNode {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly uniqueItems?: boolean;
+  readonly pattern?: string;
   readonly minProperties?: number;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: unknown;
   readonly description?: string;
   readonly reads?: Reading;
+  readonly repeats?: Repeated;
   /** Parameters of faults: `ms` is written as a duration, `signed ms` as one with a direction. */
   readonly unit?: 'ms' | 'signed ms';
 }

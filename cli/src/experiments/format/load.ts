@@ -7,6 +7,7 @@ import { type Budgets, budgetsOf } from './budgets.ts';
 import { checkExperiment } from './check.ts';
 import { parseYaml, type YamlFile } from './document.ts';
 import type { SchemaNode } from './expected.ts';
+import { type EachItem, type Expansion, expandForEach } from './for-each.ts';
 import { didYouMean, type Problem, writePath } from './problem.ts';
 import { isObject, read } from './read.ts';
 import { Experiment, type ResolvedExperiment } from './schema.ts';
@@ -43,22 +44,32 @@ export function resolveFile(yaml: YamlFile, { settings = {}, contracts }: ReadOp
     const problems = yaml.errors.map(({ place, message }) => ({ ...place, path: '', message }));
     return { experiment: undefined, problems };
   }
-  const { experiment, problems } = resolve(yaml.value, settings, contracts);
+  const { experiment, problems, originOf } = resolve(yaml.value, settings, contracts);
   if (problems.length === 0) return { experiment: experiment as ResolvedExperiment, problems: [] };
-  return { experiment: undefined, problems: placed(problems, yaml) };
+  return { experiment: undefined, problems: placed(problems, originOf, yaml) };
 }
 
-function resolve(value: unknown, settings: Configuration, contracts: ReadOptions['contracts']) {
+/** `originOf` takes the paths of the problems to the file. */
+interface Resolved {
+  readonly experiment?: ResolvedExperiment;
+  readonly problems: readonly Problem[];
+  readonly originOf: Expansion['originOf'];
+}
+
+function resolve(value: unknown, settings: Configuration, contracts: ReadOptions['contracts']): Resolved {
+  const asWritten = () => undefined;
   // What has none of these is some other file, and its contents are nobody's business.
   if (!isObject(value) || !['version', 'id', 'method'].some((key) => key in value)) {
-    return {
-      experiment: undefined,
-      problems: [{ path: [], message: 'the file holds no experiment: it has neither version nor id nor method' }],
-    };
+    const message = 'the file holds no experiment: it has neither version nor id nor method';
+    return { problems: [{ path: [], message }], originOf: asWritten };
   }
+  const expansion = expandForEach(value);
+  // Without what a broken block makes, other steps would seem to refer to nothing.
+  if (expansion.problems.length > 0) return { problems: expansion.problems, originOf: asWritten };
+  const { originOf } = expansion;
   const problems: Problem[] = [];
   const configuration = configurationOf(value, settings, problems);
-  const file = substitute(value, configuration, problems);
+  const file = substitute(expansion.file, configuration, problems, (path) => originOf(path)?.item);
   const context = { budgets: budgetsFor(file, problems), problems };
   const audit = file.audit === 'all' ? {} : file.audit;
   const experiment = read(
@@ -68,7 +79,7 @@ function resolve(value: unknown, settings: Configuration, contracts: ReadOptions
     [],
     context,
   ) as ResolvedExperiment;
-  return { experiment, problems: [...problems, ...checkExperiment(experiment, problems, contracts)] };
+  return { experiment, problems: [...problems, ...checkExperiment(experiment, problems, contracts)], originOf };
 }
 
 function configurationOf(file: Record<string, unknown>, settings: Configuration, problems: Problem[]): Configuration {
@@ -92,21 +103,29 @@ function budgetsFor({ platform }: Record<string, unknown>, problems: Problem[]):
   }
 }
 
-/** One problem a place, in the order of the file. */
-function placed(problems: readonly Problem[], yaml: YamlFile): readonly FileProblem[] {
+/** One problem a place, in the order of the file; what every repetition of a for-each has wrong, once. */
+function placed(problems: readonly Problem[], originOf: Expansion['originOf'], yaml: YamlFile): readonly FileProblem[] {
   const seen = new Set<string>();
+  const isFirst = (key: string) => !seen.has(key) && seen.add(key);
   return problems
-    .map(({ path, message, isKey = false }) => ({
-      ...yaml.placeOf(path, { ofKey: isKey }),
-      path: writePath(path),
-      message,
-    }))
     .filter(({ path, message }) => {
       // The first is the cause: what follows at the same place says what came of it.
-      const key = path === '' || message.includes('missing') ? `${path} ${message}` : path;
-      return !seen.has(key) && seen.add(key);
+      const place = writePath(path);
+      return isFirst(place === '' || message.includes('missing') ? `${place} ${message}` : place);
     })
+    .map(({ path, message, isKey = false }) => {
+      const { path: source, item } = originOf(path) ?? { path, item: undefined };
+      const place = { ...yaml.placeOf(source, { ofKey: isKey }), path: writePath(source) };
+      return { ...place, message, from: item && fromItem(item, yaml) };
+    })
+    .filter(({ path, message, from }) => from === undefined || isFirst(`for-each ${path} ${message}`))
+    .map(({ message, from = '', ...place }) => ({ ...place, message: `${message}${from}` }))
     .sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** ` (for-each item 3 of 12, line 21)` */
+function fromItem({ number, count, path }: EachItem, yaml: YamlFile): string {
+  return ` (for-each item ${number} of ${count}, line ${yaml.placeOf(path).line})`;
 }
 
 /** The trace contracts of the clone, by name, with the names of their spans. Throws CliError (2) for a broken one. */

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,11 +7,14 @@ import { parse } from 'yaml';
 import { faults } from '../../chaos/catalog.ts';
 import { cloneRoot } from '../../platform/project.ts';
 import { publishedSchema } from './published.ts';
+import { type JsonSchema, mapSubschemas } from './share.ts';
 
 const file = join(cloneRoot(), 'chaos', 'schema.json');
 
 // `UPDATE_SCHEMA=1 vitest run --project units cli/src/experiments/format/published.test.ts` writes it.
 if (process.env.UPDATE_SCHEMA === '1') writeFileSync(file, publishedSchema());
+
+const experiments = globSync('chaos/**/*.yaml', { cwd: cloneRoot() });
 
 interface Validate {
   (value: unknown): boolean;
@@ -59,8 +63,30 @@ describe('chaos/schema.json', () => {
     `{name: a, type: probe, provider: {type: orders, count: "\${orders}"}, tolerance: {counts: {Confirmed: "\${orders}"}}}`,
     '{name: a, type: action, provider: {type: fault, fault: latency, target: orders-payments, latency: 3s}}',
     '{name: a, type: probe, provider: {type: event, event: breaker.open, edge: orders-stock}, within: 5s}',
+    `{for-each: [a, b], steps: [{name: "\${each}", type: hold, for: 1s}]}`,
+    `{for-each: [{n: 1, each: {answer: Confirmed}}], steps: [{name: a, type: probe, provider: {type: orders, count: "\${each.n}"}, tolerance: {each: "\${each.each}"}}]}`,
   ])('accepts %s', (step) => {
     expect(validate(withMethod(step)), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  it.each(experiments)('accepts %s', async (path) => {
+    expect(validate(parse(await readFile(join(cloneRoot(), path), 'utf8'))), JSON.stringify(validate.errors)).toBe(
+      true,
+    );
+  });
+
+  it('has no subschema of 60 characters twice', () => {
+    const seen = new Set<string>();
+    const twice: unknown[] = [];
+    const visit = (schema: JsonSchema): void => {
+      const text = JSON.stringify(schema);
+      if (text.length >= 60 && seen.has(text)) twice.push(schema);
+      seen.add(text);
+      mapSubschemas(schema, (one) => visit(one));
+    };
+    const { definitions, ...root } = JSON.parse(publishedSchema()) as { definitions: Record<string, JsonSchema> };
+    for (const schema of [root, ...Object.values(definitions)]) visit(schema);
+    expect(twice).toEqual([]);
   });
 
   it.each([
@@ -70,6 +96,11 @@ describe('chaos/schema.json', () => {
     '{name: a, type: action, provider: {type: fault, fault: latency, target: orders-payments, lateny: 3s}}',
     '{name: a, type: action, provider: {type: fault, fault: latency, target: ordrs-payments, latency: 3s}}',
     '{name: a, type: probe, provider: {type: event, event: breaker.opened, edge: orders-stock}}',
+    `{for-each: [], steps: [{name: "\${each}", type: hold, for: 1s}]}`,
+    '{for-each: [a], steps: []}',
+    '{for-each: [a], events: [{event: duplicate}]}',
+    `{for-each: [a], steps: [{name: "\${each}", type: hold, fro: 1s}]}`,
+    `{for-each: [a], steps: [{for-each: [b], steps: [{name: "\${each}", type: hold, for: 1s}]}]}`,
   ])('refuses %s', (step) => {
     expect(validate(withMethod(step))).toBe(false);
   });

@@ -4,23 +4,38 @@ import type { AnyFault } from '../../chaos/fault.ts';
 import { EventCondition } from './events.ts';
 import { readingOf, type SchemaNode } from './expected.ts';
 import { schemaOf } from './faults.ts';
+import { forEachBlock } from './for-each.ts';
 import { isObject } from './read.ts';
-import { Experiment, Probe } from './schema.ts';
+import { Experiment, Probe, Step } from './schema.ts';
+import { compactJson, type JsonSchema, mapSubschemas, shareDefinitions } from './share.ts';
 import { CountTolerance, DurationComparison, ValueTolerance } from './tolerances.ts';
 
-/** A value of the configuration, anywhere a value can stand. */
-const REFERENCE = { type: 'string', pattern: '\\$\\{[^}]+\\}', description: 'a value of the configuration' } as const;
+/** A value of the configuration or of an item, anywhere a value can stand. */
+const REFERENCE = {
+  type: 'string',
+  pattern: '\\$\\{[^}]+\\}',
+  description: 'a value of the configuration, or of the item of a for-each',
+} as const;
 
-/** What occurs more than once, by its name under `definitions`. */
-const shared: ReadonlyMap<string, string> = new Map(
-  [
+/** Keys whose whole object or list an item of a for-each may hold. */
+const WHOLES = new Set(['tolerance', 'each', 'counts', 'has']);
+
+/** Names under `definitions` that say more than the nearest key. */
+function definitionNames(): ReadonlyMap<string, string> {
+  const named: readonly (readonly [string, SchemaNode])[] = [
     ...(Probe.anyOf as readonly SchemaNode[]).map((probe) => [`probe-${typeOf(probe)}`, probe] as const),
-    ['event', EventCondition as SchemaNode] as const,
-    ['value', ValueTolerance as SchemaNode] as const,
-    ['count', CountTolerance as SchemaNode] as const,
-    ['durations', DurationComparison as SchemaNode] as const,
-  ].map(([name, schema]) => [JSON.stringify(schema), name]),
-);
+    ['probe', Probe as SchemaNode],
+    ['step', Step as SchemaNode],
+    ['event', EventCondition as SchemaNode],
+    ['value', ValueTolerance as SchemaNode],
+    ['count', CountTolerance as SchemaNode],
+    ['durations', DurationComparison as SchemaNode],
+  ];
+  return new Map([
+    [JSON.stringify(REFERENCE), 'reference'],
+    ...named.map(([name, schema]) => [JSON.stringify(publish(schema)), name] as const),
+  ]);
+}
 
 function typeOf({ properties }: SchemaNode): unknown {
   const provider = properties?.provider;
@@ -32,26 +47,20 @@ function typeOf({ properties }: SchemaNode): unknown {
  * and whether checks mean something only `shopctl chaos validate` tells.
  */
 export function publishedSchema(): string {
+  const schema = publish(Experiment as SchemaNode) as JsonSchema;
   const published = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'shop.chaos/v1',
-    ...(publish(Experiment as SchemaNode) as object),
-    definitions: Object.fromEntries(
-      [...shared].map(([text, name]) => [name, publishInFull(JSON.parse(text) as SchemaNode)]),
-    ),
+    ...shareDefinitions(schema, definitionNames()),
   };
-  return `${JSON.stringify(published, null, 2)}\n`;
+  return `${compactJson(published)}\n`;
 }
 
 function publish(schema: SchemaNode): unknown {
-  const name = shared.get(JSON.stringify(schema));
-  return name === undefined ? publishInFull(schema) : { $ref: `#/definitions/${name}` };
-}
-
-function publishInFull(schema: SchemaNode): unknown {
   if (schema.reads === 'fault') return { anyOf: faults.map((fault) => publishFault(fault)) };
+  if (schema.repeats !== undefined) return publishRepeated(schema);
   if (readingOf(schema) !== undefined) return publishText(schema);
-  if (schema.type === 'integer' || schema.type === 'number' || schema.type === 'boolean' || schema.enum) {
+  if (restrictsForm(schema)) {
     const { description, default: byDefault, ...form } = schema;
     return {
       ...(description !== undefined && { description }),
@@ -59,24 +68,25 @@ function publishInFull(schema: SchemaNode): unknown {
       anyOf: [form, REFERENCE],
     };
   }
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, publishPart(key, value)]));
+  return mapSubschemas(schema as JsonSchema, (one, key) => publishAt(key, one as SchemaNode));
 }
 
-/** What stands behind a keyword: schemas, or data that stays as it is. */
-function publishPart(keyword: string, value: unknown): unknown {
-  if (keyword === 'anyOf') return (value as SchemaNode[]).map(publish);
-  if (keyword === 'items')
-    return Array.isArray(value) ? value.map((item) => publish(item as SchemaNode)) : publish(value as SchemaNode);
-  if (keyword === 'properties' || keyword === 'patternProperties') {
-    const named = Object.entries(value as Record<string, SchemaNode>);
-    return Object.fromEntries(named.map(([key, schema]) => [key, withAll(key, schema)]));
-  }
-  return value;
+/** Whether a reference, which is a text, would be refused. */
+function restrictsForm({ type, enum: words, pattern }: SchemaNode): boolean {
+  const isPlain = type === 'integer' || type === 'number' || type === 'boolean';
+  return isPlain || words !== undefined || pattern !== undefined;
 }
 
-/** `audit: all` is turned into rules before the schema reads it. */
-function withAll(key: string, schema: SchemaNode): unknown {
+/** A list whose entries may stand in a for-each. */
+function publishRepeated({ repeats, items, ...list }: SchemaNode): unknown {
+  const block = forEachBlock(items as TObject, repeats ?? 'steps') as SchemaNode;
+  return { ...list, items: { anyOf: [publish(items as SchemaNode), publish(block)] } };
+}
+
+function publishAt(key: string | undefined, schema: SchemaNode): unknown {
   const published = publish(schema);
+  if (key !== undefined && WHOLES.has(key)) return { anyOf: [published, REFERENCE] };
+  // `audit: all` is turned into rules before the schema reads it.
   if (key !== 'audit' || !isObject(published)) return published;
   const { description, ...rules } = published;
   return { description, default: 'all', anyOf: [{ const: 'all' }, rules] };

@@ -13,6 +13,10 @@ import { closed, defaulted, duration } from './values.ts';
  * read: durations in ms, bounds as numbers, defaults filled in (see load.ts).
  */
 
+/** These lists may hold for-each blocks, which are expanded before they are read (for-each.ts). */
+const REPEATS_STEPS = { repeats: 'steps' satisfies values.Repeated };
+const REPEATS_EVENTS = { repeats: 'events' satisfies values.Repeated };
+
 const name = Type.String({ minLength: 1, maxLength: 80, description: 'unique in the file; other steps refer to it' });
 const stop = defaulted(Type.Boolean({ default: false, description: 'the method ends here when this did not hold' }));
 const background = defaulted(
@@ -195,6 +199,7 @@ const Hypothesis = closed(
       Type.Array(Probe, {
         minItems: 1,
         default: steadyProbes,
+        ...REPEATS_STEPS,
         description: 'default: one order Confirmed with the exact trace, drained, all ready',
       }),
     ),
@@ -229,21 +234,30 @@ export const Experiment = closed(
     ),
     platform: defaulted(PlatformNeeds),
     configuration: defaulted(
-      Type.Record(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]*$' }), values.Scalar, {
+      // `each` is the item of a for-each.
+      Type.Record(Type.String({ pattern: '^(?!each$)[A-Za-z][A-Za-z0-9_-]*$' }), values.Scalar, {
         default: {},
-        description: 'values that other places refer to by name; --set overrides them',
+        description: 'values that other places refer to by name, but for "each"; --set overrides them',
       }),
     ),
     budget: defaulted(
       duration('the run up to its audit; beyond it everything is healed and the verdict unknown', { default: '3m' }),
     ),
     'steady-state-hypothesis': defaulted(Hypothesis),
-    method: Type.Array(Step, { minItems: 1, description: 'steps, one after the other' }),
-    recovery: defaulted(Type.Array(Probe, { default: [], description: 'probes once everything is healed' })),
-    reach: defaulted(
-      Type.Array(events.EventCondition, { default: [], description: 'must have happened during the run' }),
+    method: Type.Array(Step, { minItems: 1, description: 'steps, one after the other', ...REPEATS_STEPS }),
+    recovery: defaulted(
+      Type.Array(Probe, { default: [], description: 'probes once everything is healed', ...REPEATS_STEPS }),
     ),
-    never: defaulted(Type.Array(events.EventCondition, { default: [], description: 'must not have happened' })),
+    reach: defaulted(
+      Type.Array(events.EventCondition, {
+        default: [],
+        description: 'must have happened during the run',
+        ...REPEATS_EVENTS,
+      }),
+    ),
+    never: defaulted(
+      Type.Array(events.EventCondition, { default: [], description: 'must not have happened', ...REPEATS_EVENTS }),
+    ),
     // `all` is read as rules without exceptions; see load.ts.
     audit: defaulted(AuditRules),
     extensions: defaulted(

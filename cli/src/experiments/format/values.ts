@@ -6,6 +6,9 @@ import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 
  */
 export type Reading = 'duration' | 'signed duration' | 'number' | 'bound' | 'rate' | 'fault';
 
+/** What a list that may hold for-each blocks repeats; kept in the schema under `repeats`. */
+export type Repeated = 'steps' | 'events';
+
 const RATE_PATTERN = '^\\d+(\\.\\d+)?/(s|m)$';
 
 /** A closed object: a key it does not know is an error. */
