@@ -29,6 +29,7 @@ export default defineConfig({
           include: ['{kit,cli}/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'test/e2e/**'],
           globalSetup: 'test/support/global-setup.ts',
+          setupFiles: 'test/support/fail-on-warnings.ts',
           // A test that hangs is found all the same; one that only shares two cores with a compiler is not failed for it.
           testTimeout: 30_000,
           hookTimeout: 60_000,

@@ -99,9 +99,7 @@ const NO_ROWS: GroupReader<never> = { next: async () => undefined, take: async (
 
 async function timeOf(snapshot: Snapshot | undefined): Promise<number> {
   if (snapshot === undefined) return Date.now();
-  const { rows } = await snapshot.client.query<{ at: number }>(
-    'SELECT (extract(epoch FROM now()) * 1000)::float8 AS at',
-  );
+  const { rows } = await snapshot.query<{ at: number }>('SELECT (extract(epoch FROM now()) * 1000)::float8 AS at');
   return rows[0]?.at ?? Date.now();
 }
 
@@ -117,8 +115,8 @@ async function withoutOrder(target: AuditTarget, strays: readonly OrderFacts[]):
   return strays.filter(({ orderId }) => !known.has(orderId));
 }
 
-async function readInventory({ client }: Snapshot): Promise<readonly InventoryFact[]> {
-  const { rows } = await client.query<InventoryFact>(
+async function readInventory(snapshot: Snapshot): Promise<readonly InventoryFact[]> {
+  const { rows } = await snapshot.query<InventoryFact>(
     `WITH taken AS (
        SELECT (line ->> 'productId')::int AS product_id, sum((line ->> 'quantity')::bigint) AS units
        FROM reservations, jsonb_array_elements(lines) AS line WHERE state = 'reserved' GROUP BY 1)
@@ -129,8 +127,8 @@ async function readInventory({ client }: Snapshot): Promise<readonly InventoryFa
   return rows;
 }
 
-async function readPrices({ client }: Snapshot): Promise<readonly PriceFact[]> {
-  const { rows } = await client.query<PriceFact>(
+async function readPrices(snapshot: Snapshot): Promise<readonly PriceFact[]> {
+  const { rows } = await snapshot.query<PriceFact>(
     `SELECT product_id AS "productId", price_kopiykas::float8 AS "priceKopiykas", currency,
        (extract(epoch FROM valid_from) * 1000)::float8 AS "validFrom"
      FROM product_prices ORDER BY product_id, valid_from`,

@@ -11,9 +11,19 @@ const CLOSE_TIMEOUT_MS = 300;
 /** Rows per round trip. Two batches per table are in memory at a time. */
 const BATCH = 4_000;
 
+/** Its rows are arrays. */
+interface ArrayStatement {
+  readonly text: string;
+  readonly rowMode: 'array';
+}
+
 /** One database, read in one transaction: all its tables as of one moment. */
 export interface Snapshot extends AsyncDisposable {
-  readonly client: Client;
+  /** Statements may be asked for concurrently: they are sent one after another, in the order in which they are asked for. */
+  query<Row>(
+    statement: string | ArrayStatement,
+    values?: readonly unknown[],
+  ): Promise<{ readonly rows: readonly Row[] }>;
 }
 
 /** Opens a database read-only at one moment. Throws when it does not answer in 5 s. */
@@ -39,7 +49,17 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
     await close();
     throw error;
   }
-  return { client, [Symbol.asyncDispose]: close };
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    query(statement, values = []) {
+      const config = typeof statement === 'string' ? { text: statement } : statement;
+      const next = last.then(() => client.query({ ...config, values: [...values] }));
+      // The next statement is sent after a failed one, too; whoever asked for that one gets its error.
+      last = next.catch(() => undefined);
+      return next;
+    },
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 /** A frozen server never answers the goodbye, so the socket is cut after a short while. */
@@ -60,12 +80,12 @@ export interface GroupReader<Fact> {
 
 /** Reads a table through a cursor, the next batch on its way while one is worked on. */
 export async function openGroups<Fact>(
-  { client }: Snapshot,
+  snapshot: Snapshot,
   source: RowSource<Fact>,
   scope: Scope,
 ): Promise<GroupReader<Fact>> {
-  await client.query(`DECLARE ${source.name} NO SCROLL CURSOR FOR ${source.select(scope)}`, parametersOf(scope));
-  const fetch = () => quietly(client.query<Row[]>({ text: `FETCH ${BATCH} FROM ${source.name}`, rowMode: 'array' }));
+  await snapshot.query(`DECLARE ${source.name} NO SCROLL CURSOR FOR ${source.select(scope)}`, parametersOf(scope));
+  const fetch = () => quietly(snapshot.query<Row>({ text: `FETCH ${BATCH} FROM ${source.name}`, rowMode: 'array' }));
   let coming = fetch();
   let rows: readonly Row[] = [];
   let position = 0;
@@ -73,7 +93,7 @@ export async function openGroups<Fact>(
   async function peek(): Promise<Row | undefined> {
     if (position < rows.length) return rows[position];
     if (rows.length > 0 && rows.length < BATCH) return undefined;
-    rows = (await coming).rows as unknown as Row[];
+    rows = (await coming).rows;
     position = 0;
     if (rows.length === BATCH) coming = fetch();
     return rows[0];
