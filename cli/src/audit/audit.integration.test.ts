@@ -9,7 +9,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 import { type AuditReport, exitCodeOf } from './audit.ts';
-import { auditBefore, type Before, describeBefore, sinceBefore } from './before.ts';
+import { auditBaseline, type Baseline, describeBaseline, sinceBaseline } from './baseline.ts';
 import { ids, type LedgerFixture, messageOf, openLedgerFixture } from './testing/ledger-fixture.ts';
 
 let ledger: LedgerFixture;
@@ -715,13 +715,13 @@ describe('what was wrong before a run', () => {
   const orphan = (id: string) =>
     `INSERT INTO payments (order_id, charge_key, amount_kopiykas, currency, state) VALUES ('${id}', '${id}', 1, 'UAH', 'accepted')`;
   const other = '70000000-0000-4000-8000-000000000007';
-  const afterwards = async (before: Before) => sinceBefore(await ledger.audit(), before);
+  const afterwards = async (before: Baseline) => sinceBaseline(await ledger.audit(), before);
   const resultOf = ({ invariants }: AuditReport, id: string) => invariants.find((result) => result.id === id);
 
   it('is told apart and not held against the run, what came with it is', async () => {
     await ledger.alter('payments', orphan(ids.nobody));
-    const before = await auditBefore(ledger.target);
-    expect(describeBefore(before)).toBe('I4 money charged equals orders confirmed (1 violation)');
+    const before = await auditBaseline(ledger.target);
+    expect(describeBaseline(before)).toBe('I4 money charged equals orders confirmed (1 violation)');
     const clean = await afterwards(before);
     expect(clean.verdict).toBe('ok');
     expect(resultOf(clean, 'I4')).toMatchObject({
@@ -738,7 +738,7 @@ describe('what was wrong before a run', () => {
 
   it('a sum that is otherwise wrong afterwards is unknown', async () => {
     await ledger.alter('stock', 'UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 7');
-    const before = await auditBefore(ledger.target);
+    const before = await auditBaseline(ledger.target);
     expect((await afterwards(before)).verdict).toBe('ok');
     await ledger.alter('stock', 'UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 7');
     expect(resultOf(await afterwards(before), 'I5')).toMatchObject({
@@ -751,14 +751,14 @@ describe('what was wrong before a run', () => {
 
   it('of one invariant excuses no other', async () => {
     await ledger.alter('payments', orphan(ids.nobody));
-    const before = await auditBefore(ledger.target);
+    const before = await auditBaseline(ledger.target);
     await ledger.alter('shipping', `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'`);
     expect(violatedOf(await afterwards(before))).toEqual(['I7']);
   });
 
   it('is nothing when everything balanced', async () => {
-    const before = await auditBefore(ledger.target);
-    expect(describeBefore(before)).toBe('');
+    const before = await auditBaseline(ledger.target);
+    expect(describeBaseline(before)).toBe('');
     await ledger.alter('payments', orphan(ids.nobody));
     expect(violatedOf(await afterwards(before))).toEqual(['I4']);
   });

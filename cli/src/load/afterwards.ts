@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import { type AuditReport, audit, worstOf } from '../audit/audit.ts';
-import { type Before, sinceBefore } from '../audit/before.ts';
+import { type Baseline, sinceBaseline } from '../audit/baseline.ts';
 import { count, type InvariantResult, verdictOf } from '../audit/invariant.ts';
 import type { AuditTarget } from '../audit/target.ts';
 import { messageOf } from '../errors.ts';
@@ -40,7 +40,7 @@ export interface AuditedRun {
   readonly folder: string;
   readonly records: readonly OrderRecord[];
   /** What was so before the run; undefined when it could not be audited. */
-  readonly before: Before | undefined;
+  readonly before: Baseline | undefined;
 }
 
 /**
@@ -63,7 +63,7 @@ export async function auditLoad(
     const lostBefore = before?.lost;
     const report = await audit({ target, settleMs: SETTLE_MS, historyFile, lostBefore, signal, onProgress });
     return {
-      report: await ofRunAlone(sinceBefore(report, before), async () => unaskedOf(records, await readOwn())),
+      report: await ofRunAlone(sinceBaseline(report, before), async () => unaskedOf(records, await readOwn())),
       repeatedKeys: repeated,
     };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase, Scenario, Settings } from '../../../scenarios/lib/scenarios.ts';
-import { auditBefore, type Before, describeBefore } from '../audit/before.ts';
+import { auditBaseline, type Baseline, describeBaseline } from '../audit/baseline.ts';
 import { type AuditTarget, openTarget } from '../audit/target.ts';
 import { createChaosClient } from '../chaos/chaos-client.ts';
 import { FaultBook } from '../chaos/fault-session.ts';
@@ -137,10 +137,10 @@ async function loadAndLook(plan: Plan, run: Run): Promise<LoadResult> {
 }
 
 /** Without it what was wrong before is held against this run: said, and no reason not to run. */
-async function auditedBefore(target: AuditTarget, { output, signal }: CommandDeps): Promise<Before | undefined> {
+async function auditedBefore(target: AuditTarget, { output, signal }: CommandDeps): Promise<Baseline | undefined> {
   try {
-    const before = await auditBefore(target, signal);
-    const violated = describeBefore(before);
+    const before = await auditBaseline(target, signal);
+    const violated = describeBaseline(before);
     if (violated !== '') output.warn(`pre-existing, not held against this run: ${violated}`);
     return before;
   } catch (error) {

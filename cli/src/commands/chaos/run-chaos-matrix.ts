@@ -10,7 +10,6 @@ import { commandFor, countOf, type Repetition, renderFinding, renderMatrix } fro
 import { renderMatrixHtml, renderMatrixJunit, summaryOf, toldRow } from '../../experiments/matrix/render-files.ts';
 import { type RoundSpec, roundExperiment } from '../../experiments/matrix/round-experiment.ts';
 import { type MatrixResult, runMatrix } from '../../experiments/matrix/run-matrix.ts';
-import { Stains } from '../../experiments/matrix/stains.ts';
 import { paintVerdict } from '../../experiments/run/narrate.ts';
 import { endOwn, startOwn } from '../../experiments/run/own-platform.ts';
 import { refuseNotInjectable } from '../../experiments/run/preflight.ts';
@@ -45,7 +44,6 @@ interface Matrix {
   readonly project: Project;
   readonly deps: CommandDeps;
   readonly runs: ToldRun[];
-  readonly stains: Stains;
 }
 
 /** `shopctl chaos matrix`. The exit code is that of the worst cell that was covered. */
@@ -55,7 +53,7 @@ export async function runChaosMatrix(options: ChaosMatrixOptions, deps: CommandD
   const selection = { faults: options.fault, targets: options.target, boundaries: options.at?.map(findBoundary) };
   const plan = planMatrix(selection, repetition.seed);
   const rounds = options.sample === undefined ? plan.rounds : sample(plan.rounds, options.sample);
-  const matrix: Matrix = { plan, rounds, repetition, options, project, deps, runs: [], stains: new Stains() };
+  const matrix: Matrix = { plan, rounds, repetition, options, project, deps, runs: [] };
   if (options.dryRun) return showPlan(matrix);
   await refuseUnwritable(options);
   const over = Promise.withResolvers<void>();
@@ -150,7 +148,7 @@ async function runRound(spec: RoundSpec, platformProject: Project, matrix: Matri
   });
   await writeReports(run.folder, output);
   const { records } = await readJournal(run.folder.journal);
-  const judged = judgeRound(spec, records, { ...run, stains: matrix.stains.sort(records) });
+  const judged = judgeRound(spec, records, run);
   const { verdict, reasons } = judged;
   runs.push({ id: run.id, at, verdict, reasons, tookMs: run.tookMs, journal: run.folder.journal });
   const why = reasons.map((reason) => `\n    ${reason}`).join('');

@@ -1,7 +1,6 @@
 import type { JournalRecord, RunVerdict } from '../journal-records.ts';
 import type { Boundary } from './boundaries.ts';
 import { FAULT_STEP, heldStep, holdStep, orderStep, type RoundSpec } from './round-experiment.ts';
-import type { Stain } from './stains.ts';
 
 /** What is said of a cell. */
 export interface CellVerdict {
@@ -21,8 +20,6 @@ export interface JudgedRound {
 interface RoundRun {
   readonly verdict: RunVerdict;
   readonly reasons: readonly string[];
-  /** What its violated invariants say of it. */
-  readonly stains: ReadonlyMap<string, Stain>;
 }
 
 /**
@@ -32,13 +29,10 @@ interface RoundRun {
 export function judgeRound(
   spec: RoundSpec,
   records: readonly JournalRecord[],
-  { verdict, reasons, stains }: RoundRun,
+  { verdict, reasons }: RoundRun,
 ): JudgedRound {
-  const old = [...stains].flatMap(([id, stain]) => (stain === 'old' ? [`${id} `] : []));
-  const common = reasons.filter(
-    (reason) => !old.some((id) => reason.startsWith(id)) && !spec.boundaries.some((boundary) => isOf(boundary, reason)),
-  );
-  const ofAll = commonVerdict(spec, records, { verdict, reasons: common, stains });
+  const common = reasons.filter((reason) => !spec.boundaries.some((boundary) => isOf(boundary, reason)));
+  const ofAll = commonVerdict(spec, records, { verdict, reasons: common });
   const judge = (boundary: Boundary): CellVerdict => {
     if (ofAll !== 'pass') return { verdict: ofAll, reason: common[0] ?? '' };
     const reason = reasons.find((one) => isOf(boundary, one)) ?? tooLate(spec, boundary, records);
@@ -58,22 +52,22 @@ function isOf(boundary: Boundary, reason: string): boolean {
 function commonVerdict(
   { boundaries }: RoundSpec,
   records: readonly JournalRecord[],
-  { verdict, reasons, stains }: RoundRun,
+  { verdict, reasons }: RoundRun,
 ): RunVerdict {
   if (reasons.length === 0) return 'pass';
   if (verdict !== 'deviated') return verdict;
   const own = new Set(boundaries.flatMap((boundary) => [holdStep(boundary), heldStep(boundary)]));
-  return records.some((one) => isDeviation(one, own, stains)) ? 'deviated' : 'unknown';
+  return records.some((one) => isDeviation(one, own)) ? 'deviated' : 'unknown';
 }
 
-function isDeviation(record: JournalRecord, own: ReadonlySet<string>, stains: RoundRun['stains']): boolean {
+function isDeviation(record: JournalRecord, own: ReadonlySet<string>): boolean {
   switch (record.type) {
     case 'step':
       return record.outcome === 'deviated' && record.phase !== 'steady-before' && !own.has(record.name);
     case 'never':
       return record.outcome === 'deviated';
     case 'audit':
-      return record.invariants.some(({ id, outcome }) => outcome === 'deviated' && (stains.get(id) ?? 'new') === 'new');
+      return record.invariants.some(({ outcome }) => outcome === 'deviated');
     default:
       return false;
   }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AuditReport, audit } from '../../audit/audit.ts';
-import { auditBefore, type Before as LedgerBefore, sinceBefore } from '../../audit/before.ts';
+import { auditBaseline, type Baseline, sinceBaseline } from '../../audit/baseline.ts';
 import type { InvariantResult } from '../../audit/invariant.ts';
 import type { AuditRules } from '../format/schema.ts';
 import type { AuditedInvariant } from '../journal-records.ts';
@@ -26,14 +26,14 @@ const MOST_AUDITS = 3;
 export interface Before {
   readonly orders: readonly OtherOrder[];
   /** What the ledger was like; undefined when it could not be audited. */
-  readonly ledger: LedgerBefore | undefined;
+  readonly ledger: Baseline | undefined;
 }
 
 export async function readBefore(
   context: Pick<RunContext, 'platform' | 'freshAuditTarget' | 'signal'>,
 ): Promise<Before> {
   await using target = await context.freshAuditTarget();
-  const ledger = await auditBefore(target, context.signal);
+  const ledger = await auditBaseline(target, context.signal);
   return { orders: await earlierOrders(context), ledger };
 }
 
@@ -83,7 +83,7 @@ export async function auditRun(
     if (isSame || audits >= MOST_AUDITS) break;
   }
   noteOthers(others, before, context);
-  const report = sinceBefore(whole, before.ledger);
+  const report = sinceBaseline(whole, before.ledger);
   const invariants = judgeReport(report, rules);
   context.journal.write({
     type: 'audit',

@@ -1,4 +1,4 @@
-import { describeBefore } from '../../audit/before.ts';
+import { describeBaseline } from '../../audit/baseline.ts';
 import { openTarget } from '../../audit/target.ts';
 import { createChaosClient } from '../../chaos/chaos-client.ts';
 import { FaultBook } from '../../chaos/fault-session.ts';
@@ -230,7 +230,7 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
 async function begin(context: RunContext, tell: (event: EngineEvent) => void): Promise<Before> {
   try {
     const before = await readBefore(context);
-    const violated = before.ledger === undefined ? '' : describeBefore(before.ledger);
+    const violated = before.ledger === undefined ? '' : describeBaseline(before.ledger);
     if (violated !== '') {
       context.journal.write({ type: 'event', event: 'ledger.unbalanced', details: violated });
       tell({ type: 'remark', text: `pre-existing, not held against this run: ${violated}` });

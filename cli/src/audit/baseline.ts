@@ -4,8 +4,8 @@ import type { ByStatus } from './invariants/metrics.ts';
 import { readLostCounts } from './read-metrics.ts';
 import type { AuditTarget } from './target.ts';
 
-/** What was so before a run, and is not held against it. */
-export interface Before {
+/** What was so before a run, and is not held against it: existing violations, whoever caused them. */
+export interface Baseline {
   /** Decisions that earlier kills kept from being counted (see `readLostCounts`). */
   readonly lost: ByStatus;
   /** Only those with violations. */
@@ -16,7 +16,7 @@ export interface Before {
  * Audits before a run begins. Waits for nothing: what is under way has its time by the invariants' own limits. Rejects when
  * the metrics cannot be read.
  */
-export async function auditBefore(target: AuditTarget, signal?: AbortSignal): Promise<Before> {
+export async function auditBaseline(target: AuditTarget, signal?: AbortSignal): Promise<Baseline> {
   const lost = await readLostCounts(target);
   const report = await audit({ target, settleMs: 0, lostBefore: lost, ...(signal && { signal }) });
   const violated = report.invariants.filter(({ verdict }) => verdict === 'violated');
@@ -24,15 +24,15 @@ export async function auditBefore(target: AuditTarget, signal?: AbortSignal): Pr
 }
 
 /** `I4 money charged equals orders confirmed (2 violations)`; empty when everything balanced. */
-export function describeBefore({ violated }: Before): string {
+export function describeBaseline({ violated }: Baseline): string {
   return violated.map(({ id, title, violations }) => `${id} ${title} (${plural(violations.length)})`).join(', ');
 }
 
 /** The report of an audit after the run, in which only what the run may have done is a violation. Pure. */
-export function sinceBefore(report: AuditReport, before: Before | undefined): AuditReport {
-  if (before === undefined || before.violated.length === 0) return report;
+export function sinceBaseline(report: AuditReport, baseline: Baseline | undefined): AuditReport {
+  if (baseline === undefined || baseline.violated.length === 0) return report;
   const invariants = report.invariants.map((result) => {
-    const known = before.violated.find(({ id }) => id === result.id)?.violations;
+    const known = baseline.violated.find(({ id }) => id === result.id)?.violations;
     return known === undefined || result.verdict !== 'violated' ? result : without(result, known);
   });
   return { ...report, invariants, verdict: worstOf(invariants) };
