@@ -6,6 +6,7 @@ import type { LoadCheck } from './checks.ts';
 import type { RunFault } from './fault-window.ts';
 import type { Measured, MeasuredPhase } from './measured.ts';
 import type { LoadResult } from './result.ts';
+import { countsText, parametersText, shareText } from './words.ts';
 
 export interface LoadPage {
   /** The stylesheet that all reports share. */
@@ -98,15 +99,16 @@ function phaseRow(phase: MeasuredPhase): Markup {
   return html`<tr><th scope="row">${phase.name}</th><td class="number">${phase.offeredPerSecond ?? '–'}</td>${numbers(phase)}<td class="number">${countText(phase.missing)}</td></tr>`;
 }
 
-function numbers({ sent, perSecond, expected, latencyMs }: Measured): Markup[] {
-  const share = sent === 0 ? '–' : `${((100 * expected) / sent).toFixed(expected === sent ? 0 : 2)} %`;
+function numbers(measured: Measured): Markup[] {
+  const { sent, perSecond, latencyMs } = measured;
+  const share = shareText(measured) ?? '–';
   const times = [latencyMs.p50, latencyMs.p95, latencyMs.p99, latencyMs.max].map((ms) => durationText(ms ?? undefined));
   return [countText(sent), perSecond, share, ...times].map((text) => html`<td class="number">${text}</td>`);
 }
 
 function counts(name: string, all: Readonly<Record<string, number>>): Markup | undefined {
-  const list = Object.entries(all).map(([what, times]) => `${countText(times)} ${what}`);
-  return list.length === 0 ? undefined : html`<p>${name}: ${list.join(', ')}</p>`;
+  const list = countsText(all);
+  return list === '' ? undefined : html`<p>${name}: ${list}</p>`;
 }
 
 function faultTable({ faults, startedAt }: LoadResult): Markup {
@@ -114,11 +116,7 @@ function faultTable({ faults, startedAt }: LoadResult): Markup {
   const clock = (iso: string | null) => clockText(iso === null ? undefined : Date.parse(iso) - Date.parse(startedAt));
   const row = ({ fault, target, parameters, from, to, evidence }: RunFault) => html`<tr>
   <th scope="row">${fault}</th><td data-column="target">${target}</td>
-  <td data-column="parameters">${
-    Object.entries(parameters)
-      .map(([name, value]) => `${name} ${value}`)
-      .join(', ') || '–'
-  }</td>
+  <td data-column="parameters">${parametersText(parameters) || '–'}</td>
   <td data-column="from">${clock(from)}</td><td data-column="to">${clock(to)}</td><td data-column="evidence">${evidence}</td></tr>`;
   return html`<div class="scroll"><table class="stacks">
   <caption>Faults, by the time since the first order</caption>

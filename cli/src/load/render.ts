@@ -6,6 +6,7 @@ import { writeDuration } from '../shared/duration.ts';
 import type { LoadCheck } from './checks.ts';
 import type { Measured } from './measured.ts';
 import type { LoadResult } from './result.ts';
+import { countsText, parametersText, shareText } from './words.ts';
 
 /** Above this a service that runs on one core has no more to give, percent of a core. */
 const SATURATED_PERCENT = 90;
@@ -54,19 +55,16 @@ function renderPhases({ phases, orders, knee }: LoadResult): string {
   );
 }
 
-function numbersOf({ sent, perSecond, expected, latencyMs }: Measured): string[] {
-  const share = sent === 0 ? '-' : `${((100 * expected) / sent).toFixed(expected === sent ? 0 : 2)} %`;
+function numbersOf(measured: Measured): string[] {
+  const { sent, perSecond, latencyMs } = measured;
+  const share = shareText(measured) ?? '-';
   const times = [latencyMs.p50, latencyMs.p95, latencyMs.p99, latencyMs.max];
   return [count(sent), String(perSecond), share, ...times.map((ms) => (ms === null ? '-' : formatDuration(ms)))];
 }
 
 function renderErrors({ outcomes, errors }: Measured, style: Style): string[] {
-  const list = (counts: Readonly<Record<string, number>>) =>
-    Object.entries(counts)
-      .map(([name, times]) => `${count(times)} ${name}`)
-      .join(', ');
-  const told = `answers: ${list(outcomes)}`;
-  return Object.keys(errors).length === 0 ? [told] : [`${told}\n${style.red(`errors: ${list(errors)}`)}`];
+  const told = `answers: ${countsText(outcomes)}`;
+  return Object.keys(errors).length === 0 ? [told] : [`${told}\n${style.red(`errors: ${countsText(errors)}`)}`];
 }
 
 function renderKnee({ knee }: LoadResult, style: Style): string[] {
@@ -92,10 +90,10 @@ function renderOutbox({ outbox: { peak, drainMs } }: LoadResult): string {
 function renderFaults({ faults }: LoadResult): string[] {
   if (faults.length === 0) return [];
   const lines = faults.map(({ target, fault, parameters, from, to, evidence }) => {
-    const how = Object.entries(parameters).map(([name, value]) => `${name} ${value}`);
+    const how = parametersText(parameters);
     const lasted =
       from !== null && to !== null ? writeDuration(Math.round((Date.parse(to) - Date.parse(from)) / 100) * 100) : '-';
-    return `fault: ${fault} on ${target}${how.length > 0 ? ` (${how.join(', ')})` : ''} for ${lasted}: ${evidence}`;
+    return `fault: ${fault} on ${target}${how === '' ? '' : ` (${how})`} for ${lasted}: ${evidence}`;
   });
   return [lines.join('\n')];
 }

@@ -1,0 +1,22 @@
+import { count } from '../audit/invariant.ts';
+import type { Measured } from './measured.ts';
+
+/** How many requests were answered as expected: `100 %`, `99.87 %`; undefined where none was sent. Pure. */
+export function shareText({ sent, expected }: Pick<Measured, 'sent' | 'expected'>): string | undefined {
+  if (sent === 0) return undefined;
+  return `${((100 * expected) / sent).toFixed(expected === sent ? 0 : 2)} %`;
+}
+
+/** `1,204 Confirmed, 31 Cancelled: out of stock`; empty where nothing was counted. Pure. */
+export function countsText(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, times]) => `${count(times)} ${name}`)
+    .join(', ');
+}
+
+/** `latency 500, stream upstream`; empty for a fault without parameters. Pure. */
+export function parametersText(parameters: Readonly<Record<string, unknown>>): string {
+  return Object.entries(parameters)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+}
