@@ -630,6 +630,22 @@ describe('sessions', () => {
     expect(violatedOf(report)).toEqual(['I13']);
     expect(violationsOf(report)[0]?.detail).toContain('5 connections');
   }, 15_000);
+
+  it('are compared with the pools that the platform was started with', async () => {
+    const connect = (count: number) =>
+      Array.from({ length: count }, async () => {
+        const client = new pg.Client({ connectionString: ledger.serviceUrl('stock'), application_name: 'stock-1' });
+        await client.connect();
+        return client;
+      });
+    const clients = await Promise.all(connect(5));
+    const auditWith = (databasePoolSize: number) => ledger.audit({ target: { ...ledger.target, databasePoolSize } });
+    expect(violatedOf(await auditWith(5))).toEqual([]);
+    const spoilt = await auditWith(4);
+    await Promise.all(clients.map((client) => client.end()));
+    expect(violatedOf(spoilt)).toEqual(['I13']);
+    expect(violationsOf(spoilt)[0]?.detail).toContain('its pool has 4');
+  }, 15_000);
 });
 
 describe('what clients were told', () => {

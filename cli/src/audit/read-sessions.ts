@@ -41,7 +41,7 @@ export async function checkSessions(target: AuditTarget, signal?: AbortSignal): 
     const isOver = elapsedMs >= TRANSACTION_LIMIT_MS;
     const suspects = open.filter((row) => stillOpen?.has(keyOf(row)));
     const result = judgeSessions(
-      sessionsOf(rows),
+      sessionsOf(rows, target.databasePoolSize),
       isOver ? suspects.map((row) => ({ ...placeOf(row), openForMs: elapsedMs })) : [],
       target.instances.filter((name) => isPooled(name.replace(/-\d+$/, ''))),
     );
@@ -58,13 +58,12 @@ function placeOf({ database, instance, role }: SessionRow): Omit<OpenTransaction
   return { database, instance: instance || role };
 }
 
-function sessionsOf(rows: readonly SessionRow[]): SessionFact[] {
+function sessionsOf(rows: readonly SessionRow[], configured: number | undefined): SessionFact[] {
   const groups = Map.groupBy(rows, ({ database, role, instance }) => `${database} ${instance || role}`);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    return [
-      { ...placeOf(first), connections: group.length, poolSize: isPooled(first.role) ? poolSizes[first.role] : 0 },
-    ];
+    const poolSize = isPooled(first.role) ? (configured ?? poolSizes[first.role]) : 0;
+    return [{ ...placeOf(first), connections: group.length, poolSize }];
   });
 }

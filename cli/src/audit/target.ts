@@ -21,6 +21,8 @@ export interface AuditTarget extends AsyncDisposable {
   readonly instances: readonly string[];
   /** Known bugs that were put back into its services. */
   readonly seededBugs: readonly SeededBugName[];
+  /** Connections of each instance to its database where the platform was started with its own number of them. */
+  readonly databasePoolSize?: number | undefined;
   /** What faults have left; undefined where no supervisor looks after what is audited. */
   readonly clean?: () => Promise<CleanFacts>;
   /** How often each instance crashed and was started again. */
@@ -46,6 +48,7 @@ export function openTarget(connection: PlatformConnection): AuditTarget {
     startedAt: Date.parse(state.startedAt),
     instances: state.instances.filter(({ kind }) => kind === 'service').map(({ name }) => name),
     seededBugs: state.seededBugs ?? [],
+    databasePoolSize: state.databasePoolSize,
     clean: () => readClean(connection),
     crashes: Object.fromEntries(state.instances.map(({ name, restarts, crashes = restarts }) => [name, crashes])),
     [Symbol.asyncDispose]: () => databases[Symbol.asyncDispose](),

@@ -37,6 +37,8 @@ export interface SupervisorOptions {
   readonly containerEnder?: readonly string[];
   /** Failpoints can be armed in the services it starts. */
   readonly failpoints?: boolean;
+  /** Connections of each service instance to its database; undefined: as many as its code says. */
+  readonly databasePoolSize?: number | undefined;
   /** How long nothing may run and nobody ask before it ends, ms. */
   readonly idleExitMs?: number;
 }
@@ -116,6 +118,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     faults: extension?.activeFaults() ?? [],
     failpoints: options.failpoints ?? false,
     seededBugs: platform.plan?.seededBugs ?? [],
+    ...(options.databasePoolSize !== undefined && { databasePoolSize: options.databasePoolSize }),
   });
   current = snapshot;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSecrets } from '../providers/secrets.ts';
 import { edges, type ServiceName, services } from '../topology/services.ts';
-import { serviceEnvironment } from './service-environment.ts';
+import { databasePoolSizeIn, serviceEnvironment } from './service-environment.ts';
 
 const secrets = createSecrets();
 
@@ -20,6 +20,17 @@ function environmentOf(name: ServiceName, overrides: Record<string, unknown> = {
     ...overrides,
   });
 }
+
+it('the number of connections that services are told is read from the same variable', () => {
+  const env = { DATABASE_POOL_SIZE: '2' };
+  expect(environmentOf('orders', { env }).DATABASE_POOL_SIZE).toBe('2');
+  expect(databasePoolSizeIn(env)).toBe(2);
+  expect([{}, { DATABASE_POOL_SIZE: '' }, { DATABASE_POOL_SIZE: 'two' }].map(databasePoolSizeIn)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
 
 describe("a service's environment", () => {
   it('has one variable per edge, each pointing at the edge', () => {

@@ -52,6 +52,11 @@ export function serviceEnvironment(place: ServicePlace): Record<string, string> 
   };
 }
 
+/** What DATABASE_POOL_SIZE says, which is passed on to every service; undefined where it is unset, or no number. Pure. */
+export function databasePoolSizeIn({ DATABASE_POOL_SIZE: text }: NodeJS.ProcessEnv): number | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
 function passOn(env: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(entries.filter(([name]) => passedOn.test(name)));

@@ -110,6 +110,8 @@ export interface PlatformState {
   readonly failpoints?: boolean;
   /** Known bugs that were put back into its services. A supervisor of an older build does not say. */
   readonly seededBugs?: readonly SeededBugName[];
+  /** Connections of each instance to its database, where DATABASE_POOL_SIZE said so; otherwise those of @shop/kit/pool-sizes. */
+  readonly databasePoolSize?: number;
 }
 
 /** The door of a service that speaks HTTP: stock has one for health beside its gRPC door. */
