@@ -190,8 +190,9 @@ export class Platform {
       const now = planned.get(unit.name);
       return now ? now.fingerprint !== unit.fingerprint : !isPartial;
     });
+    const staying = new Set([...this.#instances.values()].filter((one) => !retired.includes(one)).map(serviceOf));
     for (const { unit } of retired) {
-      const why = planned.has(unit.name) ? 'its code or configuration changed: restarting it' : 'not wanted any more';
+      const why = planned.has(unit.name) ? restartReason(staying.has(unit.service)) : 'not wanted any more';
       this.#events.add('instance.retired', unit.name, why);
     }
     await this.#stop(retired.map(({ unit }) => unit.name));
@@ -323,6 +324,18 @@ export class Platform {
     this.#current = result.catch(() => {});
     return result;
   }
+}
+
+function serviceOf({ unit }: Instance): string {
+  return unit.service;
+}
+
+/** Requests in flight are answered before it ends; where nothing else serves meanwhile, new ones are not. */
+function restartReason(isServedByOthers: boolean): string {
+  const why = 'its code or configuration changed: restarting it';
+  return isServedByOthers
+    ? why
+    : `${why}; it answers what is in flight, and refuses connections until it is ready again`;
 }
 
 /** A partial plan adds to what runs; a full one replaces it. */

@@ -196,6 +196,18 @@ describe('supervisor', { timeout: 30_000 }, () => {
     expect(processOf(await state(), 'base')).toEqual(before);
   });
 
+  it('says what becomes of requests to a service that it restarts, where nothing else serves them', async () => {
+    await start({ base: {} });
+    await up();
+    const reported: string[] = [];
+    for await (const answer of createControlClient(project).up({ ...everything, direct: true })) {
+      if (answer.type === 'event' && answer.event.type === 'instance.retired') reported.push(answer.event.message);
+    }
+    expect(reported).toEqual([
+      'its code or configuration changed: restarting it; it answers what is in flight, and refuses connections until it is ready again',
+    ]);
+  });
+
   it('leaves no child when the supervisor is killed with -9', async () => {
     // Without EXIT_WITH_PARENT in their environment the children do not notice by themselves: the guardian must act.
     await start(twoServices);

@@ -25,7 +25,11 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
     .description('start the platform, or what is named and its dependencies, and wait until it is ready')
     .argument('[service...]', 'only these services and what they depend on')
     .option('--wait-timeout <seconds>', 'readiness limit (default: 180; SHOPCTL_WAIT_TIMEOUT)', parseSeconds)
-    .option('--replicas <service=count>', 'replicas of a service; may be repeated', parseReplicas)
+    .option(
+      '--replicas <service=count>',
+      'replicas of a service; may be repeated; its callers are restarted, so that they know them',
+      parseReplicas,
+    )
     .option('--provider <component=kind>', 'forces where a component comes from; may be repeated', parseProviders)
     .option('--port <port>', 'where the gateway listens (default: 8080, or the next free one; SHOPCTL_PORT)', parsePort)
     .option('--direct', 'wire services without Toxiproxy')
