@@ -25,6 +25,12 @@ describe.each([
   });
 });
 
+it('the archive of Jaeger that an independent record was found for is pinned', () => {
+  expect(Object.entries(jaegerRelease.files).filter(([, { sha256 }]) => sha256 !== undefined)).toEqual([
+    ['linux-x64', expect.objectContaining({ name: 'jaeger-2.13.0-linux-amd64.tar.gz' })],
+  ]);
+});
+
 describe('the way to a release', () => {
   const check = (env: NodeJS.ProcessEnv) => releaseWay(k6Release, '/nowhere/k6', { cacheDir: '/nowhere', env }).check();
 

@@ -57,16 +57,22 @@ export const toxiproxyRelease: Release = {
 };
 
 /**
- * Jaeger 2.13.0 was published with 1.76.0, from the same sources and under its tag. No independent record of its archives'
- * checksums was found: they are checked against the release's own list (decision 0022).
+ * Source: the Nix package that pins the archive of the same release (decision 0022). No independent record of the other
+ * three was found: they are checked against the release's own list.
  */
+const jaegerChecksums: Readonly<Partial<Record<ReleasePlatform, string>>> = {
+  'linux-x64': '7c628b5ddde7b5439b2b6480fb3f319310b2153592311151e4c2e2d45f6ded13',
+};
+
+/** Jaeger 2.13.0 was published with 1.76.0, from the same sources and under its tag. */
 export const jaegerRelease: Release = {
   title: 'Jaeger',
   version: 'v2.13.0',
   folder: 'jaegertracing/jaeger/releases/download/v1.76.0/',
-  files: filesOf((os, arch) => {
+  files: filesOf((os, arch, platform) => {
     const stem = `jaeger-2.13.0-${os}-${arch}`;
-    return { name: `${stem}.tar.gz`, program: `${stem}/jaeger` };
+    const sha256 = jaegerChecksums[platform];
+    return { name: `${stem}.tar.gz`, program: `${stem}/jaeger`, ...(sha256 !== undefined && { sha256 }) };
   }),
   checksumList: 'jaeger-2.13.0.sha256sum.txt',
 };
