@@ -48,6 +48,55 @@ it('names what could not run, whether or not it may', async () => {
   expect(await build({ previous: 3, docker: 3 }, 'previous docker')).toMatchObject({ code: 0 });
 });
 
+/** What `command` of .ci/parts ends with and says. */
+const run = (command: string, env: NodeJS.ProcessEnv = {}) =>
+  bash(`set -euo pipefail; . ${join(cloneRoot(), '.ci/parts')}; ${command}`, { PATH: process.env.PATH, ...env });
+
+it.each([
+  ['no step failed', '0 0 0', 0],
+  ['one could not run', '0 3 0', 3],
+  ['one failed after one could not run', '3 1 0', 1],
+  ['one could not run after one failed', '1 3 0', 1],
+  ['two failed, the first', '5 6 0', 5],
+])('a part of several steps, of which %s, ends with its code', async (_, codes, code) => {
+  const part = `loads() { local worst=0; for code in ${codes}; do attempt bash -c "exit $code"; done; return $worst; }`;
+  expect((await run(`${part}; loads`)).code).toBe(code);
+});
+
+it.each([
+  ['all passed', { passed: 2 }, 0, 0],
+  ['one was skipped', { passed: 1, skipped: 1 }, 0, 3],
+  ['all were skipped', { skipped: 2 }, 0, 3],
+  ['none was found', {}, 0, 1],
+  ['one failed and one was skipped', { passed: 1, failed: 1, skipped: 1 }, 1, 1],
+  ['no report was written', undefined, 0, 1],
+])(
+  'tests of which %s',
+  async (_, counts: Partial<Record<'passed' | 'failed' | 'skipped', number>> | undefined, ended, code) => {
+    const folder = await mkdtemp(join(tmpdir(), 'shop-ci-'));
+    const { passed = 0, failed = 0, skipped = 0 } = counts ?? {};
+    const report = {
+      numPassedTests: passed,
+      numFailedTests: failed,
+      numPendingTests: skipped,
+      numTodoTests: 0,
+      testResults: [],
+    };
+    try {
+      await writeFile(join(folder, 'report.json'), counts === undefined ? '' : JSON.stringify(report));
+      const script = `#!/bin/sh\nfor a; do case $a in --outputFile.json=*) cat ${folder}/report.json > "\${a#*=}" ;; esac; done\nexit ${ended}\n`;
+      await writeFile(join(folder, 'vitest'), script, { mode: 0o755 });
+      const built = await run('tests some/test/file', { PATH: `${folder}:${process.env.PATH}` });
+      expect(built.code).toBe(code);
+      expect(built.said).toMatch(
+        new RegExp(`^${passed} passed, ${counts === undefined ? 1 : failed} failed, ${skipped} skipped$`, 'm'),
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+);
+
 it('.ci/docker ends with 3 where no engine answers and none can be started, and says why', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shop-ci-'));
   try {
