@@ -24,7 +24,7 @@ describe('the failpoints', () => {
       expect.stringMatching(/^services\/orders\/src\/relay\.ts:\d+$/),
     ]);
     expect(located.get('stock-reserved:unsaved')).toEqual([
-      expect.stringMatching(/^services\/orders\/src\/saga\/interpreter\.ts:\d+$/),
+      expect.stringMatching(/^services\/orders\/src\/saga\/saga\.ts:\d+$/),
     ]);
   });
 });

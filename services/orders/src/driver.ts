@@ -11,10 +11,11 @@ import { backoffMs, CallUnavailableError } from '@shop/kit/resilience.ts';
 import { currentTraceParent, inSpan } from '@shop/kit/tracing.ts';
 import { confirmationEvents, eventVersions } from './events.ts';
 import type { OrderGauges, OrderMetrics } from './metrics.ts';
+import { participantsWithin } from './participants.ts';
 import type { Payments } from './payments-client.ts';
 import { confirmSaga, findVersion, updateSaga } from './repository.ts';
 import { type DriveResult, drive, type SagaPorts } from './saga/interpreter.ts';
-import { type CompensationName, type Saga, type Step, type StepOutcome, statusOf } from './saga/saga.ts';
+import { nextAction, type Saga, type Step, type StepOutcome, statusOf } from './saga/saga.ts';
 import type { Stock } from './stock-client.ts';
 
 /** Back-off between rounds of compensation, in ms; the rounds never end before they succeed. */
@@ -66,7 +67,7 @@ export interface DriverOptions {
 }
 
 export function createDriver(options: DriverOptions): Driver {
-  const { database, owner, stock, payments, logger, gauges, failpoint } = options;
+  const { database, owner, logger, gauges, failpoint } = options;
   const inWork = new Map<string, Promise<unknown>>();
 
   /** Tries a save until the database answers, so that a short outage does not leave a half-driven saga behind. */
@@ -93,11 +94,11 @@ export function createDriver(options: DriverOptions): Driver {
   }
 
   function portsFor(entry: Saga, { deadline, resumed, decided }: DriveOptions): SagaPorts {
-    const mayBeSent = (step: Step) => resumed && step.from === entry.state;
+    const mayBeSent = (step: Step) => resumed && step === nextAction(entry);
     return {
       run: (step, saga) =>
         inSpan(step.name, spanAttributes(saga), () => runStep(step, saga, deadline, mayBeSent(step))),
-      compensate: (name, saga) => inSpan(name, spanAttributes(saga), () => compensate(name, saga)),
+      compensate: (step, saga) => inSpan(step.compensation, spanAttributes(saga), () => compensate(step, saga)),
       save: (before, after) =>
         saved(before, after, deadline, () => updateSaga(database, { before, after, owner, dueInMs: dueInMs(after) })),
       confirm(before, after) {
@@ -120,7 +121,7 @@ export function createDriver(options: DriverOptions): Driver {
 
   async function runStep(step: Step, saga: Saga, deadline: Deadline, mayBeSent: boolean): Promise<StepOutcome> {
     try {
-      return step.name === 'reserve stock' ? await reserve(saga, deadline) : await charge(saga, deadline);
+      return await step.run(participantsWithin(deadline, options), saga);
     } catch (error) {
       // Nothing was sent: nothing is to be taken back. An outage would otherwise leave a compensation for every order.
       if (error instanceof CallUnavailableError && !error.sent && !mayBeSent) {
@@ -134,30 +135,12 @@ export function createDriver(options: DriverOptions): Driver {
     }
   }
 
-  async function reserve(saga: Saga, deadline: Deadline): Promise<StepOutcome> {
-    const result = await stock.reserve(saga.orderId, saga.lines.map(toStockLine), deadline);
-    if (result === 'reserved') return { kind: 'done' };
-    return { kind: 'refused', reason: result === 'insufficient' ? 'out of stock' : 'stock unavailable' };
-  }
-
-  async function charge(saga: Saga, deadline: Deadline): Promise<StepOutcome> {
-    const { orderId, totalKopiykas: amountKopiykas, currency } = saga;
-    const result = await payments.charge({ orderId, amountKopiykas, currency }, deadline);
-    if (result === 'accepted') return { kind: 'done' };
-    return { kind: 'refused', reason: result === 'declined' ? 'payment declined' : 'payment unavailable' };
-  }
-
-  async function compensate(name: CompensationName, saga: Saga): Promise<void> {
-    const deadline = Deadline.after(COMPENSATION_BUDGET_MS);
+  async function compensate({ compensation, compensate }: Step, saga: Saga): Promise<void> {
     try {
-      if (name === 'refund payment') await payments.refund(saga.orderId, deadline);
-      else await stock.release(saga.orderId, deadline);
+      await compensate(participantsWithin(Deadline.after(COMPENSATION_BUDGET_MS), options), saga);
     } catch (error) {
-      options.metrics.compensationFailed(name);
-      logger.warn(
-        { order_id: saga.orderId, compensation: name, reason: messageOf(error) },
-        'will be compensated later',
-      );
+      options.metrics.compensationFailed(compensation);
+      logger.warn({ order_id: saga.orderId, compensation, reason: messageOf(error) }, 'will be compensated later');
       throw error;
     }
   }
@@ -183,10 +166,6 @@ export function createDriver(options: DriverOptions): Driver {
 
 function spanAttributes(saga: Saga) {
   return { 'shop.order.id': saga.orderId };
-}
-
-function toStockLine({ productId, quantity }: { productId: number; quantity: number }) {
-  return { productId, quantity };
 }
 
 /** When a saga with failed compensations is due again; null for all others. */

@@ -7,7 +7,8 @@ import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastr
 import { confirmationEvents } from './events.ts';
 import { countPending } from './outbox.ts';
 import { adoptIdleSagas, confirmSaga, findOrder, insertNewOrder, updateSaga } from './repository.ts';
-import { afterConfirm, afterFailedRound, type Saga } from './saga/saga.ts';
+import { orderSaga, type Saga } from './saga/saga.ts';
+import { afterFailedRound, afterPivot } from './saga/transitions.ts';
 import { aSaga } from './testing/sagas.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
@@ -105,7 +106,7 @@ describe('adoption', () => {
 describe('the pivot', () => {
   it('writes status and outbox row together, once', async () => {
     const before = await anOrder(me);
-    const after = afterConfirm(before);
+    const after = afterPivot(before, orderSaga.PaymentCharged);
     const { orderId, totalKopiykas: total, currency } = after;
     const pendingBefore = await countPending(database);
     const confirm = () => {
@@ -126,7 +127,7 @@ describe('the pivot with two versions of the event', () => {
 
   it('writes status and both rows together, the first version first, once', async () => {
     const before = await anOrder(me);
-    const after = afterConfirm(before);
+    const after = afterPivot(before, orderSaga.PaymentCharged);
     const traceParent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const events = confirmationEvents(after, ['order.confirmed', 'order.confirmed.v2'], new Date());
     const confirm = () => confirmSaga(database, { before, after, owner: me, events, traceParent });

@@ -5,7 +5,8 @@ import { createOrderConfirmed, parseOrderConfirmed } from '../../../kit/src/even
 import { createProducts } from '../../../services/catalog/src/repository.ts';
 import { markPublished } from '../../../services/orders/src/outbox.ts';
 import { confirmSaga, insertNewOrder, updateSaga } from '../../../services/orders/src/repository.ts';
-import { afterConfirm, afterStep, type Saga, type Step, steps } from '../../../services/orders/src/saga/saga.ts';
+import { orderSaga, type Participants, type Saga, type Step, steps } from '../../../services/orders/src/saga/saga.ts';
+import { afterPivot, afterStep } from '../../../services/orders/src/saga/transitions.ts';
 import { createPayments } from '../../../services/payments/src/payments.ts';
 import { createPaymentStore } from '../../../services/payments/src/repository.ts';
 import { createShipments } from '../../../services/shipping/src/repository.ts';
@@ -55,14 +56,14 @@ export function createDownstream({ catalog, stock, payments, shipping }: Omit<Sh
  */
 export async function runShopSql({ orders, ...others }: ShopDatabases, productId: number): Promise<void> {
   const downstream = createDownstream(others);
+  const participants = participantsOf(downstream);
   const owner = randomUUID();
   const lines = [{ productId, quantity: 1, priceKopiykas: await downstream.price(productId) }];
   let saga = startedSaga(lines);
   const order = { saga, customer: 'Bench', owner, traceParent: TRACE_PARENT };
   await insertNewOrder(orders, { ...order, idempotencyKey: undefined, requestHash: undefined });
   for (const step of steps) {
-    if (step.name === 'reserve stock') await downstream.reserve(saga.orderId, [{ productId, quantity: 1 }]);
-    else await downstream.charge(saga.orderId, saga.totalKopiykas);
+    await step.run(participants, saga);
     saga = await save(orders, owner, saga, step);
   }
   const event = createOrderConfirmed(randomUUID(), new Date(), {
@@ -71,10 +72,27 @@ export async function runShopSql({ orders, ...others }: ShopDatabases, productId
     total: saga.totalKopiykas,
     currency: saga.currency,
   });
-  const confirm = { before: saga, after: afterConfirm(saga), owner, traceParent: TRACE_PARENT };
+  const confirm = { before: saga, after: afterPivot(saga, orderSaga.PaymentCharged), owner, traceParent: TRACE_PARENT };
   expectOurs(await confirmSaga(orders, { ...confirm, events: [event] }));
   await markPublished(orders, [event.id]);
   await downstream.ship(event);
+}
+
+function participantsOf(downstream: ReturnType<typeof createDownstream>): Participants {
+  const compensates = () => Promise.reject(new Error('an order that is confirmed compensates nothing'));
+  return {
+    async reserve({ orderId, lines }) {
+      const wanted = lines.map(({ productId, quantity }) => ({ productId, quantity }));
+      await downstream.reserve(orderId, wanted);
+      return { kind: 'done' };
+    },
+    async charge({ orderId, totalKopiykas }) {
+      await downstream.charge(orderId, totalKopiykas);
+      return { kind: 'done' };
+    },
+    release: compensates,
+    refund: compensates,
+  };
 }
 
 function startedSaga(lines: Saga['lines']): Saga {

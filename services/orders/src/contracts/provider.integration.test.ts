@@ -17,7 +17,8 @@ import type { OutboxRow } from '../outbox.ts';
 import { createOwnership, type Ownership } from '../ownership.ts';
 import type { ChargeResult } from '../payments-client.ts';
 import { confirmSaga, insertNewOrder, updateSaga } from '../repository.ts';
-import { afterConfirm, type Saga } from '../saga/saga.ts';
+import { orderSaga, type Saga } from '../saga/saga.ts';
+import { afterPivot } from '../saga/transitions.ts';
 import type { ReserveResult } from '../stock-client.ts';
 import { aSaga } from '../testing/sagas.ts';
 
@@ -98,7 +99,7 @@ const states = {
   'the order is being worked on': async (parameters: unknown) => void (await anOpenOrder(orderOf(parameters))),
   async 'the order is confirmed'(parameters: unknown) {
     const { saga: before, owner } = await anOpenOrder(orderOf(parameters));
-    const after = afterConfirm(before);
+    const after = afterPivot(before, orderSaga.PaymentCharged);
     const { orderId, totalKopiykas: total, currency } = after;
     const event = createOrderConfirmed(randomUUID(), new Date(), { orderId, lines: [], total, currency });
     expect(await confirmSaga(database, { before, after, owner, events: [event], traceParent: undefined })).toBe(true);

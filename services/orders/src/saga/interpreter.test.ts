@@ -1,7 +1,8 @@
+import type { FailpointName } from '@shop/kit/failpoint-names.ts';
 import { describe, expect, it } from 'vitest';
 import { aSaga } from '../testing/sagas.ts';
 import { Crash, type Script, scriptedPorts } from '../testing/scripted-ports.ts';
-import { type Boundary, drive } from './interpreter.ts';
+import { drive } from './interpreter.ts';
 import type { Saga } from './saga.ts';
 
 /*
@@ -9,7 +10,7 @@ import type { Saga } from './saga.ts';
  * the stored row. Both must leave the same row behind; after a crash steps may be repeated, which their keys absorb.
  */
 
-const BOUNDARIES: readonly Boundary[] = [
+const BOUNDARIES: readonly FailpointName<'orders'>[] = [
   'stock-reserved:unsaved',
   'stock-reserved:saved',
   'payment-charged:unsaved',
@@ -115,13 +116,13 @@ describe('after a crash', () => {
     ['payment-charged:unsaved', 'charge payment', 2],
     ['payment-charged:saved', 'charge payment', 1],
   ] as const)('at %s %s is run %i time(s)', async (boundary, step, times) => {
-    const { did } = await driveToEnd({ crashAt: new Set<Boundary>([boundary]) });
+    const { did } = await driveToEnd({ crashAt: new Set<FailpointName<'orders'>>([boundary]) });
     expect(did.filter((name) => name === step)).toHaveLength(times);
   });
 
   it('at order-confirmed:unsaved nothing is confirmed until recovery does it', async () => {
     const world = scriptedPorts(aSaga({ state: 'PaymentCharged' }), {
-      crashAt: new Set<Boundary>(['order-confirmed:unsaved']),
+      crashAt: new Set<FailpointName<'orders'>>(['order-confirmed:unsaved']),
     });
     await expect(drive(world.stored, world.ports)).rejects.toThrow(Crash);
     expect(world.stored.state).toBe('PaymentCharged');
@@ -129,7 +130,10 @@ describe('after a crash', () => {
   });
 
   it('at step-compensated:unsaved a compensation whose success was not saved is repeated', async () => {
-    const { did } = await driveToEnd({ ...declined, crashAt: new Set<Boundary>(['step-compensated:unsaved']) });
+    const { did } = await driveToEnd({
+      ...declined,
+      crashAt: new Set<FailpointName<'orders'>>(['step-compensated:unsaved']),
+    });
     expect(did.filter((name) => name === 'release stock')).toHaveLength(2);
   });
 });

@@ -1,18 +1,18 @@
-import type { FailpointName } from '@shop/kit/failpoint-names.ts';
+import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { messageOf } from '@shop/kit/failures.ts';
 import {
-  afterCompensation,
-  afterConfirm,
-  afterFailedRound,
-  afterStep,
-  type CompensationName,
+  type Compensation,
+  FAILED_STEP,
   isEnded,
   nextAction,
+  type Pivot,
   type Saga,
   type Step,
   type StepOutcome,
   statusOf,
+  stepOf,
 } from './saga.ts';
+import { afterCompensation, afterFailedRound, afterPivot, afterStep } from './transitions.ts';
 
 /*
  * Drives one saga from where its row stands. Recovery calls the same function with the same row, so there is no second
@@ -26,23 +26,21 @@ import {
  *     compensations are repeated without end, and each of those repetitions starts from the saved row.
  */
 
-/** What the interpreter acts through. Each call of `run` and `compensate` carries a key derived from the order's id. */
+/** What the interpreter acts through. */
 export interface SagaPorts {
   /** Never rejects for a business answer; a rejection counts as an unknown outcome. */
   run(step: Step, saga: Saga): Promise<StepOutcome>;
   /** Rejects when it is not certain that the compensation took effect. */
-  compensate(name: CompensationName, saga: Saga): Promise<void>;
+  compensate(step: Step, saga: Saga): Promise<void>;
   /** Stores `after` where the row still has the version of `before` and our ownership. False when it has not. */
   save(before: Saga, after: Saga): Promise<boolean>;
   /** `save` with the outbox row in the same statement. */
   confirm(before: Saga, after: Saga): Promise<boolean>;
   /** Called once, when the order's status has become durable through this driver. */
   decided(saga: Saga): void;
-  /** Called before each boundary; a crash there must be recoverable. */
-  reached(boundary: Boundary): Promise<void>;
+  /** Passed at each failpoint of the table; a crash there must be recoverable. */
+  reached: Failpoint<'orders'>;
 }
-
-export type Boundary = FailpointName<'orders'>;
 
 /** How a drive ended: the saga's end, a compensation to be tried again later, or the saga belongs to another driver. */
 export type DriveResult = { readonly kind: 'ended' | 'waiting' | 'lost'; readonly saga: Saga };
@@ -52,44 +50,33 @@ export async function drive(saga: Saga, ports: SagaPorts): Promise<DriveResult> 
   let current = saga;
   for (;;) {
     const action = nextAction(current);
-    switch (action.kind) {
-      case 'end':
-        return { kind: 'ended', saga: current };
-      case 'run': {
-        const after = await runStep(current, action.step, ports);
-        if (after === undefined) return { kind: 'lost', saga: current };
-        current = after;
-        break;
-      }
-      case 'confirm': {
-        const after = afterConfirm(current);
-        await ports.reached('order-confirmed:unsaved');
-        if (!(await ports.confirm(current, after))) return { kind: 'lost', saga: current };
-        await ports.reached('order-confirmed:saved');
-        ports.decided(after);
-        current = after;
-        break;
-      }
-      case 'compensate':
-        return compensateRound(current, action.compensations, ports);
-    }
+    if (action.kind === 'end') return { kind: 'ended', saga: current };
+    if (action.kind === 'compensation') return compensateRound(current, action, ports);
+    const after = await (action.kind === 'step' ? runStep(current, action, ports) : confirm(current, action, ports));
+    if (after === undefined) return { kind: 'lost', saga: current };
+    current = after;
   }
 }
 
-/** Boundaries around a step: its answer came and is not saved; it is saved. */
-const STEP_BOUNDARIES = {
-  'reserve stock': { answered: 'stock-reserved:unsaved', saved: 'stock-reserved:saved' },
-  'charge payment': { answered: 'payment-charged:unsaved', saved: 'payment-charged:saved' },
-} as const;
-
+/** The saga after the step; undefined when it is lost. */
 async function runStep(saga: Saga, step: Step, ports: SagaPorts): Promise<Saga | undefined> {
-  const boundaries = STEP_BOUNDARIES[step.name];
   const outcome = await outcomeOf(() => ports.run(step, saga));
-  await ports.reached(outcome.kind === 'done' ? boundaries.answered : 'step-failed:unsaved');
+  const { unsaved, saved } = outcome.kind === 'done' ? step.failpoints : FAILED_STEP;
+  await ports.reached(unsaved);
   const after = afterStep(saga, step, outcome);
   if (!(await ports.save(saga, after))) return undefined;
   if (statusOf(after.state) !== null) ports.decided(after);
-  await ports.reached(outcome.kind === 'done' ? boundaries.saved : 'step-failed:saved');
+  await ports.reached(saved);
+  return after;
+}
+
+/** The saga after the pivot; undefined when it is lost. */
+async function confirm(saga: Saga, pivot: Pivot, ports: SagaPorts): Promise<Saga | undefined> {
+  const after = afterPivot(saga, pivot);
+  await ports.reached(pivot.failpoints.unsaved);
+  if (!(await ports.confirm(saga, after))) return undefined;
+  await ports.reached(pivot.failpoints.saved);
+  ports.decided(after);
   return after;
 }
 
@@ -102,26 +89,22 @@ async function outcomeOf(run: () => Promise<StepOutcome>): Promise<StepOutcome> 
 }
 
 /** Tries everything that is pending once. What failed stays pending, and the row says when it is due again. */
-async function compensateRound(
-  saga: Saga,
-  compensations: readonly CompensationName[],
-  ports: SagaPorts,
-): Promise<DriveResult> {
+async function compensateRound(saga: Saga, { failpoints }: Compensation, ports: SagaPorts): Promise<DriveResult> {
   let current = saga;
   let failure: string | undefined;
-  for (const name of compensations) {
-    const error = await attempt(() => ports.compensate(name, current));
+  for (const name of saga.pending) {
+    const error = await attempt(() => ports.compensate(stepOf(name), current));
     if (error !== undefined) {
       failure ??= `${name}: ${error}`;
       continue;
     }
-    await ports.reached('step-compensated:unsaved');
+    await ports.reached(failpoints.unsaved);
     const after = afterCompensation(current, name);
     if (!(await ports.save(current, after))) return { kind: 'lost', saga: current };
     current = after;
   }
   if (isEnded(current.state)) {
-    await ports.reached('order-compensated:saved');
+    await ports.reached(failpoints.saved);
     return { kind: 'ended', saga: current };
   }
   const after = afterFailedRound(current, failure ?? 'nothing was pending');

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { aSaga } from '../testing/sagas.ts';
 import {
-  afterCompensation,
-  afterConfirm,
-  afterFailedRound,
-  afterStep,
   type CancelReason,
   type CompensationName,
   isEnded,
   nextAction,
+  orderSaga,
+  type Participants,
   type SagaState,
   type Step,
   type StepName,
   type StepOutcome,
   statusOf,
+  stepOf,
   steps,
 } from './saga.ts';
+import { afterCompensation, afterFailedRound, afterPivot, afterStep } from './transitions.ts';
 
 /*
  * Both tables of docs/saga.md, row by row: the titles are the transitions, with what stays to be compensated in brackets.
@@ -83,7 +83,7 @@ describe('after a step', () => {
 describe('after the last step', () => {
   it('PaymentCharged + confirmed -> Confirmed', () => {
     const saga = aSaga({ state: 'PaymentCharged', version: 3 });
-    expect(afterConfirm(saga)).toEqual({ ...saga, state: 'Confirmed', version: 4 });
+    expect(afterPivot(saga, orderSaga.PaymentCharged)).toEqual({ ...saga, state: 'Confirmed', version: 4 });
   });
 });
 
@@ -126,18 +126,18 @@ describe('after a compensation', () => {
 
 describe('the next action', () => {
   it.each([
-    ['Started', { kind: 'run', step: step('reserve stock') }],
-    ['StockReserved', { kind: 'run', step: step('charge payment') }],
-    ['PaymentCharged', { kind: 'confirm' }],
+    ['Started', { kind: 'step', name: 'reserve stock', compensation: 'release stock' }],
+    ['StockReserved', { kind: 'step', name: 'charge payment', compensation: 'refund payment' }],
+    ['PaymentCharged', { kind: 'pivot' }],
     ['Confirmed', { kind: 'end' }],
-    ['Compensating', { kind: 'compensate', compensations: ['release stock'] }],
+    ['Compensating', { kind: 'compensation' }],
     ['Cancelled', { kind: 'end' }],
   ] as const)('in %s is %j', (state, action) => {
-    expect(nextAction(aSaga({ state, pending: ['release stock'] }))).toEqual(action);
+    expect(nextAction(aSaga({ state, pending: ['release stock'] }))).toMatchObject(action);
   });
 
   it('is an error in a state that the table does not have', () => {
-    expect(() => nextAction(aSaga({ state: 'Paid' as SagaState }))).toThrow('unexpected value "Paid"');
+    expect(() => nextAction(aSaga({ state: 'Paid' as SagaState }))).toThrow('unknown saga state "Paid"');
   });
 });
 
@@ -159,10 +159,41 @@ describe('the status on the wire', () => {
 });
 
 describe('the table of steps', () => {
-  it('leads from Started to PaymentCharged without a gap', () => {
-    expect(steps.map(({ from, reached }) => [from, reached])).toEqual([
+  it('leads from Started to Confirmed without a gap', () => {
+    const path = Object.entries(orderSaga).flatMap(([state, row]) => ('reached' in row ? [[state, row.reached]] : []));
+    expect(path).toEqual([
       ['Started', 'StockReserved'],
       ['StockReserved', 'PaymentCharged'],
+      ['PaymentCharged', 'Confirmed'],
     ]);
+  });
+
+  it.each([
+    ['reserve stock', 'reserve', 'release stock', 'release'],
+    ['charge payment', 'charge', 'refund payment', 'refund'],
+  ] as const)('%s calls %s, %s calls %s', async (name, run, compensation, compensate) => {
+    const called: string[] = [];
+    const participant = (call: keyof Participants) => async () => {
+      called.push(call);
+      return done as never;
+    };
+    const participants: Participants = {
+      reserve: participant('reserve'),
+      charge: participant('charge'),
+      release: participant('release'),
+      refund: participant('refund'),
+    };
+    await step(name).run(participants, aSaga());
+    await stepOf(compensation).compensate(participants, aSaga());
+    expect(called).toEqual([run, compensate]);
+  });
+
+  it('has no step for an unknown compensation', () => {
+    expect(() => stepOf('refund stock' as CompensationName)).toThrow('unknown compensation "refund stock"');
+  });
+
+  it('has failpoints of its own in each row', () => {
+    const names = Object.values(orderSaga).flatMap((row) => ('failpoints' in row ? Object.values(row.failpoints) : []));
+    expect(new Set(names).size).toBe(names.length);
   });
 });

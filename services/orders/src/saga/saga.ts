@@ -1,3 +1,5 @@
+import type { FailpointName } from '@shop/kit/failpoint-names.ts';
+
 /**
  * The order saga as data: its states, steps and compensations (docs/saga.md).
  *
@@ -12,35 +14,6 @@ export type OrderStatus = 'Confirmed' | 'Cancelled';
 export type StepName = 'reserve stock' | 'charge payment';
 export type CompensationName = 'refund payment' | 'release stock';
 export type CancelReason = 'out of stock' | 'stock unavailable' | 'payment declined' | 'payment unavailable';
-
-export interface Step {
-  readonly name: StepName;
-  readonly from: RunningState;
-  readonly reached: RunningState;
-  readonly compensation: CompensationName;
-  /** Why the order is cancelled when the step's outcome stays unknown. */
-  readonly unavailable: CancelReason;
-}
-
-export const SAGA_NAME = 'order saga';
-
-export const steps: readonly Step[] = [
-  {
-    name: 'reserve stock',
-    from: 'Started',
-    reached: 'StockReserved',
-    compensation: 'release stock',
-    unavailable: 'stock unavailable',
-  },
-  {
-    name: 'charge payment',
-    from: 'StockReserved',
-    reached: 'PaymentCharged',
-    compensation: 'refund payment',
-    unavailable: 'payment unavailable',
-  },
-  // After the last step comes the pivot: status, saga and outbox row in one statement. It has no compensation.
-];
 
 export interface OrderLine {
   readonly productId: number;
@@ -67,101 +40,127 @@ export interface Saga {
 }
 
 /**
- * What a step's caller learned. `refused`: surely without effect, by a business answer or because nothing was ever sent;
- * `unknown` covers everything that got no clear answer.
+ * What a step's caller learned. `refused`: surely without effect, by a business response or because nothing was ever sent;
+ * `unknown` covers everything without a clear response.
  */
 export type StepOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'refused'; readonly reason: CancelReason }
   | { readonly kind: 'unknown'; readonly error: string };
 
-export type NextAction =
-  | { readonly kind: 'run'; readonly step: Step }
-  | { readonly kind: 'confirm' }
-  | { readonly kind: 'compensate'; readonly compensations: readonly CompensationName[] }
-  | { readonly kind: 'end' };
+/** The services that take part. Each call carries a key derived from the order's id. */
+export interface Participants {
+  /** Reserving and charging reject when their outcome is unknown. */
+  reserve(saga: Saga): Promise<StepOutcome>;
+  charge(saga: Saga): Promise<StepOutcome>;
+  /** Releasing and refunding reject when it is not certain that they took effect. */
+  release(saga: Saga): Promise<void>;
+  refund(saga: Saga): Promise<void>;
+}
+
+/** Failpoints around a save: what it saves has happened and is `unsaved`, or is `saved`. */
+export interface SaveFailpoints {
+  readonly unsaved: FailpointName<'orders'>;
+  readonly saved: FailpointName<'orders'>;
+}
+
+export interface Step {
+  readonly kind: 'step';
+  readonly name: StepName;
+  readonly run: (participants: Participants, saga: Saga) => Promise<StepOutcome>;
+  readonly reached: RunningState;
+  readonly compensation: CompensationName;
+  readonly compensate: (participants: Participants, saga: Saga) => Promise<void>;
+  /** Why the order is cancelled when the step's outcome stays unknown. */
+  readonly unavailable: CancelReason;
+  readonly failpoints: SaveFailpoints;
+}
+
+/** Status, saga and outbox row in one statement; it has no compensation. */
+export interface Pivot {
+  readonly kind: 'pivot';
+  readonly reached: 'Confirmed';
+  readonly failpoints: SaveFailpoints;
+}
+
+/** All that is pending, once; `saved` is passed behind the last. */
+export interface Compensation {
+  readonly kind: 'compensation';
+  readonly failpoints: SaveFailpoints;
+}
+
+/** What happens next. */
+export type Action = Step | Pivot | Compensation | { readonly kind: 'end' };
+
+/** A row of the table: the order's status on the wire, null while it is undecided, and what happens next. */
+export type StateRow = { readonly status: OrderStatus | null } & Action;
+
+export const SAGA_NAME = 'order saga';
+
+/** The saga: a row for each state, running ones in the order in which they are reached. */
+export const orderSaga = {
+  Started: {
+    status: null,
+    kind: 'step',
+    name: 'reserve stock',
+    run: (participants, saga) => participants.reserve(saga),
+    reached: 'StockReserved',
+    compensation: 'release stock',
+    compensate: (participants, saga) => participants.release(saga),
+    unavailable: 'stock unavailable',
+    failpoints: { unsaved: 'stock-reserved:unsaved', saved: 'stock-reserved:saved' },
+  },
+  StockReserved: {
+    status: null,
+    kind: 'step',
+    name: 'charge payment',
+    run: (participants, saga) => participants.charge(saga),
+    reached: 'PaymentCharged',
+    compensation: 'refund payment',
+    compensate: (participants, saga) => participants.refund(saga),
+    unavailable: 'payment unavailable',
+    failpoints: { unsaved: 'payment-charged:unsaved', saved: 'payment-charged:saved' },
+  },
+  PaymentCharged: {
+    status: null,
+    kind: 'pivot',
+    reached: 'Confirmed',
+    failpoints: { unsaved: 'order-confirmed:unsaved', saved: 'order-confirmed:saved' },
+  },
+  Confirmed: { status: 'Confirmed', kind: 'end' },
+  // The status is decided, although compensations are left.
+  Compensating: {
+    status: 'Cancelled',
+    kind: 'compensation',
+    failpoints: { unsaved: 'step-compensated:unsaved', saved: 'order-compensated:saved' },
+  },
+  Cancelled: { status: 'Cancelled', kind: 'end' },
+} as const satisfies Readonly<Record<SagaState, StateRow>>;
+
+/** Failpoints around the save of any step that was not done. */
+export const FAILED_STEP: SaveFailpoints = { unsaved: 'step-failed:unsaved', saved: 'step-failed:saved' };
+
+export const steps: readonly Step[] = Object.values(orderSaga).filter((row) => row.kind === 'step');
 
 /** What has to happen next; pure, and the same for a new saga, a recovered one and a simulated one. */
-export function nextAction(saga: Saga): NextAction {
-  switch (saga.state) {
-    case 'Started':
-    case 'StockReserved':
-      return { kind: 'run', step: stepFrom(saga.state) };
-    case 'PaymentCharged':
-      return { kind: 'confirm' };
-    case 'Compensating':
-      return { kind: 'compensate', compensations: saga.pending };
-    case 'Confirmed':
-    case 'Cancelled':
-      return { kind: 'end' };
-    default:
-      return assertNever(saga.state);
-  }
+export function nextAction(saga: Saga): Action {
+  const row: StateRow | undefined = orderSaga[saga.state];
+  if (row === undefined) throw new Error(`unknown saga state "${saga.state}"`);
+  return row;
 }
 
-/** The saga after a step: one state on, or cancelled with what has to be compensated. */
-export function afterStep(saga: Saga, step: Step, outcome: StepOutcome): Saga {
-  switch (outcome.kind) {
-    case 'done':
-      return { ...saga, state: step.reached, version: saga.version + 1 };
-    case 'refused':
-      return cancelled(saga, outcome.reason, compensationsBefore(step));
-    case 'unknown':
-      return {
-        ...cancelled(saga, step.unavailable, [step.compensation, ...compensationsBefore(step)]),
-        lastError: outcome.error,
-      };
-    default:
-      return assertNever(outcome);
-  }
-}
-
-/** The saga after the pivot. */
-export function afterConfirm(saga: Saga): Saga {
-  return { ...saga, state: 'Confirmed', version: saga.version + 1 };
-}
-
-/** The saga after one compensation succeeded; the last one ends it. */
-export function afterCompensation(saga: Saga, done: CompensationName): Saga {
-  const pending = saga.pending.filter((name) => name !== done);
-  const state = pending.length === 0 ? 'Cancelled' : 'Compensating';
-  return { ...saga, pending, state, version: saga.version + 1, ...(pending.length === 0 ? { lastError: null } : {}) };
-}
-
-/** The saga after a round of compensation that left something pending. */
-export function afterFailedRound(saga: Saga, error: string): Saga {
-  return { ...saga, attempts: saga.attempts + 1, lastError: error, version: saga.version + 1 };
-}
-
-/** Status on the wire: decided from `Compensating` on, although compensation may still go on. */
+/** The order's status on the wire; null while it is undecided. */
 export function statusOf(state: SagaState): OrderStatus | null {
-  if (state === 'Confirmed') return 'Confirmed';
-  return state === 'Compensating' || state === 'Cancelled' ? 'Cancelled' : null;
+  return orderSaga[state].status;
 }
 
 export function isEnded(state: SagaState): boolean {
-  return state === 'Confirmed' || state === 'Cancelled';
+  return orderSaga[state].kind === 'end';
 }
 
-function stepFrom(state: 'Started' | 'StockReserved'): Step {
-  const step = steps.find(({ from }) => from === state);
-  if (step === undefined) throw new Error(`no step leads on from ${state}`);
+/** The step that a pending compensation takes back. */
+export function stepOf(compensation: CompensationName): Step {
+  const step = steps.find((candidate) => candidate.compensation === compensation);
+  if (step === undefined) throw new Error(`unknown compensation "${compensation}"`);
   return step;
-}
-
-/** Compensations of the steps before `step`, last first. */
-function compensationsBefore(step: Step): readonly CompensationName[] {
-  return steps
-    .slice(0, steps.indexOf(step))
-    .map(({ compensation }) => compensation)
-    .reverse();
-}
-
-function cancelled(saga: Saga, reason: CancelReason, pending: readonly CompensationName[]): Saga {
-  const state = pending.length === 0 ? 'Cancelled' : 'Compensating';
-  return { ...saga, state, reason, pending, version: saga.version + 1 };
-}
-
-function assertNever(value: never): never {
-  throw new Error(`unexpected value ${JSON.stringify(value)}`);
 }

@@ -20,8 +20,8 @@ interface SeededDefect {
 
 const seeded = vi.hoisted(() => ({ current: {} as SeededDefect }));
 
-vi.mock('./saga.ts', async (importOriginal) => {
-  const real = await importOriginal<typeof import('./saga.ts')>();
+vi.mock('./transitions.ts', async (importOriginal) => {
+  const real = await importOriginal<typeof import('./transitions.ts')>();
   return {
     ...real,
     afterStep: (saga: Saga, step: Step, outcome: StepOutcome) =>
@@ -101,7 +101,7 @@ describe('the simulation finds', { timeout: 120_000 }, () => {
       {
         ports: (ports) => ({
           ...ports,
-          compensate: (name, saga) => ports.compensate(name, saga).catch(() => undefined),
+          compensate: (step, saga) => ports.compensate(step, saga).catch(() => undefined),
         }),
       },
       /I4|I5/,

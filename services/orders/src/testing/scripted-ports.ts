@@ -1,4 +1,5 @@
-import type { Boundary, SagaPorts } from '../saga/interpreter.ts';
+import type { FailpointName } from '@shop/kit/failpoint-names.ts';
+import type { SagaPorts } from '../saga/interpreter.ts';
 import type { CompensationName, Saga, StepName, StepOutcome } from '../saga/saga.ts';
 
 /** What the ports answer; what is not scripted goes well. */
@@ -8,7 +9,7 @@ export interface Script {
   /** How often each compensation fails before it succeeds. */
   readonly failures?: Partial<Record<CompensationName, number>>;
   /** The process dies when one of these is reached for the first time; saves and effects before it stay. */
-  readonly crashAt?: ReadonlySet<Boundary>;
+  readonly crashAt?: ReadonlySet<FailpointName<'orders'>>;
   /** Number of the save (from 1) from which on the row belongs to another. */
   readonly lostFromSave?: number;
   /** Number of the save (from 1) that the database does not answer. */
@@ -45,7 +46,7 @@ export function scriptedPorts(row: Saga, script: Script = {}) {
       if (outcome instanceof Error) throw outcome;
       return outcome;
     },
-    async compensate(name) {
+    async compensate({ compensation: name }) {
       const left = failures.get(name) ?? 0;
       failures.set(name, left - 1);
       did.push(left > 0 ? `${name} failed` : name);
