@@ -22,6 +22,7 @@ const wholePlatforms = { testTimeout: 60_000, hookTimeout: 240_000 };
 /** Unit and integration tests run side by side; whole platforms after them, two at a time or alone. */
 export default defineConfig({
   test: {
+    tags: [{ name: 'deliberate-break', description: 'changes a contract and demands that its check finds it' }],
     projects: [
       {
         test: {

@@ -54,7 +54,7 @@ describe('between two versions of a document', () => {
       { responses: { 201: { content: { 'text/xml': { schema: text } } }, 404: {} } },
       'POST /orders 201: the media type application/json was removed',
     ],
-  ])('%s breaks', (_title, change, expected) => {
+  ])('%s breaks', { tags: ['deliberate-break'] }, (_title, change, expected) => {
     expect(breaksOfOpenApi(aDocument(), aDocument(change)).join(', ')).toBe(expected);
   });
 
@@ -64,7 +64,7 @@ describe('between two versions of a document', () => {
     expect(breaksOfOpenApi(empty, aDocument())).toEqual([]);
   });
 
-  it('a body that was not asked for and is required now breaks', () => {
+  it('a body that was not asked for and is required now breaks', { tags: ['deliberate-break'] }, () => {
     const { requestBody: _none, ...post } = aDocument().paths['/orders']?.post ?? {};
     const old = { paths: { '/orders': { post } } } as OpenApiDocument;
     expect(breaksOfOpenApi(old, aDocument())).toEqual(['POST /orders: a body is required now']);

@@ -1,4 +1,4 @@
-/** The committed event schemas are those of the code, events fit them, and none breaks a reader of the last release. */
+/** Events fit their schemas, and no schema breaks a reader of the last release. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,11 +31,6 @@ const examples = {
 } satisfies Record<EventType, object>;
 
 describe.each(types)('%s', (type) => {
-  it('has the committed schema', async () => {
-    const text = `${JSON.stringify(eventSchemas[type], null, 2)}\n`;
-    await expect(text).toMatchFileSnapshot(join(contractsDir, `events/${type}.json`));
-  });
-
   it('as it is published fits its schema', () => {
     const isValid = new Ajv2020({ strict: true, formats: { 'date-time': true } }).compile(eventSchemas[type]);
     expect([isValid(examples[type]), isValid.errors]).toEqual([true, null]);

@@ -53,7 +53,7 @@ describe('a changed contract', () => {
     ['a removed field whose number is not reserved', '  int32 quantity = 2;\n', '', 'without reserving'],
     ['a removed enum value', '  RESERVE_OUTCOME_RELEASED = 3;\n', '', 'without reserving'],
     ['a removed method', '  rpc Release(ReleaseRequest) returns (ReleaseResponse);\n', '', 'RPC "Release"'],
-  ])('%s is found', async (_title, from, to, said) => {
+  ])('%s is found', { tags: ['deliberate-break'] }, async (_title, from, to, said) => {
     const found = await changed(from, to);
     expect(found.code).toBe(100);
     expect(found.said).toContain(said);

@@ -64,7 +64,7 @@ describe('a migration', () => {
     ['LOCK TABLE orders', 'unknown'],
     ['-- allow rename: another rule\nALTER TABLE orders DROP COLUMN reason', 'drop'],
     ['-- allow drop:\nALTER TABLE orders DROP COLUMN reason', 'drop'],
-  ])('may not: %s (%s)', async (text, rule) => {
+  ])('may not: %s (%s)', { tags: ['deliberate-break'] }, async (text, rule) => {
     expect(await rulesOf(text)).toEqual([rule]);
   });
 

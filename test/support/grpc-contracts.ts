@@ -39,7 +39,7 @@ export interface GrpcRecording extends AsyncDisposable {
   readonly address: string;
   /** The next call is answered so, and recorded. */
   next(expectation: Pick<Pair, 'description' | 'given' | 'response'>): void;
-  /** Compares what was recorded with the committed contract; `npm run contracts` writes it anew. */
+  /** Compares what was recorded with the committed contract; `npm run generate` writes it. */
   expectCommitted(): Promise<void>;
 }
 

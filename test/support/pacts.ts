@@ -18,7 +18,7 @@ type ServiceName = 'gateway' | 'orders' | 'catalog' | 'payments' | 'shipping';
 
 export interface PactRecording extends AsyncDisposable {
   readonly pact: PactV4;
-  /** Compares what was recorded with the committed contract; `npm run contracts` writes it anew. */
+  /** Compares what was recorded with the committed contract; `npm run generate` writes it. */
   expectCommitted(): Promise<void>;
 }
 

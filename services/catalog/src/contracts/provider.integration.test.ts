@@ -46,7 +46,7 @@ it.each<[string, (product: Record<string, unknown>) => object, string]>([
   ['answers the price as text', (product) => ({ ...product, price: String(product.price) }), '$.price'],
   ['answers a price with a fraction', (product) => ({ ...product, price: Number(product.price) / 1_001 }), '$.price'],
   ['leaves the currency out', ({ currency: _gone, ...product }) => product, 'currency'],
-])('a change that %s fails this build', async (_title, change, where) => {
+])('a change that %s fails this build', { tags: ['deliberate-break'] }, async (_title, change, where) => {
   const found = await breaks((target) =>
     target.addHook('onSend', async (_request, reply, payload) =>
       reply.statusCode === 200 ? JSON.stringify(change(JSON.parse(String(payload)))) : payload,
@@ -55,7 +55,9 @@ it.each<[string, (product: Record<string, unknown>) => object, string]>([
   expect(found).toEqual([expect.stringContaining(where)]);
 });
 
-it('a change that answers an unknown product otherwise than 404 fails this build', async () => {
+it('a change that answers an unknown product otherwise than 404 fails this build', {
+  tags: ['deliberate-break'],
+}, async () => {
   const found = await breaks((target) =>
     target.addHook('onSend', async (_request, reply) => void (reply.statusCode === 404 && reply.code(410))),
   );

@@ -141,7 +141,7 @@ describe('the gateway', () => {
       'reason',
     ],
     ['answers the total as text', (order) => ({ ...order, ...('total' in order && { total: '9' }) }), '$.total'],
-  ])('is broken by a change that %s', async (_title, change, where) => {
+  ])('is broken by a change that %s', { tags: ['deliberate-break'] }, async (_title, change, where) => {
     const found = await breaks((server) =>
       server.addHook('onSend', async (_request, reply, payload) =>
         reply.statusCode <= 202 ? JSON.stringify(change(JSON.parse(String(payload)))) : payload,
@@ -150,7 +150,7 @@ describe('the gateway', () => {
     expect(found.join()).toContain(where);
   });
 
-  it('is broken by a change that leaves Location out', async () => {
+  it('is broken by a change that leaves Location out', { tags: ['deliberate-break'] }, async () => {
     const found = await breaks((server) =>
       server.addHook('onSend', async (_request, reply) => void reply.removeHeader('location')),
     );
@@ -198,7 +198,7 @@ describe('shipping', () => {
     ['sends the lines as text', (event) => ({ ...event, data: { ...event.data, lines: '1x2' } }), 'lines'],
     ['moves the data into another field', ({ data, ...event }) => ({ ...event, payload: data }), 'data'],
     ['publishes under another type', (event) => ({ ...event, type: 'order.accepted' }), '$.type'],
-  ])('is broken by a change that %s', async (_title, change, where) => {
+  ])('is broken by a change that %s', { tags: ['deliberate-break'] }, async (_title, change, where) => {
     const found = await breaks((payload) => change(payload as { data: Record<string, unknown> }));
     expect(found.join()).toContain(where);
   });
