@@ -4,9 +4,8 @@
  * released code passes its tests of the services on today's migrations, and today's code on the released ones.
  *
  * Usage: npm run contracts:previous -- [service...]   (default: all that have a database)
- * The last release is the newest tag vN.N.N in the history of this commit. A tag on the commit itself is not an earlier
- * release; without one nothing can be checked, which is said, with exit code 3. Exit code 1: a test failed, 2: wrong
- * usage. Committed files only. Needs what `npm test` needs, its Node included, which npm's script chooses.
+ * The last release is the last entry of releases.json. Exit code 1: a test failed, or there is no release to compare with;
+ * 2: wrong usage. Committed files only. Needs what `npm test` needs, its Node included, which npm's script chooses.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -14,6 +13,7 @@ import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ensureCommit, readReleases } from './releases.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const known = ['catalog', 'orders', 'payments', 'shipping', 'stock'];
@@ -27,16 +27,6 @@ if (wrong !== undefined) {
   process.exit(2);
 }
 
-const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-
-// Of this commit's ancestors: the commit of a release would be compared with itself.
-const tags = git('tag', '--merged', 'HEAD', '--no-contains', 'HEAD', '--sort=-version:refname');
-const tag = tags.split('\n').find((name) => /^v\d+\.\d+\.\d+$/.test(name));
-if (tag === undefined) {
-  say('no release tag (v1.2.3) is in the history before this commit: there is no earlier release to check against');
-  process.exit(3);
-}
-
 const folder = await mkdtemp(join(tmpdir(), 'shop-releases-'));
 // The trees are removed also when this is interrupted.
 process.once('SIGINT', () => void leave(130));
@@ -44,12 +34,14 @@ process.once('SIGTERM', () => void leave(143));
 let child;
 
 try {
-  const released = await checkOut(tag);
+  const release = readReleases(root).at(-1);
+  ensureCommit(root, release);
+  const released = await checkOut(release.commit);
   const today = await checkOut('HEAD');
   await exchangeMigrations(released, today);
-  await test(released, `the code of ${tag} on today's schema`);
-  await test(today, `today's code on the schema of ${tag}`);
-  say(`${tag} and this commit can run side by side: ${services.join(', ')}`);
+  await test(released, `the code of ${release.version} on today's schema`);
+  await test(today, `today's code on the schema of ${release.version}`);
+  say(`${release.version} and this commit can run side by side: ${services.join(', ')}`);
   await leave(0);
 } catch (error) {
   say(error.message);
