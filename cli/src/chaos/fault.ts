@@ -71,8 +71,10 @@ export interface Fault<Schema extends TObject = TObject, Undo extends object = o
   /** May be called again with the same undo, when a restarted Toxiproxy has forgotten it. */
   inject(injection: Injection<Static<Schema>>, undo: Undo, world: World): Promise<void>;
   witness(injection: Injection<Static<Schema>>, undo: Undo, world: World): Promise<Witness>;
-  /** Whether what holds it still has it: asked there, not measured. Without it a fault cannot be lost while it lasts. */
+  /** Whether what holds it still has it: asked there, not measured. Asked once, right before the fault is taken back. */
   isInPlace?(undo: Undo, world: World): Promise<boolean>;
+  /** Why that is not asked of a fault that lasts. */
+  readonly whyNotAsked?: string;
   /** Idempotent. */
   undo(undo: Undo, world: World): Promise<void>;
   /** Resolves with the evidence, measured on the data path, that it is gone; throws with what is still wrong. */

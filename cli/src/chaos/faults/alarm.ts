@@ -45,6 +45,8 @@ export function alarmFault({ name, title, alarm, read, set, tooTight }: AlarmOpt
     },
     inject: async (_, __, world) => void (await world.askBroker(set(tooTight))),
     witness: (_, __, world) => witnessAlarm(alarm, world),
+    // A broker that was restarted has its usual limit again.
+    isInPlace: async (_, world) => (await alarmsOf(world)).includes(alarm),
     async undo({ before }, world) {
       if (hasBroker(world)) await world.askBroker(set(before));
     },

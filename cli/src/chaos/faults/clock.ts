@@ -53,6 +53,10 @@ export const clock = defineFault<typeof parameters, Victims>({
     const isSeen = measured.length > 0 && measured.every(({ ms }) => Math.abs(ms - offset) <= PRECISION_MS);
     return judged(isSeen, describe(measured));
   },
+  // Another fault may have had it started under other conditions. What does not run will start under these.
+  async isInPlace({ target }, world) {
+    return (await clockOffsets(target, world)).every(({ ms }) => Math.abs(ms) > PRECISION_MS);
+  },
   async undo({ target }, world) {
     if (!world.isLive) return;
     world.setConditions(target, {});

@@ -84,6 +84,7 @@ export const failpoint = defineFault<typeof parameters, Armed>({
     if (isArmed) return { verdict: 'pending', evidence: 'armed, not acted yet' };
     return { verdict: 'absent', evidence: 'disarmed before it acted' };
   },
+  whyNotAsked: 'the service disarms it before its last act; a witness that waits for one is looked at instead',
   undo: ({ file }) => disarmFailpoint(file),
   async verify({ file }) {
     if (existsSync(file)) throw new Error(`${file} is still there`);

@@ -32,6 +32,8 @@ interface Filled {
 }
 
 const BACK_LIMIT_MS = 3_000;
+/** What the next row needs. */
+const PAGE_BYTES = 8_192;
 /** The server writes all that it holds before a tablespace is dropped. */
 const UNDO_LIMIT_MS = 60_000;
 const LOCK_TIMEOUT = '5s';
@@ -98,14 +100,14 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
       await fillDisk(path);
     }),
   async witness(_, filled, world) {
-    const { bavail, bsize } = await statfs(filled.path);
     const isThere = await hasIndex(filled, world);
-    const free = bavail * bsize;
+    const free = await freeBytes(filled);
     return judged(
-      isThere && free < 8_192,
+      isThere && free < PAGE_BYTES,
       `the file system for new rows of ${filled.table} has ${free} bytes left, ${isThere ? 'less than the page that the next row needs' : 'and no index on it'}`,
     );
   },
+  isInPlace: async (filled, world) => (await hasIndex(filled, world)) && (await freeBytes(filled)) < PAGE_BYTES,
   async undo({ database, name, path }, world) {
     if (!hasServer(world)) throw waitsForStart('the full disk holds an index of its own, which it removes');
     await inSession(name, database, world, async (client) => {
@@ -131,6 +133,12 @@ async function inSession(id: string, database: DatabaseName, world: World, work:
   } finally {
     await world.sessions.close(id);
   }
+}
+
+/** What is left where it is mounted; of the disk beneath where it is not any more. */
+async function freeBytes({ path }: Filled): Promise<number> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize;
 }
 
 async function hasIndex({ database, name }: Filled, world: World): Promise<boolean> {

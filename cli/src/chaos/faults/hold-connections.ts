@@ -17,8 +17,13 @@ const parameters = Type.Object(
 /** Connections that are opened at once. */
 const AT_ONCE = 20;
 
+interface Held extends SessionRecord {
+  /** How many were opened; set when they were. */
+  held?: number;
+}
+
 /** Takes connections away from everybody: the server has a fixed number of them. */
-export const holdConnections = defineFault<typeof parameters, SessionRecord>({
+export const holdConnections = defineFault<typeof parameters, Held>({
   name: 'hold-connections',
   kind: 'database',
   scope: 'database',
@@ -27,7 +32,8 @@ export const holdConnections = defineFault<typeof parameters, SessionRecord>({
   defaults: { parameters: { connections: 1_000 } },
   presets: [{ connections: 100 }],
   prepare: async ({ id, target }) => ({ id, database: databaseOf(target) }),
-  async inject({ id, parameters: { connections } }, { database }, world) {
+  async inject({ id, parameters: { connections } }, undo, world) {
+    const { database } = undo;
     const url = await world.serviceDatabaseUrl(database);
     // Side by side: opened one after another, hundreds would not be there within the limit of an injection. At the end one
     // by one, because attempts that are about to be refused take places as well.
@@ -37,6 +43,7 @@ export const holdConnections = defineFault<typeof parameters, SessionRecord>({
       const outcomes = await Promise.allSettled(opening);
       const refused = outcomes.filter((one) => one.status === 'rejected');
       held += outcomes.length - refused.length;
+      undo.held = held;
       // 53300 too_many_connections: this is what was wanted.
       const other = refused.find(({ reason }) => (reason as { code?: unknown }).code !== '53300');
       if (other !== undefined) {
@@ -58,6 +65,7 @@ export const holdConnections = defineFault<typeof parameters, SessionRecord>({
       evidence: `PostgreSQL holds ${held} connections of it and ${isFull ? 'refuses the next (53300)' : 'takes more'}`,
     };
   },
+  isInPlace: async ({ id, database, held = 1 }, world) => (await countSessions(id, database, world)) >= held,
   undo: endSessions,
   verify: verifyNoSessions,
 });

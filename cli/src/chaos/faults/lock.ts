@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import {
+  countSessions,
   databaseOf,
   endSessions,
   mainTables,
@@ -49,6 +50,8 @@ export const lock = defineFault<typeof parameters, SessionRecord>({
       `a read of ${name} ${code === '55P03' ? `waits (gave up after ${PROBE_TIMEOUT})` : 'does not wait'}`,
     );
   },
+  // The lock is held by a transaction of this connection, and ends with either.
+  isInPlace: async ({ id, database }, world) => (await countSessions(id, database, world)) > 0,
   undo: endSessions,
   verify: verifyNoSessions,
 });

@@ -1,6 +1,14 @@
 import { Type } from 'typebox';
 import { type AnyFault, defineFault } from '../fault.ts';
-import { awaitGone, bringBack, recordVictims, START_LIMIT_MS, type Victims, verifyReady } from '../instances.ts';
+import {
+  awaitGone,
+  bringBack,
+  instancesOf,
+  recordVictims,
+  START_LIMIT_MS,
+  type Victims,
+  verifyReady,
+} from '../instances.ts';
 import type { World } from '../world.ts';
 import { judged } from './toxic-fault.ts';
 
@@ -30,7 +38,13 @@ export function processEndFault({ name, title, isMomentary, end }: ProcessEndOpt
       const evidence = await awaitGone(victims);
       return judged(evidence !== undefined, evidence ?? `${victims.target} still runs as it did`);
     },
+    ...(!isMomentary && { isInPlace: areStopped }),
     undo: (victims: Victims, world) => bringBack(victims, world),
     verify: (victims: Victims, world) => verifyReady(victims, world),
   });
+}
+
+/** Somebody else may have started them. */
+async function areStopped({ target }: Victims, world: World): Promise<boolean> {
+  return instancesOf(target, world).every(({ status }) => status === 'stopped');
 }

@@ -10,6 +10,9 @@ const BACK_LIMIT_MS = 3_000;
 const END_SERVICE_BACKENDS =
   'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND usename = $1';
 
+const SETTING = `SELECT 1 FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole JOIN pg_database d ON d.oid = s.setdatabase
+  WHERE r.rolname = $1 AND d.datname = $1 AND 'default_transaction_read_only=on' = ANY (s.setconfig)`;
+
 /** The service can read and not write, as on a standby or a full disk; it is the only fault that is kept in the data. */
 export const readOnly = defineFault<ReturnType<typeof Type.Object>, SessionRecord>({
   name: 'read-only',
@@ -29,6 +32,9 @@ export const readOnly = defineFault<ReturnType<typeof Type.Object>, SessionRecor
       code === '25006',
       `a write as ${record.database} is ${code === '25006' ? 'refused (25006)' : 'taken'}`,
     );
+  },
+  async isInPlace({ database }, world) {
+    return (await world.query(database, SETTING, [database])).length > 0;
   },
   async undo({ database }, world) {
     if (!hasServer(world)) throw waitsForStart();

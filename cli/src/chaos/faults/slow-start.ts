@@ -41,6 +41,7 @@ export const slowStart = defineFault<typeof parameters, Victims>({
     const tookMs = Math.round(performance.now() - began);
     return judged(running() === 0, `${gone}, and ${running()} had started ${tookMs} ms later`);
   },
+  whyNotAsked: 'it acts at starts alone, and the supervisor that keeps it ends it when that ends',
   async undo({ target }, world) {
     if (!world.isLive) return;
     world.setConditions(target, {});

@@ -4,6 +4,7 @@
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InstanceState, PlatformState } from '../../platform/state.ts';
 import type { StartConditions } from '../../platform/unit.ts';
@@ -31,9 +32,11 @@ interface WorldOptions {
   readonly libfaketime?: string;
   readonly instance?: Partial<InstanceState>;
   readonly isLive?: boolean;
+  /** Rows of every statement. */
+  readonly rows?: readonly object[];
 }
 
-function aWorld({ broker = '', libfaketime, instance = {}, isLive = true }: WorldOptions = {}): World {
+function aWorld({ broker = '', libfaketime, instance = {}, isLive = true, rows = [] }: WorldOptions = {}): World {
   asked = [];
   conditions = undefined;
   const { port } = server.address() as AddressInfo;
@@ -42,6 +45,7 @@ function aWorld({ broker = '', libfaketime, instance = {}, isLive = true }: Worl
     isLive,
     state: () => ({ instances: [{ ...payments, ...instance }] }) as unknown as PlatformState,
     askBroker: async () => broker,
+    query: async <Row extends object>() => rows as Row[],
     libfaketime: async () => libfaketime,
     act: async (name, action) => void asked.push(`${action} ${name}`),
     relaunch: async (name) => void asked.push(`relaunch ${name}`),
@@ -91,6 +95,32 @@ describe('a witness', () => {
     const victims = { target: 'payments', victims: [{ name: 'payments-1', process: own }] };
     const witness = await findFault('clock').witness(injection('payments', { offset: -3_600_000 }), victims, aWorld());
     expect(witness).toMatchObject({ verdict: 'absent' });
+  });
+});
+
+describe('a fault that was lost is not in place any more:', () => {
+  const victims = { target: 'payments', victims: [] };
+  const session = { id: 'x', database: 'orders' };
+  const filled = { ...session, table: 'orders', madeAt: 'created_at', name: 'shopctl_full_x', path: tmpdir() };
+
+  it.each<[string, string, object, WorldOptions, WorldOptions]>([
+    ['disk-alarm', 'the broker was restarted', { before: '1' }, { broker: "'disk;'" }, { broker: "''" }],
+    ['memory-alarm', 'another alarm is on', { before: '0.4' }, { broker: "'memory;'" }, { broker: "'disk;'" }],
+    ['stop', 'somebody started it', victims, { instance: { status: 'stopped' } }, { instance: { status: 'ready' } }],
+    ['lock', 'its connection ended', session, { rows: [{ count: 1 }] }, { rows: [{ count: 0 }] }],
+    ['hold-connections', 'one ended', { ...session, held: 3 }, { rows: [{ count: 3 }] }, { rows: [{ count: 2 }] }],
+    ['read-only', 'the setting was reset', session, { rows: [{}] }, { rows: [] }],
+    // What does not run will start with the clock that it is told.
+    ['clock', 'it was started as usual', victims, { instance: { process: undefined as never } }, {}],
+  ])('%s, where %s', async (name, _, undo, there, lost) => {
+    expect(await findFault(name).isInPlace?.(undo, aWorld(there))).toBe(true);
+    expect(await findFault(name).isInPlace?.(undo, aWorld(lost))).toBe(false);
+  });
+
+  it('fill, where its index or its file system is gone', async () => {
+    expect(await findFault('fill').isInPlace?.(filled, aWorld({ rows: [] }))).toBe(false);
+    // This file system has room.
+    expect(await findFault('fill').isInPlace?.(filled, aWorld({ rows: [{}] }))).toBe(false);
   });
 });
 

@@ -28,6 +28,7 @@ const read = () => fetch(`${receiver.url}/api/v3/services`);
 it('is not seen where it was not injected', async () => {
   const undo = await telemetryAway.prepare(injection, world);
   expect(await telemetryAway.witness(injection, undo, world)).toMatchObject({ verdict: 'absent' });
+  expect(await telemetryAway.isInPlace?.(undo, world)).toBe(false);
 });
 
 it('cuts off who is connected and who comes, until it is taken back', async () => {
@@ -35,6 +36,7 @@ it('cuts off who is connected and who comes, until it is taken back', async () =
   const undo = await telemetryAway.prepare(injection, world);
   await telemetryAway.inject(injection, undo, world);
   expect(await telemetryAway.witness(injection, undo, world)).toMatchObject({ verdict: 'seen' });
+  expect(await telemetryAway.isInPlace?.(undo, world)).toBe(true);
   await expect(read()).rejects.toThrow();
   await expect(telemetryAway.verify(undo, world)).rejects.toThrow('still away');
   await telemetryAway.undo(undo, world);

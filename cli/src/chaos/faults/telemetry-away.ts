@@ -36,6 +36,7 @@ export const telemetryAway = defineFault<ReturnType<typeof Type.Object>, Away>({
     const answer = await ask(url);
     return judged('problem' in answer, 'problem' in answer ? `a reader was cut off: ${answer.problem}` : answer.text);
   },
+  isInPlace: async ({ url }) => 'problem' in (await ask(url)),
   async undo(_, world) {
     world.setTelemetryAway(false);
   },

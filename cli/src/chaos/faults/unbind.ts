@@ -59,6 +59,7 @@ export const unbind = defineFault<typeof parameters, Unbound>({
     if (canary === 'silent' || canary === 'blocked') return { verdict: 'unmeasurable', evidence };
     return judged(canary === 'returned', evidence);
   },
+  whyNotAsked: 'orders and shipping bind the queue whenever they connect: that it is bound again is what E05b tests',
   async undo({ queue, exchange, routingKeys }, world) {
     if (!hasBroker(world)) throw waitsForStart();
     await withChannel(world, async (channel) => {
