@@ -188,6 +188,7 @@ it('a fault that was not in place any more when it was healed was cut short', as
   state.lost = [id];
   await book.heal();
   expect(book.cutShort()).toEqual(['latency on orders-payments was lost by what held it']);
+  expect([book.isLost('slow'), book.isLost('other')]).toEqual([true, false]);
 });
 
 it('a fault whose time was over before its step is healed was cut short', async () => {

@@ -61,6 +61,8 @@ export class FaultBook {
   readonly #journal: Journal;
   readonly #clock: RunClock;
   readonly #injections: Injection[] = [];
+  /** Names of steps. */
+  readonly #witnessed = new Set<string>();
   /** Run's clock, ms. */
   firstInjectedAt: number | undefined;
   firstWitnessedAt: number | undefined;
@@ -164,9 +166,20 @@ export class FaultBook {
     return (await this.#client.list()).find(({ id }) => id === leaseId);
   }
 
-  /** The fault has been seen in effect. */
-  witnessed(): void {
+  /** The fault of this step has been seen in effect. */
+  witnessed(step: string): void {
     this.firstWitnessedAt ??= this.#clock.now();
+    this.#witnessed.add(step);
+  }
+
+  /** How many faults have been seen in effect. */
+  get inEffect(): number {
+    return this.#witnessed.size;
+  }
+
+  /** The fault of this step was not in place any more when it was to be taken back. */
+  isLost(step: string): boolean {
+    return this.#injections.some((one) => one.step === step && one.wasLost);
   }
 
   leaseOf(step: string): Lease | undefined {

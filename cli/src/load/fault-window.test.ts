@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FaultBook } from '../chaos/fault-session.ts';
 import type { Lease } from '../chaos/lease.ts';
-import { runFaultWindow } from './fault-window.ts';
+import { neverInEffect, runFaultWindow } from './fault-window.ts';
 
 const lease: Lease = {
   id: 'abc123',
@@ -18,7 +18,7 @@ const lease: Lease = {
 };
 
 /** A book that takes back what it injects, as far as nothing else is said. */
-function aBook(changes: Partial<Pick<FaultBook, 'inject' | 'heal' | 'refresh'>> = {}) {
+function aBook(changes: Partial<Pick<FaultBook, 'inject' | 'heal' | 'refresh' | 'isLost'>> = {}) {
   const calls: string[] = [];
   const book = {
     async inject(step: string, { hold }: { hold: boolean }) {
@@ -30,6 +30,7 @@ function aBook(changes: Partial<Pick<FaultBook, 'inject' | 'heal' | 'refresh'>> 
       return { healed: [lease], remains: [] };
     },
     refresh: async () => ({ ...lease, status: 'healed' as const }),
+    isLost: () => false,
     ...changes,
   } as unknown as FaultBook;
   return { book, calls };
@@ -45,7 +46,7 @@ describe('the window of a fault', () => {
     const { book, calls } = aBook();
     const { faults: told, checks, remains } = await runFaultWindow({ faults, book, phase }, past);
     expect(calls).toEqual(['inject down on orders-broker held', 'heal']);
-    expect(told).toMatchObject([{ from: lease.since, to: expect.any(String), evidence: 'refused' }]);
+    expect(told).toMatchObject([{ from: lease.since, to: expect.any(String), inEffect: true, evidence: 'refused' }]);
     expect(checks).toMatchObject([{ outcome: 'ok', evidence: 'seen: refused' }]);
     expect(remains).toEqual([]);
   });
@@ -58,6 +59,22 @@ describe('the window of a fault', () => {
     const { checks, faults: told } = await runFaultWindow({ faults, ...refused, phase }, past);
     expect(checks).toMatchObject([{ outcome: 'unknown', evidence: 'not injected: no such proxy' }]);
     expect(told).toMatchObject([{ from: null, to: null }]);
+  });
+
+  it('is unknown when the fault was not in place any more at its end', async () => {
+    const { book } = aBook({ isLost: (step) => step === 'down on orders-broker' });
+    const { checks, faults: told } = await runFaultWindow({ faults, book, phase }, past);
+    expect(checks).toMatchObject([{ outcome: 'unknown', evidence: 'it was not in place any more at its end' }]);
+    expect(told).toMatchObject([{ inEffect: false }]);
+  });
+
+  it('of a load that ended before it names each fault, as never in effect', () => {
+    expect(neverInEffect(faults, 'the load ended')).toEqual({
+      faults: [{ ...faults[0], from: null, to: null, inEffect: false, evidence: 'the load ended' }],
+      checks: [
+        { kind: 'fault', name: 'down on orders-broker was in effect', outcome: 'unknown', evidence: 'the load ended' },
+      ],
+    });
   });
 
   it('is unknown when others ended the fault before its time', async () => {

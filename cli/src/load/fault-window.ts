@@ -14,6 +14,8 @@ export interface RunFault {
   /** ISO times; null when it never was in effect, is not gone, or nobody knows when others ended it. */
   readonly from: string | null;
   readonly to: string | null;
+  /** It was seen in effect, and lasted until the load took it back or its own end. */
+  readonly inEffect: boolean;
   readonly evidence: string;
 }
 
@@ -69,9 +71,22 @@ export async function runFaultWindow(
     })),
   );
   return {
-    faults: ended.map(({ last, ...one }) => describeFault(one, last, healedAt)),
-    checks: ended.map(({ chosen, last }) => judgeFault(chosen, last)),
+    faults: ended.map(({ last, ...one }) => ({
+      ...describeFault(one, last, healedAt),
+      inEffect: judgeFault(one.chosen, last, book).outcome === 'ok',
+    })),
+    checks: ended.map(({ chosen, last }) => judgeFault(chosen, last, book)),
     remains,
+  };
+}
+
+/** Where the load ended before its faults could be judged. */
+export function neverInEffect(faults: readonly WrittenFault[], evidence: string): Omit<FaultWindow, 'remains'> {
+  return {
+    faults: faults.map(({ target, fault, parameters }) => {
+      return { target, fault, parameters, from: null, to: null, inEffect: false, evidence };
+    }),
+    checks: faults.map((chosen) => ({ ...checkOf(chosen), outcome: 'unknown', evidence })),
   };
 }
 
@@ -83,7 +98,7 @@ async function inject(
 ): Promise<Lease | string> {
   const ttlMs = Math.round(Math.max(1_000, endsAt - performance.now())) + TTL_SLACK_MS;
   try {
-    return await book.inject(`${fault} on ${target}`, { fault, target, parameters, ttlMs, hold: true }, signal);
+    return await book.inject(stepOf({ target, fault }), { fault, target, parameters, ttlMs, hold: true }, signal);
   } catch (error) {
     signal.throwIfAborted();
     return messageOf(error);
@@ -98,7 +113,7 @@ function describeFault(
   { chosen: { target, fault, parameters }, lease: first, injectedAt }: Injected,
   last: Lease | string,
   healedAt: string,
-): RunFault {
+): Omit<RunFault, 'inEffect'> {
   const about = { target, fault, parameters };
   if (typeof first === 'string' || typeof last === 'string')
     return { ...about, from: null, to: null, evidence: String(last) };
@@ -113,11 +128,21 @@ function describeFault(
 }
 
 /** A fault that was not measurably in effect makes the run say nothing about it. */
-function judgeFault({ target, fault }: WrittenFault, lease: Lease | string): LoadCheck {
-  const check = { kind: 'fault', name: `${fault} on ${target} was in effect` } as const;
+function judgeFault(chosen: WrittenFault, lease: Lease | string, book: FaultBook): LoadCheck {
+  const check = checkOf(chosen);
   if (typeof lease === 'string') return { ...check, outcome: 'unknown', evidence: `not injected: ${lease}` };
   const why = endedByOthers(lease);
   if (why !== undefined) return { ...check, outcome: 'unknown', evidence: `others ended it before its time: ${why}` };
+  if (book.isLost(stepOf(chosen)))
+    return { ...check, outcome: 'unknown', evidence: 'it was not in place any more at its end' };
   const { verdict = 'absent', evidence = 'it was never looked at' } = lease.witness ?? {};
   return { ...check, outcome: verdict === 'seen' ? 'ok' : 'unknown', evidence: `${verdict}: ${evidence}` };
+}
+
+function checkOf(chosen: WrittenFault): Pick<LoadCheck, 'kind' | 'name'> {
+  return { kind: 'fault', name: `${stepOf(chosen)} was in effect` };
+}
+
+function stepOf({ target, fault }: Pick<WrittenFault, 'target' | 'fault'>): string {
+  return `${fault} on ${target}`;
 }

@@ -20,7 +20,7 @@ import { createBackend } from '../trace/backend.ts';
 import { type Audited, auditLoad, drain } from './afterwards.ts';
 import { conclude } from './conclude.ts';
 import { endWhenSaturated, untilFirstOrder, withoutCutOff } from './drive.ts';
-import { type FaultWindow, runFaultWindow } from './fault-window.ts';
+import { type FaultWindow, neverInEffect, runFaultWindow } from './fault-window.ts';
 import { storedTrace } from './history.ts';
 import { filesOf, type RunningK6, startK6 } from './k6-process.ts';
 import { type K6Summary, readSummary } from './k6-summary.ts';
@@ -241,7 +241,8 @@ async function injectFaults(
   { startedAt, k6 }: { startedAt: number | undefined; k6: RunningK6 },
 ): Promise<FaultWindow> {
   const phase = phases.find(({ name }) => name === 'fault');
-  if (faults.length === 0 || phase === undefined || startedAt === undefined) return NO_FAULTS;
+  if (faults.length === 0 || phase === undefined) return NO_FAULTS;
+  if (startedAt === undefined) return { ...neverInEffect(faults, 'no order was ever sent'), remains: [] };
   const over = new AbortController();
   // Without a load there is nothing that the fault could act on.
   void k6.ended.then(() => over.abort());
@@ -253,9 +254,7 @@ async function injectFaults(
     const { remains } = await book.heal();
     if (deps.signal.aborted && remains.length > 0) tellLeft(remains, deps);
     if (deps.signal.aborted || !over.signal.aborted) throw error;
-    const evidence = 'the load ended before the fault was over';
-    const check = { kind: 'fault', name: 'the fault was in effect', outcome: 'unknown', evidence } as const;
-    return { faults: [], checks: [check], remains };
+    return { ...neverInEffect(faults, 'the load ended before the fault was over'), remains };
   }
 }
 

@@ -22,6 +22,7 @@ describe('the page of a load', () => {
       parameters: {},
       from: '2026-01-02T03:04:07.000Z',
       to: '2026-01-02T03:04:10.000Z',
+      inEffect: true,
       evidence: 'a canary was refused',
     };
     const page = renderLoadPage({ ...aResult, faults: [fault] }, { style, k6Page: undefined });

@@ -28,6 +28,27 @@ describe('the summary as text', () => {
     expect(text.endsWith('fail: 1 of 3 checks held, 12.0 s')).toBe(true);
   });
 
+  it('says where no fault was ever in effect', () => {
+    const fault = {
+      target: 'orders-broker',
+      fault: 'down',
+      parameters: {},
+      from: null,
+      to: null,
+      evidence: 'not injected',
+    };
+    const textOf = (...inEffect: boolean[]) =>
+      renderLoad(
+        { ...result, faults: inEffect.map((one) => ({ ...fault, inEffect: one })) },
+        createStyle({ enabled: false }),
+      );
+    expect(textOf(false, false)).toContain(
+      'fault: down on orders-broker for -: not injected\nno fault was ever in effect',
+    );
+    expect(textOf(false, true)).not.toContain('ever in effect');
+    expect(textOf()).not.toContain('ever in effect');
+  });
+
   it('tells the knee of a ramp and what was busy there', () => {
     const knee = {
       sustainedPerSecond: 40,

@@ -23,7 +23,7 @@ export function renderLoad(result: LoadResult, style: Style): string {
     ...renderErrors(result.orders, style),
     ...renderKnee(result, style),
     renderOutbox(result),
-    ...renderFaults(result),
+    ...renderFaults(result, style),
     ...renderUsage(result, style),
     ...result.gaps.map((gap) => style.yellow(`could not be read for a while: ${gap}`)),
     ...result.notJudged.map((what) => style.yellow(`not judged: ${what}`)),
@@ -87,7 +87,7 @@ function renderOutbox({ outbox: { peak, drainMs } }: LoadResult): string {
   return `outbox: peak ${most}, drained ${drainMs === null ? 'not at all' : `in ${formatDuration(drainMs)}`}`;
 }
 
-function renderFaults({ faults }: LoadResult): string[] {
+function renderFaults({ faults }: LoadResult, style: Style): string[] {
   if (faults.length === 0) return [];
   const lines = faults.map(({ target, fault, parameters, from, to, evidence }) => {
     const how = parametersText(parameters);
@@ -95,7 +95,8 @@ function renderFaults({ faults }: LoadResult): string[] {
       from !== null && to !== null ? writeDuration(Math.round((Date.parse(to) - Date.parse(from)) / 100) * 100) : '-';
     return `fault: ${fault} on ${target}${how === '' ? '' : ` (${how})`} for ${lasted}: ${evidence}`;
   });
-  return [lines.join('\n')];
+  const never = faults.some(({ inEffect }) => inEffect) ? [] : [style.yellow('no fault was ever in effect')];
+  return [[...lines, ...never].join('\n')];
 }
 
 function renderUsage({ usage }: LoadResult, style: Style): string[] {

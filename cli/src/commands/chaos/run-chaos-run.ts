@@ -6,6 +6,7 @@ import { type FoundExperiment, findExperiments } from '../../experiments/format/
 import { renderPlan } from '../../experiments/format/render.ts';
 import type { PlatformNeeds } from '../../experiments/format/schema.ts';
 import { parseSetting } from '../../experiments/format/substitute.ts';
+import { describeFaults } from '../../experiments/run/faults-in-effect.ts';
 import { refuseHere, tellUnavailable, type Unavailable, unavailableHere } from '../../experiments/run/host-obstacle.ts';
 import { mayFollow } from '../../experiments/run/may-follow.ts';
 import { narrate, paintVerdict, shorten } from '../../experiments/run/narrate.ts';
@@ -32,6 +33,8 @@ export interface RunSummary {
   readonly verdict: FinishedRun['verdict'];
   readonly exitCode: number;
   readonly reasons: readonly string[];
+  /** How many faults its method declares, and how many were seen in effect. */
+  readonly faults: FinishedRun['faults'];
   readonly tookMs: number;
   /** Paths. */
   readonly journal: string;
@@ -285,9 +288,10 @@ async function conclude(run: FinishedRun, { deps: { output }, finished }: Batch)
     output.warn(`the report could not be written: ${messageOf(error)}`);
     return null;
   });
-  const { id, verdict, exitCode, reasons, tookMs, folder } = run;
-  finished.push({ id, verdict, exitCode, reasons, tookMs, journal: folder.journal, report });
-  output.note(`  ${paintVerdict(verdict, output.style)} in ${formatDuration(tookMs)}${reasonLines(reasons)}`);
+  const { id, verdict, exitCode, reasons, faults, tookMs, folder } = run;
+  finished.push({ id, verdict, exitCode, reasons, faults, tookMs, journal: folder.journal, report });
+  const summary = `${paintVerdict(verdict, output.style)} in ${formatDuration(tookMs)}, ${describeFaults(faults)}`;
+  output.note(`  ${summary}${reasonLines(reasons)}`);
 }
 
 function reasonLines(reasons: readonly string[]): string {

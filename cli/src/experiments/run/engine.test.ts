@@ -11,6 +11,27 @@ function endOf({ records }: FakeOutcome, name: string) {
   return records.find((record) => record.type === 'step' && record.name === name && record.state === 'end');
 }
 
+describe('a run in which no fault was ever in effect', () => {
+  const reason = 'no fault was ever in effect, of 1 that the experiment declares';
+  const faults = [{ verdict: 'unknown', reason }] as const;
+
+  it('is unknown, although every step held', async () => {
+    expect(await runFake({ faults })).toMatchObject({ verdict: 'unknown', reasons: [reason] });
+  });
+
+  it('says so also where a probe deviated', async () => {
+    const run = await runFake({ faults, result: (step) => (step === 'probe' ? deviated : { outcome: 'held' }) });
+    expect(run.verdict).toBe('deviated');
+    expect(run.reasons).toContain(reason);
+  });
+
+  it('is not blamed for it when its method never began, or was interrupted', async () => {
+    const unsteady = await runFake({ faults, result: (step) => (step === 'steady' ? unknown : { outcome: 'held' }) });
+    const interrupted = await runFake({ faults, interruptAt: 'probe' });
+    for (const { reasons } of [unsteady, interrupted]) expect(reasons).not.toContain(reason);
+  });
+});
+
 describe('a run whose platform loses its supervisor', () => {
   it('ends there, and is unknown rather than deviated, whatever was seen of the end', async () => {
     const run = await runFake({

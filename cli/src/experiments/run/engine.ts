@@ -38,6 +38,8 @@ export interface EnginePorts {
   judgePending(): Promise<readonly (StepResult & { readonly step: string })[]>;
   /** Resolves with what could not be taken back; never rejects. */
   healAll(): Promise<readonly string[]>;
+  /** What speaks against a pass where none of the declared faults was ever in effect. */
+  judgeFaults(): readonly Finding[];
   /** Journals reach and never conditions and resolves with what speaks against a pass. */
   judgeConditions(): Promise<readonly Finding[]>;
   /** Journals the audit and resolves with what speaks against a pass. */
@@ -109,6 +111,7 @@ class ExperimentRun {
       this.#findings.push({ verdict: 'unknown', reason: 'the system never was steady' });
     const isClean = await this.#heal();
     if (wasSteady === 'held' && isClean) await this.#after(hypothesis.probes);
+    if (wasSteady === 'held' && !this.#signals.interrupted.aborted) this.#findings.push(...this.#ports.judgeFaults());
     const problem = this.#ports.journal.problem();
     if (problem !== undefined) {
       this.#findings.push({ verdict: 'unknown', reason: `the journal could not be written: ${problem}` });

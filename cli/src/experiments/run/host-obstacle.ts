@@ -7,6 +7,7 @@ import { systemClock } from '../../shared/clock.ts';
 import type { FoundExperiment } from '../format/catalogue.ts';
 import type { ResolvedExperiment } from '../format/schema.ts';
 import { createJournal } from '../journal.ts';
+import { countDeclared } from './faults-in-effect.ts';
 import { createRunFolder } from './run-folder.ts';
 import { type FinishedRun, runRecord } from './run-one.ts';
 import { exitCodeOf } from './verdict.ts';
@@ -72,5 +73,5 @@ export async function tellUnavailable(
   const told = { verdict: 'unknown', exitCode: exitCodeOf('unknown'), reasons, tookMs: 0 } as const;
   journal.write({ type: 'verdict', ...told, clocks: {} });
   await journal.close();
-  return { id, folder, ...told };
+  return { id, folder, ...told, faults: { declared: countDeclared(experiment), inEffect: 0 } };
 }

@@ -18,6 +18,7 @@ import { auditRun, type Before, readBefore } from './auditor.ts';
 import { judgeConditions } from './conditions.ts';
 import { type EngineEvent, type EnginePorts, type RunResult, runExperiment } from './engine.ts';
 import { execute, waitsByItself } from './execute.ts';
+import { countDeclared, type FaultsInEffect, judgeFaults } from './faults-in-effect.ts';
 import { LoadBook } from './load-book.ts';
 import { referredTo, takeMark } from './marks.ts';
 import { OrderBook } from './order-book.ts';
@@ -47,6 +48,7 @@ export interface FinishedRun {
   readonly verdict: RunVerdict;
   readonly exitCode: number;
   readonly reasons: readonly string[];
+  readonly faults: FaultsInEffect;
   readonly tookMs: number;
 }
 
@@ -89,7 +91,7 @@ export async function runOne(options: RunOptions): Promise<FinishedRun> {
   const clocks = run.clocks(began, result.steadyAt);
   journal.write({ type: 'verdict', verdict, exitCode, reasons, clocks, tookMs });
   await journal.close();
-  return { id: experiment.id, folder, verdict, exitCode, reasons, tookMs };
+  return { id: experiment.id, folder, verdict, exitCode, reasons, faults: run.faults(), tookMs };
 }
 
 /** The first record of a journal. */
@@ -157,6 +159,7 @@ interface Opening {
 
 interface OpenRun {
   readonly ports: EnginePorts;
+  faults(): FaultsInEffect;
   clocks(began: number, steadyAt: number | undefined): Clocks;
   close(): Promise<void>;
 }
@@ -191,6 +194,7 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
   const sampler = startSampler(context);
   const start = await begin(context, tell);
   const referred = referredTo(experiment);
+  const faultsInEffect = () => ({ declared: countDeclared(experiment), inEffect: faults.inEffect });
   const ports: EnginePorts = {
     clock,
     journal,
@@ -207,6 +211,7 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
     async healAll() {
       return (await faults.heal()).remains;
     },
+    judgeFaults: () => judgeFaults(faultsInEffect()),
     judgeConditions: () => judgeConditions(experiment, context),
     async audit() {
       // The budget is the method's; the audit has a limit of its own, so that a slow settle is told by the audit.
@@ -218,6 +223,7 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
   };
   return {
     ports,
+    faults: faultsInEffect,
     clocks: (began, steadyAt) => clocksOf(context, sampler, began, steadyAt),
     async close() {
       processEvents.close();

@@ -47,7 +47,7 @@ function judgeWitness(
   const verdict = witness?.verdict ?? 'absent';
   const evidence = witness?.evidence ?? 'it was never looked at';
   journal.write({ type: 'witness', step: step.name, leaseId: id, verdict, evidence });
-  if (verdict === 'seen') faults.witnessed();
+  if (verdict === 'seen') faults.witnessed(step.name);
   const observed = `${verdict}: ${evidence}`;
   // `pending` holds for now: see `judgePending`.
   return verdict === 'seen' || verdict === 'pending'
@@ -67,6 +67,6 @@ export async function judgePending(
   const evidence = latest.witness?.evidence ?? 'it was never looked at';
   journal.write({ type: 'witness', step: step.name, leaseId: lease.id, verdict, evidence });
   if (verdict !== 'seen') return unknown(`${verdict}: ${evidence}`);
-  faults.witnessed();
+  faults.witnessed(step.name);
   return { outcome: 'held', observed: `seen: ${evidence}` };
 }

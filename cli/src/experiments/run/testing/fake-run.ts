@@ -26,6 +26,8 @@ export interface FakeRun {
   /** Loads that went on until the method was over. */
   readonly loads?: readonly (StepResult & { readonly step: string })[];
   readonly remains?: readonly string[];
+  /** What is said of a method without a fault in effect. */
+  readonly faults?: readonly Finding[];
   readonly conditions?: readonly Finding[];
   readonly audit?: readonly Finding[] | Error;
 }
@@ -101,6 +103,7 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
       calls.push('heal all');
       return fake.remains ?? [];
     },
+    judgeFaults: () => fake.faults ?? [],
     async judgeConditions() {
       calls.push('conditions');
       return fake.conditions ?? [];
