@@ -3,6 +3,9 @@ import type { Output } from './output/output.ts';
 import type { PlatformConnection } from './platform/connection.ts';
 import type { Project, ProjectOptions } from './platform/project.ts';
 
+/** Characters of a line of help. */
+const HELP_WIDTH = 100;
+
 /** What every command is given. Commands read no globals of their own. */
 export interface CommandDeps {
   readonly output: Output;
@@ -37,4 +40,12 @@ export function withCommonOptions(command: Command): Command {
     .option('-p, --project <name>', 'which copy of the platform (default: shop; SHOPCTL_PROJECT)')
     .option('--json', 'JSON on standard output, same as --format json')
     .addOption(new Option('--format <format>', 'how results are written').choices(['table', 'json']));
+}
+
+/** What a command changes and its exit codes, as `--help` and docs/cli.md show them. Every command that acts has it. */
+export function effects(sideEffects: string, exitCodes: string): (context: { command: Command }) => string {
+  return ({ command }) => {
+    const lines = [`Side effects: ${sideEffects}.`, `Exit codes: ${exitCodes}.`];
+    return `\n${lines.map((line) => command.createHelp().boxWrap(line, HELP_WIDTH)).join('\n')}`;
+  };
 }

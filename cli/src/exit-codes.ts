@@ -1,4 +1,4 @@
-/** Exit codes of every command, as documented for users (see "Exit codes" in the reference). */
+/** Exit codes of every command, as documented for users (docs/cli.md). */
 export const exitCodes = {
   /** Everything held. */
   ok: 0,

@@ -1,4 +1,4 @@
-import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseCount, parseSince } from '../option-values.ts';
 
 export interface AuditCommandOptions extends CommonOptions {
@@ -11,7 +11,6 @@ export interface AuditCommandOptions extends CommonOptions {
   readonly deadLetters: number;
 }
 
-/** Reads databases, queues and metrics; changes nothing. Exit codes 0, 1 (does not balance), 2, 4, 5 (evidence is missing). */
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('audit'))
     .description('reconcile the five databases, queues and metrics; prints one line per invariant')
@@ -24,6 +23,10 @@ export const register: Register = (program, deps) => {
     .option('--settle <seconds>', 'how long what is under way may take to end first', parseCount, 10)
     .option('--history <file>', 'what clients were told, NDJSON {orderId, status, reason, time, key}: checks I2 and I3')
     .option('--dead-letters <count>', 'poison messages that were injected on purpose', parseCount, 0)
+    .addHelpText(
+      'after',
+      effects('none, reads databases, queues and metrics', '0, 1 (does not balance), 2, 4, 5 (evidence is missing)'),
+    )
     .action(async (options: AuditCommandOptions) => {
       const { runAudit } = await import('./run-audit.ts');
       await runAudit(options, deps);

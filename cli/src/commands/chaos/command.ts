@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_TTL_MS } from '../../chaos/lease.ts';
-import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { writeDuration } from '../../shared/duration.ts';
 import { parseCount, parseDuration, parsePositive, parseSeededBugNames } from '../option-values.ts';
 
@@ -68,11 +68,6 @@ export interface ChaosReportOptions extends CommonOptions {
   readonly markdown?: string;
 }
 
-/**
- * Faults on the running platform. `inject` changes it until the fault's time is over; `clear` and `heal` take back;
- * `status` and `faults` only read. Exit codes: 0; 1; 2 before anything has happened; 3 when the fault cannot be had here; 4;
- * 5 when the fault was injected and is not measurably in effect; 6 when a fault could not be taken back; 130 and clean.
- */
 export const register: Register = (program, deps) => {
   const chaos = program.command('chaos').description('inject faults and take them back');
   addRun(chaos, deps);
@@ -83,6 +78,7 @@ export const register: Register = (program, deps) => {
 
   withCommonOptions(chaos.command('status'))
     .description('faults that act on the platform, with their remaining time and what was measured of them')
+    .addHelpText('after', effects('none, reads only', '0, 2, 4'))
     .action(async (options: CommonOptions) => {
       const { runChaosStatus } = await import('./run-chaos-status.ts');
       await runChaosStatus(options, deps);
@@ -92,6 +88,10 @@ export const register: Register = (program, deps) => {
     .description('take faults back before their time is over')
     .argument('[id...]', 'ids of faults, as status shows them')
     .option('-a, --all', 'all of them')
+    .addHelpText(
+      'after',
+      effects('reverts faults of the running platform', '0, 2, 4, 6 (a fault could not be reverted)'),
+    )
     .action(async (ids: readonly string[], options: ChaosClearOptions) => {
       const { runChaosClear } = await import('./run-chaos-end.ts');
       await runChaosClear(ids, options, deps);
@@ -99,6 +99,10 @@ export const register: Register = (program, deps) => {
 
   withCommonOptions(chaos.command('heal'))
     .description('take everything back, also what a killed supervisor left; may be repeated')
+    .addHelpText(
+      'after',
+      effects('reverts every fault, also those of a killed supervisor', '0, 2, 4, 6 (a fault could not be reverted)'),
+    )
     .action(async (options: CommonOptions) => {
       const { runChaosHeal } = await import('./run-chaos-end.ts');
       await runChaosHeal(options, deps);
@@ -106,6 +110,7 @@ export const register: Register = (program, deps) => {
 
   withCommonOptions(chaos.command('faults'))
     .description('what can be injected where, with its parameters')
+    .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async (options: CommonOptions) => {
       const { runChaosFaults } = await import('./run-chaos-faults.ts');
       await runChaosFaults(options, deps);
@@ -117,6 +122,13 @@ function addCoverage(chaos: Command, deps: Parameters<Register>[1]): void {
     .description('failpoints of the services: where they are, how often each was passed and acted')
     .addOption(new Option('--require <what>', 'exit code 1 when a failpoint was never passed').choices(['all']))
     .option('--reset', 'let the counts begin anew, after they were printed')
+    .addHelpText(
+      'after',
+      effects(
+        'none; with --reset clears the counts',
+        '0, 1 (--require: a failpoint was never passed), 2, 3 (without failpoints), 4',
+      ),
+    )
     .action(async (options: ChaosCoverageOptions) => {
       const { runChaosCoverage } = await import('./run-chaos-coverage.ts');
       await runChaosCoverage(options, deps);
@@ -135,17 +147,20 @@ function addInject(chaos: Command, deps: Parameters<Register>[1]): void {
         .default(DEFAULT_TTL_MS, writeDuration(DEFAULT_TTL_MS)),
     )
     .option('--hold', 'stay until Ctrl-C; the fault ends with this command, however it ends')
+    .addHelpText(
+      'after',
+      effects(
+        'changes the running platform until the fault ends',
+        '0; 2 before anything has happened; 3 not available here; 4; 5 injected, but not measurably in effect; 6 could not be reverted; 130 and reverted',
+      ),
+    )
     .action(async (target: string, fault: string | undefined, options: ChaosInjectOptions) => {
       const { runChaosInject } = await import('./run-chaos-inject.ts');
       await runChaosInject(target, fault, options, deps);
     });
 }
 
-/**
- * Experiments that are run. Side effects: faults on the running platform, all taken back; or a platform of the run's own,
- * taken down at the end; `.shop/<project>/chaos/runs/`. Exit code of the worst verdict: 0 pass, 1 deviated, 5 unknown, 6
- * dirty, 130 interrupted and clean; 2 and 3 before anything has happened.
- */
+/** Experiments that are run. */
 function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
   const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
 
@@ -165,6 +180,13 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('--fail-fast', 'end with the first verdict that is not pass')
     .option('--junit <file>', 'write JUnit XML of all runs')
     .option('--html <file>', 'write the report of the last run')
+    .addHelpText(
+      'after',
+      effects(
+        'faults on the running platform, all reverted; or a platform of the run, ended with it; writes .shop/<project>/chaos/runs/',
+        'that of the worst verdict: 0 pass, 1 deviated, 5 unknown, 6 dirty, 130 interrupted and clean; 2 and 3 before anything has happened',
+      ),
+    )
     .action(async (names: readonly string[], options: ChaosRunOptions) => {
       const { runChaosRun } = await import('./run-chaos-run.ts');
       await buildForOwnPlatform(options, deps);
@@ -173,6 +195,7 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
 
   withCommonOptions(chaos.command('runs'))
     .description('runs there are, with their verdicts')
+    .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async (options: CommonOptions) => {
       const { runChaosRuns } = await import('./run-chaos-runs.ts');
       await runChaosRuns(options, deps);
@@ -184,13 +207,13 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('--html <file>', 'one self-contained page with the timeline')
     .option('--junit <file>', 'JUnit XML')
     .option('--markdown <file>', 'a short summary (default: printed)')
+    .addHelpText('after', effects('writes the files that its options name', '0, 2'))
     .action(async (runId: string | undefined, options: ChaosReportOptions) => {
       const { runChaosReport } = await import('./run-chaos-report.ts');
       await runChaosReport(runId, options, deps);
     });
 }
 
-/** Side effects and exit codes are those of `chaos run`; what there was no time for is told and no part of the verdict. */
 function addMatrix(chaos: Command, deps: Parameters<Register>[1]): void {
   const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
 
@@ -207,6 +230,13 @@ function addMatrix(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('--fresh', 'on a platform of its own, also when one runs')
     .option('--junit <file>', 'write JUnit XML, a test case a cell')
     .option('--html <file>', 'write the table as a page')
+    .addHelpText(
+      'after',
+      effects(
+        'those of "chaos run"',
+        'those of "chaos run"; a cell that there was no time for is reported and does not count',
+      ),
+    )
     .action(async (options: ChaosMatrixOptions) => {
       const { runChaosMatrix } = await import('./run-chaos-matrix.ts');
       await buildForOwnPlatform(options, deps);
@@ -224,13 +254,14 @@ async function buildForOwnPlatform(
   await continueAsBuilt(projectFrom(options), { env, say: (line) => output.note(line) });
 }
 
-/** Experiments as files: nothing of them is run. Exit code 2 with everything that is wrong with a file. */
+/** Experiments as files: nothing of them is run. */
 function addCatalogue(chaos: Command, deps: Parameters<Register>[1]): void {
   const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
 
   withCommonOptions(chaos.command('list'))
     .description('experiments of the catalogue')
     .option('-t, --tag <tag>', 'only those with this tag; may be repeated', collect)
+    .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async (options: ChaosListOptions) => {
       const { runChaosList } = await import('./run-catalogue.ts');
       await runChaosList(options, deps);
@@ -240,6 +271,7 @@ function addCatalogue(chaos: Command, deps: Parameters<Register>[1]): void {
     .description('one experiment: why, steps, bounds as numbers, what must and must not happen')
     .argument('<experiment>', 'an id of "shopctl chaos list", or the path of a file')
     .option('--set <name=value>', 'another value for its configuration; may be repeated', collect)
+    .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async (name: string, options: ChaosShowOptions) => {
       const { runChaosShow } = await import('./run-catalogue.ts');
       await runChaosShow(name, options, deps);
@@ -248,6 +280,7 @@ function addCatalogue(chaos: Command, deps: Parameters<Register>[1]): void {
   withCommonOptions(chaos.command('validate'))
     .description('whether experiments are valid, with every problem and where it stands')
     .argument('[experiment...]', 'ids and paths of files (default: the whole catalogue)')
+    .addHelpText('after', effects('none, reads only', '0, 2 (with every problem)'))
     .action(async (names: readonly string[], options: CommonOptions) => {
       const { runChaosValidate } = await import('./run-catalogue.ts');
       await runChaosValidate(names, options, deps);

@@ -1,4 +1,4 @@
-import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseSeconds } from '../option-values.ts';
 
 export interface DownOptions extends CommonOptions {
@@ -8,7 +8,6 @@ export interface DownOptions extends CommonOptions {
   readonly timeout?: number;
 }
 
-/** Side effects: ends every process of the project; with -v removes its data, secrets and logs. Exit codes 0, 6. */
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('down'))
     .description('stop everything; data is kept')
@@ -16,6 +15,10 @@ export const register: Register = (program, deps) => {
     .option('--purge', 'same as --volumes')
     .option('-y, --yes', 'ask nothing, as always; for scripts that say so')
     .option('-t, --timeout <seconds>', 'how long each process may take to end before it is killed', parseSeconds)
+    .addHelpText(
+      'after',
+      effects('ends every process of the project; with -v removes its data, secrets and logs', '0, 6'),
+    )
     .action(async (options: DownOptions) => {
       const { runDown } = await import('./run-down.ts');
       await runDown(options, deps);

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { durationMs } from '../../shared/duration.ts';
 import { parseCount } from '../option-values.ts';
 
@@ -34,25 +34,18 @@ memory grew. Each order's Idempotency-Key begins with the run's id.
 A user sends an order and waits for its answer; in retry-storm three requests at once, then one. Those of a part that is
 over may wait beside the users of the next one for up to 10 s.
 
-Exit codes: 0; 1 a threshold was crossed, orders left no record, memory grew, the ledger does not balance, a trace has
-another shape, or another run goes on there; 2; 3 k6 cannot be had; 4 the platform is not ready; 5 evidence is missing,
-such as fewer traces than --traces, or a process of a soak that was started anew; 6 a fault remains; 130.
-
   shopctl load run smoke
   shopctl load run steady --rate 50 --duration 2m --chaos orders-broker:down
   shopctl load run steady --chaos orders-payments:latency,latency=400ms --junit load.xml
   shopctl load run ramp --rate 300 --html ramp.html`;
 
-/**
- * Side effects: orders on the running platform, which stay; k6 as a child process, and installed into the cache directory
- * when it is not here; with `--chaos` faults, all taken back. Exit codes 0, 1, 2, 3, 4, 5, 6, 130.
- */
 export const register: Register = (program, deps) => {
   const load = program.command('load').description('load scenarios: find limits, and what breaks under load');
   const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
 
   withCommonOptions(load.command('list'))
     .description('the scenarios, with what they do by themselves')
+    .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async () => {
       const { runLoadList } = await import('./run-load-list.ts');
       await runLoadList(deps);
@@ -70,6 +63,13 @@ export const register: Register = (program, deps) => {
     .option('--junit <file>', 'write JUnit XML, a test case per check')
     .option('--html <file>', "write a page with verdict, checks, faults and audit, and k6's report beside it")
     .addHelpText('after', RUN_HELP)
+    .addHelpText(
+      'after',
+      effects(
+        'orders on the running platform, which stay; k6 as a child process, installed into the cache directory when it is missing; with --chaos faults, all reverted',
+        '0; 1 a threshold was crossed, orders left no record, memory grew, the ledger does not balance, a trace has another shape, or another run goes on there; 2; 3 k6 is not available; 4 the platform is not ready; 5 evidence is missing, such as fewer traces than --traces, or a process of a soak that was restarted; 6 a fault remains; 130',
+      ),
+    )
     .action(async (name: string, options: LoadRunOptions) => {
       const { runLoad } = await import('./run-load.ts');
       await runLoad(name, options, deps);

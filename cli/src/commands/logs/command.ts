@@ -1,4 +1,4 @@
-import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseCount, parseSince } from '../option-values.ts';
 
 export interface LogsOptions extends CommonOptions {
@@ -10,7 +10,6 @@ export interface LogsOptions extends CommonOptions {
   readonly trace?: string;
 }
 
-/** Reads only; works on a stopped platform too. Exit codes 0, 2, 130 (ended a --follow). */
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('logs'))
     .description('what services and components logged, in order of time')
@@ -19,6 +18,7 @@ export const register: Register = (program, deps) => {
     .option('-n, --tail <lines>', 'only the last lines (default: 100; all with --since or --trace)', parseCount)
     .option('--since <when>', 'an age (90s, 10m, 2h) or an ISO time', (text: string) => parseSince(text))
     .option('--trace <id>', 'only lines of this trace')
+    .addHelpText('after', effects('none, reads only; works on a stopped platform too', '0, 2, 130 (ended a --follow)'))
     .action(async (services: string[], options: LogsOptions) => {
       const { runLogs } = await import('./run-logs.ts');
       await runLogs(services, options, deps);

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseCount, parseSeconds } from '../option-values.ts';
 
 interface ProductChoice {
@@ -35,10 +35,6 @@ function parseProduct(text: string, earlier: readonly ProductChoice[] = []): Pro
   return [...earlier, { productId: Number(match[1]), quantity: match[2] === undefined ? undefined : Number(match[2]) }];
 }
 
-/**
- * `place` writes one order through the gateway; the others only read. Exit codes: 0 also for a cancelled order, which is
- * an answer; 1 for a problem or an unknown order; 2, 4; 5 when a database gave no answer; 124.
- */
 export const register: Register = (program, deps) => {
   const order = program.command('order').description('place orders and look at them (place is the default)');
   addPlace(order, deps);
@@ -47,6 +43,7 @@ export const register: Register = (program, deps) => {
     .description('one order as recorded')
     .argument('<order>', 'id, or its first 6 characters or more')
     .option('--show-customer', "also the customer's name, which is personal data")
+    .addHelpText('after', effects('none, reads only', '0, 1 (unknown order), 2, 4, 5 (a database did not respond)'))
     .action(async (id: string, options: OrderGetOptions) => {
       const { runOrderGet } = await import('./run-order-read.ts');
       await runOrderGet(id, options, deps);
@@ -56,6 +53,7 @@ export const register: Register = (program, deps) => {
     .description('the newest orders')
     .option('-n, --limit <count>', 'how many', parseCount, 20)
     .addOption(new Option('--status <status>', 'only these').choices(['Confirmed', 'Cancelled', 'open']))
+    .addHelpText('after', effects('none, reads only', '0, 2, 4, 5 (a database did not respond)'))
     .action(async (options: OrderListOptions) => {
       const { runOrderList } = await import('./run-order-read.ts');
       await runOrderList(options, deps);
@@ -64,6 +62,7 @@ export const register: Register = (program, deps) => {
   withCommonOptions(order.command('timeline'))
     .description('what happened to an order: databases and trace on one time axis')
     .argument('<order>', 'id, or its first 6 characters or more')
+    .addHelpText('after', effects('none, reads only', '0, 1 (unknown order), 2, 4, 5 (a database did not respond)'))
     .action(async (id: string, options: CommonOptions) => {
       const { runOrderTimeline } = await import('./run-order-timeline.ts');
       await runOrderTimeline(id, options, deps);
@@ -79,6 +78,10 @@ function addPlace(order: Command, deps: Parameters<Register>[1]): void {
     .option('--idempotency-key <key>', 'repeating the command with the same key places no second order')
     .option('--no-trace', 'do not wait for the trace')
     .option('--timeout <seconds>', 'longest wait for the answer, and again for the trace', parseSeconds, 15)
+    .addHelpText(
+      'after',
+      effects('places one order through the gateway', '0 (also for a cancelled order), 1 (a problem), 2, 4, 124'),
+    )
     .action(async (options: OrderPlaceOptions) => {
       const { runOrderPlace } = await import('./run-order-place.ts');
       await runOrderPlace(options, deps);

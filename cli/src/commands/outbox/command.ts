@@ -1,4 +1,4 @@
-import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseCount } from '../option-values.ts';
 
 export interface OutboxListOptions extends CommonOptions {
@@ -13,10 +13,6 @@ export interface OutboxRedriveOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/**
- * `ls` reads. `redrive` marks rows of the outbox as unpublished, or moves messages from the dead-letter queue to the
- * queue they came from. Exit codes 0, 1 (no such row, or the broker refused), 2, 4.
- */
 export const register: Register = (program, deps) => {
   const outbox = program.command('outbox').description('events on their way from orders to shipping');
 
@@ -24,6 +20,7 @@ export const register: Register = (program, deps) => {
     .description('events that wait, the oldest first, then the ones published last')
     .option('--pending', 'only those not published yet')
     .option('-n, --limit <count>', 'how many', parseCount, 20)
+    .addHelpText('after', effects('none, reads only', '0, 2, 4'))
     .action(async (options: OutboxListOptions) => {
       const { runOutboxList } = await import('./run-outbox-list.ts');
       await runOutboxList(options, deps);
@@ -36,6 +33,13 @@ export const register: Register = (program, deps) => {
     .option('--dead-letters', 'everything in the dead-letter queue')
     .option('-y, --yes', 'do not ask before dead letters are moved')
     .option('--dry-run', 'say what would be done and change nothing')
+    .addHelpText(
+      'after',
+      effects(
+        'marks rows of the outbox as unpublished, or moves messages from the dead-letter queue to the queue they came from',
+        '0, 1 (unknown row, or the broker refused), 2, 4',
+      ),
+    )
     .action(async (ids: string[], options: OutboxRedriveOptions) => {
       const { runOutboxRedrive } = await import('./run-outbox-redrive.ts');
       await runOutboxRedrive(ids, options, deps);

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { type SagaState, sagaStates } from '../../shop/orders-table.ts';
 import { parseCount } from '../option-values.ts';
 
@@ -9,7 +9,6 @@ export interface SagaListOptions extends CommonOptions {
   readonly limit: number;
 }
 
-/** Reads only. Exit codes 0, 1 (no such order), 2, 4, 5 (a database gave no answer). */
 export const register: Register = (program, deps) => {
   const saga = program.command('saga').description('the sagas behind orders');
 
@@ -18,6 +17,7 @@ export const register: Register = (program, deps) => {
     .option('--stuck', 'only those open for more than 30 s, without an owner, or with more than 3 failed rounds')
     .addOption(new Option('--state <state>', 'only those in this state').choices(sagaStates))
     .option('-n, --limit <count>', 'how many', parseCount, 20)
+    .addHelpText('after', effects('none, reads only', '0, 2, 4, 5 (a database did not respond)'))
     .action(async (options: SagaListOptions) => {
       const { runSagaList } = await import('./run-saga.ts');
       await runSagaList(options, deps);
@@ -26,6 +26,7 @@ export const register: Register = (program, deps) => {
   withCommonOptions(saga.command('show'))
     .description('each step of a saga with what the databases know of it')
     .argument('<order>', 'id, or its first 6 characters or more')
+    .addHelpText('after', effects('none, reads only', '0, 1 (unknown order), 2, 4, 5 (a database did not respond)'))
     .action(async (id: string, options: CommonOptions) => {
       const { runSagaShow } = await import('./run-saga.ts');
       await runSagaShow(id, options, deps);

@@ -1,4 +1,4 @@
-import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseSources } from '../option-values.ts';
 
 export interface SetupOptions extends CommonOptions {
@@ -21,10 +21,6 @@ way alone, which then must work.
 
 Exit codes: 0; 2; 3 PostgreSQL, RabbitMQ or what --with or --provider named cannot be had here; 130.`;
 
-/**
- * Side effects: downloads or builds missing components into the user's cache directory, builds dist/. Nothing is
- * installed system-wide. Exit codes 0, 2, 3, 130.
- */
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('setup'))
     .description('install the components that are missing here')
@@ -38,6 +34,13 @@ export const register: Register = (program, deps) => {
     )
     .option('--provider <component=kind>', 'install it by this way alone; may be repeated', parseSources)
     .addHelpText('after', SETUP_HELP)
+    .addHelpText(
+      'after',
+      effects(
+        "downloads or builds missing components into the user's cache directory, builds dist/; nothing is installed system-wide",
+        '0, 2, 3, 130',
+      ),
+    )
     .action(async (options: SetupOptions) => {
       const { runSetup } = await import('./run-setup.ts');
       await runSetup(options, deps);

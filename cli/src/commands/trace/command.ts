@@ -1,5 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type CommandDeps, type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import {
+  type CommandDeps,
+  type CommonOptions,
+  effects,
+  type Register,
+  withCommonOptions,
+} from '../../command-context.ts';
 import { parseSeconds } from '../option-values.ts';
 
 export interface TraceAssertOptions extends CommonOptions {
@@ -12,7 +18,6 @@ export interface TraceAssertOptions extends CommonOptions {
   readonly set?: Readonly<Record<string, number>>;
 }
 
-/** Reads only. `show`: exit codes 0, 1 (no such trace), 4. `assert`: 0, 1 (deviates), 2, 4, 5 (evidence is missing). */
 export const register: Register = (program, deps) => {
   const trace = program.command('trace').description('traces: show one as a tree, compare it with its contract');
   registerShow(trace, deps);
@@ -23,6 +28,7 @@ function registerShow(trace: Command, deps: CommandDeps): void {
   withCommonOptions(trace.command('show'))
     .description('print a trace as a tree')
     .argument('<id>', 'trace id (32 hexadecimal digits), traceparent, or an order: 6 characters of its id or more')
+    .addHelpText('after', effects('none, reads only', '0, 1 (unknown trace), 4'))
     .action(async (id: string, options: CommonOptions) => {
       const { runTraceShow } = await import('./run-trace.ts');
       await runTraceShow({ traceId: traceIdIn(id), order: id }, options, deps);
@@ -37,6 +43,7 @@ function registerAssert(trace: Command, deps: CommandDeps): void {
     .option('--timeout <seconds>', 'how long the contract may take to be met', parseSeconds, 10)
     .option('--settle <seconds>', 'how long it must then stay met', parseSeconds, 1)
     .option('--set <name=count>', 'a parameter of the contract, e.g. distinctProducts=2', parseParameter)
+    .addHelpText('after', effects('none, reads only', '0, 1 (deviates), 2, 4, 5 (evidence is missing)'))
     .action(async (traceId: string, options: TraceAssertOptions) => {
       const { runTraceAssert } = await import('./run-trace.ts');
       await runTraceAssert(traceId, options, deps);

@@ -1,6 +1,12 @@
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { type Command, Option } from 'commander';
-import { type CommandDeps, type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import {
+  type CommandDeps,
+  type CommonOptions,
+  effects,
+  type Register,
+  withCommonOptions,
+} from '../../command-context.ts';
 import { type RuntimeKind, runtimeKinds } from '../../platform/service-runtime.ts';
 import { parsePort, parseProviders, parseReplicas, parseSeconds, parseSeededBugNames } from '../option-values.ts';
 
@@ -16,10 +22,6 @@ export interface UpOptions extends CommonOptions {
   readonly build: boolean;
 }
 
-/**
- * Side effects: builds stale bundles into dist/, starts the supervisor and through it the components and services,
- * listens on loopback ports only, writes .shop/<project>/. Exit codes 0, 2, 3, 4, 124, 130.
- */
 export const register: Register = (program: Command, deps: CommandDeps) => {
   withCommonOptions(program.command('up'))
     .description('start the platform, or what is named and its dependencies, and wait until it is ready')
@@ -43,6 +45,13 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
       parseSeededBugNames,
     )
     .option('--no-build', 'do not rebuild bundles and images whose sources changed')
+    .addHelpText(
+      'after',
+      effects(
+        'builds stale bundles into dist/, starts the supervisor and through it the components and services, listens on loopback ports only, writes .shop/<project>/',
+        '0, 2, 3, 4, 124, 130',
+      ),
+    )
     .action(async (services: string[], options: UpOptions) => {
       const { continueAsBuilt } = await import('../../platform/continue-as-built.ts');
       const { runUp } = await import('./run-up.ts');

@@ -1,4 +1,4 @@
-import { type CommonOptions, type Register, withCommonOptions } from '../../command-context.ts';
+import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseSeconds } from '../option-values.ts';
 
 export interface VerifyCommandOptions extends CommonOptions {
@@ -7,15 +7,18 @@ export interface VerifyCommandOptions extends CommonOptions {
   readonly timeout: number;
 }
 
-/**
- * Side effects: places two orders (one is confirmed and takes one unit of product 1), writes the JUnit file, and a bundle
- * under .shop/<project>/bundles/ when a check did not hold. Exit codes 0, 1 (a check failed), 2, 4, 5 (evidence is missing).
- */
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('verify'))
     .description('check that the platform does what it must: orders, traces, metrics, outbox, ledger, logs, privacy')
     .option('--junit <file>', 'also write the results as a JUnit report')
     .option('--timeout <seconds>', 'limit of the whole run', parseSeconds, 60)
+    .addHelpText(
+      'after',
+      effects(
+        'places two orders (one is confirmed and takes one unit of product 1), writes the JUnit file, and a bundle under .shop/<project>/bundles/ when a check did not hold',
+        '0, 1 (a check failed), 2, 4, 5 (evidence is missing)',
+      ),
+    )
     .action(async (options: VerifyCommandOptions) => {
       const { runVerify } = await import('./run-verify.ts');
       await runVerify(options, deps);

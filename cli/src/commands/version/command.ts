@@ -1,5 +1,4 @@
-import type { Register } from '../../command-context.ts';
-import { withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
 
 /** Raised with cli/package.json; a test keeps them equal. */
 export const VERSION = '0.1.0';
@@ -8,10 +7,12 @@ export function versionText(): string {
   return VERSION;
 }
 
-/** Prints versions. Reads nothing, starts nothing. */
 export const register: Register = (program, deps) => {
-  withCommonOptions(program.command('version').description('print the versions of shopctl and of Node')).action(() => {
-    const versions = { shopctl: VERSION, node: process.version, platform: `${process.platform}-${process.arch}` };
-    deps.output.result(versions, (v) => `shopctl ${v.shopctl} (Node ${v.node}, ${v.platform})`);
-  });
+  withCommonOptions(program.command('version'))
+    .description('print the versions of shopctl and of Node')
+    .addHelpText('after', effects('none, reads nothing', '0, 2'))
+    .action(() => {
+      const versions = { shopctl: VERSION, node: process.version, platform: `${process.platform}-${process.arch}` };
+      deps.output.result(versions, (v) => `shopctl ${v.shopctl} (Node ${v.node}, ${v.platform})`);
+    });
 };

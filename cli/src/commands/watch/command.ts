@@ -1,10 +1,6 @@
-import type { Register } from '../../command-context.ts';
+import { effects, type Register } from '../../command-context.ts';
 import type { ProjectOptions } from '../../platform/project.ts';
 
-/**
- * Reads, and writes what its keys ask for: orders, faults, restarts. Uses the whole terminal and gives it back as it was.
- * Exit codes 0, 2 (no terminal), 4, 6, 130, 143.
- */
 export const register: Register = (program, deps) => {
   program
     .command('watch')
@@ -13,6 +9,13 @@ export const register: Register = (program, deps) => {
     .addHelpText(
       'after',
       '\nKeys: o order, l load, f fault, c clear, r restart, arrows and Enter an order, ? help, q quit.\nFor programs and logs: "shopctl counters --json", "shopctl status --json".',
+    )
+    .addHelpText(
+      'after',
+      effects(
+        'those of its keys: orders, faults, restarts; uses the whole terminal and restores it',
+        '0, 2 (no terminal), 4, 6, 130, 143',
+      ),
     )
     .action(async (options: ProjectOptions) => {
       const { runWatch } = await import('./run-watch.ts');
