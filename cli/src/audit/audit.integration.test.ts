@@ -10,7 +10,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 import { type AuditReport, exitCodeOf } from './audit.ts';
 import { auditBaseline, type Baseline, describeBaseline, sinceBaseline } from './baseline.ts';
-import { ids, type LedgerFixture, messageOf, openLedgerFixture } from './testing/ledger-fixture.ts';
+import { ids, type LedgerFixture, openLedgerFixture } from './testing/ledger-fixture.ts';
+import { messageOf } from './testing/ledger-rows.ts';
 
 let ledger: LedgerFixture;
 let folder: string;

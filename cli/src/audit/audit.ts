@@ -1,8 +1,10 @@
+import { AUDIT_HORIZON_DAYS } from '@shop/kit/keep-days.ts';
 import { CliError, messageOf } from '../errors.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { type Ledger, openLedger } from './collect.ts';
 import type { OrderFacts, PriceFact } from './facts.ts';
 import { type History, readHistory } from './history.ts';
+import { isOrderWithinHorizon } from './horizon.ts';
 import { type Clock, type InvariantResult, type OrderInvariant, verdictOf } from './invariant.ts';
 import { CLEAN_TITLE, judgeClean } from './invariants/clean.ts';
 import { acknowledgedIsDurable, ordersWereAskedFor } from './invariants/history.ts';
@@ -46,6 +48,8 @@ export interface AuditReport {
   readonly verdict: 'ok' | 'violated' | 'unknown';
   readonly scope: Scope;
   readonly orders: number;
+  /** Those of them that were placed before the audit's horizon: other databases may have deleted what was theirs. */
+  readonly beyondHorizon: number;
   readonly settled: boolean;
   /** What was still under way when the settle time was over. */
   readonly waitingFor: string;
@@ -65,18 +69,17 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const settlement = await settle(target, options.settleMs, signal);
   onProgress('reading the databases');
   await using ledger = await openLedger(target);
-  const counter = { orders: 0 };
+  const counter: Counter = { orders: 0, beyondHorizon: 0 };
   const clock = { at: ledger.at, settledAt: settlement.settledAt };
   const perOrder = await judgeLedger(ledger, { scope, history, clock, counter });
   if (scope.orderId !== undefined && counter.orders === 0) throw unknownOrder(scope.orderId, ledger);
   onProgress('comparing stock, queues, metrics and sessions');
   const global = scope.orderId === undefined ? await judgeGlobally(options, ledger, clock) : [];
-  const isEmpty = scope.sinceMs !== undefined && counter.orders === 0;
-  const invariants = merge(isEmpty ? perOrder.map(ofNoOrder) : perOrder, global);
+  const invariants = merge(perOrder, global);
   return {
     verdict: worstOf(invariants),
     scope,
-    orders: counter.orders,
+    ...counter,
     settled: settlement.settledAt !== undefined,
     waitingFor: settlement.waitingFor,
     invariants,
@@ -102,11 +105,16 @@ async function historyOf({ historyFile }: AuditOptions, scope: Scope): Promise<H
 
 const SKIPPED = { verdict: 'skipped', violations: [], inFlight: 0 } as const;
 
+interface Counter {
+  orders: number;
+  beyondHorizon: number;
+}
+
 interface LedgerOptions {
   readonly scope: Scope;
   readonly history: History | undefined;
   readonly clock: Clock;
-  readonly counter: { orders: number };
+  readonly counter: Counter;
 }
 
 async function judgeLedger(
@@ -126,21 +134,35 @@ async function judgeLedger(
   ];
   try {
     const invariants = invariantsWith(await ledger.prices());
-    return await judgeOrders(invariants, counted(ledger.facts(scope), counter), { clock, missing });
+    const results = await judgeOrders(invariants, counted(ledger.facts(scope), counter, clock), { clock, missing });
+    const comparing = new Set(invariants.filter(({ compares }) => compares !== undefined).map(({ id }) => id));
+    return results.map((result) => onlyIfSeen(result, { scope, counter, isCompared: comparing.has(result.id) }));
   } catch (error) {
     // A database that dies in the middle leaves sums that mean nothing.
     return invariantsWith([]).map((invariant) => unknownResult(invariant, `reading broke off: ${messageOf(error)}`));
   }
 }
 
-/** Whoever asks about a time asks about its orders: where there were none, nothing was seen to balance. */
-function ofNoOrder(result: InvariantResult): InvariantResult {
-  return result.verdict === 'ok' ? unknownResult(result, 'no order was placed in that time') : result;
+/** Whoever asks about a time or about one order asks about what is there: where nothing was compared, nothing was seen to balance. */
+function onlyIfSeen(
+  result: InvariantResult,
+  { scope, counter, isCompared }: { scope: Scope; counter: Counter; isCompared: boolean },
+): InvariantResult {
+  if (result.verdict !== 'ok') return result;
+  if (scope.sinceMs !== undefined && counter.orders === 0) {
+    return unknownResult(result, 'no order was placed in that time');
+  }
+  if (scope.orderId === undefined || counter.beyondHorizon === 0 || !isCompared) return result;
+  return unknownResult(
+    result,
+    `the order was placed more than ${AUDIT_HORIZON_DAYS} days ago: its rows may be deleted`,
+  );
 }
 
-async function* counted(facts: AsyncIterable<OrderFacts>, counter: { orders: number }): AsyncGenerator<OrderFacts> {
+async function* counted(facts: AsyncIterable<OrderFacts>, counter: Counter, { at }: Clock): AsyncGenerator<OrderFacts> {
   for await (const one of facts) {
     counter.orders++;
+    if (one.order !== undefined && !isOrderWithinHorizon(one.order, at)) counter.beyondHorizon++;
     yield one;
   }
 }

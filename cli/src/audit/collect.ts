@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.ts';
 import type { InventoryFact, OrderFacts, PriceFact, Source } from './facts.ts';
+import { isForgotten } from './horizon.ts';
 import { mergeFacts } from './merge.ts';
 import {
   effectRows,
@@ -22,7 +23,10 @@ export interface Ledger extends AsyncDisposable {
   readonly at: number;
   /** Databases that cannot be read, with the reason. */
   readonly missing: ReadonlyMap<Source, string>;
-  /** Every order in turn. Orders known only to others come last, once it is certain that there is no such order. */
+  /**
+   * Every order in turn. Orders known only to others come last, once it is certain that there is no such order; those of before the
+   * audit's horizon, which may have been deleted, do not come.
+   */
   facts(scope: Scope): AsyncGenerator<OrderFacts>;
   inventory(): Promise<readonly InventoryFact[]>;
   /** Every price of every product, in the order of their times; none where the catalog cannot be read. */
@@ -56,8 +60,9 @@ export async function openLedger(target: AuditTarget): Promise<Ledger> {
     return snapshot === undefined ? NO_ROWS : openGroups(snapshot, source, scope);
   }
 
+  const at = await timeOf(snapshots.get('orders'));
   return {
-    at: await timeOf(snapshots.get('orders')),
+    at,
     missing,
     async *facts(scope) {
       const merged = mergeFacts({
@@ -73,7 +78,7 @@ export async function openLedger(target: AuditTarget): Promise<Ledger> {
       let strays: OrderFacts[] = [];
       for await (const facts of merged) {
         if (facts.order !== undefined) yield facts;
-        else strays.push(facts);
+        else if (!isForgotten(facts, at)) strays.push(facts);
         if (strays.length >= STRAYS_AT_ONCE) {
           yield* await withoutOrder(target, strays);
           strays = [];

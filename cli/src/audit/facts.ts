@@ -60,34 +60,40 @@ export interface EventFact {
   readonly lines: readonly (Line & { readonly priceKopiykas?: number })[];
 }
 
-export interface PaymentFact {
+/** A row of another database than the order's. */
+export interface DatedFact {
+  /** Its last change, ms since 1970 by the clock of its own database. */
+  readonly changedAt: number;
+}
+
+export interface PaymentFact extends DatedFact {
   readonly state: string;
   readonly amountKopiykas: number | undefined;
   readonly currency: string | undefined;
 }
 
-export interface EffectFact {
+export interface EffectFact extends DatedFact {
   readonly kind: string;
   readonly amountKopiykas: number;
   readonly currency: string;
 }
 
-export interface ReservationFact {
+export interface ReservationFact extends DatedFact {
   readonly state: string;
   readonly lines: readonly Line[];
 }
 
-export interface InboxFact {
+export interface InboxFact extends DatedFact {
   readonly messageId: string;
   readonly type: string;
 }
 
-export interface ShipmentFact {
+export interface ShipmentFact extends DatedFact {
   readonly shipmentId: string;
   readonly lines: readonly Line[];
 }
 
-export interface ParcelFact {
+export interface ParcelFact extends DatedFact {
   readonly lines: readonly Line[];
 }
 

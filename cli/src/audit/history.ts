@@ -8,6 +8,8 @@ export interface Told {
   readonly status: 'Confirmed' | 'Cancelled';
   /** Undefined when the file does not say it. */
   readonly reason: string | undefined;
+  /** When the client was told last, ms since 1970; undefined when the file does not say it. */
+  readonly time?: number | undefined;
 }
 
 /** What clients were told, order by order. */
@@ -47,7 +49,7 @@ export async function readHistory(file: string): Promise<History> {
     if (orderId !== undefined && (status === 'Confirmed' || status === 'Cancelled')) {
       const before = acknowledged.get(orderId);
       if (before !== undefined && !agree(before, { status, reason })) flipped.add(orderId);
-      acknowledged.set(orderId, { status, reason: reason ?? before?.reason });
+      acknowledged.set(orderId, { status, reason: reason ?? before?.reason, time });
     } else if (orderId !== undefined) unclear.add(orderId);
     else if (key !== undefined) unclearKeys.add(key);
     else withoutKey++;

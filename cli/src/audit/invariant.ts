@@ -1,4 +1,5 @@
 import type { OrderFacts, Source } from './facts.ts';
+import type { OtherRows } from './horizon.ts';
 
 /**
  * `unknown`: the evidence is missing, which is never a pass. `skipped`: not asked for (a single order, or no history).
@@ -73,6 +74,8 @@ export interface OrderInvariant {
   readonly title: string;
   /** Without one of these sources nothing can be said. */
   readonly needs: readonly Source[];
+  /** The rows of other databases that it compares orders with, within the horizon (see `areCompared`); absent when it compares none. */
+  readonly compares?: readonly OtherRows[];
   start(clock: Clock): OrderJudge;
 }
 

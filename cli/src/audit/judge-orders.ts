@@ -1,4 +1,5 @@
 import type { OrderFacts, Source } from './facts.ts';
+import { areCompared } from './horizon.ts';
 import type { Clock, InvariantResult, OrderInvariant, OrderJudge, Violation } from './invariant.ts';
 import { verdictOf } from './invariant.ts';
 
@@ -9,7 +10,7 @@ interface Running {
   inFlight: number;
 }
 
-/** Shows every order to every invariant. Those that need a missing source are not started, and are `unknown`. */
+/** Shows every order to every invariant that may judge it. Those that need a missing source are not started, and are `unknown`. */
 export async function judgeOrders(
   invariants: readonly OrderInvariant[],
   facts: AsyncIterable<OrderFacts> | Iterable<OrderFacts>,
@@ -20,14 +21,17 @@ export async function judgeOrders(
   const running: Running[] = invariants
     .filter((invariant) => reasonsOf(invariant).length === 0)
     .map((invariant) => ({ invariant, judge: invariant.start(options.clock), violations: [], inFlight: 0 }));
-  if (running.length > 0) for await (const one of facts) for (const judgement of running) show(judgement, one);
+  if (running.length > 0)
+    for await (const one of facts) for (const judgement of running) show(judgement, one, options.clock);
   return invariants.map((invariant) => {
     const judgement = running.find((one) => one.invariant === invariant);
     return judgement === undefined ? unknownResult(invariant, reasonsOf(invariant).join('; ')) : conclude(judgement);
   });
 }
 
-function show(running: Running, facts: OrderFacts): void {
+function show(running: Running, facts: OrderFacts, { at }: Clock): void {
+  const { compares } = running.invariant;
+  if (compares !== undefined && !areCompared(facts, compares, at)) return;
   const { violations, inFlight } = running.judge.add(facts);
   for (const violation of violations) running.violations.push({ ...violation, orderId: facts.orderId });
   if (inFlight) running.inFlight++;

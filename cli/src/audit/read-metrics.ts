@@ -1,15 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { AUDIT_HORIZON_DAYS } from '@shop/kit/keep-days.ts';
 import type { MetricPoint, MetricStats } from '../otlp/metric-store.ts';
+import { HORIZON_MS } from './horizon.ts';
 import type { InvariantResult } from './invariant.ts';
 import {
   type ByStatus,
   judgeMetrics,
   lostUntilNow,
+  METRICS_TITLE,
   type MetricEvidence,
   type ProcessReport,
   STATUSES,
   sumOf,
 } from './invariants/metrics.ts';
+import { unknownResult } from './judge-orders.ts';
 import type { AuditTarget } from './target.ts';
 
 const NAMES = ['shop.sagas', 'shop.saga.duration', 'shop.saga.recoveries', 'shop.outbox.pending'];
@@ -40,6 +44,10 @@ export async function checkMetrics(
   target: AuditTarget,
   { lostBefore, signal }: { lostBefore?: ByStatus | undefined; signal?: AbortSignal | undefined },
 ): Promise<InvariantResult> {
+  if (Date.now() - target.startedAt > HORIZON_MS) {
+    const reason = `processes have counted for more than ${AUDIT_HORIZON_DAYS} days, orders of that time may be deleted`;
+    return unknownResult({ id: 'I11', title: METRICS_TITLE }, reason);
+  }
   const deadline = performance.now() + LIMIT_MS;
   for (;;) {
     const { evidence, complete } = await look(target);

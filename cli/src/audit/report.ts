@@ -1,3 +1,4 @@
+import { AUDIT_HORIZON_DAYS } from '@shop/kit/keep-days.ts';
 import type { Style } from '../output/style.ts';
 import { formatDuration } from '../output/units.ts';
 import type { AuditReport } from './audit.ts';
@@ -41,10 +42,17 @@ function violationLines(violations: readonly Violation[]): string[] {
   return more > 0 ? [...lines, `          and ${count(more)} more (all with --json)`] : lines;
 }
 
-function summaryOf({ verdict, orders, settled, waitingFor, tookMs, invariants }: AuditReport, style: Style): string {
+function summaryOf(
+  { verdict, orders, beyondHorizon, settled, waitingFor, tookMs, invariants }: AuditReport,
+  style: Style,
+): string {
   const inFlight = invariants.reduce((sum, result) => sum + result.inFlight, 0);
   const unsettled = settled ? '' : `; not settled: ${waitingFor}`;
-  const scope = `${count(orders)} orders in ${formatDuration(tookMs)}${unsettled}`;
+  const older =
+    beyondHorizon > 0
+      ? `, ${count(beyondHorizon)} placed more than ${AUDIT_HORIZON_DAYS} days ago and not compared`
+      : '';
+  const scope = `${count(orders)} orders in ${formatDuration(tookMs)}${older}${unsettled}`;
   if (verdict === 'ok' && inFlight > 0)
     return `${style.yellow('the ledger balances so far')}, ${count(inFlight)} in flight: ${scope}`;
   if (verdict === 'ok') return `${style.green('the ledger balances')}: ${scope}`;

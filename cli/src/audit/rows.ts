@@ -90,12 +90,13 @@ export const paymentRows: RowSource<PaymentFact> = {
   database: 'payments',
   name: 'audit_payments',
   select: (scope) =>
-    `SELECT order_id::text, state, amount_kopiykas::float8, currency
+    `SELECT order_id::text, state, amount_kopiykas::float8, currency, ${epochMs('updated_at')}
      FROM payments ${where(scope, 'order_id', 'created_at')} ORDER BY order_id`,
-  parse: ([, state, amount, currency]) => ({
+  parse: ([, state, amount, currency, changedAt]) => ({
     state: String(state),
     amountKopiykas: numberOrNone(amount),
     currency: currency === null ? undefined : String(currency),
+    changedAt: Number(changedAt),
   }),
 };
 
@@ -103,12 +104,13 @@ export const effectRows: RowSource<EffectFact> = {
   database: 'payments',
   name: 'audit_effects',
   select: (scope) =>
-    `SELECT order_id::text, kind, amount_kopiykas::float8, currency
+    `SELECT order_id::text, kind, amount_kopiykas::float8, currency, ${epochMs('created_at')}
      FROM payment_effects ${where(scope, 'order_id', 'created_at')} ORDER BY order_id, seq`,
-  parse: ([, kind, amount, currency]) => ({
+  parse: ([, kind, amount, currency, changedAt]) => ({
     kind: String(kind),
     amountKopiykas: Number(amount),
     currency: String(currency),
+    changedAt: Number(changedAt),
   }),
 };
 
@@ -116,32 +118,48 @@ export const reservationRows: RowSource<ReservationFact> = {
   database: 'stock',
   name: 'audit_reservations',
   select: (scope) =>
-    `SELECT order_id::text, state, lines::text FROM reservations ${where(scope, 'order_id', 'created_at')} ORDER BY order_id`,
-  parse: ([, state, lines]) => ({ state: String(state), lines: parseLines(lines) }),
+    `SELECT order_id::text, state, lines::text, ${epochMs('coalesce(released_at, created_at)')}
+     FROM reservations ${where(scope, 'order_id', 'created_at')} ORDER BY order_id`,
+  parse: ([, state, lines, changedAt]) => ({
+    state: String(state),
+    lines: parseLines(lines),
+    changedAt: Number(changedAt),
+  }),
 };
 
 export const inboxRows: RowSource<InboxFact> = {
   database: 'shipping',
   name: 'audit_inbox',
   select: (scope) =>
-    `SELECT order_id::text, message_id::text, type FROM inbox ${where(scope, 'order_id', 'received_at')} ORDER BY order_id`,
-  parse: ([, messageId, type]) => ({ messageId: String(messageId), type: String(type) }),
+    `SELECT order_id::text, message_id::text, type, ${epochMs('received_at')}
+     FROM inbox ${where(scope, 'order_id', 'received_at')} ORDER BY order_id`,
+  parse: ([, messageId, type, changedAt]) => ({
+    messageId: String(messageId),
+    type: String(type),
+    changedAt: Number(changedAt),
+  }),
 };
 
 export const shipmentRows: RowSource<ShipmentFact> = {
   database: 'shipping',
   name: 'audit_shipments',
   select: (scope) =>
-    `SELECT "OrderId"::text, "Id"::text, "Lines"::text FROM "Shipments" ${where(scope, '"OrderId"', '"CreatedAt"')} ORDER BY "OrderId"`,
-  parse: ([, id, lines]) => ({ shipmentId: String(id), lines: parseLines(lines) }),
+    `SELECT "OrderId"::text, "Id"::text, "Lines"::text, ${epochMs('"CreatedAt"')}
+     FROM "Shipments" ${where(scope, '"OrderId"', '"CreatedAt"')} ORDER BY "OrderId"`,
+  parse: ([, id, lines, changedAt]) => ({
+    shipmentId: String(id),
+    lines: parseLines(lines),
+    changedAt: Number(changedAt),
+  }),
 };
 
 export const parcelRows: RowSource<ParcelFact> = {
   database: 'shipping',
   name: 'audit_parcels',
   select: (scope) =>
-    `SELECT order_id::text, lines::text FROM parcels ${where(scope, 'order_id', 'created_at')} ORDER BY order_id`,
-  parse: ([, lines]) => ({ lines: parseLines(lines) }),
+    `SELECT order_id::text, lines::text, ${epochMs('created_at')}
+     FROM parcels ${where(scope, 'order_id', 'created_at')} ORDER BY order_id`,
+  parse: ([, lines, changedAt]) => ({ lines: parseLines(lines), changedAt: Number(changedAt) }),
 };
 
 /** The columns are ours and NOT NULL; what is not a list of lines reads as none, which no order has. */

@@ -49,6 +49,7 @@ describe('the page of a load', () => {
       scope: {},
       orders: 100,
       settled: true,
+      beyondHorizon: 0,
       waitingFor: '',
       invariants,
       tookMs: 5,

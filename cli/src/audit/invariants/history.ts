@@ -1,17 +1,18 @@
 import type { OrderFact } from '../facts.ts';
 import type { History, Told } from '../history.ts';
+import { HORIZON_MS } from '../horizon.ts';
 import { count, NOTHING, type OrderInvariant, type Violation, violated } from '../invariant.ts';
 
 /** A request is stamped by its client, its order by the database a moment later or earlier. In ms. */
 const STAMP_SLACK_MS = 15_000;
 
-/** I2: what a client was told is durable, and never changes. */
+/** I2: what a client was told is durable for as long as the audit looks back, and never changes. */
 export function acknowledgedIsDurable(history: History): OrderInvariant {
   return {
     id: 'I2',
     title: 'what clients were told is still true',
     needs: ['orders'],
-    start() {
+    start({ at }) {
       const seen = new Set<string>();
       return {
         add({ orderId, order }) {
@@ -25,7 +26,7 @@ export function acknowledgedIsDurable(history: History): OrderInvariant {
         evidence: () => `${count(history.acknowledged.size)} orders acknowledged, ${count(seen.size)} found`,
         total: () =>
           [...history.acknowledged]
-            .filter(([orderId]) => !seen.has(orderId))
+            .filter(([orderId, { time = at }]) => !seen.has(orderId) && at - time <= HORIZON_MS)
             .map(([orderId, told]) => ({
               kind: 'lost',
               orderId,

@@ -1,12 +1,13 @@
 import type { OrderFacts } from '../facts.ts';
+import { isOrderWithinHorizon } from '../horizon.ts';
 import { type Clock, count, type Finding, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
-import { KEPT_MS } from './outbox.ts';
 
 /** I8: a message is in the inbox once, it was published, and every shipment came from one. */
 export const inboxMatches: OrderInvariant = {
   id: 'I8',
   title: 'one inbox row per message',
   needs: ['orders', 'shipping'],
+  compares: ['inbox', 'shipments'],
   start(clock) {
     const tally = { messages: 0, shipments: 0 };
     return {
@@ -24,13 +25,10 @@ function judge({ order, outbox, inbox, shipments }: OrderFacts, clock: Clock): F
   const ids = inbox.map(({ messageId }) => messageId);
   const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
   if (repeated !== undefined) return violated('duplicated', `message ${repeated} was taken more than once`);
-  if (shipments.length > 0 && inbox.length === 0) {
-    const isPurged = order !== undefined && clock.at - (order.decidedAt ?? order.createdAt) > KEPT_MS;
-    return isPurged ? NOTHING : violated('lost', 'a shipment without an inbox row');
-  }
+  if (shipments.length > 0 && inbox.length === 0) return violated('lost', 'a shipment without an inbox row');
   if (order === undefined) return judgeStray({ inbox, shipments });
-  // Published events are purged after a year: only a live outbox can be compared.
-  if (outbox.length === 0) return NOTHING;
+  // Of an older order either version of the event may be deleted before the other.
+  if (outbox.length === 0 || !isOrderWithinHorizon(order, clock.at)) return NOTHING;
   const unknown = inbox.find(({ messageId }) => !outbox.some((event) => event.messageId === messageId));
   return unknown === undefined
     ? NOTHING

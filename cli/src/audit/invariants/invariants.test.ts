@@ -68,12 +68,13 @@ function confirmedFacts(from: Base): OrderFacts {
   const order = orderOf(from, 'Confirmed', null);
   const { orderId, messageId } = from;
   const { totalKopiykas: total, traceId, createdAt } = order;
+  const changedAt = createdAt + 1_000;
   return {
     orderId,
     order,
-    payments: [{ state: 'accepted', amountKopiykas: total, currency: 'UAH' }],
-    effects: [{ kind: 'charge', amountKopiykas: total, currency: 'UAH' }],
-    reservations: [{ state: 'reserved', lines: from.lines.toReversed() }],
+    payments: [{ state: 'accepted', amountKopiykas: total, currency: 'UAH', changedAt }],
+    effects: [{ kind: 'charge', amountKopiykas: total, currency: 'UAH', changedAt }],
+    reservations: [{ state: 'reserved', lines: from.lines.toReversed(), changedAt }],
     outbox: [
       {
         messageId,
@@ -92,9 +93,9 @@ function confirmedFacts(from: Base): OrderFacts {
         publishedAt: createdAt + 500,
       },
     ],
-    inbox: [{ messageId, type: 'order.confirmed' }],
-    shipments: [{ shipmentId: messageId, lines: from.lines }],
-    parcels: [{ lines: from.lines }],
+    inbox: [{ messageId, type: 'order.confirmed', changedAt }],
+    shipments: [{ shipmentId: messageId, lines: from.lines, changedAt }],
+    parcels: [{ lines: from.lines, changedAt }],
   };
 }
 
@@ -102,14 +103,15 @@ function cancelledFacts(from: Base, [reason, payment, reservation]: readonly [st
   const order = orderOf(from, 'Cancelled', reason);
   const none = { outbox: [], inbox: [], shipments: [], parcels: [] };
   const amountKopiykas = payment === 'declined' ? ABOVE_LIMIT : order.totalKopiykas;
+  const changedAt = order.createdAt + 1_000;
   const effects = payment === 'refunded' ? (['charge', 'refund'] as const) : [];
   return {
     ...none,
     orderId: from.orderId,
     order,
-    payments: payment === '' ? [] : [{ state: payment, amountKopiykas, currency: 'UAH' }],
-    effects: effects.map((kind) => ({ kind, amountKopiykas, currency: 'UAH' })),
-    reservations: reservation === '' ? [] : [{ state: reservation, lines: from.lines }],
+    payments: payment === '' ? [] : [{ state: payment, amountKopiykas, currency: 'UAH', changedAt }],
+    effects: effects.map((kind) => ({ kind, amountKopiykas, currency: 'UAH', changedAt })),
+    reservations: reservation === '' ? [] : [{ state: reservation, lines: from.lines, changedAt }],
   };
 }
 
@@ -124,7 +126,7 @@ function withSecondVersion(facts: OrderFacts): OrderFacts {
   return {
     ...facts,
     outbox: [...facts.outbox, ...second],
-    inbox: [...facts.inbox, ...second.map(({ messageId, type }) => ({ messageId, type }))],
+    inbox: [...facts.inbox, ...second.map(({ messageId, type }) => ({ messageId, type, changedAt: NOW }))],
   };
 }
 
@@ -213,7 +215,7 @@ const changesOfConfirmed: readonly Change[] = [
   ],
   ['a second parcel, the shipment written once', (f) => ({ ...f, parcels: [...f.parcels, ...f.parcels] }), 'I7'],
   ['a shipment without a parcel', (f) => ({ ...f, parcels: [] }), 'I7'],
-  ['a parcel of other lines than the shipment', (f) => ({ ...f, parcels: [{ lines: [] }] }), 'I7'],
+  ['a parcel of other lines than the shipment', (f) => ({ ...f, parcels: [{ lines: [], changedAt: NOW }] }), 'I7'],
   ['a message twice', (f) => ({ ...f, inbox: [...f.inbox, ...f.inbox] }), 'I8'],
   ['no message', (f) => ({ ...f, inbox: [] }), 'I8'],
 ];
@@ -267,41 +269,57 @@ const changesOfCancelled: readonly Change[] = [
   ['a state that there is not', changeOrder({ state: 'Canceled' }), 'I1'],
   [
     'another state of its payment',
-    (f) => ({ ...f, payments: [{ state: 'Refunded', amountKopiykas: 1, currency: 'UAH' }] }),
+    (f) => ({ ...f, payments: [{ state: 'Refunded', amountKopiykas: 1, currency: 'UAH', changedAt: NOW }] }),
     'I4',
   ],
-  ['another state of its reservation', (f) => ({ ...f, reservations: [{ state: 'Released', lines: [] }] }), 'I5'],
+  [
+    'another state of its reservation',
+    (f) => ({ ...f, reservations: [{ state: 'Released', lines: [], changedAt: NOW }] }),
+    'I5',
+  ],
   [
     'declined within the limit',
     (f) => ({
       ...f,
       order: { ...(f.order as OrderFact), reason: 'payment declined' },
-      payments: [{ state: 'declined', amountKopiykas: 5_000_000, currency: 'UAH' }],
+      payments: [{ state: 'declined', amountKopiykas: 5_000_000, currency: 'UAH', changedAt: NOW }],
       effects: [],
     }),
     'I4',
   ],
-  ['charged', (f) => ({ ...f, payments: [{ state: 'accepted', amountKopiykas: 1, currency: 'UAH' }] }), 'I4'],
+  [
+    'charged',
+    (f) => ({ ...f, payments: [{ state: 'accepted', amountKopiykas: 1, currency: 'UAH', changedAt: NOW }] }),
+    'I4',
+  ],
   [
     'a charge that no payment says',
     (f) => ({
       ...f,
       payments: [],
-      effects: [{ kind: 'charge', amountKopiykas: 1, currency: 'UAH' }],
+      effects: [{ kind: 'charge', amountKopiykas: 1, currency: 'UAH', changedAt: NOW }],
       order: { ...(f.order as OrderFact), reason: 'payment unavailable' },
     }),
     'I4',
   ],
-  ['a parcel', (f) => ({ ...f, parcels: [{ lines: f.order?.lines ?? [] }] }), 'I7'],
-  ['an open charge', (f) => ({ ...f, payments: [{ state: 'attempted', amountKopiykas: 1, currency: 'UAH' }] }), 'I4'],
+  ['a parcel', (f) => ({ ...f, parcels: [{ lines: f.order?.lines ?? [], changedAt: NOW }] }), 'I7'],
+  [
+    'an open charge',
+    (f) => ({ ...f, payments: [{ state: 'attempted', amountKopiykas: 1, currency: 'UAH', changedAt: NOW }] }),
+    'I4',
+  ],
   [
     'units kept',
-    (f) => ({ ...f, reservations: [{ state: 'reserved', lines: [{ productId: 1, quantity: 1 }] }] }),
+    (f) => ({ ...f, reservations: [{ state: 'reserved', lines: [{ productId: 1, quantity: 1 }], changedAt: NOW }] }),
     'I5',
   ],
   [
     'shipped',
-    (f) => ({ ...f, shipments: [{ shipmentId: 's', lines: [] }], inbox: [{ messageId: 'm', type: 't' }] }),
+    (f) => ({
+      ...f,
+      shipments: [{ shipmentId: 's', lines: [], changedAt: NOW }],
+      inbox: [{ messageId: 'm', type: 't', changedAt: NOW }],
+    }),
     'I7',
   ],
 ];

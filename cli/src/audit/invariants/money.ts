@@ -18,6 +18,7 @@ export const moneyMatches: OrderInvariant = {
   id: 'I4',
   title: 'money charged equals orders confirmed',
   needs: ['orders', 'payments'],
+  compares: ['payments', 'effects'],
   start() {
     const tally = { confirmed: 0, owedKopiykas: 0, charges: 0, chargedKopiykas: 0, effects: 0 };
     return {

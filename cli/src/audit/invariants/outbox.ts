@@ -1,14 +1,12 @@
 import { EVENT_SOURCE, ORDER_CONFIRMED, ORDER_CONFIRMED_V2 } from '@shop/kit/event-schemas.ts';
 import { describeLines, type EventFact, type OrderFact, type OutboxFact } from '../facts.ts';
+import { HORIZON_MS } from '../horizon.ts';
 import { type Clock, count, type Finding, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
 
 /** Polling interval, a batch under load and the broker's confirm: an event that waits longer is stuck. In ms. */
 export const PUBLISH_LIMIT_MS = 15_000;
 
 const VERSIONS: ReadonlySet<string> = new Set([ORDER_CONFIRMED, ORDER_CONFIRMED_V2]);
-
-/** Published events are kept for a year at least, and so is the memory of processed messages. In ms. */
-export const KEPT_MS = 365 * 24 * 3_600_000;
 
 /**
  * I6: one `order.confirmed` per Confirmed order; it and the other versions that the order has say what the order says, in the
@@ -48,8 +46,9 @@ function judge({ order, orderId, outbox, clock }: Case): Finding {
   const repeated = outbox.find(({ type }, index) => outbox.findIndex((other) => other.type === type) !== index);
   if (repeated !== undefined) return violated('duplicated', `${repeated.type} more than once`);
   if (!outbox.some(({ type }) => type === ORDER_CONFIRMED)) {
-    const isPurged = clock.at - (order.decidedAt ?? order.createdAt) > KEPT_MS;
-    return isPurged ? NOTHING : violated('lost', `no ${ORDER_CONFIRMED} in the outbox`);
+    // An event is published, and so its time begins, after the decision by the same clock.
+    const mayBeDeleted = clock.at - (order.decidedAt ?? order.createdAt) > HORIZON_MS;
+    return mayBeDeleted ? NOTHING : violated('lost', `no ${ORDER_CONFIRMED} in the outbox`);
   }
   const findings = outbox.map((event) => judgeEvent({ order, orderId, event, clock }));
   return {

@@ -13,6 +13,7 @@ export function pricesAreOfCatalog(prices: readonly PriceFact[]): OrderInvariant
     id: 'I15',
     title: "orders have the catalog's prices",
     needs: ['orders', 'catalog'],
+    compares: [],
     start() {
       const tally = { orders: 0, lines: 0 };
       return {

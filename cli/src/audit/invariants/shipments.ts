@@ -12,6 +12,7 @@ export const shipmentsMatch: OrderInvariant = {
   id: 'I7',
   title: 'one shipment per confirmed order',
   needs: ['orders', 'shipping'],
+  compares: ['shipments', 'parcels'],
   start(clock) {
     const tally = { confirmed: 0, shipments: 0, parcels: 0 };
     return {

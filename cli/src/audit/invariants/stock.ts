@@ -8,6 +8,7 @@ export const stockMatches: OrderInvariant = {
   id: 'I5',
   title: 'stock taken equals units confirmed',
   needs: ['orders', 'stock'],
+  compares: ['reservations'],
   start() {
     const tally = { confirmedUnits: 0, reservedUnits: 0, reservations: 0 };
     return {
