@@ -11,7 +11,14 @@ import { parseIdPrefix } from './id-prefix.ts';
 import { countOpenSagas } from './open-sagas.ts';
 import { readStory } from './order-story.ts';
 import { findOrderId, listEndedSagas, listOpenSagas, listOrders, readCustomer } from './orders-table.ts';
-import { countPendingRows, findRows, listPendingRows, listPublishedRows, unpublishRows } from './outbox-table.ts';
+import {
+  countPendingRows,
+  findRows,
+  isTooOld,
+  listPendingRows,
+  listPublishedRows,
+  unpublishRows,
+} from './outbox-table.ts';
 import { stuckReasons } from './stuck.ts';
 
 /*
@@ -27,13 +34,15 @@ const OWNER = 'a2f1b3c4-0000-4000-8000-000000000001';
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 
 const used: readonly DatabaseName[] = ['catalog', 'orders', 'stock', 'payments', 'shipping'];
+let made: Record<DatabaseName, TestDatabase>;
 let urls: Record<DatabaseName, string>;
 let databases: ShopDatabases;
 
 beforeAll(async () => {
-  const made = await Promise.all(used.map(async (name) => [name, await createDatabase(name)] as const));
-  await Promise.all(made.map(([name, database]) => insertRows(database, rows[name] ?? '')));
-  urls = Object.fromEntries(made.map(([name, { operatorUrl }]) => [name, operatorUrl])) as typeof urls;
+  const created = await Promise.all(used.map(async (name) => [name, await createDatabase(name)] as const));
+  await Promise.all(created.map(([name, database]) => insertRows(database, rows[name] ?? '')));
+  made = Object.fromEntries(created) as typeof made;
+  urls = Object.fromEntries(created.map(([name, { operatorUrl }]) => [name, operatorUrl])) as typeof urls;
   databases = openShopDatabases(urls);
 }, START_TIMEOUT_MS);
 
@@ -172,6 +181,12 @@ describe('the operator', () => {
     expect(await unpublishRows(databases, [OUTBOX_ID])).toEqual([]);
     expect(await countPendingRows(databases)).toBe(1);
     expect(await listPendingRows(databases, 10)).toMatchObject([{ id: OUTBOX_ID, publishedAt: null }]);
+  });
+
+  it('does not publish an event of more than a year ago again: its shipment may be deleted', async () => {
+    await insertRows(made.orders, `UPDATE outbox SET published_at = now(), created_at = now() - interval '366 days'`);
+    expect((await findRows(databases, parseIdPrefix('b1c2d3', 'outbox'))).map(isTooOld)).toEqual([true]);
+    expect(await unpublishRows(databases, [OUTBOX_ID])).toEqual([]);
   });
 
   it('may change nothing else', async () => {

@@ -1,3 +1,4 @@
+import { EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import type { ShopDatabases } from './databases.ts';
 import type { IdRange } from './id-prefix.ts';
 
@@ -74,12 +75,21 @@ export async function findRows(databases: ShopDatabases, range: IdRange): Promis
   return rows.map(toRow);
 }
 
-/** Marks published rows as not published, so that the relay publishes them again; returns the ids it changed. */
+/** Beyond it shipping may have deleted the shipment, and would ship again (decision 0050). */
+const REDRIVE_MS = EVENT_KEEP_DAYS * 24 * 3_600_000;
+
+/** True when the event may not be published again. */
+export function isTooOld({ createdAt, readAt }: OutboxRow): boolean {
+  return readAt.getTime() - createdAt.getTime() > REDRIVE_MS;
+}
+
+/** Marks published rows as not published, so that the relay publishes them again; returns the ids it changed, of none that is too old. */
 export async function unpublishRows(databases: ShopDatabases, ids: readonly string[]): Promise<string[]> {
   const rows = await databases.query<{ id: string }>(
     'orders',
-    'UPDATE outbox SET published_at = NULL WHERE id = ANY ($1::uuid[]) AND published_at IS NOT NULL RETURNING id',
-    [ids],
+    `UPDATE outbox SET published_at = NULL
+     WHERE id = ANY ($1::uuid[]) AND published_at IS NOT NULL AND created_at >= now() - $2 * interval '1 day' RETURNING id`,
+    [ids, EVENT_KEEP_DAYS],
   );
   return rows.map(({ id }) => id);
 }

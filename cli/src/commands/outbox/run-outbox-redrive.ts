@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import type { CommandDeps } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
@@ -8,7 +9,7 @@ import { type ShopDatabases, withShopDatabases } from '../../shop/databases.ts';
 import { type MovedLetter, openDeadLetters } from '../../shop/dead-letters.ts';
 import { parseIdPrefix, theOnly } from '../../shop/id-prefix.ts';
 import { findOrderId } from '../../shop/orders-table.ts';
-import { findRows, listRowsOfOrder, type OutboxRow, unpublishRows } from '../../shop/outbox-table.ts';
+import { findRows, isTooOld, listRowsOfOrder, type OutboxRow, unpublishRows } from '../../shop/outbox-table.ts';
 import { shortId } from '../../shop/times.ts';
 import type { OutboxRedriveOptions } from './command.ts';
 
@@ -63,7 +64,9 @@ async function rowsOfOrder(databases: ShopDatabases, range: ReturnType<typeof pa
   });
 }
 
-type RowOutcome = 'already waiting' | 'would be published again' | 'is published again';
+type RowOutcome = 'already waiting' | 'would be published again' | 'is published again' | typeof TOO_OLD;
+
+const TOO_OLD = `is older than ${EVENT_KEEP_DAYS} days and is not published again`;
 
 async function redriveRows(
   databases: ShopDatabases,
@@ -90,10 +93,11 @@ async function redriveRows(
 }
 
 /** A row that was not changed although it was published has been redriven by someone else in the meantime. */
-function outcomeOf({ id, publishedAt }: OutboxRow, dryRun: boolean, changed: ReadonlySet<string>): RowOutcome {
-  if (publishedAt === null) return 'already waiting';
+function outcomeOf(row: OutboxRow, dryRun: boolean, changed: ReadonlySet<string>): RowOutcome {
+  if (row.publishedAt === null) return 'already waiting';
+  if (isTooOld(row)) return TOO_OLD;
   if (dryRun) return 'would be published again';
-  return changed.has(id) ? 'is published again' : 'already waiting';
+  return changed.has(row.id) ? 'is published again' : 'already waiting';
 }
 
 async function redriveDeadLetters(
