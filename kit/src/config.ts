@@ -12,6 +12,9 @@ const SECRET = /URL$|PASSWORD|SECRET|TOKEN/;
 export const port = () => Type.Integer({ minimum: 1, maximum: 65_535 });
 export const milliseconds = (defaultMs: number, maximum = 600_000) =>
   Type.Integer({ minimum: 1, maximum, default: defaultMs });
+/** For how long rows are kept (keep-days.ts). */
+export const keepDays = (minimum: number, defaultDays = minimum) =>
+  Type.Integer({ minimum, maximum: 36_500, default: defaultDays });
 export const url = (scheme: string) => Type.String({ pattern: `^${scheme}://.+` });
 
 /**

@@ -22,6 +22,12 @@ export interface RetentionOptions {
 }
 
 /**
+ * What a repository is asked to delete, in one statement. `DELETE ... WHERE id = ANY (ARRAY(SELECT ... LIMIT $2))`: of `IN (SELECT ...)` with a
+ * parameter as its limit PostgreSQL expects a tenth of the table, and reads all of it.
+ */
+export type PurgeLimits = Parameters<RetentionOptions['purge']>[0];
+
+/**
  * Deletes old rows of a table for as long as the service runs: within a minute of its start and then every hour, in batches,
  * untraced. A failure is logged, and the next hour tries again. Disposal waits for the batch in work.
  */

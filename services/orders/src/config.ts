@@ -1,12 +1,15 @@
 import {
+  ConfigError,
   commonVariables,
   databaseVariables,
   faultVariables,
+  keepDays,
   parseEnvironment,
   parseList,
   url,
 } from '@shop/kit/config.ts';
 import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
+import { BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { parseSeededBugs, type SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { Type } from 'typebox';
@@ -18,8 +21,10 @@ const schema = Type.Object({
   CATALOG_URLS: url('https?'),
   PAYMENTS_URLS: url('https?'),
   STOCK_ADDRESSES: Type.String({ pattern: '^[^:,\\s]+:\\d+(,[^:,\\s]+:\\d+)*$' }),
-  /** How long a published event is kept, in days. The audit and `outbox redrive` look back for a year. */
-  OUTBOX_KEEP_DAYS: Type.Integer({ minimum: 365, maximum: 36_500, default: 365 }),
+  /** How long a published event is kept, in days. */
+  OUTBOX_KEEP_DAYS: keepDays(EVENT_KEEP_DAYS),
+  /** How long an order is kept after its saga has ended, in days, and with it its Idempotency-Key. */
+  ORDERS_KEEP_DAYS: keepDays(BOOKS_KEEP_DAYS),
   ...faultVariables,
   /** File of feature flags, read again when it changes; without it all are off. */
   FLAGS_FILE: Type.Optional(Type.String({ minLength: 1 })),
@@ -33,7 +38,7 @@ export interface OrdersConfig {
   readonly exitWithParent: boolean;
   readonly database: { readonly url: string; readonly poolSize: number };
   readonly brokerUrl: string;
-  readonly outboxKeepDays: number;
+  readonly keepDays: { readonly outbox: number; readonly orders: number };
   readonly catalog: { readonly origins: readonly string[]; readonly limits: EdgeLimits };
   readonly payments: { readonly origins: readonly string[]; readonly limits: EdgeLimits };
   readonly stock: { readonly addresses: readonly string[]; readonly limits: EdgeLimits };
@@ -45,6 +50,12 @@ export interface OrdersConfig {
 /** Throws ConfigError naming every wrong variable. */
 export function loadConfig(env: NodeJS.ProcessEnv): OrdersConfig {
   const values = parseEnvironment(schema, env);
+  if (values.ORDERS_KEEP_DAYS < values.OUTBOX_KEEP_DAYS) {
+    throw new ConfigError(
+      'configuration: ORDERS_KEEP_DAYS must not be below OUTBOX_KEEP_DAYS, an order is kept for as long as its events; ' +
+        `got ${values.ORDERS_KEEP_DAYS} and ${values.OUTBOX_KEEP_DAYS}`,
+    );
+  }
   return {
     instance: values.INSTANCE ?? 'orders-1',
     logLevel: values.LOG_LEVEL,
@@ -53,7 +64,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): OrdersConfig {
     exitWithParent: values.EXIT_WITH_PARENT === '1',
     database: { url: values.DATABASE_URL, poolSize: values.DATABASE_POOL_SIZE },
     brokerUrl: values.BROKER_URL,
-    outboxKeepDays: values.OUTBOX_KEEP_DAYS,
+    keepDays: { outbox: values.OUTBOX_KEEP_DAYS, orders: values.ORDERS_KEEP_DAYS },
     catalog: { origins: parseList(values.CATALOG_URLS), limits: loadEdge('orders-catalog', env) },
     payments: { origins: parseList(values.PAYMENTS_URLS), limits: loadEdge('orders-payments', env) },
     stock: { addresses: parseList(values.STOCK_ADDRESSES), limits: loadEdge('orders-stock', env) },

@@ -14,6 +14,7 @@ import { purgePublished } from './outbox.ts';
 import { openOwnership } from './ownership.ts';
 import { createPayments } from './payments-client.ts';
 import { openPublisher } from './publisher.ts';
+import { purgeOrders } from './repository.ts';
 import { createSeededBugs } from './seeded-bugs/seeded-bugs.ts';
 import { createStock, createStockReplica } from './stock-client.ts';
 
@@ -29,8 +30,14 @@ await runService('orders', process.env, async () => {
   await using ownership = openOwnership({ url: config.database.url, instance, logger });
   await using _outboxRetention = startRetention({
     table: 'outbox',
-    keepDays: config.outboxKeepDays,
+    keepDays: config.keepDays.outbox,
     purge: (limits) => purgePublished(database, limits),
+    logger,
+  });
+  await using _ordersRetention = startRetention({
+    table: 'orders',
+    keepDays: config.keepDays.orders,
+    purge: (limits) => purgeOrders(database, limits),
     logger,
   });
   await using publisher = await openPublisher({

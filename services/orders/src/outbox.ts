@@ -1,5 +1,6 @@
 import type { Context } from '@opentelemetry/api';
 import { type Queryable, sql } from '@shop/kit/database.ts';
+import type { PurgeLimits } from '@shop/kit/retention.ts';
 
 export interface OutboxRow {
   readonly id: string;
@@ -31,9 +32,9 @@ const mark = sql(
 const count = sql('SELECT outbox: pending', 'SELECT count(*)::int AS count FROM outbox WHERE published_at IS NULL');
 const purge = sql(
   'DELETE outbox: purge',
-  `DELETE FROM outbox WHERE id IN (
+  `DELETE FROM outbox WHERE id = ANY (ARRAY(
      SELECT id FROM outbox WHERE published_at < now() - $1 * interval '1 day' ORDER BY published_at LIMIT $2
-     FOR UPDATE SKIP LOCKED)`,
+     FOR UPDATE SKIP LOCKED))`,
 );
 
 export async function claimUnpublished(transaction: Queryable, limit: number): Promise<readonly OutboxRow[]> {
@@ -62,7 +63,7 @@ export async function countPending(database: Queryable): Promise<number> {
 }
 
 /** Deletes at most `limit` rows published more than `days` ago; returns how many. */
-export async function purgePublished(database: Queryable, options: { days: number; limit: number }): Promise<number> {
+export async function purgePublished(database: Queryable, options: PurgeLimits): Promise<number> {
   const result = await database.query(purge, [options.days, options.limit]);
   return result.count;
 }

@@ -1,5 +1,6 @@
 import { type Queryable, sql } from '@shop/kit/database.ts';
 import { databaseLimits } from '@shop/kit/edges.ts';
+import type { PurgeLimits } from '@shop/kit/retention.ts';
 import type { ConfirmationEvent } from './events.ts';
 import { isEnded, type OrderLine, type OrderStatus, type Saga, type SagaState, statusOf } from './saga/saga.ts';
 
@@ -138,6 +139,19 @@ const countWaiting = sql(
   `SELECT count(*)::int AS count FROM orders WHERE open AND state = 'Compensating'`,
 );
 
+/**
+ * The last change of an ended order is its end. No index has its time, so that changes stay heap-only; an order ended after it was
+ * created, and that time has one. An order whose event may still be published, or published again, stays.
+ */
+const deleteOrders = sql(
+  'DELETE orders: purge',
+  `DELETE FROM orders WHERE id = ANY (ARRAY(
+     SELECT id FROM orders o
+     WHERE created_at < now() - $1 * interval '1 day' AND updated_at < now() - $1 * interval '1 day' AND NOT open
+       AND NOT EXISTS (SELECT FROM outbox WHERE outbox.order_id = o.id)
+     ORDER BY created_at LIMIT $2 FOR UPDATE OF o SKIP LOCKED))`,
+);
+
 /** A save's outcome when its answer was lost: the row says whether it was ours. */
 export interface VersionRow {
   readonly version: number;
@@ -251,6 +265,11 @@ export async function adoptIdleSagas(
 export async function countCompensating(database: Queryable): Promise<number> {
   const { rows } = await database.query<{ count: number }>(countWaiting, []);
   return rows[0]?.count ?? 0;
+}
+
+/** Deletes at most `limit` orders that ended more than `days` ago; returns how many. */
+export async function purgeOrders(database: Queryable, { days, limit }: PurgeLimits): Promise<number> {
+  return (await database.query(deleteOrders, [days, limit])).count;
 }
 
 function toOrder(row: OrderRow): OrderRecord {

@@ -4,11 +4,12 @@ import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { startRetention } from '@shop/kit/retention.ts';
 import { parseSeededBugs, warnOfSeededBugs } from '@shop/kit/seeded-bugs.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createPayments } from './payments.ts';
-import { createPaymentStore } from './repository.ts';
+import { createPaymentStore, purgePayments } from './repository.ts';
 import { chargingAgain } from './seeded-bugs/charged-twice.ts';
 import { chargingEveryTime } from './seeded-bugs/no-idempotency-key.ts';
 
@@ -20,6 +21,12 @@ await runService('payments', process.env, async () => {
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: instance,
+    logger,
+  });
+  await using _paymentsRetention = startRetention({
+    table: 'payments',
+    keepDays: config.PAYMENTS_KEEP_DAYS,
+    purge: (limits) => purgePayments(database, limits),
     logger,
   });
   const seededBugs = parseSeededBugs('payments', config);

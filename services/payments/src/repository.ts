@@ -1,4 +1,5 @@
 import { type Queryable, sql } from '@shop/kit/database.ts';
+import type { PurgeLimits } from '@shop/kit/retention.ts';
 import type { Charge, ChargeDecision, Payment, PaymentState } from './payment.ts';
 
 /** `bigint` arrives as text; amounts are below 2^53, which the door checks. */
@@ -62,6 +63,15 @@ const selectByChargeKey = sql(
   'SELECT order_id, state, charge_key, amount_kopiykas, currency FROM payments WHERE charge_key = $1',
 );
 
+/** An open attempt has not ended: it stays. What was charged and refunded is in `payment_effects`, which stays too. */
+const deletePayments = sql(
+  'DELETE payments: purge',
+  `DELETE FROM payments WHERE order_id = ANY (ARRAY(
+     SELECT order_id FROM payments
+     WHERE created_at < now() - $1 * interval '1 day' AND updated_at < now() - $1 * interval '1 day' AND state <> 'attempted'
+     ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))`,
+);
+
 /** The idempotency key belongs to another order. */
 export const KEY_REUSED = 'key reused';
 
@@ -112,6 +122,11 @@ export function createPaymentStore(database: Queryable): PaymentStore {
     findByOrder: (orderId) => one(selectByOrder, [orderId]),
     findByChargeKey: (chargeKey) => one(selectByChargeKey, [chargeKey]),
   };
+}
+
+/** Deletes at most `limit` payments that ended more than `days` ago; returns how many. */
+export async function purgePayments(database: Queryable, { days, limit }: PurgeLimits): Promise<number> {
+  return (await database.query(deletePayments, [days, limit])).count;
 }
 
 function toPayment(row: PaymentRow): Payment {

@@ -1,4 +1,12 @@
-import { commonVariables, databaseVariables, faultVariables, parseEnvironment, url } from '@shop/kit/config.ts';
+import {
+  commonVariables,
+  databaseVariables,
+  faultVariables,
+  keepDays,
+  parseEnvironment,
+  url,
+} from '@shop/kit/config.ts';
+import { BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
 
@@ -12,7 +20,9 @@ const variables = Type.Object({
    * How long a message that was processed is known, in days. Longer than its event is kept to be published again: a
    * message that is forgotten would have its effect a second time.
    */
-  INBOX_KEEP_DAYS: Type.Integer({ minimum: 366, maximum: 36_500, default: 400 }),
+  INBOX_KEEP_DAYS: keepDays(EVENT_KEEP_DAYS + 1, 400),
+  /** How long a shipment is kept, in days; its parcel stays. */
+  SHIPMENTS_KEEP_DAYS: keepDays(BOOKS_KEEP_DAYS),
   ...faultVariables,
 });
 

@@ -11,7 +11,7 @@ import { loadConfig } from './config.ts';
 import { openConsumer } from './consumer.ts';
 import { backOffs } from './delivery.ts';
 import { createMessageCounter } from './metrics.ts';
-import { createShipments, purgeInbox } from './repository.ts';
+import { createShipments, purgeInbox, purgeShipments } from './repository.ts';
 import { withoutInbox } from './seeded-bugs/no-inbox.ts';
 
 await runService('shipping', process.env, async () => {
@@ -30,6 +30,12 @@ await runService('shipping', process.env, async () => {
     table: 'inbox',
     keepDays: config.INBOX_KEEP_DAYS,
     purge: (limits) => purgeInbox(database, limits),
+    logger,
+  });
+  await using _shipmentsRetention = startRetention({
+    table: 'Shipments',
+    keepDays: config.SHIPMENTS_KEEP_DAYS,
+    purge: (limits) => purgeShipments(database, limits),
     logger,
   });
   const seededBugs = parseSeededBugs('shipping', config);

@@ -1,6 +1,7 @@
 import { type Database, type Queryable, sql } from '@shop/kit/database.ts';
 import type { ReadOrderConfirmed } from '@shop/kit/events.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
+import type { PurgeLimits } from '@shop/kit/retention.ts';
 import type { Shipment } from './shipment.ts';
 
 const insertInbox = sql(
@@ -25,16 +26,27 @@ const selectShipment = sql(
 
 const deleteInbox = sql(
   'DELETE inbox: purge',
-  `DELETE FROM inbox WHERE message_id IN (
-     SELECT message_id FROM inbox WHERE received_at < now() - $1 * interval '1 day' LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+  `DELETE FROM inbox WHERE message_id = ANY (ARRAY(
+     SELECT message_id FROM inbox WHERE received_at < now() - $1 * interval '1 day'
+     ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED))`,
+);
+
+/** No event is published any more that could ask for the shipment again. */
+const deleteShipments = sql(
+  'DELETE Shipments: purge',
+  `DELETE FROM "Shipments" WHERE "Id" = ANY (ARRAY(
+     SELECT "Id" FROM "Shipments" WHERE "CreatedAt" < now() - $1 * interval '1 day'
+     ORDER BY "CreatedAt" LIMIT $2 FOR UPDATE SKIP LOCKED))`,
 );
 
 /** Deletes at most `limit` messages that were processed more than `days` ago; returns how many. */
-export async function purgeInbox(
-  database: Queryable,
-  { days, limit }: { days: number; limit: number },
-): Promise<number> {
+export async function purgeInbox(database: Queryable, { days, limit }: PurgeLimits): Promise<number> {
   return (await database.query(deleteInbox, [days, limit])).count;
+}
+
+/** Deletes at most `limit` shipments made more than `days` ago, and never a parcel; returns how many. */
+export async function purgeShipments(database: Queryable, { days, limit }: PurgeLimits): Promise<number> {
+  return (await database.query(deleteShipments, [days, limit])).count;
 }
 
 export interface Shipments {

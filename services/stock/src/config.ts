@@ -1,4 +1,12 @@
-import { commonVariables, databaseVariables, faultVariables, parseEnvironment, port } from '@shop/kit/config.ts';
+import {
+  commonVariables,
+  databaseVariables,
+  faultVariables,
+  keepDays,
+  parseEnvironment,
+  port,
+} from '@shop/kit/config.ts';
+import { BOOKS_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
 
@@ -7,6 +15,8 @@ const variables = Type.Object({
   ...databaseVariables(poolSizes.stock),
   /** HTTP door for health beside the gRPC one on PORT. */
   HEALTH_PORT: port(),
+  /** How long a reservation is kept after its last change, in days. */
+  RESERVATIONS_KEEP_DAYS: keepDays(BOOKS_KEEP_DAYS),
   ...faultVariables,
 });
 

@@ -3,9 +3,11 @@ import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { startRetention } from '@shop/kit/retention.ts';
 import { parseSeededBugs, warnOfSeededBugs } from '@shop/kit/seeded-bugs.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
+import { purgeReservations } from './repository.ts';
 import { forgettingEarlyReleases } from './seeded-bugs/release-before-reserve-forgotten.ts';
 import { createStock } from './stock.ts';
 
@@ -20,6 +22,12 @@ await runService('stock', process.env, async () => {
     applicationName: instance,
     logger,
     committed: () => failpoint('transaction-committed:unacknowledged'),
+  });
+  await using _reservationsRetention = startRetention({
+    table: 'reservations',
+    keepDays: config.RESERVATIONS_KEEP_DAYS,
+    purge: (limits) => purgeReservations(database, limits),
+    logger,
   });
   const seededBugs = parseSeededBugs('stock', config);
   warnOfSeededBugs(seededBugs, logger);

@@ -1,4 +1,5 @@
 import { type Queryable, sql } from '@shop/kit/database.ts';
+import type { PurgeLimits } from '@shop/kit/retention.ts';
 import type { Line, Reservation, ReservationState } from './reservation.ts';
 
 const insertReservation = sql(
@@ -73,6 +74,35 @@ const returnUnits = sql(
    WHERE inventory.product_id = locked.product_id`,
 );
 
+/**
+ * Units that a deleted reservation held were sold: they leave `initial_on_hand` in the same statement, so that what was there at first
+ * is on hand or reserved at every moment. Products are locked in the order in which reservations lock them.
+ */
+const deleteReservations = sql(
+  'DELETE reservations: purge',
+  `WITH deleted AS (
+     DELETE FROM reservations WHERE order_id = ANY (ARRAY(
+       SELECT order_id FROM reservations
+       WHERE created_at < now() - $1 * interval '1 day' AND coalesce(released_at < now() - $1 * interval '1 day', true)
+       ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+     RETURNING state, lines
+   ), sold AS (
+     SELECT "productId" AS product_id, sum(quantity) AS units
+     FROM deleted, jsonb_to_recordset(lines) AS line ("productId" integer, quantity integer)
+     WHERE state = 'reserved' GROUP BY 1
+   ), locked AS (
+     SELECT inventory.product_id, sold.units
+     FROM inventory JOIN sold USING (product_id)
+     ORDER BY inventory.product_id
+     FOR UPDATE OF inventory
+   ), written_off AS (
+     UPDATE inventory SET initial_on_hand = inventory.initial_on_hand - locked.units
+     FROM locked
+     WHERE inventory.product_id = locked.product_id
+   )
+   SELECT count(*)::int AS count FROM deleted`,
+);
+
 /** False when the order, or the key, is taken. Waits for another transaction that is about to take it. */
 export async function addReservation(
   transaction: Queryable,
@@ -115,6 +145,12 @@ export async function markReleased(
 ): Promise<readonly Line[] | undefined> {
   const { rows } = await transaction.query<{ lines: readonly Line[] }>(updateReleased, [orderId, releaseKey]);
   return rows[0]?.lines;
+}
+
+/** Deletes at most `limit` reservations and tombstones that were changed last more than `days` ago; returns how many. */
+export async function purgeReservations(database: Queryable, { days, limit }: PurgeLimits): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(deleteReservations, [days, limit]);
+  return rows[0]?.count ?? 0;
 }
 
 interface ReservationRow {
