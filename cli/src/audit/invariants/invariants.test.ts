@@ -225,13 +225,60 @@ const ofSecond = (change: (event: OutboxFact) => OutboxFact) => (f: OrderFacts) 
   outbox: f.outbox.map((event) => (event.type === 'order.confirmed.v2' ? change(event) : event)),
 });
 
-it('ask for no event and no message of an order that was decided more than a year ago: both are deleted', async () => {
-  const yearAgo = NOW - 366 * 24 * HOUR;
-  const orders = fc.sample(base, { numRuns: 20, seed: 1 });
-  const forgotten = (createdAt: number) =>
-    orders.map((one) => ({ ...confirmedFacts({ ...one, createdAt }), outbox: [], inbox: [] }));
-  expect(violated(await judge(forgotten(yearAgo)))).toEqual([]);
-  expect(violated(await judge(forgotten(NOW - HOUR)))).toEqual(['I6', 'I8']);
+describe('what is older than the horizon', () => {
+  const DAY = 24 * HOUR;
+  const PARTS = ['payments', 'effects', 'reservations', 'outbox', 'inbox', 'shipments', 'parcels'] as const;
+  const aged = (facts: OrderFacts, createdAt: number): OrderFacts => {
+    const old = <Fact extends object>(all: readonly Fact[]) => all.map((fact) => ({ ...fact, changedAt: createdAt }));
+    return {
+      ...facts,
+      order: { ...(facts.order as OrderFact), createdAt, decidedAt: createdAt },
+      payments: old(facts.payments),
+      effects: old(facts.effects),
+      reservations: old(facts.reservations),
+      inbox: old(facts.inbox),
+      shipments: old(facts.shipments),
+      parcels: old(facts.parcels),
+    };
+  };
+  const old = fc
+    .tuple(fc.oneof(confirmed, inBothVersions, cancelled), fc.integer({ min: 366, max: 4_000 }))
+    .map(([facts, days]) => aged(facts, NOW - days * DAY));
+  const without = (facts: OrderFacts, gone: readonly (typeof PARTS)[number][]): OrderFacts => ({
+    ...facts,
+    ...Object.fromEntries(gone.map((part) => [part, []])),
+  });
+
+  it('may be missing in any of the databases, the order included', async () => {
+    await fc.assert(
+      fc.asyncProperty(old, fc.subarray([...PARTS]), fc.boolean(), async (facts, gone, isGone) => {
+        const left = without(facts, gone);
+        expect(violated(await judge([isGone ? { ...left, order: undefined, outbox: [] } : left]))).toEqual([]);
+      }),
+    );
+  });
+
+  it('excuses nothing of a younger order', async () => {
+    const orders = fc.sample(confirmed, { numRuns: 20, seed: 1 });
+    const incomplete = orders.map((one) => without(aged(one, NOW - 364 * DAY), ['outbox', 'inbox', 'payments']));
+    expect(violated(await judge(incomplete))).toEqual(['I4', 'I6', 'I8']);
+  });
+
+  it('excuses nothing that is changed within the horizon, whether or not its order is still there', async () => {
+    const again = (facts: OrderFacts): OrderFacts => ({
+      ...facts,
+      payments: [],
+      reservations: [],
+      effects: [...facts.effects, { kind: 'charge', amountKopiykas: 1, currency: 'UAH', changedAt: NOW - HOUR }],
+    });
+    await fc.assert(
+      fc.asyncProperty(old, fc.boolean(), async (facts, isGone) => {
+        const changed = again(facts);
+        const seen = isGone ? { ...changed, order: undefined, outbox: [] } : changed;
+        expect(violated(await judge([seen]))).toEqual(['I4']);
+      }),
+    );
+  });
 });
 
 const saying =
