@@ -35,6 +35,14 @@ describe('the configuration of orders', () => {
     });
   });
 
+  it.each([
+    [{ ORDERS_KEEP_DAYS: '730' }, 'ORDERS_KEEP_DAYS'],
+    [{ OUTBOX_KEEP_DAYS: '364' }, 'OUTBOX_KEEP_DAYS'],
+    [{ OUTBOX_KEEP_DAYS: '800' }, 'ORDERS_KEEP_DAYS must not be below OUTBOX_KEEP_DAYS'],
+  ])('refuses to keep less than the audit looks at, and an order for less than its events: %j', (env, message) => {
+    expect(errorOf({ ...complete, ...env })).toContain(message);
+  });
+
   it('reads lists of replicas', () => {
     const { payments, stock } = loadConfig(complete);
     expect(payments.origins).toEqual(['http://127.0.0.1:8084', 'http://127.0.0.1:8085']);
