@@ -105,7 +105,7 @@ export async function main(args: readonly string[], { process: host = process } 
     connect: async (project) => (await import('./platform/connection.ts')).connectPlatform(project),
   };
   const program = createProgram(deps);
-  // The catalogue of faults would make every other command start later.
+  // The catalog of faults would make every other command start later.
   if (args.some((word) => word === 'inject' || word === 'completion')) {
     (await import('./commands/chaos/fault-options.ts')).addFaultOptions(program);
   }

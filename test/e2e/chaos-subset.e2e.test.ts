@@ -1,10 +1,10 @@
 /*
  * Goal: the experiments tagged `fast` pass, each for its own reason, on a platform that all of them share.
- * Method: a real platform and the built `shopctl`, one run per experiment. The whole catalogue is `npm run chaos:all`.
+ * Method: a real platform and the built `shopctl`, one run per experiment. The whole catalog is `npm run chaos:all`.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../cli/src/commands/chaos/run-chaos-run.ts';
-import { findExperiments } from '../../cli/src/experiments/format/catalogue.ts';
+import { findExperiments } from '../../cli/src/experiments/format/catalog.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { place } from './support/client.ts';

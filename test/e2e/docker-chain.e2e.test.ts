@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findExperiments } from '../../cli/src/experiments/format/catalogue.ts';
+import { findExperiments } from '../../cli/src/experiments/format/catalog.ts';
 import type { LoadResult } from '../../cli/src/load/result.ts';
 import { cloneRoot, openProject } from '../../cli/src/platform/project.ts';
 import type { PlatformState } from '../../cli/src/platform/state.ts';

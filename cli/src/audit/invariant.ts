@@ -24,7 +24,7 @@ export interface Violation {
 }
 
 export interface InvariantResult {
-  /** Number in the fault catalogue, `I4`. */
+  /** Number in the fault catalog, `I4`. */
   readonly id: string;
   readonly title: string;
   readonly verdict: Verdict;

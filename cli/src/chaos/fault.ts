@@ -81,7 +81,7 @@ export interface Fault<Schema extends TObject = TObject, Undo extends object = o
   verify(undo: Undo, world: World): Promise<string>;
 }
 
-/** A fault without its parameters' types, as catalogue and leases hold it: parameters were checked at the door. */
+/** A fault without its parameters' types, as catalog and leases hold it: parameters were checked at the door. */
 // biome-ignore lint/suspicious/noExplicitAny: each fault's own types meet here; see `Fault`.
 export type AnyFault = Fault<any, any>;
 

@@ -24,9 +24,9 @@ export interface LeasesOptions {
   readonly events: EventLog;
   /** Called whenever a lease has changed. */
   readonly onChange: () => void;
-  /** Default: the catalogue's. */
+  /** Default: the catalog's. */
   readonly findFault?: (name: string) => AnyFault;
-  /** Default: the catalogue's. */
+  /** Default: the catalog's. */
   readonly checkTarget?: (fault: AnyFault, target: string) => void;
 }
 

@@ -3,11 +3,11 @@ import { checkParameters, readDurations } from '../chaos/parameters.ts';
 import { parseFault, type WrittenFault } from '../chaos/written-fault.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { findExperiments } from '../experiments/format/catalogue.ts';
+import { findExperiments } from '../experiments/format/catalog.ts';
 import type { PlatformState } from '../platform/state.ts';
 
 /**
- * What `--chaos` names, each either `TARGET:FAULT[,NAME=VALUE...]` or an experiment of the catalogue, of which only the
+ * What `--chaos` names, each either `TARGET:FAULT[,NAME=VALUE...]` or an experiment of the catalog, of which only the
  * faults are taken: its orders and bounds are its own, and would not hold beside another load. Throws CliError (2).
  */
 export async function chooseFaults(words: readonly string[], root: string): Promise<readonly WrittenFault[]> {

@@ -1,7 +1,7 @@
 import type { OrderFact } from '../facts.ts';
 import { count, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
 
-/** How long a saga may take, its compensations and recovery included, in ms (source: I1 of the fault catalogue). */
+/** How long a saga may take, its compensations and recovery included, in ms (source: I1 of the fault catalog). */
 const SAGA_LIMIT_MS = 30_000;
 
 /** I1: every order ends as Confirmed or Cancelled, no saga stays open, and what a row says of its saga agrees. */

@@ -168,7 +168,7 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
     .description('run experiments, on the running platform or on one of their own, and give verdicts')
     .argument('[experiment...]', 'ids of "shopctl chaos list", or paths of files')
     .option('-t, --tag <tag>', 'experiments with this tag; may be repeated', collect)
-    .option('-a, --all', 'the whole catalogue')
+    .option('-a, --all', 'the whole catalog')
     .option('--seed <number>', "instead of the file's seed", parseCount)
     .option('--set <name=value>', 'another value for the configuration; may be repeated', collect)
     .option('--seed-bug <bug>', 'start the services with a seeded bug; may be repeated', parseSeededBugNames)
@@ -259,11 +259,11 @@ function addCatalogue(chaos: Command, deps: Parameters<Register>[1]): void {
   const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
 
   withCommonOptions(chaos.command('list'))
-    .description('experiments of the catalogue')
+    .description('experiments of the catalog')
     .option('-t, --tag <tag>', 'only those with this tag; may be repeated', collect)
     .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async (options: ChaosListOptions) => {
-      const { runChaosList } = await import('./run-catalogue.ts');
+      const { runChaosList } = await import('./run-catalog.ts');
       await runChaosList(options, deps);
     });
 
@@ -273,16 +273,16 @@ function addCatalogue(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('--set <name=value>', 'another value for its configuration; may be repeated', collect)
     .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async (name: string, options: ChaosShowOptions) => {
-      const { runChaosShow } = await import('./run-catalogue.ts');
+      const { runChaosShow } = await import('./run-catalog.ts');
       await runChaosShow(name, options, deps);
     });
 
   withCommonOptions(chaos.command('validate'))
     .description('whether experiments are valid, with every problem and where it stands')
-    .argument('[experiment...]', 'ids and paths of files (default: the whole catalogue)')
+    .argument('[experiment...]', 'ids and paths of files (default: the whole catalog)')
     .addHelpText('after', effects('none, reads only', '0, 2 (with every problem)'))
     .action(async (names: readonly string[], options: CommonOptions) => {
-      const { runChaosValidate } = await import('./run-catalogue.ts');
+      const { runChaosValidate } = await import('./run-catalog.ts');
       await runChaosValidate(names, options, deps);
     });
 }

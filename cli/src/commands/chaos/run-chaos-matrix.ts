@@ -1,5 +1,5 @@
 import type { CommandDeps } from '../../command-context.ts';
-import type { FoundExperiment } from '../../experiments/format/catalogue.ts';
+import type { FoundExperiment } from '../../experiments/format/catalog.ts';
 import { readJournal } from '../../experiments/journal.ts';
 import type { RunVerdict } from '../../experiments/journal-records.ts';
 import { findBoundary } from '../../experiments/matrix/boundaries.ts';
@@ -10,9 +10,9 @@ import { commandFor, countOf, type Repetition, renderFinding, renderMatrix } fro
 import { renderMatrixHtml, renderMatrixJunit, summaryOf, toldRow } from '../../experiments/matrix/render-files.ts';
 import { type RoundSpec, roundExperiment } from '../../experiments/matrix/round-experiment.ts';
 import { type MatrixResult, runMatrix } from '../../experiments/matrix/run-matrix.ts';
-import { paintVerdict } from '../../experiments/run/narrate.ts';
 import { endOwn, startOwn } from '../../experiments/run/own-platform.ts';
 import { refuseNotInjectable } from '../../experiments/run/preflight.ts';
+import { paintVerdict } from '../../experiments/run/progress-reporter.ts';
 import { runOne } from '../../experiments/run/run-one.ts';
 import { runningPlatform } from '../../experiments/run/running-platform.ts';
 import { exitCodeOf, worstVerdict } from '../../experiments/run/verdict.ts';

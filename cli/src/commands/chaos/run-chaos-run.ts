@@ -2,17 +2,22 @@ import { join } from 'node:path';
 import type { CommandDeps } from '../../command-context.ts';
 import { CliError, messageOf } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { type FoundExperiment, findExperiments } from '../../experiments/format/catalogue.ts';
+import { type FoundExperiment, findExperiments } from '../../experiments/format/catalog.ts';
 import { renderPlan } from '../../experiments/format/render.ts';
 import type { PlatformNeeds } from '../../experiments/format/schema.ts';
 import { parseSetting } from '../../experiments/format/substitute.ts';
 import { describeFaults } from '../../experiments/run/faults-in-effect.ts';
-import { refuseHere, tellUnavailable, type Unavailable, unavailableHere } from '../../experiments/run/host-obstacle.ts';
+import {
+  refuseHere,
+  tellUnavailable,
+  type Unavailable,
+  unavailableHere,
+} from '../../experiments/run/host-requirements.ts';
 import { mayFollow } from '../../experiments/run/may-follow.ts';
-import { narrate, paintVerdict, shorten } from '../../experiments/run/narrate.ts';
 import { needsKey } from '../../experiments/run/needs.ts';
 import { endOwn, startOwn } from '../../experiments/run/own-platform.ts';
 import { unavailableOn } from '../../experiments/run/preflight.ts';
+import { createProgressReporter, paintVerdict, shorten } from '../../experiments/run/progress-reporter.ts';
 import { addReached, describeReached, neverReached, type Reached } from '../../experiments/run/reached.ts';
 import { type FinishedRun, runOne } from '../../experiments/run/run-one.ts';
 import { runningPlatform } from '../../experiments/run/running-platform.ts';
@@ -275,7 +280,7 @@ async function runNext(
     platformProject,
     seededBugs: experiment.platform['seeded-bugs'],
     interrupted: deps.signal,
-    tell: narrate(output),
+    tell: createProgressReporter(output),
   });
   await conclude(run, batch);
   return run;

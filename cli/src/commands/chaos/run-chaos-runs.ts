@@ -1,7 +1,7 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { readJournal } from '../../experiments/journal.ts';
 import type { JournalRecord } from '../../experiments/journal-records.ts';
-import { paintVerdict } from '../../experiments/run/narrate.ts';
+import { paintVerdict } from '../../experiments/run/progress-reporter.ts';
 import { listRuns, type RunFolder } from '../../experiments/run/run-folder.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../output/units.ts';

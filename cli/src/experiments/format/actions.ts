@@ -71,7 +71,7 @@ export interface FaultProvider {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** In the file parameters stand beside `fault` and `target`; which there are is the fault catalogue's (see faults.ts). */
+/** In the file parameters stand beside `fault` and `target`; which there are is the fault catalog's (see faults.ts). */
 export const FaultProvider = Type.Unsafe<FaultProvider>(
   Type.Object(
     {

@@ -11,7 +11,7 @@ import { closed } from './values.ts';
 
 /**
  * A fault action of the file: parameters stand beside `fault` and `target`; durations among them become ms. Names and
- * parameters are those of the fault catalogue. Where it can be aimed at is checked later, with the platform's needs.
+ * parameters are those of the fault catalog. Where it can be aimed at is checked later, with the platform's needs.
  */
 export function readFault(value: unknown, path: Path, context: ReadContext): FaultProvider | undefined {
   if (!isObject(value)) {

@@ -1,11 +1,11 @@
 import type { Style } from '../../output/style.ts';
 import { formatTable } from '../../output/table.ts';
 import { writeDuration } from '../../shared/duration.ts';
-import type { FoundExperiment } from './catalogue.ts';
+import type { FoundExperiment } from './catalog.ts';
 import { describeAudit, describeEvent, describeStep } from './describe.ts';
 import type { PlatformNeeds, ResolvedExperiment, Step } from './schema.ts';
 
-/** The catalogue, grouped by the folders of the files. */
+/** The catalog, grouped by the folders of the files. */
 export function renderList(found: readonly FoundExperiment[], style: Style): string {
   const groups = Map.groupBy(found, ({ file }) => areaOf(file));
   const parts = [...groups].map(([area, entries]) => {

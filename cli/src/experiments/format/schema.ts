@@ -213,7 +213,7 @@ export const Experiment = closed(
     version: Type.Literal('shop.chaos/v1', { description: 'version of the format' }),
     id: Type.String({
       pattern: '^[A-Za-z0-9-]{1,60}$',
-      description: 'unique; in the catalogue a letter and two digits: E08',
+      description: 'unique; in the catalog a letter and two digits: E08',
     }),
     title: Type.String({ minLength: 1, maxLength: 120, description: 'one line' }),
     why: Type.String({ minLength: 1, description: 'which rule it tests, and what would go wrong without it' }),

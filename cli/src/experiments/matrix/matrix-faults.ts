@@ -9,7 +9,7 @@ export interface MatrixFault {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** Faults of the catalogue that the matrix injects, in its order. */
+/** Faults of the catalog that the matrix injects, in its order. */
 export const matrixFaults: readonly MatrixFault[] = faults.flatMap((fault) => {
   const { defaults, parameters: schema } = fault;
   return 'parameters' in defaults ? [{ fault, parameters: writeDurations(schema, defaults.parameters) }] : [];

@@ -9,7 +9,7 @@ const told = (rounds: readonly Round[]) =>
   rounds.map(({ row, boundaries: own }) => `${rowName(row)}: ${own.map(({ name }) => name).join(' ')}`);
 
 describe('the plan', () => {
-  it('has every fault of the catalogue, or says why not', () => {
+  it('has every fault of the catalog, or says why not', () => {
     const names = [...matrixFaults.map(({ fault }) => fault.name), ...excludedFaults.keys()];
     expect(names.toSorted()).toEqual(faults.map(({ name }) => name).toSorted());
     const planned = new Set(planMatrix({}, 1).rows.map(({ fault }) => fault.name));

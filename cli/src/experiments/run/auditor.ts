@@ -6,7 +6,7 @@ import type { InvariantResult } from '../../audit/invariant.ts';
 import type { AuditRules } from '../format/schema.ts';
 import type { AuditedInvariant } from '../journal-records.ts';
 import type { BookedOrder } from './order-book.ts';
-import { WHERE_IT_HOLDS, WHERE_IT_IS_VIOLATED } from './outcome.ts';
+import { EXPECTED_OK, EXPECTED_VIOLATED } from './outcome.ts';
 import { customerOf } from './providers/place-order.ts';
 import type { RunContext } from './run-context.ts';
 import type { Finding } from './verdict.ts';
@@ -143,8 +143,8 @@ function historyText(orders: readonly BookedOrder[], earlier: readonly OtherOrde
 function hold(result: InvariantResult, { accept, expect }: AuditRules): AuditedInvariant {
   const { id, verdict } = result;
   if (expect[id] !== undefined)
-    return { ...result, outcome: WHERE_IT_IS_VIOLATED[verdict], rule: 'expected to be violated' };
-  const outcome = WHERE_IT_HOLDS[verdict];
+    return { ...result, outcome: EXPECTED_VIOLATED[verdict], rule: 'expected to be violated' };
+  const outcome = EXPECTED_OK[verdict];
   const isAccepted = outcome === 'unknown' && (accept[id] ?? []).some((accepted) => accepted === verdict);
   return isAccepted ? { ...result, outcome: 'held', rule: 'accepted' } : { ...result, outcome };
 }

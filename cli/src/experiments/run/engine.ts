@@ -4,7 +4,7 @@ import type { Journal } from '../journal.ts';
 import type { Outcome, PhaseName, RunVerdict } from '../journal-records.ts';
 import type { ExecutableStep } from './execute.ts';
 import { type StepResult, unknown, worst } from './outcome.ts';
-import { type Repeated, repeatLook } from './repeat-look.ts';
+import { pollProbe, type Repeated } from './poll-probe.ts';
 import { type Finding, judge } from './verdict.ts';
 
 /*
@@ -27,7 +27,7 @@ export interface EnginePorts {
   /** Waits by itself: `execute` is not repeated within `within`. */
   waitsByItself(step: ExecutableStep): boolean;
   /** Notes a moment that later steps refer to. */
-  mark(step: string): Promise<void>;
+  captureBaseline(step: string): Promise<void>;
   /** Whether later steps refer to the end of this one. */
   isReferredTo(step: string): boolean;
   /** Joins a load; undefined when the step is none. */
@@ -257,7 +257,7 @@ class ExperimentRun {
     }
     end(came);
     this.#find(phase, step.name, came);
-    if (this.#ports.isReferredTo(step.name)) await this.#ports.mark(step.name);
+    if (this.#ports.isReferredTo(step.name)) await this.#ports.captureBaseline(step.name);
     return came;
   }
 
@@ -282,7 +282,7 @@ class ExperimentRun {
     }
     const executable = step as ExecutableStep;
     if (step.type === 'action' || waitsByItself(executable)) return { ...(await execute(executable)), attempts: 1 };
-    return repeatLook(() => execute(executable), { within: step.within, for: step.for }, clock, signal);
+    return pollProbe(() => execute(executable), { within: step.within, for: step.for }, clock, signal);
   }
 
   async #join(name: string): Promise<Repeated> {

@@ -1,9 +1,9 @@
 import { messageOf } from '../../errors.ts';
 import type { PlatformEvent } from '../../platform/events.ts';
 import type { EventCondition } from '../format/schema.ts';
+import { readHits } from './baselines.ts';
 import { gained, readFresh, silenceOf } from './counters.ts';
 import { type EventCounter, eventCounters } from './event-counters.ts';
-import { readHits } from './marks.ts';
 import { concerns } from './process-events.ts';
 import { isProxy } from './proxy-interruptions.ts';
 import type { RunContext } from './run-context.ts';
@@ -35,8 +35,8 @@ export async function countEvents(condition: EventCondition, context: RunContext
 }
 
 async function countByMetric({ metric, where }: EventCounter, context: RunContext): Promise<EventCount> {
-  const { marks, platform, clock, signal } = context;
-  const start = marks.get('start')?.counters;
+  const { baselines, platform, clock, signal } = context;
+  const start = baselines.get('start')?.counters;
   if (start === undefined) return { count: undefined, evidence: 'the counters at the start of the run are not known' };
   const reading = await readFresh(platform.telemetry, [metric], { clock, signal });
   if (reading === undefined) return { count: undefined, evidence: 'services do not report metrics' };
@@ -46,10 +46,10 @@ async function countByMetric({ metric, where }: EventCounter, context: RunContex
 }
 
 async function countOther(condition: EventCondition, context: RunContext): Promise<EventCount> {
-  const { orders, marks, clock } = context;
+  const { orders, baselines, clock } = context;
   switch (condition.event) {
     case 'failpoint': {
-      const start = marks.get('start');
+      const start = baselines.get('start');
       if (start === undefined) return { count: undefined, evidence: 'the hits at the start of the run are not known' };
       const now = readHits(context.platform);
       if (start.hits === undefined || now === undefined) {

@@ -1,23 +1,23 @@
 import { messageOf } from '../../errors.ts';
 import type { Probe, Step } from '../format/schema.ts';
 import { type StepResult, unknown } from './outcome.ts';
-import { lookAtLedger } from './providers/audit.ts';
-import { lookForEvent } from './providers/event.ts';
+import { probeAudit } from './providers/audit.ts';
+import { probeEvent } from './providers/event.ts';
 import { injectFault } from './providers/fault.ts';
 import { heal } from './providers/heal.ts';
-import { lookAtHistory } from './providers/history.ts';
-import { lookAtHttp } from './providers/http.ts';
+import { probeHistory } from './providers/history.ts';
+import { probeHttp } from './providers/http.ts';
 import { startLoad, stopLoad } from './providers/load.ts';
-import { lookAtLog } from './providers/log.ts';
-import { lookAtMetric } from './providers/metric.ts';
+import { probeLog } from './providers/log.ts';
+import { probeMetric } from './providers/metric.ts';
 import { placeOrders } from './providers/orders.ts';
-import { lookAtProcess } from './providers/process.ts';
+import { probeProcess } from './providers/process.ts';
 import { type PublishStep, publishMessages } from './providers/publish.ts';
-import { lookAtQueue } from './providers/queue.ts';
-import { lookAtReadiness } from './providers/ready.ts';
+import { probeQueue } from './providers/queue.ts';
+import { probeReadiness } from './providers/ready.ts';
 import { actOnService } from './providers/service.ts';
-import { lookAtSql } from './providers/sql.ts';
-import { lookAtTraces } from './providers/trace.ts';
+import { probeSql } from './providers/sql.ts';
+import { probeTraces } from './providers/trace.ts';
 import type { RunContext } from './run-context.ts';
 
 /** A step that its provider runs; holds and joins are the engine's. */
@@ -64,27 +64,27 @@ function look(step: Probe, context: RunContext): Promise<StepResult> {
       return placeOrders(name, provider, tolerance, context);
     }
     case 'history':
-      return lookAtHistory(step as OfProbe<'history'>, context);
+      return probeHistory(step as OfProbe<'history'>, context);
     case 'trace':
-      return lookAtTraces(step as OfProbe<'trace'>, context);
+      return probeTraces(step as OfProbe<'trace'>, context);
     case 'metric':
-      return lookAtMetric(step as OfProbe<'metric'>, context);
+      return probeMetric(step as OfProbe<'metric'>, context);
     case 'sql':
-      return lookAtSql(step as OfProbe<'sql'>, context);
+      return probeSql(step as OfProbe<'sql'>, context);
     case 'http':
-      return lookAtHttp(step as OfProbe<'http'>, context);
+      return probeHttp(step as OfProbe<'http'>, context);
     case 'ready':
-      return lookAtReadiness(step as OfProbe<'ready'>, context);
+      return probeReadiness(step as OfProbe<'ready'>, context);
     case 'log':
-      return lookAtLog(step as OfProbe<'log'>, context);
+      return probeLog(step as OfProbe<'log'>, context);
     case 'queue':
-      return lookAtQueue(step as OfProbe<'queue'>, context);
+      return probeQueue(step as OfProbe<'queue'>, context);
     case 'process':
-      return lookAtProcess(step as OfProbe<'process'>, context);
+      return probeProcess(step as OfProbe<'process'>, context);
     case 'audit':
-      return lookAtLedger(step as OfProbe<'audit'>, context);
+      return probeAudit(step as OfProbe<'audit'>, context);
     case 'event':
-      return lookForEvent(step as OfProbe<'event'>, context);
+      return probeEvent(step as OfProbe<'event'>, context);
   }
 }
 

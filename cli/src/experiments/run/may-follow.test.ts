@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { cloneRoot } from '../../platform/project.ts';
-import { findExperiments } from '../format/catalogue.ts';
+import { findExperiments } from '../format/catalog.ts';
 import type { RunVerdict } from '../journal-records.ts';
 import { mayFollow } from './may-follow.ts';
 

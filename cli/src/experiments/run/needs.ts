@@ -1,7 +1,7 @@
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { PlatformState } from '../../platform/state.ts';
-import type { FoundExperiment } from '../format/catalogue.ts';
+import type { FoundExperiment } from '../format/catalog.ts';
 import type { PlatformNeeds } from '../format/schema.ts';
 
 /**

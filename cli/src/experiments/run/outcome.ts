@@ -12,11 +12,11 @@ export interface StepResult {
   readonly traceIds?: readonly string[] | undefined;
 }
 
-const BADNESS: Readonly<Record<Outcome, number>> = { held: 0, unknown: 1, deviated: 2 };
+const SEVERITY: Readonly<Record<Outcome, number>> = { held: 0, unknown: 1, deviated: 2 };
 
 /** The worst of several: a deviation is certain, whatever else is not known. None at all is `held`. */
 export function worst(outcomes: readonly Outcome[]): Outcome {
-  return outcomes.reduce<Outcome>((worse, one) => (BADNESS[one] > BADNESS[worse] ? one : worse), 'held');
+  return outcomes.reduce<Outcome>((worse, one) => (SEVERITY[one] > SEVERITY[worse] ? one : worse), 'held');
 }
 
 /** Evidence is missing, so nothing can be said. */
@@ -25,15 +25,15 @@ export function unknown(observed: string, rest: Omit<StepResult, 'outcome' | 'ob
 }
 
 /** What an invariant's verdict comes to where it is to hold. One that was skipped was not looked at. */
-export const WHERE_IT_HOLDS: Readonly<Record<Verdict, Outcome>> = {
+export const EXPECTED_OK: Readonly<Record<Verdict, Outcome>> = {
   ok: 'held',
   violated: 'deviated',
   unknown: 'unknown',
   skipped: 'unknown',
 };
 /** The same where it is to be violated. */
-export const WHERE_IT_IS_VIOLATED: Readonly<Record<Verdict, Outcome>> = {
-  ...WHERE_IT_HOLDS,
+export const EXPECTED_VIOLATED: Readonly<Record<Verdict, Outcome>> = {
+  ...EXPECTED_OK,
   ok: 'deviated',
   violated: 'held',
 };

@@ -2,9 +2,9 @@ import { createChaosClient } from '../../chaos/chaos-client.ts';
 import type { PlannedFault } from '../../chaos/preflight.ts';
 import { CliError } from '../../errors.ts';
 import type { Project } from '../../platform/project.ts';
-import type { FoundExperiment } from '../format/catalogue.ts';
+import type { FoundExperiment } from '../format/catalog.ts';
 import type { ResolvedExperiment } from '../format/schema.ts';
-import type { Unavailable } from './host-obstacle.ts';
+import type { Unavailable } from './host-requirements.ts';
 
 /** Those of the experiments with a fault that cannot be injected into this running platform. Changes nothing. */
 export async function unavailableOn(

@@ -26,7 +26,7 @@ export interface RunPlatform {
 }
 
 /** A moment that later steps refer to: the start of the run, or the end of a step. */
-export interface Mark {
+export interface Baseline {
   /** Wall clock, ms since 1970. */
   readonly time: number;
   /** All counters; undefined when telemetry could not be read then. */
@@ -56,7 +56,7 @@ export interface RunContext {
   readonly faults: FaultBook;
   readonly processEvents: ProcessEvents;
 
-  readonly marks: Map<string, Mark>;
+  readonly baselines: Map<string, Baseline>;
   /** The platform as an audit reads it, with the instances there are now. Dispose it to close its connections. */
   freshAuditTarget(): Promise<AuditTarget>;
   /** When the budget is over, on the run's clock, ms. */

@@ -10,22 +10,22 @@ import { systemClock } from '../../shared/clock.ts';
 import { openShopDatabases } from '../../shop/databases.ts';
 import { createGatewayClient } from '../../shop/gateway-client.ts';
 import { createBackend } from '../../trace/backend.ts';
-import type { FoundExperiment } from '../format/catalogue.ts';
+import type { FoundExperiment } from '../format/catalog.ts';
 import type { FaultStep } from '../format/schema.ts';
 import { createJournal, type Journal } from '../journal.ts';
 import type { Clocks, RunVerdict } from '../journal-records.ts';
 import { auditRun, type Before, readBefore } from './auditor.ts';
+import { captureBaseline, referredTo } from './baselines.ts';
 import { judgeConditions } from './conditions.ts';
 import { type EngineEvent, type EnginePorts, type RunResult, runExperiment } from './engine.ts';
 import { execute, waitsByItself } from './execute.ts';
 import { countDeclared, type FaultsInEffect, judgeFaults } from './faults-in-effect.ts';
 import { LoadBook } from './load-book.ts';
-import { referredTo, takeMark } from './marks.ts';
 import { OrderBook } from './order-book.ts';
 import { followProcesses } from './process-events.ts';
 import { judgePending } from './providers/fault.ts';
 import { joinLoad, judgeLoad } from './providers/load.ts';
-import type { Mark, RunContext, RunPlatform } from './run-context.ts';
+import type { Baseline, RunContext, RunPlatform } from './run-context.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
 import { type Sampler, startSampler } from './sampler.ts';
 import { exitCodeOf } from './verdict.ts';
@@ -187,7 +187,7 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
     loads: new LoadBook(),
     faults,
     processEvents,
-    marks: new Map<string, Mark>(),
+    baselines: new Map<string, Baseline>(),
     freshAuditTarget: async () => openTarget(await connectPlatform(platform.project)),
     endsAt,
   };
@@ -201,7 +201,7 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
     execute: (step) => execute(step, context),
     waitsByItself,
     isReferredTo: (step) => referred.has(step),
-    mark: async (step) => void context.marks.set(step, await takeMark(context)),
+    captureBaseline: async (step) => void context.baselines.set(step, await captureBaseline(context)),
     joinLoad: (step) => {
       const load = context.loads.take(step);
       return load === undefined ? undefined : joinLoad(load);
@@ -241,7 +241,7 @@ async function begin(context: RunContext, tell: (event: EngineEvent) => void): P
       context.journal.write({ type: 'event', event: 'ledger.unbalanced', details: violated });
       tell({ type: 'remark', text: `pre-existing, not held against this run: ${violated}` });
     }
-    context.marks.set('start', await takeMark(context));
+    context.baselines.set('start', await captureBaseline(context));
     return before;
   } catch (error) {
     context.journal.write({ type: 'event', event: 'start.incomplete', details: messageOf(error) });

@@ -4,7 +4,7 @@ import { refuseLeftFaults, refuseRemains } from '../../platform/leftover-faults.
 import type { Project } from '../../platform/project.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
-import type { FoundExperiment } from '../format/catalogue.ts';
+import type { FoundExperiment } from '../format/catalog.ts';
 import { refuseUnmet } from './needs.ts';
 import { endLeftOver } from './own-platform.ts';
 

@@ -31,7 +31,7 @@ export function pickLoad(): Picker {
   return { ...base, title: 'Start a load', choices, span: usualSpan };
 }
 
-/** The presets of every fault of the catalogue. */
+/** The presets of every fault of the catalog. */
 export const faultPresets: readonly FaultPreset[] = faults.flatMap(
   ({ name, scope, title, parameters: schema, presets = [{}] }) =>
     presets.map((parameters): FaultPreset => {

@@ -2,7 +2,7 @@ import type { Scope } from '../../chaos/fault.ts';
 
 /** A fault with parameters that make sense, ready to be aimed. */
 export interface FaultPreset {
-  /** Name in the catalogue. */
+  /** Name in the catalog. */
   readonly fault: string;
   readonly scope: Scope;
   readonly label: string;

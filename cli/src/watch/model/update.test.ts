@@ -145,7 +145,7 @@ describe('the presets of the fault picker', () => {
     expect(choicesShown(targets).map(({ label }) => label)).toEqual(['payments']);
   });
 
-  it('cover every fault of the catalogue but failpoint, whose place is not picked', () => {
+  it('cover every fault of the catalog but failpoint, whose place is not picked', () => {
     const covered = new Set(faultPresets.map(({ fault }) => fault));
     expect(faults.map(({ name }) => name).filter((name) => !covered.has(name))).toEqual(['failpoint']);
   });

@@ -1,11 +1,11 @@
 import { audit } from '../../../audit/audit.ts';
 import type { InvariantResult } from '../../../audit/invariant.ts';
 import type { AuditProbe } from '../../format/schema.ts';
-import { type StepResult, unknown, WHERE_IT_HOLDS, WHERE_IT_IS_VIOLATED, worst } from '../outcome.ts';
+import { EXPECTED_OK, EXPECTED_VIOLATED, type StepResult, unknown, worst } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
 
 /** The ledger in the middle of a method: what is under way may be so, what is late is not. */
-export async function lookAtLedger({ provider }: AuditProbe, { platform, signal }: RunContext): Promise<StepResult> {
+export async function probeAudit({ provider }: AuditProbe, { platform, signal }: RunContext): Promise<StepResult> {
   const { invariants } = await audit({ target: platform.audited, settleMs: 0, signal });
   return judgeLedger(provider, invariants);
 }
@@ -19,7 +19,7 @@ export function judgeLedger(
   const expected = `${wanted.join(', ')} ${verdict === 'ok' ? 'hold' : 'violated'}`;
   const missing = wanted.filter((id) => !chosen.some((one) => one.id === id));
   if (missing.length > 0) return unknown(`the audit has no ${missing.join(', ')}`, { expected });
-  const outcomes = verdict === 'ok' ? WHERE_IT_HOLDS : WHERE_IT_IS_VIOLATED;
+  const outcomes = verdict === 'ok' ? EXPECTED_OK : EXPECTED_VIOLATED;
   return {
     outcome: worst(chosen.map((one) => outcomes[one.verdict])),
     expected,

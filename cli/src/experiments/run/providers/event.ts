@@ -4,7 +4,7 @@ import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
 
 /** Looks whether an event has happened since the run began. Not yet is a deviation: `within` waits for it. */
-export async function lookForEvent({ provider }: EventProbe, context: RunContext): Promise<StepResult> {
+export async function probeEvent({ provider }: EventProbe, context: RunContext): Promise<StepResult> {
   const { type: _, ...condition } = provider;
   const exactly = exactlyOf(condition);
   const times = exactly === undefined ? `at least ${condition['at-least']}` : `exactly ${exactly}`;

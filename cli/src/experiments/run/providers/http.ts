@@ -10,7 +10,7 @@ import { describeTolerance, isWithin, round, type Value } from '../tolerance.ts'
 const LIMIT_MS = 12_000;
 
 /** GET at every instance that is meant. No answer is a deviation: it was asked, and that is what came of it. */
-export async function lookAtHttp({ provider, tolerance }: HttpProbe, { platform }: RunContext): Promise<StepResult> {
+export async function probeHttp({ provider, tolerance }: HttpProbe, { platform }: RunContext): Promise<StepResult> {
   const { instances } = await platform.connection.control.state();
   const chosen = instances.filter(({ name, kind }) => kind === 'service' && concerns(name, provider.service));
   const expected = describe(tolerance);

@@ -6,7 +6,7 @@ import { type LogPosition, logEnd } from '../../../platform/log-reader.ts';
 import { rotateIfLarge } from '../../../platform/rotation.ts';
 import type { LogProbe } from '../../format/schema.ts';
 import { createFakeContext } from '../testing/fake-context.ts';
-import { lookAtLog } from './log.ts';
+import { probeLog } from './log.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -21,7 +21,7 @@ function look(tolerance: unknown, logs: Readonly<Record<string, LogPosition>> = 
   const { context } = createFakeContext({ start: { logs } });
   const logged = { ...context, platform: { ...context.platform, project: { logDir: folder } } } as typeof context;
   const provider = { type: 'log', service: 'orders', level: 'error' };
-  return lookAtLog({ name: 'log', type: 'probe', provider, tolerance } as unknown as LogProbe, logged);
+  return probeLog({ name: 'log', type: 'probe', provider, tolerance } as unknown as LogProbe, logged);
 }
 
 it('of no line it cannot be said that each has a trace id', async () => {

@@ -5,9 +5,9 @@ import type { RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin } from '../tolerance.ts';
 
 /** Counts log lines since the run began, or since the end of a step. */
-export async function lookAtLog(
+export async function probeLog(
   { provider, tolerance }: LogProbe,
-  { platform, marks }: RunContext,
+  { platform, baselines }: RunContext,
 ): Promise<StepResult> {
   const { traced, ...rules } = typeof tolerance === 'object' ? tolerance : { traced: undefined };
   const bound = typeof tolerance === 'object' ? rules : tolerance;
@@ -15,9 +15,9 @@ export async function lookAtLog(
   const expected = [hasBound ? `${describeTolerance(bound)} lines` : '', traced ? 'each with a trace id' : '']
     .filter((part) => part !== '')
     .join(', ');
-  const mark = provider.since ?? 'start';
-  const ends = marks.get(mark)?.logs;
-  if (ends === undefined) return unknown(`when "${mark}" was is not known`, { expected });
+  const since = provider.since ?? 'start';
+  const ends = baselines.get(since)?.logs;
+  if (ends === undefined) return unknown(`when "${since}" was is not known`, { expected });
   const files = await logFiles(platform.project.logDir, [provider.service]);
   if (files.length === 0) return unknown(`${provider.service} has no log`, { expected });
   const read = await Promise.all(

@@ -3,7 +3,7 @@ import type { MetricPoint } from '../../../otlp/metric-store.ts';
 import type { MetricProbe } from '../../format/schema.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { aPoint, createFakeContext } from '../testing/fake-context.ts';
-import { lookAtMetric } from './metric.ts';
+import { probeMetric } from './metric.ts';
 
 const opened = aPoint('shop.breaker.transitions', 3, { type: 'counter', attributes: { edge: 'orders-payments' } });
 
@@ -14,7 +14,7 @@ function look(
 ) {
   const { context } = createFakeContext({ points: typeof points === 'function' ? points : () => points }, clock);
   const whole = { type: 'metric', name: 'shop.breaker.transitions', of: 'sum', ...provider };
-  return lookAtMetric({ name: 'm', type: 'probe', provider: whole, tolerance: 0 } as unknown as MetricProbe, context);
+  return probeMetric({ name: 'm', type: 'probe', provider: whole, tolerance: 0 } as unknown as MetricProbe, context);
 }
 
 it.each([{}, { since: 'start' }])('counts the series that are meant: %j', async (more) => {

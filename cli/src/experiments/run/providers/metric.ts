@@ -9,7 +9,7 @@ import { describeTolerance, isWithin, round } from '../tolerance.ts';
  * Looks at a metric. Gauges are those of living processes; counters include what ended processes had counted. A gauge
  * nobody reports is unknown, never 0.
  */
-export async function lookAtMetric({ provider, tolerance }: MetricProbe, context: RunContext): Promise<StepResult> {
+export async function probeMetric({ provider, tolerance }: MetricProbe, context: RunContext): Promise<StepResult> {
   const { name, of } = provider;
   const expected = `${name} ${describeTolerance(tolerance)}`;
   const values = await valuesOf(provider, context);
@@ -19,24 +19,24 @@ export async function lookAtMetric({ provider, tolerance }: MetricProbe, context
   return { outcome: isHeld ? 'held' : 'deviated', expected, observed: `${name} ${wanted.map(round).join(', ')}` };
 }
 
-/** Values now, or what was gained since a mark; or why there are none. */
+/** Values now, or what was gained since a baseline; or why there are none. */
 async function valuesOf(
   { name, where = {}, since }: MetricProbe['provider'],
-  { platform: { telemetry }, marks, clock, signal }: RunContext,
+  { platform: { telemetry }, baselines, clock, signal }: RunContext,
 ): Promise<readonly number[] | string> {
-  const mark = since === undefined ? undefined : marks.get(since)?.counters;
-  if (since !== undefined && mark === undefined) return `the counters at "${since}" are not known`;
+  const baseline = since === undefined ? undefined : baselines.get(since)?.counters;
+  if (since !== undefined && baseline === undefined) return `the counters at "${since}" are not known`;
   const reading = await readFresh(telemetry, [name], { clock, signal });
   if (reading === undefined) return 'services do not report metrics';
   const { points } = reading;
   const tag = unknownTag(points, where);
   if (tag !== undefined) return tag;
-  const counted = mark === undefined ? matching(points, where).filter(isCurrent) : points;
+  const counted = baseline === undefined ? matching(points, where).filter(isCurrent) : points;
   if (counted.length === 0) {
     if (!(COUNTERS as readonly string[]).includes(name)) return `no process reports ${name}`;
     return silenceOf(reading, name, where) ?? [0];
   }
-  return mark === undefined ? counted.map(numberOf) : [gained(points, mark, where)];
+  return baseline === undefined ? counted.map(numberOf) : [gained(points, baseline, where)];
 }
 
 /** What an ended process counted stays true; its gauges say nothing any more. */

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import type { ProcessProbe } from '../../format/schema.ts';
 import { createFakeContext } from '../testing/fake-context.ts';
-import { lookAtProcess } from './process.ts';
+import { probeProcess } from './process.ts';
 
 const two = ['orders-1', 'orders-2'].map((name) => ({ name, service: 'orders', status: 'ready', restarts: 0 }));
 const look = (target: string) => {
   const provider = { type: 'process', target, field: 'restarts', since: 'start' };
   const { context } = createFakeContext({ instances: two, start: { restarts: { 'orders-1': 0, 'orders-2': 0 } } });
-  return lookAtProcess({ name: 'p', type: 'probe', provider, tolerance: 0 } as unknown as ProcessProbe, context);
+  return probeProcess({ name: 'p', type: 'probe', provider, tolerance: 0 } as unknown as ProcessProbe, context);
 };
 
 it('says how much memory was added since another step', async () => {
@@ -15,7 +15,7 @@ it('says how much memory was added since another step', async () => {
   const look = (rss: Record<string, number>) => {
     const { context } = createFakeContext({ instances, start: { rss } });
     const provider = { type: 'process', target: 'orders', field: 'rss', since: 'start' };
-    return lookAtProcess(
+    return probeProcess(
       { name: 'p', type: 'probe', provider, tolerance: { lte: 30 } } as unknown as ProcessProbe,
       context,
     );

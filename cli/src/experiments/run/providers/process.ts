@@ -2,11 +2,11 @@ import type { InstanceState } from '../../../platform/state.ts';
 import { processState } from '../../../process/process-tree.ts';
 import type { ProcessProbe } from '../../format/schema.ts';
 import { type StepResult, unknown } from '../outcome.ts';
-import type { Mark, RunContext } from '../run-context.ts';
+import type { Baseline, RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin, type Value } from '../tolerance.ts';
 
 /** Looks at one process as the supervisor and the operating system see it. */
-export async function lookAtProcess({ provider, tolerance }: ProcessProbe, context: RunContext): Promise<StepResult> {
+export async function probeProcess({ provider, tolerance }: ProcessProbe, context: RunContext): Promise<StepResult> {
   const { target, field, since } = provider;
   const expected = `${target} ${field} ${describeTolerance(tolerance)}`;
   const { instances } = await context.platform.connection.control.state();
@@ -22,7 +22,7 @@ export async function lookAtProcess({ provider, tolerance }: ProcessProbe, conte
     const why = field === 'cpu' && instance.process !== undefined ? 'was not measured before' : 'does not run';
     return unknown(`${instance.name} ${why}`, { expected });
   }
-  const before = since === undefined ? 0 : beforeOf(instance, field, context.marks.get(since));
+  const before = since === undefined ? 0 : beforeOf(instance, field, context.baselines.get(since));
   if (before === undefined) return unknown(`${field} at "${since}" is not known`, { expected });
   const observed = typeof value === 'number' ? value - before : value;
   return { outcome: isWithin(observed, tolerance) ? 'held' : 'deviated', expected, observed: `${field} ${observed}` };
@@ -32,9 +32,9 @@ export async function lookAtProcess({ provider, tolerance }: ProcessProbe, conte
 function beforeOf(
   { name }: InstanceState,
   field: ProcessProbe['provider']['field'],
-  mark: Mark | undefined,
+  baseline: Baseline | undefined,
 ): number | undefined {
-  return field === 'restarts' || field === 'rss' ? mark?.[field]?.[name] : undefined;
+  return field === 'restarts' || field === 'rss' ? baseline?.[field]?.[name] : undefined;
 }
 
 function read(

@@ -5,7 +5,7 @@ import type { RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin } from '../tolerance.ts';
 
 /** Looks at a queue of the broker. A broker that cannot be asked is unknown. */
-export async function lookAtQueue({ provider, tolerance }: QueueProbe, { platform }: RunContext): Promise<StepResult> {
+export async function probeQueue({ provider, tolerance }: QueueProbe, { platform }: RunContext): Promise<StepResult> {
   const { name, field } = provider;
   const expected = `${name} ${field} ${describeTolerance(tolerance)}`;
   try {

@@ -17,7 +17,7 @@ interface Readiness {
 }
 
 /** What services say of themselves, and the supervisor of components. */
-export async function lookAtReadiness(
+export async function probeReadiness(
   { provider, tolerance }: ReadyProbe,
   { platform }: RunContext,
 ): Promise<StepResult> {

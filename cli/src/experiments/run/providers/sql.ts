@@ -5,7 +5,7 @@ import type { RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin, type Value } from '../tolerance.ts';
 
 /** Looks at the first row's only column, or at how many rows there are. No answer, no row or NULL is unknown. */
-export async function lookAtSql({ provider, tolerance }: SqlProbe, { platform }: RunContext): Promise<StepResult> {
+export async function probeSql({ provider, tolerance }: SqlProbe, { platform }: RunContext): Promise<StepResult> {
   const { database, query, values = [] } = provider;
   const countsRows = typeof tolerance === 'object' && tolerance !== null && 'rows' in tolerance;
   const bound = countsRows ? tolerance.rows : tolerance;

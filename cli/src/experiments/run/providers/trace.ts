@@ -23,7 +23,7 @@ const AT_ONCE = 10;
 const plain = createStyle({ enabled: false });
 
 /** Judges the traces of a step's orders. A trace that cannot be had is unknown; one that is otherwise has deviated. */
-export async function lookAtTraces(step: TraceProbe, context: RunContext): Promise<StepResult> {
+export async function probeTraces(step: TraceProbe, context: RunContext): Promise<StepResult> {
   const { provider, tolerance } = step;
   const expected = describeTrace(tolerance);
   const orders = choose(context.orders.ofStep(provider.of), provider.which);
@@ -32,7 +32,7 @@ export async function lookAtTraces(step: TraceProbe, context: RunContext): Promi
   const chosen = evenly(orders, MAX_TRACES);
   for (let next = 0; next < chosen.length; next += AT_ONCE) {
     const some = chosen.slice(next, next + AT_ONCE);
-    results.push(...(await Promise.all(some.map((order) => lookAtTrace(order, step, context)))));
+    results.push(...(await Promise.all(some.map((order) => probeTrace(order, step, context)))));
   }
   const wrong = results.filter(({ outcome }) => outcome !== 'held');
   return {
@@ -63,12 +63,12 @@ function choose(orders: readonly BookedOrder[], which: TraceProbe['provider']['w
   return which === 'each' ? orders : orders.filter(({ answer }) => answer?.status !== 'Confirmed');
 }
 
-async function lookAtTrace(order: BookedOrder, step: TraceProbe, context: RunContext): Promise<StepResult> {
+async function probeTrace(order: BookedOrder, step: TraceProbe, context: RunContext): Promise<StepResult> {
   try {
     const traceId = order.answer?.traceId ?? (await storedTraceId(order, context));
     if (traceId === undefined) return unknown(`order ${order.op} has no trace id`);
     const { contract } = step.tolerance;
-    const shape = contract === undefined ? undefined : await lookAtShape(contract, order, traceId, step, context);
+    const shape = contract === undefined ? undefined : await probeShape(contract, order, traceId, step, context);
     if (shape !== undefined && shape.outcome !== 'held') return shape;
     const parts = hasSpanRules(step.tolerance) ? await judgeSpans(traceId, step, context) : undefined;
     return parts ?? shape ?? unknown('there is nothing to compare it with');
@@ -93,7 +93,7 @@ async function storedTraceId({ key }: BookedOrder, { platform }: RunContext): Pr
   return row?.trace_parent?.split('-')[1];
 }
 
-async function lookAtShape(
+async function probeShape(
   name: string,
   order: BookedOrder,
   traceId: string,

@@ -3,7 +3,7 @@ import type { PlatformEvent } from '../../../platform/events.ts';
 import type { RunClock } from '../../../shared/clock.ts';
 import type { RecordedTrace } from '../../../trace/backend.ts';
 import type { NewRecord } from '../../journal-records.ts';
-import type { Mark, RunContext } from '../run-context.ts';
+import type { Baseline, RunContext } from '../run-context.ts';
 import { createFakeClock } from './fake-clock.ts';
 
 /** What the parts of a run have seen; nothing happened unless said otherwise. */
@@ -12,7 +12,7 @@ export interface FakeContext {
   readonly points?: () => readonly MetricPoint[] | Error | undefined;
   /** What the store has of every trace; nothing unless said otherwise. */
   readonly trace?: () => Partial<RecordedTrace>;
-  readonly start?: Partial<Mark>;
+  readonly start?: Partial<Baseline>;
   readonly exits?: readonly Pick<PlatformEvent, 'subject' | 'message' | 'time'>[];
   readonly events?: readonly PlatformEvent[];
   /** Targets of faults, which last from the run's begin to its end unless said otherwise; ms. */
@@ -35,7 +35,7 @@ export function createFakeContext(fake: FakeContext, clock: RunClock = createFak
     clock,
     signal: new AbortController().signal,
     journal: { write: (record: NewRecord) => void records.push(record) },
-    marks: new Map([
+    baselines: new Map([
       ['start', { counters: new Map(), time: 0, restarts: {}, rss: {}, hits: undefined, ...fake.start }],
     ]),
     orders: { orders, flipped: new Set(), inFlight: () => orders.filter(({ answer }) => answer === undefined).length },

@@ -91,7 +91,7 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
       return result;
     },
     waitsByItself: () => false,
-    mark: async (step) => void calls.push(`mark ${step}`),
+    captureBaseline: async (step) => void calls.push(`baseline ${step}`),
     isReferredTo: () => false,
     joinLoad: () => undefined,
     async endLoads() {

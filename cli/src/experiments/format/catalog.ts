@@ -17,7 +17,7 @@ export interface FoundExperiment {
 }
 
 export interface Selection {
-  /** Ids of the catalogue and paths of files, in this order; an empty list means the catalogue. */
+  /** Ids of the catalog and paths of files, in this order; an empty list means the catalog. */
   readonly names?: readonly string[];
   /** Only experiments with at least one of these tags. */
   readonly tags?: readonly string[];
@@ -35,7 +35,7 @@ interface ReadFile {
 
 /**
  * The experiments that are meant. Throws CliError (2): a name that does not exist, with the nearest one; everything that
- * is wrong with the files that are meant; an id that two files of the catalogue have.
+ * is wrong with the files that are meant; an id that two files of the catalog have.
  */
 export async function findExperiments(root: string, selection: Selection = {}): Promise<readonly FoundExperiment[]> {
   const files = await readSelected(root, selection);
@@ -45,8 +45,8 @@ export async function findExperiments(root: string, selection: Selection = {}): 
   return withTags(found, selection.tags ?? []);
 }
 
-/** The catalogue as far as it is right, and what is wrong with the rest: a broken file must not hide the others. */
-export async function readCatalogue(
+/** The catalog as far as it is right, and what is wrong with the rest: a broken file must not hide the others. */
+export async function readCatalog(
   root: string,
 ): Promise<{ readonly found: readonly FoundExperiment[]; readonly problems: readonly string[] }> {
   const files = await readSelected(root, {});
@@ -60,8 +60,8 @@ async function readSelected(root: string, { names = [], settings = {} }: Selecti
     const yaml = parsed.get(path) ?? (await yamlOf(path));
     return { file: shown(path, root), id: idOf(yaml), result: resolveFile(yaml, { settings, contracts }) };
   };
-  const needsCatalogue = names.length === 0 || names.some((name) => !isPath(name));
-  const paths = needsCatalogue ? await catalogueFiles(root) : [];
+  const needsCatalog = names.length === 0 || names.some((name) => !isPath(name));
+  const paths = needsCatalog ? await catalogFiles(root) : [];
   const parsed = new Map(await Promise.all(paths.map(async (path) => [path, await yamlOf(path)] as const)));
   if (names.length === 0) return Promise.all(paths.map(read));
   const ids = [...parsed].map(([path, yaml]) => ({ path, id: idOf(yaml) }));
@@ -70,7 +70,7 @@ async function readSelected(root: string, { names = [], settings = {} }: Selecti
 }
 
 /** Every file under `chaos/`, in the order of their names. */
-async function catalogueFiles(root: string): Promise<readonly string[]> {
+async function catalogFiles(root: string): Promise<readonly string[]> {
   const files: string[] = [];
   for await (const file of glob('chaos/**/*.{yaml,yml}', { cwd: root })) files.push(file);
   const nameOf = (path: string) => path.split('/').at(-1) ?? path;
@@ -121,7 +121,7 @@ function shown(path: string, root: string): string {
 function problemsOf(files: readonly ReadFile[]): readonly string[] {
   return files.flatMap(({ file, id, result }) => [
     ...result.problems.map((problem) => writeProblem(file, problem)),
-    ...catalogueProblems({ file, id }, files),
+    ...catalogProblems({ file, id }, files),
   ]);
 }
 
@@ -129,14 +129,14 @@ function writeProblem(file: string, { line, column, path, message }: FileProblem
   return `${file}:${line}:${column} ${path === '' ? '' : `${path}: `}${message}`;
 }
 
-/** Ids of the catalogue are short, are in the file's name, and stand for one file. */
-function catalogueProblems({ file, id }: Omit<ReadFile, 'result'>, files: readonly ReadFile[]): string[] {
+/** Ids of the catalog are short, are in the file's name, and stand for one file. */
+function catalogProblems({ file, id }: Omit<ReadFile, 'result'>, files: readonly ReadFile[]): string[] {
   if (id === undefined) return [];
   const same = files.find((other) => other.id === id);
   if (same && same.file !== file) return [`${file}:1:1 id: ${same.file} has the id ${id} too`];
   if (!file.startsWith('chaos/')) return [];
   if (!/^[A-Z]\d{2}[a-z]?$/.test(id))
-    return [`${file}:1:1 id: in the catalogue an id is a letter and two digits, like E08`];
+    return [`${file}:1:1 id: in the catalog an id is a letter and two digits, like E08`];
   const name = file.split('/').at(-1) ?? '';
   return name.startsWith(`${id}-`) ? [] : [`${file}:1:1 id: the file of ${id} is named ${id}-<words>.yaml`];
 }

@@ -4,22 +4,22 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createStyle } from '../../output/style.ts';
 import { cloneRoot } from '../../platform/project.ts';
-import { findExperiments, readCatalogue } from './catalogue.ts';
+import { findExperiments, readCatalog } from './catalog.ts';
 import { experimentIds } from './ids.ts';
 import { renderExperiment, renderList, renderPlan } from './render.ts';
 import { fileWith } from './testing.ts';
 
 const style = createStyle({ enabled: false });
 
-describe('the catalogue of the clone', { timeout: 30_000 }, () => {
+describe('the catalog of the clone', { timeout: 30_000 }, () => {
   it('is valid, every file', async () => {
-    const { found, problems } = await readCatalogue(cloneRoot());
+    const { found, problems } = await readCatalog(cloneRoot());
     expect(problems).toEqual([]);
     expect(found.map(({ experiment }) => experiment.id).toSorted()).toEqual(experimentIds(cloneRoot()));
   });
 
   it('can be shown, listed and planned', async () => {
-    const { found } = await readCatalogue(cloneRoot());
+    const { found } = await readCatalog(cloneRoot());
     const list = renderList(found, style);
     for (const one of found) {
       const { id, title, method } = one.experiment;
@@ -36,7 +36,7 @@ describe('the catalogue of the clone', { timeout: 30_000 }, () => {
 describe('files', () => {
   let root: string;
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), 'shopctl-catalogue-'));
+    root = await mkdtemp(join(tmpdir(), 'shopctl-catalog-'));
     await symlink(join(cloneRoot(), 'contracts'), join(root, 'contracts'));
   });
   afterEach(() => rm(root, { recursive: true }));
@@ -72,12 +72,7 @@ describe('files', () => {
       experiment('E01'),
       'chaos/orders/E01-a.yaml has the id E01 too',
     ],
-    [
-      'an id that is no catalogue id',
-      'chaos/orders/mine.yaml',
-      experiment('mine'),
-      'a letter and two digits, like E08',
-    ],
+    ['an id that is no catalog id', 'chaos/orders/mine.yaml', experiment('mine'), 'a letter and two digits, like E08'],
     [
       'a file named after another id',
       'chaos/orders/E09-b.yaml',
@@ -94,7 +89,7 @@ describe('files', () => {
     await write('chaos/orders/E01-a.yaml', experiment('E01'));
     await write(file, text);
     await expect(findExperiments(root)).rejects.toMatchObject({ exitCode: 2, why: expect.stringContaining(message) });
-    const { found, problems } = await readCatalogue(root);
+    const { found, problems } = await readCatalog(root);
     expect(found.map(({ experiment: { id } }) => id)).toContain('E01');
     expect(problems.join('\n')).toContain(message);
   });

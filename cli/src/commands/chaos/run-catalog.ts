@@ -1,16 +1,16 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { type FoundExperiment, findExperiments, readCatalogue } from '../../experiments/format/catalogue.ts';
+import { type FoundExperiment, findExperiments, readCatalog } from '../../experiments/format/catalog.ts';
 import { areaOf, renderExperiment, renderList } from '../../experiments/format/render.ts';
 import { parseSetting } from '../../experiments/format/substitute.ts';
 import { cloneRoot } from '../../platform/project.ts';
 import type { ChaosListOptions, ChaosShowOptions } from './command.ts';
 
-/** `shopctl chaos list`: exit code 2 when a file of the catalogue is not valid; the others are listed all the same. */
+/** `shopctl chaos list`: exit code 2 when a file of the catalog is not valid; the others are listed all the same. */
 export async function runChaosList({ tag: tags = [] }: ChaosListOptions, { output }: CommandDeps): Promise<void> {
   const root = cloneRoot();
   const { found, problems } =
-    tags.length > 0 ? { found: await findExperiments(root, { tags }), problems: [] } : await readCatalogue(root);
+    tags.length > 0 ? { found: await findExperiments(root, { tags }), problems: [] } : await readCatalog(root);
   output.result({ experiments: found.map(summaryOf) }, () => renderList(found, output.style));
   for (const problem of problems) output.warn(problem);
   if (problems.length > 0) process.exitCode = exitCodes.usage;

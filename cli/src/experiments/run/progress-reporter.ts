@@ -21,7 +21,7 @@ const VERDICT_COLOURS = {
 const SHOWN = 160;
 
 /** Tells what an experiment does while it does it, a line a step, on stderr. */
-export function narrate(output: Output): (event: EngineEvent) => void {
+export function createProgressReporter(output: Output): (event: EngineEvent) => void {
   return (event) => {
     if (event.type === 'phase') output.note(output.style.dim(`  ${event.phase}`));
     if (event.type === 'remark') output.note(output.style.yellow(`  ${event.text}`));

@@ -4,7 +4,7 @@ import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Project } from '../../platform/project.ts';
 import { systemClock } from '../../shared/clock.ts';
-import type { FoundExperiment } from '../format/catalogue.ts';
+import type { FoundExperiment } from '../format/catalog.ts';
 import type { ResolvedExperiment } from '../format/schema.ts';
 import { createJournal } from '../journal.ts';
 import { countDeclared } from './faults-in-effect.ts';

@@ -1,7 +1,7 @@
 import type { RunClock } from '../../shared/clock.ts';
 import { type StepResult, worst } from './outcome.ts';
 
-export interface LookTiming {
+export interface PollTiming {
   /** Tried until it holds, at most this long, ms. Undefined: one look. */
   readonly within: number | undefined;
   /** Must go on to hold all this time, ms. Undefined: one success is enough. */
@@ -18,9 +18,9 @@ const EVERY_MS = 250;
  * Looks as often as the timing asks. `within`: until it holds, and the last look counts. `for`: from its first success on
  * every look must hold; the worst counts. An unknown look in that time is not a success: it was not seen to hold.
  */
-export async function repeatLook(
+export async function pollProbe(
   look: () => Promise<StepResult>,
-  timing: LookTiming,
+  timing: PollTiming,
   clock: RunClock,
   signal: AbortSignal,
 ): Promise<Repeated> {

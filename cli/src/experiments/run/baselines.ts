@@ -5,10 +5,10 @@ import { logEnd, logFiles } from '../../platform/log-reader.ts';
 import { serviceNames } from '../../topology/services.ts';
 import type { Probe, ResolvedExperiment, Step } from '../format/schema.ts';
 import { COUNTERS, readFresh, snapshot } from './counters.ts';
-import type { Mark, RunContext, RunPlatform } from './run-context.ts';
+import type { Baseline, RunContext, RunPlatform } from './run-context.ts';
 
 /** Everything that later steps may compare with. Parts that cannot be read are undefined, never 0. */
-export async function takeMark(context: Omit<RunContext, 'marks'>): Promise<Mark> {
+export async function captureBaseline(context: Omit<RunContext, 'baselines'>): Promise<Baseline> {
   const { platform, clock, signal, experiment } = context;
   const names = [...COUNTERS, ...comparedMetrics(experiment)];
   const time = clock.date().getTime();
@@ -24,12 +24,12 @@ export async function takeMark(context: Omit<RunContext, 'marks'>): Promise<Mark
 }
 
 /** By position and not by time: a service's clock may be what an experiment shifts. */
-async function readLogEnds({ project: { logDir } }: RunPlatform): Promise<Mark['logs']> {
+async function readLogEnds({ project: { logDir } }: RunPlatform): Promise<Baseline['logs']> {
   const names = await logFiles(logDir, serviceNames);
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await logEnd(logDir, name)] as const)));
 }
 
-async function readInstances({ connection }: RunPlatform): Promise<Pick<Mark, 'restarts' | 'rss'>> {
+async function readInstances({ connection }: RunPlatform): Promise<Pick<Baseline, 'restarts' | 'rss'>> {
   const { instances } = await connection.control.state();
   return {
     restarts: Object.fromEntries(instances.map(({ name, restarts }) => [name, restarts])),
@@ -56,7 +56,7 @@ function sinceOf({ provider }: Probe): string[] {
   return 'since' in provider && provider.since !== undefined ? [provider.since] : [];
 }
 
-/** Metrics of which a probe asks what they gained. Gauges nobody compares would delay every mark. */
+/** Metrics of which a probe asks what they gained. Gauges nobody compares would delay every baseline. */
 function comparedMetrics(experiment: ResolvedExperiment): string[] {
   return stepsOf(experiment).flatMap((step) => {
     if (step.type !== 'probe' || step.provider.type !== 'metric') return [];
