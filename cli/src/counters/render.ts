@@ -18,7 +18,16 @@ export function renderReport(report: Report, style: Style): string {
       line('Requests and deliveries', [report.intervalMs === undefined ? 'total' : 'per s', 'errors', 'p50', 'p95']),
     ),
     ...(red.length > 0 ? red : [style.dim('nothing has been served yet')]),
+    ...renderWaiting(report),
   ].join('\n');
+}
+
+/** Only where something waits: nothing to see is the usual case. */
+function renderWaiting({ waiting }: Report): string[] {
+  const parts = Object.entries(waiting).filter(([, requests]) => requests > 0);
+  return parts.length === 0
+    ? []
+    : [`wait for a response: ${parts.map(([name, many]) => `${name} ${many}`).join(', ')}`];
 }
 
 function renderInstrument(row: InstrumentRow, style: Style): string {

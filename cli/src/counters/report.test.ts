@@ -22,6 +22,29 @@ function requests(buckets: readonly number[], attributes: Record<string, string>
 }
 
 describe('createReport', () => {
+  it('adds what waits for its response in the processes that live, and the text says so while something does', () => {
+    const active = (value: number, changes: Partial<MetricPoint> = {}) =>
+      sagas(value, {
+        type: 'upDownCounter',
+        name: 'http.server.active_requests',
+        scope: 'shop',
+        attributes: {},
+        ...changes,
+      });
+    const points = [
+      active(3),
+      active(1, { pid: 2 }),
+      active(9, { pid: 3, stale: true }),
+      active(0, { service: 'catalog' }),
+    ];
+    const report = createReport({ time: 0, points });
+    expect(report.waiting).toEqual({ orders: 4, catalog: 0 });
+    expect(renderReport(report, createStyle({ enabled: false }))).toContain('wait for a response: orders 4');
+    expect(renderReport(createReport({ time: 0, points: [] }), createStyle({ enabled: false }))).not.toContain(
+      'wait for',
+    );
+  });
+
   it('adds the instances of a counter, also those that are gone', () => {
     const gone = sagas(3, { pid: 9, stale: true });
     const { instruments } = createReport({ time: 0, points: [sagas(4), gone] });

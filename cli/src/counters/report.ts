@@ -45,9 +45,13 @@ export interface Report {
   readonly intervalMs: number | undefined;
   readonly instruments: readonly InstrumentRow[];
   readonly red: readonly RedRow[];
+  /** HTTP requests that wait for their response, by service. */
+  readonly waiting: Readonly<Record<string, number>>;
 }
 
 export const ORDERS_METER = 'Shop.Orders';
+/** Stock, which speaks gRPC, has no such metric: the conventions have none. */
+export const ACTIVE_REQUESTS = 'http.server.active_requests';
 /** Metrics of work that a service does for others, in s, and how to name it. */
 const RED_METRICS: Readonly<Record<string, (attributes: AttributeMap) => string>> = {
   'http.server.request.duration': (a) => `${a['http.request.method']} ${a['http.route'] ?? '(no route)'}`,
@@ -75,7 +79,18 @@ export function createReport(now: Sample, before?: Sample): Report {
       changes.filter(({ point }) => point.name in RED_METRICS),
       intervalMs,
     ),
+    waiting: waitingIn(now),
   };
+}
+
+/** Active requests by service, replicas added. What a process that is gone reported last waits no more. Pure. */
+export function waitingIn({ points }: Sample): Report['waiting'] {
+  const waiting: Record<string, number> = {};
+  for (const point of points) {
+    if (point.name !== ACTIVE_REQUESTS || point.stale || point.type === 'histogram') continue;
+    waiting[point.service] = (waiting[point.service] ?? 0) + point.value;
+  }
+  return waiting;
 }
 
 /** What happened to one series between two samples. */

@@ -35,6 +35,11 @@ afterAll(() => server.close());
 const ask = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init);
 const post = (body: string, headers: Record<string, string> = {}) =>
   ask('/orders', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+/** GET requests that wait for a response. */
+const active = async () =>
+  (await telemetry.values('http.server.active_requests')).find(
+    ({ attributes }) => attributes['http.request.method'] === 'GET',
+  )?.value;
 /** A span ends with the answer's last byte, which the client may have a moment earlier. */
 const ended = (count: number) => expect.poll(() => telemetry.spans().length).toBe(count);
 
@@ -61,6 +66,15 @@ describe('a request', () => {
         },
       },
     ]);
+  });
+
+  it('is active until its response has ended, in the series of its method alone; health checks are not', async () => {
+    await ask('/products/7');
+    await ask('/health/live');
+    await ended(1);
+    const series = (await telemetry.values('http.server.active_requests')).map(({ attributes }) => attributes);
+    expect(series).toContainEqual({ 'http.request.method': 'GET', 'url.scheme': 'http' });
+    await expect.poll(active).toBe(0);
   });
 
   it('counts in the series of its route and status', async () => {
@@ -134,8 +148,10 @@ describe('a request', () => {
     socket.write('GET /silent HTTP/1.1\r\nHost: shop\r\n\r\n');
     await silent.promise;
     expect(telemetry.spans()).toEqual([]);
+    expect(await active()).toBe(1);
     socket.destroy();
     await ended(1);
+    expect(await active()).toBe(0);
     expect(telemetry.spans()[0]?.attributes).not.toHaveProperty('http.response.status_code');
   });
 

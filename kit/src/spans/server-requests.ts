@@ -9,6 +9,7 @@ import {
   SpanKind,
 } from '@opentelemetry/api';
 import { decideSamplingHere } from '../telemetry/sampling-decision.ts';
+import { countActiveRequests } from './active-requests.ts';
 import { durationOf } from './durations.ts';
 import { HttpExchange, pathOf } from './http.ts';
 
@@ -27,11 +28,13 @@ const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH',
  */
 export function traceRequests(handle: RequestListener, { isPublic }: { isPublic: boolean }): RequestListener {
   const duration = durationOf('http.server.request.duration');
+  const countActive = countActiveRequests();
   return (request, response) => {
     if (request.url?.startsWith('/health')) return handle(request, response);
     const traced = new TracedRequest(request, isPublic ? strangersContext(request) : callersContext(request), duration);
     (request as Traced)[TRACED] = traced;
     response.once('close', endOf);
+    response.once('close', countActive({ 'http.request.method': methodOf(request), 'url.scheme': 'http' }));
     return context.with(traced.context, handle, undefined, request, response);
   };
 }
@@ -58,7 +61,7 @@ class TracedRequest extends HttpExchange {
     const given = request.method ?? 'GET';
     const isKnown = METHODS.has(given);
     const series = {
-      'http.request.method': isKnown ? given : '_OTHER',
+      'http.request.method': methodOf(request),
       'url.scheme': 'http',
       'network.protocol.version': request.httpVersion,
     };
@@ -84,6 +87,11 @@ class TracedRequest extends HttpExchange {
     if (response.headersSent) this.answered(response.statusCode);
     else this.end();
   }
+}
+
+/** As a series has it, so that strangers cannot make series. */
+function methodOf({ method = 'GET' }: IncomingMessage): string {
+  return METHODS.has(method) ? method : '_OTHER';
 }
 
 function callersContext({ headers }: IncomingMessage): Context {

@@ -66,6 +66,14 @@ describe('figuresOf', () => {
     expect(figures.edges['shipping-broker']?.perSecond).toBe(4);
   });
 
+  it('adds what waits for its response in the replicas that live, also while nothing is served', () => {
+    const active = (value: number, change: Partial<MetricPoint> = {}) =>
+      point('http.server.active_requests', 'orders', { type: 'upDownCounter', value, ...change });
+    const figures = of([active(3), active(2, { instance: 'orders-2' }), active(9, { pid: 2, stale: true })]);
+    expect(figures.waiting).toEqual({ orders: 5 });
+    expect(figures.services.orders?.perSecond).toBeUndefined();
+  });
+
   it('finds the edge of a call by the port of its proxy, replicas added, or of the instance without proxies', () => {
     const call = (service: string, port: number) =>
       durations('http.client.request.duration', service, 2, { 'server.port': port });

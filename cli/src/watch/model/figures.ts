@@ -1,5 +1,5 @@
 import { mergeDistributions, quantile } from '../../counters/histogram.ts';
-import { type Change, changesBetween, type Sample } from '../../counters/report.ts';
+import { ACTIVE_REQUESTS, type Change, changesBetween, type Sample, waitingIn } from '../../counters/report.ts';
 import type { MetricPoint } from '../../otlp/metric-store.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import { type Edge, edges } from '../../topology/services.ts';
@@ -32,6 +32,8 @@ interface Ended {
 export interface Figures {
   /** By service; a service that has served nothing yet has none. */
   readonly services: Readonly<Record<string, Red>>;
+  /** HTTP requests that wait for their response, by service; one that has reported none has none. */
+  readonly waiting: Readonly<Record<string, number>>;
   /** By edge, replicas added. */
   readonly edges: Readonly<Record<string, EdgeFigures>>;
   readonly confirmed: Ended;
@@ -50,6 +52,7 @@ export const watchedMetrics: readonly string[] = [
   'shop.breaker.state',
   'shop.call.retries',
   'http.server.request.duration',
+  ACTIVE_REQUESTS,
   'http.client.request.duration',
   'rpc.server.call.duration',
   'rpc.client.call.duration',
@@ -107,6 +110,7 @@ export function figuresOf(window: readonly Sample[], ports: EdgePorts): Figures 
       ),
       (group) => redOf(group, rateOf),
     ),
+    waiting: waitingIn(now),
     edges: edgesOf(changes, moved, ports, rateOf),
     confirmed: ended('Confirmed'),
     cancelled: ended('Cancelled'),

@@ -98,6 +98,7 @@ export function someFigures(change: Partial<Figures> = {}): Figures {
       stock: red(12, 4.4),
       payments: red(12, 3.9),
     },
+    waiting: { gateway: 1, orders: 1, catalog: 0, payments: 0, shipping: 0 },
     edges: {
       'gateway-orders': edge(12, 20, 'closed'),
       'orders-catalog': edge(12, 3.2, 'closed'),

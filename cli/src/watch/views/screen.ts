@@ -61,6 +61,7 @@ interface OverviewProps {
 }
 
 const NO_RED = {};
+const NO_WAITING = {};
 const NO_EDGES = {};
 const NO_INSTANCES: NonNullable<WatchModel['state']>['instances'] = [];
 
@@ -132,6 +133,7 @@ function Tables({ model, layout, style }: OverviewProps) {
     h(ServicesPanel, {
       instances: state?.instances ?? NO_INSTANCES,
       red: figures?.services ?? NO_RED,
+      waiting: figures?.waiting ?? NO_WAITING,
       componentRows: layout.componentRows,
       height: layout.services,
       style,

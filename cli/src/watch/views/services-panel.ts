@@ -10,13 +10,15 @@ export interface ServicesProps {
   readonly instances: readonly InstanceState[];
   /** By service; undefined until the metrics of two moments are there. */
   readonly red: Readonly<Record<string, Red>>;
+  /** Requests that wait for their response, by service. */
+  readonly waiting: Readonly<Record<string, number>>;
   readonly componentRows: boolean;
   readonly height: number;
   readonly style: Style;
 }
 
 /** Services with health, replicas, use of the machine, and what they serve; then the components. */
-export const ServicesPanel = memo(({ instances, red, componentRows, height, style }: ServicesProps) => {
+export const ServicesPanel = memo(({ instances, red, waiting, componentRows, height, style }: ServicesProps) => {
   const groups = Map.groupBy(instances, ({ service }) => service);
   const rows = [...groups].map(([name, own]) => ({ name, own, isService: own[0]?.kind === 'service' }));
   const services = rows.filter(({ isService }) => isService).sort(byRank);
@@ -24,20 +26,21 @@ export const ServicesPanel = memo(({ instances, red, componentRows, height, styl
   const lines = [
     style.bold(
       rowOf([
-        [' SERVICE', 11],
-        ['READY', 15],
+        [' SERVICE', 10],
+        ['READY', 14],
         ['CPU', -6],
         ['MEMORY', -8],
         ['RESTARTS', -9],
-        ['REQ/S', -8],
+        ['REQ/S', -7],
+        ['WAIT', -5],
         ['ERR/S', -7],
-        ['P50', -8],
-        ['P95', -8],
+        ['P50', -7],
+        ['P95', -7],
       ]),
     ),
-    ...services.map(({ name, own }) => line(name, own, red[name], style)),
+    ...services.map(({ name, own }) => line(name, own, { red: red[name], waiting: waiting[name] }, style)),
     ...(componentRows
-      ? components.map(({ name, own }) => line(name, own, undefined, style))
+      ? components.map(({ name, own }) => line(name, own, {}, style))
       : [components.map(({ name, own }) => short(name, own, style)).join('')]),
   ];
   return h(Text, null, fitLines(lines, height));
@@ -50,28 +53,34 @@ function byRank(a: { readonly name: string }, b: { readonly name: string }): num
   return RANK.indexOf(a.name) - RANK.indexOf(b.name);
 }
 
-function line(name: string, own: readonly InstanceState[], red: Red | undefined, style: Style): string {
+interface Served {
+  readonly red?: Red | undefined;
+  readonly waiting?: number | undefined;
+}
+
+function line(name: string, own: readonly InstanceState[], served: Served, style: Style): string {
   const ready = own.filter(({ status }) => status === 'ready').length;
   const { sign, word, colour } = worstOf(own);
   const restarts = total(own, ({ restarts: count }) => count) ?? 0;
   return rowOf([
-    [` ${name}`, 11],
-    [`${sign} ${ready}/${own.length} ${word}`, 15, style[colour]],
+    [` ${name}`, 10],
+    [`${sign} ${ready}/${own.length} ${word}`, 14, style[colour]],
     [cpuText(total(own, ({ cpuPercent }) => cpuPercent)), -6],
     [memoryText(total(own, ({ rssBytes }) => rssBytes)), -8],
     [String(restarts), -9, restarts > 0 ? style.yellow : undefined],
-    ...redCells(red, own[0]?.kind === 'service', style),
+    ...servedCells(served, own[0]?.kind === 'service', style),
   ]);
 }
 
-function redCells(red: Red | undefined, isShown: boolean, style: Style) {
+function servedCells({ red, waiting }: Served, isShown: boolean, style: Style) {
   if (!isShown) return [];
   const { perSecond = 0, errorsPerSecond = 0, p50Ms, p95Ms } = red ?? {};
   return [
-    [rateText(perSecond), -8],
+    [rateText(perSecond), -7],
+    [waiting === undefined ? '-' : String(waiting), -5],
     [rateText(errorsPerSecond), -7, errorsPerSecond > 0 ? style.red : undefined],
-    [msText(p50Ms), -8],
-    [msText(p95Ms), -8],
+    [msText(p50Ms), -7],
+    [msText(p95Ms), -7],
   ] as const;
 }
 
