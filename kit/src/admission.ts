@@ -5,9 +5,9 @@ import { ProblemError } from './problems.ts';
 /** Runs `work` now or when its turn comes. Throws ProblemError `overloaded` when the queue is full. */
 export type Admission = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** At most `atOnce` at a time and `waiting` in the queue. */
-export function createAdmission(limits: { atOnce: number; waiting: number }): Admission {
-  const places = createBulkhead(limits.atOnce, limits.waiting);
+/** At most `maxConcurrent` at a time and `maxQueued` in the queue. */
+export function createAdmission(limits: { maxConcurrent: number; maxQueued: number }): Admission {
+  const places = createBulkhead(limits.maxConcurrent, limits.maxQueued);
   return async (work) => {
     try {
       return await places(work);

@@ -1,13 +1,13 @@
 import { BulkheadRejectedError } from 'cockatiel';
 
-/** Runs `work` now or when its turn comes. Throws BulkheadRejectedError when nobody more may wait. */
+/** Runs `work` now or when its turn comes. Throws BulkheadRejectedError when the queue is full. */
 export type Bulkhead = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * At most `atOnce` at a time and `waiting` in the queue, first come, first served. A place is handed on: cockatiel's frees
+ * At most `maxConcurrent` at a time and `maxQueued` in the queue, first come, first served. A place is handed on: cockatiel's frees
  * it first, so that a newcomer can take it and the call that waited is refused.
  */
-export function createBulkhead(atOnce: number, waiting: number): Bulkhead {
+export function createBulkhead(maxConcurrent: number, maxQueued: number): Bulkhead {
   const queue: (() => void)[] = [];
   let running = 0;
 
@@ -18,9 +18,9 @@ export function createBulkhead(atOnce: number, waiting: number): Bulkhead {
   }
 
   return async (work) => {
-    if (running < atOnce) running += 1;
-    else if (queue.length < waiting) await new Promise<void>((resolve) => queue.push(resolve));
-    else throw new BulkheadRejectedError(atOnce, waiting);
+    if (running < maxConcurrent) running += 1;
+    else if (queue.length < maxQueued) await new Promise<void>((resolve) => queue.push(resolve));
+    else throw new BulkheadRejectedError(maxConcurrent, maxQueued);
     try {
       return await work();
     } finally {

@@ -32,7 +32,7 @@ const defaults = {
 export const edges = {
   // Only what can be repeated has a second attempt: what shows an order, and does not place one.
   'gateway-orders': { ...defaults, attemptTimeoutMs: 9_500, attempts: 2, callTimeoutMs: 9_500, bulkhead: 512 },
-  // An order calls the catalog for each of its products, several at once: see PRODUCTS_AT_ONCE in orders.
+  // An order calls the catalog for each of its products, several concurrently: see PRODUCT_CONCURRENCY in orders.
   'orders-catalog': { ...defaults, attemptTimeoutMs: 1_000, attempts: 3, callTimeoutMs: 3_500, bulkhead: 96 },
   'orders-stock': { ...defaults, attemptTimeoutMs: 1_000, attempts: 3, callTimeoutMs: 3_500, bulkhead: 64 },
   'orders-payments': { ...defaults, attemptTimeoutMs: 2_000, attempts: 2, callTimeoutMs: 4_500, bulkhead: 64 },

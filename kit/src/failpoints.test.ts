@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createFailpoints,
   type Failpoint,
-  ForcedAnswerError,
-  parseFailpointOrder,
+  ForcedResponseError,
+  parseArmedFailpoint,
   ReplyDroppedError,
 } from './failpoints.ts';
 import { TransientError } from './failures.ts';
@@ -90,8 +90,8 @@ describe('an armed failpoint', () => {
   it.each([
     ['error', TransientError],
     ['drop-reply', ReplyDroppedError],
-    ['respond 503', ForcedAnswerError],
-  ] as const)('%s is told to the door by its type', async (order, type) => {
+    ['respond 503', ForcedResponseError],
+  ] as const)('%s is thrown as its own type', async (order, type) => {
     arm('orders.stock-reserved:unsaved', order);
     await expect(createFailpoints('orders', folder)('stock-reserved:unsaved')).rejects.toBeInstanceOf(type);
   });
@@ -121,13 +121,13 @@ describe('the order in an armed file', () => {
     ['respond 503 every=3', { verb: 'respond', argument: 503, every: 3, times: Number.POSITIVE_INFINITY }],
     ['delay 2000 every=2 times=4', { verb: 'delay', argument: 2000, every: 2, times: 4 }],
   ])('%s is read', (text, expected) => {
-    expect(parseFailpointOrder(text)).toEqual(expected);
+    expect(parseArmedFailpoint(text)).toEqual(expected);
   });
 
   it.each(['', 'explode', 'delay', 'respond', 'kill soon', 'error every=0', 'error times=-1'])(
     '"%s" is refused',
     (text) => {
-      expect(() => parseFailpointOrder(text)).toThrow('expected kill');
+      expect(() => parseArmedFailpoint(text)).toThrow('expected kill');
     },
   );
 });

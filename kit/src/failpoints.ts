@@ -17,24 +17,24 @@ import type { FailpointName, FailpointService } from './failpoint-names.ts';
 import { TransientError } from './failures.ts';
 
 /**
- * Named places where a test can make this process die, wait or fail, or lose an answer. Nothing outside the machine can
+ * Named places where a test can make this process die, wait or fail, or lose a response. Nothing outside the machine can
  * reach them: a file `<service>.<name>` in a folder that only this user can open arms one. What a file may say, and when
- * it acts, is `FailpointOrder`.
+ * it acts, is `ArmedFailpoint`.
  */
 export type Failpoint<Service extends FailpointService> = (name: FailpointName<Service>) => Promise<void>;
 
-/** The work is done and its answer is lost: the door says nothing more, a client of a database or broker has heard nothing. */
+/** The work is done and its response is lost: a server sends nothing, a client of a database or broker receives nothing. */
 export class ReplyDroppedError extends TransientError {
   override readonly name = 'ReplyDroppedError';
 }
 
-/** An HTTP door answers with this status, whatever the work came to. */
-export class ForcedAnswerError extends Error {
-  override readonly name = 'ForcedAnswerError';
+/** An HTTP server responds with this status, whatever the result of the work. */
+export class ForcedResponseError extends Error {
+  override readonly name = 'ForcedResponseError';
   readonly status: number;
 
   constructor(place: string, status: number) {
-    super(`failpoint ${place} answers ${status}`);
+    super(`failpoint ${place} responds ${status}`);
     this.status = status;
   }
 }
@@ -45,7 +45,7 @@ export class ForcedAnswerError extends Error {
  * instances and restarts of the service) and `times=<n>` (it is disarmed by the n-th act, before it acts, so that a
  * restarted process does not die again). Without both it acts once; with `every` alone until it is disarmed.
  */
-export interface FailpointOrder {
+export interface ArmedFailpoint {
   readonly verb: 'kill' | 'delay' | 'error' | 'drop-reply' | 'respond';
   /** ms, or a status; undefined where the verb needs none. */
   readonly argument: number | undefined;
@@ -56,15 +56,15 @@ export interface FailpointOrder {
 const SYNTAX = 'kill [<ms>], delay <ms>, error, drop-reply or respond <status>, then every=<n> times=<n>';
 const ORDER = /^(kill|delay|error|drop-reply|respond)(?: (\d+))?(?: every=([1-9]\d*))?(?: times=([1-9]\d*))?$/;
 
-/** Reads the first line of an armed file. Throws RangeError when it says nothing that is known. */
-export function parseFailpointOrder(text: string): FailpointOrder {
+/** Parses the first line of an armed file. Throws RangeError when it is unknown. */
+export function parseArmedFailpoint(text: string): ArmedFailpoint {
   const [, verb, argument, every, times] = ORDER.exec(text.trim()) ?? [];
   const needsNumber = verb === 'delay' || verb === 'respond';
   if (verb === undefined || (needsNumber && argument === undefined)) {
-    throw new RangeError(`a failpoint cannot "${text.trim()}", expected ${SYNTAX}`);
+    throw new RangeError(`unknown failpoint action "${text.trim()}", expected ${SYNTAX}`);
   }
   return {
-    verb: verb as FailpointOrder['verb'],
+    verb: verb as ArmedFailpoint['verb'],
     argument: argument === undefined ? undefined : Number(argument),
     every: Number(every ?? 1),
     times: times === undefined && every !== undefined ? Number.POSITIVE_INFINITY : Number(times ?? 1),
@@ -91,14 +91,14 @@ export function createFailpoints<Service extends FailpointService>(
     countHit(name);
     const file = join(folder, `${service}.${name}`);
     if (!existsSync(file)) return;
-    const order = takeTurn(file);
-    if (order === undefined) return;
+    const armed = consumeHit(file);
+    if (armed === undefined) return;
     appendFileSync(join(folder, 'acted', `${service}.${name}`), '.', { mode: 0o600 });
-    await act(name, order);
+    await act(name, armed);
   };
 }
 
-/** Whoever could write there could end the process. */
+/** A user who can write there can end the process. */
 function refuseSharedFolder(folder: string): void {
   const { mode, uid } = statSync(folder);
   if ((mode & 0o077) === 0 && uid === process.getuid?.()) return;
@@ -118,32 +118,32 @@ function createCounter(folder: string, service: string): (name: string) => void 
   };
 }
 
-let turns = 0;
+let hits = 0;
 
 /**
- * Takes the next turn at an armed file, and tells what to do when it is one that acts. Each hit appends a line of its own,
- * so that instances that hit at once, and processes that were killed, all count, and each knows its number.
+ * Counts a hit of an armed file, and returns what to do when this hit acts. Each hit appends a line of its own, so that
+ * concurrent instances and killed processes all count, and each knows its number.
  */
-function takeTurn(file: string): FailpointOrder | undefined {
-  turns += 1;
-  const own = `${process.pid}.${turns}`;
-  const text = appendTurn(file, own);
+function consumeHit(file: string): ArmedFailpoint | undefined {
+  hits += 1;
+  const own = `${process.pid}.${hits}`;
+  const text = appendHit(file, own);
   if (text === undefined) return undefined;
-  const [head = '', ...taken] = text.split('\n').filter((line) => line !== '');
-  const order = parseFailpointOrder(head);
-  const turn = taken.indexOf(own) + 1;
-  if (turn === 0 || turn % order.every !== 0 || turn / order.every > order.times) return undefined;
-  if (turn / order.every === order.times) rmSync(file, { force: true });
-  return order;
+  const [head = '', ...all] = text.split('\n').filter((line) => line !== '');
+  const armed = parseArmedFailpoint(head);
+  const hit = all.indexOf(own) + 1;
+  if (hit === 0 || hit % armed.every !== 0 || hit / armed.every > armed.times) return undefined;
+  if (hit / armed.every === armed.times) rmSync(file, { force: true });
+  return armed;
 }
 
-/** The file with the turn in it; undefined when it was disarmed meanwhile. */
-function appendTurn(file: string, turn: string): string | undefined {
+/** The file with the hit in it; undefined when it was disarmed meanwhile. */
+function appendHit(file: string, hit: string): string | undefined {
   try {
     // Not "a", which would make the file of a failpoint that has just been disarmed.
     const opened = openSync(file, constants.O_WRONLY | constants.O_APPEND);
     try {
-      writeSync(opened, `\n${turn}`);
+      writeSync(opened, `\n${hit}`);
       return readFileSync(file, 'utf8');
     } finally {
       closeSync(opened);
@@ -154,7 +154,7 @@ function appendTurn(file: string, turn: string): string | undefined {
   }
 }
 
-async function act(name: string, { verb, argument = 0 }: FailpointOrder): Promise<void> {
+async function act(name: string, { verb, argument = 0 }: ArmedFailpoint): Promise<void> {
   switch (verb) {
     case 'kill':
       return kill(argument);
@@ -163,9 +163,9 @@ async function act(name: string, { verb, argument = 0 }: FailpointOrder): Promis
     case 'error':
       throw new TransientError(`failpoint ${name}`);
     case 'drop-reply':
-      throw new ReplyDroppedError(`failpoint ${name} loses the answer`);
+      throw new ReplyDroppedError(`failpoint ${name} loses the response`);
     case 'respond':
-      throw new ForcedAnswerError(name, argument);
+      throw new ForcedResponseError(name, argument);
   }
 }
 

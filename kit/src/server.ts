@@ -18,7 +18,7 @@ import fastify, {
 } from 'fastify';
 import { createAllowedMethods } from './allowed-methods.ts';
 import { followConnections, responseOn } from './draining.ts';
-import { ForcedAnswerError, ReplyDroppedError } from './failpoints.ts';
+import { ForcedResponseError, ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError } from './failures.ts';
 import type { Health } from './health.ts';
 import { parseJsonBody } from './json-body.ts';
@@ -216,7 +216,7 @@ const FRAMEWORK_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof ReplyDroppedError) return dropReply(request, reply);
-  if (error instanceof ForcedAnswerError) return forceAnswer(error, reply);
+  if (error instanceof ForcedResponseError) return forceResponse(error, reply);
   if (error instanceof ProblemError) {
     request.log.debug({ err: error }, 'request refused');
     return sendProblem(reply, error.code, error.message, { errors: error.errors, headers: error.headers });
@@ -254,7 +254,7 @@ function dropReply(request: FastifyRequest, reply: FastifyReply): FastifyReply {
 }
 
 /** Not one of our problems: a failpoint may answer with any status. */
-function forceAnswer({ status, message }: ForcedAnswerError, reply: FastifyReply): FastifyReply {
+function forceResponse({ status, message }: ForcedResponseError, reply: FastifyReply): FastifyReply {
   const body = { type: 'about:blank', title: STATUS_CODES[status], status, detail: message, traceId: currentTraceId() };
   return reply.code(status).type('application/problem+json').send(JSON.stringify(body));
 }

@@ -64,7 +64,7 @@ describe('createReport', () => {
   });
 
   it('adds gauges of what each instance has for itself', () => {
-    const gauge = { type: 'gauge', name: 'shop.sagas.driven', attributes: {} } as const;
+    const gauge = { type: 'gauge', name: 'shop.sagas.active', attributes: {} } as const;
     const points = [sagas(7, gauge), sagas(5, { ...gauge, pid: 2 }), sagas(9, { ...gauge, pid: 3, stale: true })];
     expect(createReport({ time: 0, points }).instruments).toMatchObject([{ value: 12 }]);
   });

@@ -145,7 +145,7 @@ function instrumentRow(group: readonly Change[], intervalMs: number | undefined)
 }
 
 /** Gauges of what an instance has for itself. */
-const OWN_GAUGES: readonly string[] = ['shop.sagas.driven'];
+const OWN_GAUGES: readonly string[] = ['shop.sagas.active'];
 
 /** The others are of tables and edges that every instance sees alike, and not added; the last word of a gone one is no news. */
 function gaugeOf(group: readonly Change[]): number {

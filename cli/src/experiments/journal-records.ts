@@ -152,8 +152,8 @@ export interface SampleRecord extends RecordTime {
     readonly pending?: number;
     /** Sagas whose compensations wait. */
     readonly waiting?: number;
-    /** Sagas that are being driven. */
-    readonly driven?: number;
+    /** Sagas that run now, over all instances. */
+    readonly activeSagas?: number;
     /** Orders of this run without an answer yet. */
     readonly inFlight: number;
     /** Answers of the last second, and their times, ms. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type EdgeLimits, edges } from '@shop/kit/edges.ts';
-import { type Failpoint, ForcedAnswerError, ReplyDroppedError } from '@shop/kit/failpoints.ts';
+import { type Failpoint, ForcedResponseError, ReplyDroppedError } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
@@ -289,14 +289,14 @@ describe('a client that leaves', () => {
 describe('a failpoint', () => {
   it('before a request is sent on answers in place of orders', async () => {
     const failAt = async (place: string) => {
-      if (place === 'request-received:unforwarded') throw new ForcedAnswerError(place, 503);
+      if (place === 'request-received:unforwarded') throw new ForcedResponseError(place, 503);
     };
     const { orders, post } = await aGateway(confirms, {}, failAt);
     const answer = await post();
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({
       status: 503,
-      detail: 'failpoint request-received:unforwarded answers 503',
+      detail: 'failpoint request-received:unforwarded responds 503',
     });
     expect(orders.seen).toEqual([]);
   });

@@ -16,7 +16,7 @@ export const publicApi = {
     paths: {
       '/api/orders': {
         post: {
-          summary: 'Place an order; answers when it is confirmed or cancelled',
+          summary: 'Place an order; responds when it is confirmed or cancelled',
           parameters: [{ name: 'Idempotency-Key', in: 'header', required: false, schema: IdempotencyKey }],
           requestBody: { required: true, ...json('The order', OrderRequest) },
           responses: {

@@ -31,18 +31,18 @@ function brokenDatabase() {
     statements.push(name);
     const isFirst = statements.filter((one) => one === name).length === 1;
     if (name === 'UPDATE orders: adopt' && isFirst) return { rows: [charged], count: 1 };
-    if (name.includes('confirm')) throw new DatabaseUnavailableError('away');
+    if (name.includes('confirm')) throw new DatabaseUnavailableError('unavailable');
     return { rows: [], count: 0 };
   };
   const database = {
     query,
-    transaction: () => Promise.reject(new DatabaseUnavailableError('away')),
+    transaction: () => Promise.reject(new DatabaseUnavailableError('unavailable')),
     ping: async () => undefined,
   };
   return { database: database as unknown as Database, statements };
 }
 
-it('ends although a resumed saga cannot be saved, because the database is away', async () => {
+it('ends although a resumed saga cannot be saved, because the database is unavailable', async () => {
   const { database, statements } = brokenDatabase();
   const orders = createOrders({
     database,

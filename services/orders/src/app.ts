@@ -7,7 +7,6 @@ import type { Logger } from '@shop/kit/logger.ts';
 import { addOpenApi } from '@shop/kit/openapi.ts';
 import { createServer, type HttpServer } from '@shop/kit/server.ts';
 import type { Catalog } from './catalog-client.ts';
-import { createDriver } from './driver.ts';
 import type { OrderGauges, OrderMetrics } from './metrics.ts';
 import { ordersApi } from './openapi.ts';
 import type { Ownership } from './ownership.ts';
@@ -17,6 +16,7 @@ import type { Publisher } from './publisher.ts';
 import { startRecovery } from './recovery.ts';
 import { startRelay } from './relay.ts';
 import { addOrderRoutes } from './routes.ts';
+import { createSagaRunner } from './saga-runner.ts';
 import type { Stock } from './stock-client.ts';
 
 export interface OrdersDependencies {
@@ -36,21 +36,27 @@ export interface OrdersDependencies {
 export interface Orders {
   readonly server: HttpServer;
   readonly health: Health;
-  /** Takes no more orders, ends those in work, and stops relay and recovery. */
+  /** Takes no more orders, ends active ones, and stops relay and recovery. */
   drain(): Promise<void>;
 }
 
 /** Assembles the service and starts its relay and recovery; the caller makes it listen. */
 export function createOrders(dependencies: OrdersDependencies): Orders {
   const { database, ownership, publisher, logger, failpoint } = dependencies;
-  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, driven: 0 };
+  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, activeSagas: 0 };
   const metrics = dependencies.metrics(gauges);
   const stopping = new AbortController();
-  const driver = createDriver({ ...dependencies, owner: ownership.id, metrics, gauges, stopping: stopping.signal });
-  const placeOrder = createPlaceOrder({ ...dependencies, driver, metrics });
+  const sagaRunner = createSagaRunner({
+    ...dependencies,
+    owner: ownership.id,
+    metrics,
+    gauges,
+    stopping: stopping.signal,
+  });
+  const placeOrder = createPlaceOrder({ ...dependencies, sagaRunner, metrics });
   const relay = startRelay({ database, publisher, logger, failpoint, gauges });
-  const recovery = startRecovery({ database, ownership, driver, metrics, gauges, logger });
-  // The broker is not asked: without it orders are taken all the same, the outbox holds their events.
+  const recovery = startRecovery({ database, ownership, sagaRunner, metrics, gauges, logger });
+  // The broker is not checked: without it orders are taken as well, the outbox holds their events.
   const health = createHealth({ database: () => database.ping() });
   const server = createServer({ logger, health });
   const addRoutesTo = (target: HttpServer) => addOrderRoutes(target, { database, placeOrder, failpoint });
@@ -63,9 +69,9 @@ export function createOrders(dependencies: OrdersDependencies): Orders {
     async drain() {
       const recovered = recovery.stop();
       await drainServer(health, server);
-      // Those whose callers had their response try to save without end while the database is away.
+      // Those whose callers had their response retry their saves as long as the database is unavailable.
       stopping.abort();
-      await Promise.all([recovered, driver.idle()]);
+      await Promise.all([recovered, sagaRunner.idle()]);
       await relay.stop();
     },
   };

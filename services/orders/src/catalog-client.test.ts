@@ -9,7 +9,7 @@ import { createCatalog } from './catalog-client.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
 
-/** What orders makes of this answer of the catalog. */
+/** What orders makes of this response of the catalog. */
 function read(status: number, body: unknown) {
   const replicas = [createHttpReplica('http://127.0.0.1:9')];
   const client = { replicas, send: async () => ({ status, body }), [Symbol.asyncDispose]: async () => undefined };
@@ -24,7 +24,7 @@ it('reads a product, and ignores what it does not know', async () => {
 });
 
 it.each([
-  ['price that nobody could be charged', { id: 1, price: 0, currency: 'UAH' }],
+  ['price that cannot be charged', { id: 1, price: 0, currency: 'UAH' }],
   ['negative price', { id: 1, price: -1, currency: 'UAH' }],
   ['price with a fraction', { id: 1, price: 1.5, currency: 'UAH' }],
   ['missing price', { id: 1, currency: 'UAH' }],

@@ -13,7 +13,7 @@ export interface Product {
 }
 
 export interface Catalog {
-  /** The product, undefined when there is none. Rejects with CallUnavailableError when the catalog gave no answer. */
+  /** The product, undefined when there is none. Rejects with CallUnavailableError when the catalog gave no response. */
   findProduct(id: number, deadline: Deadline): Promise<Product | undefined>;
 }
 
@@ -29,7 +29,8 @@ export function createCatalog(client: HttpClient, policy: CallPolicy<HttpReplica
         client.send({ method: 'GET', path: `/products/${id}` }, attempt),
       );
       if (status === 404) return undefined;
-      if (status !== 200 || !ProductBody.Check(body)) throw new PermanentError(`catalog: unexpected answer ${status}`);
+      if (status !== 200 || !ProductBody.Check(body))
+        throw new PermanentError(`catalog: unexpected response ${status}`);
       return { id: body.id, priceKopiykas: body.price, currency: body.currency };
     },
   };

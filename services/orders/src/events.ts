@@ -12,7 +12,7 @@ import type { Saga } from './saga/saga.ts';
 export type ConfirmationEvent = OrderConfirmedEvent | OrderConfirmedV2Event;
 type EventType = ConfirmationEvent['type'];
 
-/** How each version tells of a confirmed order. */
+/** How each version describes a confirmed order. */
 const versions: Readonly<Record<EventType, (saga: Saga, time: Date) => ConfirmationEvent>> = {
   [ORDER_CONFIRMED]: ({ orderId, lines, totalKopiykas: total, currency }, time) =>
     createOrderConfirmed(randomUUID(), time, {

@@ -13,7 +13,7 @@ export interface OrderMetrics {
 export interface OrderGauges {
   pendingEvents: number | undefined;
   compensating: number | undefined;
-  driven: number | undefined;
+  activeSagas: number | undefined;
 }
 
 export function createOrderMetrics(gauges: OrderGauges): OrderMetrics {
@@ -22,7 +22,7 @@ export function createOrderMetrics(gauges: OrderGauges): OrderMetrics {
     description: 'Completed sagas by result',
     valueType: ValueType.INT,
   });
-  // From the start, so that a reader tells "none yet" from "not reported".
+  // From the start, so that a reader can distinguish "none yet" from "not reported".
   for (const status of ['Confirmed', 'Cancelled'] as const) sagas.add(0, { status });
   const duration = meter.createHistogram('shop.saga.duration', {
     description: 'Time from the order to its durable result',
@@ -39,8 +39,11 @@ export function createOrderMetrics(gauges: OrderGauges): OrderMetrics {
     })
     .addCallback(observe(() => gauges.compensating));
   meter
-    .createObservableGauge('shop.sagas.driven', { description: 'Sagas in work here', valueType: ValueType.INT })
-    .addCallback(observe(() => gauges.driven));
+    .createObservableGauge('shop.sagas.active', {
+      description: 'Sagas that this instance runs',
+      valueType: ValueType.INT,
+    })
+    .addCallback(observe(() => gauges.activeSagas));
   const recoveries = meter.createCounter('shop.saga.recoveries', {
     description: 'Sagas adopted from an instance that is gone',
     valueType: ValueType.INT,

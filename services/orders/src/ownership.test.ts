@@ -7,65 +7,66 @@ import { createOwnership, openOwnership } from './ownership.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
 
-/** A database that can be away; `asked` are the statements that reached it. */
+/** A database with outages; `statements` are the statements that reached it. */
 function aDatabase() {
-  const asked: string[] = [];
-  const state = { away: false };
+  const statements: string[] = [];
+  const state = { isDown: false };
   const query = async (statement: Statement) => {
-    if (state.away) throw new DatabaseUnavailableError('connect ECONNREFUSED');
-    asked.push(statement.name);
+    if (state.isDown) throw new DatabaseUnavailableError('connect ECONNREFUSED');
+    statements.push(statement.name);
     return { rows: [], count: 1 };
   };
-  return { asked, state, database: { query } as unknown as Database };
+  return { statements, state, database: { query } as unknown as Database };
 }
 
-const renewals = (asked: readonly string[]) => asked.filter((name) => name === 'INSERT saga_owners: renew').length;
+const renewals = (statements: readonly string[]) =>
+  statements.filter((name) => name === 'INSERT saga_owners: renew').length;
 
 describe('the lease of an instance', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
   it('is taken at the start and renewed every second', async () => {
-    const { asked, database } = aDatabase();
+    const { statements, database } = aDatabase();
     await using _ = createOwnership({ database, instance: 'orders-1', logger });
     await vi.advanceTimersByTimeAsync(3_000);
-    expect(renewals(asked)).toBe(4);
+    expect(renewals(statements)).toBe(4);
   });
 
-  it('is not asked for again by an order while it holds', async () => {
-    const { asked, database } = aDatabase();
+  it('is not renewed by an order while it holds', async () => {
+    const { statements, database } = aDatabase();
     await using ownership = createOwnership({ database, instance: 'orders-1', logger });
     await ownership.ensure();
     await ownership.ensure();
-    expect(renewals(asked)).toBe(1);
+    expect(renewals(statements)).toBe(1);
   });
 
   it('is taken again before an order when it has run out', async () => {
-    const { asked, state, database } = aDatabase();
+    const { statements, state, database } = aDatabase();
     await using ownership = createOwnership({ database, instance: 'orders-1', logger });
     await ownership.ensure();
-    state.away = true;
+    state.isDown = true;
     await vi.advanceTimersByTimeAsync(6_500);
     await expect(ownership.ensure()).rejects.toThrow(DatabaseUnavailableError);
-    state.away = false;
+    state.isDown = false;
     await ownership.ensure();
-    expect(renewals(asked)).toBe(2);
+    expect(renewals(statements)).toBe(2);
   });
 
   it('ends with the instance', async () => {
-    const { asked, database } = aDatabase();
+    const { statements, database } = aDatabase();
     const ownership = createOwnership({ database, instance: 'orders-1', logger });
     await ownership[Symbol.asyncDispose]();
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(asked.at(-1)).toBe('DELETE saga_owners: end');
-    expect(renewals(asked)).toBe(1);
+    expect(statements.at(-1)).toBe('DELETE saga_owners: end');
+    expect(renewals(statements)).toBe(1);
   });
 
-  it('is left to run out when the database is away', async () => {
+  it('is left to run out during an outage of the database', async () => {
     const { state, database } = aDatabase();
     const ownership = createOwnership({ database, instance: 'orders-1', logger });
     await ownership.ensure();
-    state.away = true;
+    state.isDown = true;
     await expect(ownership[Symbol.asyncDispose]()).resolves.toBeUndefined();
   });
 });
@@ -87,10 +88,10 @@ describe('the sagas of others', () => {
     const { state, database } = aDatabase();
     await using ownership = createOwnership({ database, instance: 'orders-1', logger });
     await vi.advanceTimersByTimeAsync(5_000);
-    state.away = true;
+    state.isDown = true;
     await vi.advanceTimersByTimeAsync(4_500);
     expect(ownership.mayAdopt()).toBe(false);
-    state.away = false;
+    state.isDown = false;
     await vi.advanceTimersByTimeAsync(3_000);
     expect(ownership.mayAdopt()).toBe(false);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -100,8 +101,8 @@ describe('the sagas of others', () => {
 
 it('the lease is renewed on a connection of its own, which a pool that is in use to the last one does not take', async () => {
   const never = new Promise<never>(() => undefined);
-  await using fake = await openFakePostgres((connection, asked) =>
-    connection === 1 && asked === 'statement' ? never : undefined,
+  await using fake = await openFakePostgres((connection, phase) =>
+    connection === 1 && phase === 'statement' ? never : undefined,
   );
   await using database = openDatabase({ url: fake.url, poolSize: 1, applicationName: 'orders-1', logger });
   const busy = database.query(sql('SELECT: slow', 'SELECT'), []).catch(() => undefined);

@@ -5,9 +5,9 @@ import type { Logger } from '@shop/kit/logger.ts';
 import { untraced } from '@shop/kit/tracing.ts';
 
 const RENEW_EVERY_MS = 1_000;
-/** Longer than this without a renewal, and the database was away, or slow. */
+/** Longer than this without a renewal, and the database was unavailable, or slow. */
 const RENEWED_LATELY_MS = 2 * RENEW_EVERY_MS;
-/** By then an instance that lost the database at the same time has renewed its lease: its attempt under way, a pause, another. */
+/** By then an instance that lost the database at the same time has renewed its lease: its current attempt, a pause, another. */
 const STEADY_MS = 3_000;
 /** Limits of a renewal, in ms: one that fails is soon followed by another. */
 const RENEWAL = { connectTimeoutMs: 1_000, statementTimeoutMs: 1_000 } as const;
@@ -27,16 +27,16 @@ const deleteOld = sql(
 );
 
 /**
- * This process's lease over the sagas it drives: one row renewed by the database's clock, whatever the number of sagas.
+ * This process's lease over the sagas it runs: one row renewed by the database's clock, whatever the number of sagas.
  * It dies with the process. A process that was paused past it finds its sagas adopted, and its saves refused.
  */
 export interface Ownership extends AsyncDisposable {
   readonly id: string;
-  /** Resolves once the lease holds: an order inserted without one would be adopted at once. Rejects with DatabaseUnavailableError. */
+  /** Resolves once the lease holds: an order inserted without one would be adopted immediately. Rejects with DatabaseUnavailableError. */
   ensure(): Promise<void>;
   /**
    * True while the lease holds and has been renewed without a gap for 3 s. After an outage of the database all leases have
-   * run out, those of living instances too: whoever adopted at once would take the orders that they drive.
+   * run out, those of living instances too: an instance that adopted immediately would take the orders that they run.
    */
   mayAdopt(): boolean;
 }
@@ -58,7 +58,7 @@ export function openOwnership(options: { url: string; instance: string; logger: 
 export function createOwnership(options: { database: Database; instance: string; logger: Logger }): Ownership {
   const { database, instance, logger } = options;
   const id = randomUUID();
-  /** When the lease was last asked for, on the monotonic clock; the database's lease ends later than this and LEASE_MS. */
+  /** When the lease was last requested, on the monotonic clock; the database's lease ends later than this and LEASE_MS. */
   let renewedAt = Number.NEGATIVE_INFINITY;
   /** Since when renewals have come without a gap. */
   let steadySince = Number.POSITIVE_INFINITY;

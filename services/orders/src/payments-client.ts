@@ -16,7 +16,7 @@ export type ChargeResult = 'accepted' | 'declined' | 'voided';
 export interface Payments {
   /** Rejects with CallUnavailableError when the outcome is unknown. */
   charge(charge: Charge, deadline: Deadline): Promise<ChargeResult>;
-  /** Takes back a charge that was, or may have been, made. Rejects when that is not certain. */
+  /** Refunds a charge that was, or may have been, made. Rejects when that is not certain. */
   refund(orderId: string, deadline: Deadline): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export function createPayments(client: HttpClient, policy: CallPolicy<HttpReplic
         client.send({ method: 'POST', path: '/payments', body }, attempt),
       );
       const result = CHARGE_RESULTS[status];
-      if (result === undefined) throw new PermanentError(`payments: unexpected answer ${status} to a charge`);
+      if (result === undefined) throw new PermanentError(`payments: unexpected response ${status} to a charge`);
       return result;
     },
     async refund(orderId, deadline) {
@@ -44,7 +44,7 @@ export function createPayments(client: HttpClient, policy: CallPolicy<HttpReplic
         client.send({ method: 'POST', path: `/payments/${orderId}/refund`, body }, attempt),
       );
       if (status !== 200 && status !== 201)
-        throw new PermanentError(`payments: unexpected answer ${status} to a refund`);
+        throw new PermanentError(`payments: unexpected response ${status} to a refund`);
     },
   };
 }

@@ -7,9 +7,8 @@ import type { Logger } from '@shop/kit/logger.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import { CallUnavailableError } from '@shop/kit/resilience.ts';
 import { currentTraceParent, failSpan, inSpan, untraced } from '@shop/kit/tracing.ts';
-import { mapAtOnce } from './at-once.ts';
+import pMap from 'p-map';
 import type { Catalog } from './catalog-client.ts';
-import type { Driver } from './driver.ts';
 import type { OrderMetrics } from './metrics.ts';
 import {
   CURRENCY,
@@ -23,12 +22,13 @@ import {
 import type { Ownership } from './ownership.ts';
 import { findOrderByKey, insertNewOrder, type OrderRecord } from './repository.ts';
 import { type OrderLine, type OrderStatus, SAGA_NAME, type Saga, statusOf } from './saga/saga.ts';
+import type { SagaRunner } from './saga-runner.ts';
 
 /**
- * Products that one order reads at once: an order may have 100 of them. 48 orders in work (`ADMISSION` in routes.ts) read
+ * Products that one order reads concurrently: an order may have 100 of them. 48 active orders (`ADMISSION` in routes.ts) read
  * 48 x 4 = 192, which is what the catalog's bulkhead holds, 96 running and 96 waiting: orders never refuse one another.
  */
-export const PRODUCTS_AT_ONCE = 4;
+export const PRODUCT_CONCURRENCY = 4;
 
 /** An order whose status is durable. */
 export interface DecidedOrder {
@@ -38,8 +38,8 @@ export interface DecidedOrder {
 }
 
 /**
- * Runs the order's saga until its status is durable; compensation goes on behind. Throws ProblemError: nothing was
- * recorded, except for `order_outcome_pending`, after which the order's own path tells how it ended.
+ * Runs the order's saga until its status is durable; compensation continues in the background. Throws ProblemError: nothing was
+ * recorded, except for `order_outcome_pending`, after which the order's own path has its end.
  */
 export type PlaceOrder = (
   request: OrderRequest,
@@ -51,14 +51,14 @@ export interface PlaceOrderOptions {
   readonly database: Database;
   readonly ownership: Ownership;
   readonly catalog: Catalog;
-  readonly driver: Driver;
+  readonly sagaRunner: SagaRunner;
   readonly metrics: OrderMetrics;
   readonly logger: Logger;
   readonly failpoint: Failpoint<'orders'>;
 }
 
 export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
-  const { database, ownership, catalog, driver, metrics, logger, failpoint } = options;
+  const { database, ownership, catalog, sagaRunner, metrics, logger, failpoint } = options;
 
   return async (request, idempotencyKey, deadline) => {
     await failpoint('order-received:unrecorded');
@@ -85,21 +85,21 @@ export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
 
   async function price(lines: readonly RequestedLine[], deadline: Deadline): Promise<readonly OrderLine[]> {
     try {
-      const products = await mapAtOnce(lines, PRODUCTS_AT_ONCE, ({ productId }) =>
-        catalog.findProduct(productId, deadline),
-      );
+      const products = await pMap(lines, ({ productId }) => catalog.findProduct(productId, deadline), {
+        concurrency: PRODUCT_CONCURRENCY,
+      });
       await failpoint('products-read:unrecorded');
       return priceLines(lines, products);
     } catch (error) {
       if (!(error instanceof CallUnavailableError)) throw error;
       logger.warn({ reason: messageOf(error) }, 'the catalog is unavailable');
-      throw new ProblemError('catalog_unavailable', 'the catalog gave no answer, nothing was ordered', {
+      throw new ProblemError('catalog_unavailable', 'the catalog did not respond, nothing was ordered', {
         cause: error,
       });
     }
   }
 
-  /** False when another order has the key. A database that did not answer may still have taken the order. */
+  /** False when another order has the key. A database that did not respond may still have taken the order. */
   async function start(
     saga: Saga,
     order: { customer: string; idempotencyKey: string | undefined; requestHash: string | undefined },
@@ -117,12 +117,12 @@ export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
     }
   }
 
-  /** Resolves with the first of: the status is durable, the order's time is up. The drive goes on in both cases. */
+  /** Resolves with the first of: the status is durable, the order's time is up. The saga goes on in both cases. */
   function decide(saga: Saga, deadline: Deadline, startedAt: number): Promise<DecidedOrder> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(outcomePending(saga.orderId)), deadline.remainingMs());
-      driver
-        .drive(saga, {
+      sagaRunner
+        .run(saga, {
           deadline,
           resumed: false,
           decided(decided) {
@@ -132,7 +132,7 @@ export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
           },
         })
         .then(
-          ({ kind }) => kind === 'lost' && reject(outcomePending(saga.orderId)),
+          ({ kind }) => kind === 'fenced' && reject(outcomePending(saga.orderId)),
           (error: unknown) => {
             logger.warn({ order_id: saga.orderId, reason: messageOf(error) }, 'the saga is left to recovery');
             reject(outcomePending(saga.orderId, error));
@@ -149,7 +149,7 @@ export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
   }
 }
 
-/** The first answer again. Throws ProblemError when it was another request's, or is not there yet. */
+/** The first response again. Throws ProblemError when it was another request's, or is not there yet. */
 function replay(earlier: OrderRecord, requestHash: string | undefined): DecidedOrder {
   if (earlier.requestHash !== requestHash) {
     throw new ProblemError('idempotency_key_reused', 'use a new Idempotency-Key for another order');
@@ -178,7 +178,7 @@ function newSaga(lines: readonly OrderLine[]): Saga {
 }
 
 function outcomePending(orderId: string, cause?: unknown): ProblemError {
-  return new ProblemError('order_outcome_pending', `ask for order ${orderId} again: it ends by itself`, {
+  return new ProblemError('order_outcome_pending', `ask for order ${orderId} again: it ends without another request`, {
     cause,
     headers: { location: locationOf(orderId), 'retry-after': '2' },
   });

@@ -43,7 +43,7 @@ const publish = () =>
   });
 const waiting = async () => (await channel.checkQueue(ORDER_CONFIRMED_QUEUE)).messageCount;
 
-it('publishes again after its exchange was deleted, which it declares anew', async () => {
+it('publishes again after its exchange was deleted, which it declares again', async () => {
   await publish();
   await channel.deleteExchange(EVENTS_EXCHANGE);
   await expect(publish()).rejects.toThrow('did not take');

@@ -28,8 +28,8 @@ export interface Publisher extends AsyncDisposable {
 }
 
 /**
- * A channel that left a confirm unanswered is not used again: what it still holds may be confirmed late, which the inbox
- * absorbs, and a broker that does not answer would only be sent every row again and again. The broker closes a channel that
+ * A channel that owes a confirm is not used again: what it still holds may be confirmed late, which the inbox
+ * absorbs, and a silent broker would only be sent every row again and again. The broker closes a channel that
  * published to an exchange that is gone (404) or not ours to write to (403), and the connection goes on: another is opened.
  */
 export async function openPublisher(options: {
@@ -45,7 +45,7 @@ export async function openPublisher(options: {
   let channel: ConfirmChannel | undefined;
   /** Channels that were opened again since a message was last confirmed. */
   let reopened = 0;
-  /** Why, by message id. Told by `basic.return` before the confirm arrives; such a message had no queue to go to. */
+  /** Why, by message id. Set by `basic.return` before the confirm arrives; such a message had no queue to go to. */
   const returned = new Map<string, Return>();
 
   async function openChannel(model: ChannelModel): Promise<void> {
@@ -82,7 +82,7 @@ export async function openPublisher(options: {
     });
   }
 
-  /** Leaves a silent channel and asks for another; until the broker answers that, nothing is published. */
+  /** Leaves a silent channel and requests another; until the broker opens it, nothing is published. */
   function replaceChannel(): void {
     const model = connection;
     const silent = channel;
@@ -182,7 +182,7 @@ function confirmed(
   });
 }
 
-/** What the broker is told of an event's message; it keeps all but `mandatory`. */
+/** Properties of an event's message; it keeps all but `mandatory`. */
 export function propertiesOf(
   { id, type }: Pick<OutboxRow, 'id' | 'type'>,
   { headers, mandatory }: { readonly headers: Record<string, string>; readonly mandatory: boolean },

@@ -6,34 +6,34 @@ import { messageOf } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { pause } from '@shop/kit/pause.ts';
 import { contextOf, failSpan, inSpan, untraced } from '@shop/kit/tracing.ts';
-import type { Driver } from './driver.ts';
 import type { OrderGauges, OrderMetrics } from './metrics.ts';
 import type { Ownership } from './ownership.ts';
 import { adoptIdleSagas, countCompensating, type StoredSaga } from './repository.ts';
 import { type Saga, statusOf } from './saga/saga.ts';
+import type { SagaRunner } from './saga-runner.ts';
 
 /** How often idle sagas are looked for; half the first back-off of a compensation. */
 const SCAN_MS = 500;
-/** Sagas resumed at a time; a slow compensation keeps one of these places, and never the scan. */
-const AT_ONCE = 32;
+/** Sagas resumed concurrently; a slow compensation keeps one of these places, and never the scan. */
+const RECOVERY_CONCURRENCY = 32;
 
-/** Drives what nobody drives: sagas of dead instances, our own that a lost save left behind, compensations that are due. */
+/** Runs idle sagas: those of dead instances, our own that a lost save left behind, and compensations that are due. */
 export interface Recovery {
-  /** Stops adopting; resolves when the sagas adopted last are out of work. */
+  /** Stops adopting; resolves when the sagas adopted last have stopped. */
   stop(): Promise<void>;
 }
 
 export interface RecoveryOptions {
   readonly database: Database;
   readonly ownership: Pick<Ownership, 'id' | 'mayAdopt'>;
-  readonly driver: Driver;
+  readonly sagaRunner: SagaRunner;
   readonly metrics: OrderMetrics;
   readonly gauges: OrderGauges;
   readonly logger: Logger;
 }
 
 export function startRecovery(options: RecoveryOptions): Recovery {
-  const { database, ownership, driver, metrics, gauges, logger } = options;
+  const { database, ownership, sagaRunner, metrics, gauges, logger } = options;
   const stopping = new AbortController();
   const resuming = new Set<Promise<void>>();
   let countedAt = Number.NEGATIVE_INFINITY;
@@ -42,9 +42,9 @@ export function startRecovery(options: RecoveryOptions): Recovery {
     while (!stopping.signal.aborted) {
       await countWaiting();
       if (!ownership.mayAdopt()) return;
-      const limit = AT_ONCE - resuming.size;
+      const limit = RECOVERY_CONCURRENCY - resuming.size;
       const adopted = await untraced(() =>
-        adoptIdleSagas(database, { owner: ownership.id, driven: driver.drivenIds(), limit }),
+        adoptIdleSagas(database, { owner: ownership.id, activeIds: sagaRunner.activeIds(), limit }),
       );
       for (const stored of adopted) start(stored);
       if (adopted.length < limit) return;
@@ -67,14 +67,14 @@ export function startRecovery(options: RecoveryOptions): Recovery {
   async function resume(stored: StoredSaga): Promise<void> {
     const { saga } = stored;
     try {
-      await context.with(contextOf(stored.traceParent), () => driveOn(stored));
+      await context.with(contextOf(stored.traceParent), () => resumeInTrace(stored));
     } catch (error) {
       logger.warn({ order_id: saga.orderId, reason: messageOf(error) }, 'the saga could not be resumed yet');
     }
   }
 
   /** Continues the trace stored with the saga; a compensation that is due again is not a recovery. */
-  function driveOn({ saga, createdAt }: StoredSaga): Promise<unknown> {
+  function resumeInTrace({ saga, createdAt }: StoredSaga): Promise<unknown> {
     const again = saga.attempts > 0;
     return inSpan(
       again ? 'retry compensation' : 'recover order saga',
@@ -84,7 +84,7 @@ export function startRecovery(options: RecoveryOptions): Recovery {
           metrics.sagaRecovered();
           logger.info({ order_id: saga.orderId, state: saga.state }, 'resuming a saga');
         }
-        return driver.drive(saga, {
+        return sagaRunner.run(saga, {
           deadline: Deadline.after(ORDER_BUDGET_MS),
           resumed: true,
           decided(decided) {

@@ -36,7 +36,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 it('drains a backlog although PostgreSQL cannot mark all of it within the time limit of a statement', async () => {
   for (let row = 0; row < ROWS; row++) await database.query(insert, [randomUUID(), randomUUID()]);
-  const gauges = { pendingEvents: undefined, compensating: undefined, driven: undefined };
+  const gauges = { pendingEvents: undefined, compensating: undefined, activeSagas: undefined };
   const relay = startRelay({ database, publisher, logger, failpoint: async () => {}, gauges });
   try {
     await expect.poll(() => countPending(database), { timeout: 20_000 }).toBe(0);

@@ -24,12 +24,12 @@ function anOutbox(count: number) {
     TraceParent: `00-${TRACE_ID}-b7ad6b7169203331-01`,
     published: false,
   }));
-  const state = { away: false, commits: true, mostMarks: Number.POSITIVE_INFINITY };
+  const state = { isDown: false, commits: true, mostMarks: Number.POSITIVE_INFINITY };
   const locked = new Set<unknown>();
   const pending = () => rows.filter(({ published }) => !published);
   const database = {
     async query() {
-      if (state.away) throw new DatabaseUnavailableError('connect ECONNREFUSED');
+      if (state.isDown) throw new DatabaseUnavailableError('connect ECONNREFUSED');
       return { rows: [{ count: pending().length }], count: 1 };
     },
     async transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
@@ -49,7 +49,7 @@ function anOutbox(count: number) {
       };
       try {
         const result = await work({ query } as Queryable);
-        if (!state.commits) throw new DatabaseUnavailableError('no answer to COMMIT', { sent: true });
+        if (!state.commits) throw new DatabaseUnavailableError('no response to COMMIT', { sent: true });
         for (const row of rows) if (marked.includes(row.id)) row.published = true;
         return result;
       } finally {
@@ -78,7 +78,7 @@ function aPublisher(accepts: (id: string) => boolean = () => true) {
 }
 
 describe('the relay', () => {
-  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, driven: undefined };
+  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, activeSagas: undefined };
   let relay: Relay | undefined;
   const relayOf = (database: Database, publisher: Publisher, failpoint = async (_name: string) => {}) => {
     relay = startRelay({ database, publisher, logger, failpoint, gauges });
@@ -140,7 +140,7 @@ describe('the relay', () => {
     expect(outbox.pending()).toEqual([]);
   });
 
-  it('R3 makes no span while the broker is away, one per row when it is back', async () => {
+  it('R3 makes no span while the broker is unavailable, one per row when it is back', async () => {
     const outbox = anOutbox(1);
     const { publisher, sent, state } = aPublisher();
     state.ready = false;
@@ -171,7 +171,7 @@ describe('the relay', () => {
     expect(span?.parentSpanContext?.spanId).toBe('b7ad6b7169203331');
   });
 
-  it('R4 refreshes the number of pending rows while the broker is away', async () => {
+  it('R4 refreshes the number of pending rows while the broker is unavailable', async () => {
     const outbox = anOutbox(4);
     const { publisher, state } = aPublisher();
     state.ready = false;
@@ -180,13 +180,13 @@ describe('the relay', () => {
     expect(gauges.pendingEvents).toBe(4);
   });
 
-  it('goes on polling after the database was away', async () => {
+  it('goes on polling after an outage of the database', async () => {
     const outbox = anOutbox(1);
-    outbox.state.away = true;
+    outbox.state.isDown = true;
     const { publisher } = aPublisher();
     relayOf(outbox.database, publisher);
     await polls(3);
-    outbox.state.away = false;
+    outbox.state.isDown = false;
     await polls(1);
     expect(outbox.pending()).toEqual([]);
   });
@@ -199,7 +199,7 @@ describe('the relay', () => {
     expect(sent).toHaveLength(2 * BATCH + 50);
   });
 
-  it('has a second batch in work while the first waits for the broker, when there is one', async () => {
+  it('processes a second batch while the first waits for the broker, when there is one', async () => {
     const outbox = anOutbox(BATCH + 50);
     const { publisher } = aPublisher();
     const confirmed = Promise.withResolvers<void>();
@@ -229,7 +229,7 @@ describe('the relay', () => {
     expect(outbox.pending()).toEqual([]);
   });
 
-  it('finishes the batch in work before it stops', async () => {
+  it('finishes its batch before it stops', async () => {
     const outbox = anOutbox(1);
     const published = Promise.withResolvers<void>();
     const { publisher } = aPublisher();

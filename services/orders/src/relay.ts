@@ -14,9 +14,9 @@ import type { Publisher } from './publisher.ts';
  * Moves committed events from the outbox to the broker, at least once.
  *
  * R1  A row is marked published only after the broker confirmed it, and never when the broker returned it.
- * R2  A row in work is locked by its batch's transaction: no other batch, of this relay or of another, publishes it, and a
+ * R2  A claimed row is locked by its batch's transaction: no other batch, of this relay or of another, publishes it, and a
  *     dead relay's rows are free.
- * R3  While the broker is away or silent no span is made, so a waiting row does not make its order's trace grow.
+ * R3  While the broker is unavailable or silent no span is made, so a waiting row does not make its order's trace grow.
  * R4  The number of pending rows is refreshed at every poll, whatever the broker does.
  * R5  A batch that its transaction's time limits fail is not tried again as it was: the next one has half of its rows.
  */
@@ -24,11 +24,11 @@ import type { Publisher } from './publisher.ts';
 const POLL_MS = 500;
 /** Rows at most. A batch's claim, mark and commit are shared by them; a dead relay's are published once more. */
 export const BATCH = 500;
-/** Batches in work at once while more than one waits: one is published while the other is read, marked and committed. */
-const BATCHES_AT_ONCE = 2;
+/** Batches processed concurrently while more than one waits: one is published while the other is read, marked and committed. */
+const BATCH_CONCURRENCY = 2;
 
 export interface Relay {
-  /** Finishes the batch in work and stops. */
+  /** Finishes its batches and stops. */
   stop(): Promise<void>;
 }
 
@@ -49,14 +49,14 @@ export function startRelay(options: RelayOptions): Relay {
   async function poll(): Promise<void> {
     const pending = await refreshPending();
     if (pending > 0) {
-      await drain(pending > size.current ? BATCHES_AT_ONCE : 1);
+      await drain(pending > size.current ? BATCH_CONCURRENCY : 1);
       await refreshPending();
     }
   }
 
-  /** Rejects with the first failure once nothing is in work any more. */
-  async function drain(atOnce: number): Promise<void> {
-    const ended = await Promise.allSettled(Array.from({ length: atOnce }, publishUntilShort));
+  /** Rejects with the first failure once all batches have ended. */
+  async function drain(concurrency: number): Promise<void> {
+    const ended = await Promise.allSettled(Array.from({ length: concurrency }, publishUntilShort));
     for (const one of ended) if (one.status === 'rejected') throw one.reason;
   }
 

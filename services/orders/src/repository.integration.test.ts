@@ -40,8 +40,8 @@ async function anInstance(leaseS: number): Promise<string> {
   return id;
 }
 
-async function adopted(saga: Saga, driven: readonly string[] = [], owner: string = me): Promise<boolean> {
-  const sagas = await adoptIdleSagas(database, { owner, driven, limit: 1_000 });
+async function adopted(saga: Saga, activeIds: readonly string[] = [], owner: string = me): Promise<boolean> {
+  const sagas = await adoptIdleSagas(database, { owner, activeIds, limit: 1_000 });
   return sagas.some((stored) => stored.saga.orderId === saga.orderId);
 }
 
@@ -50,7 +50,7 @@ describe('adoption', () => {
     expect(await adopted(await anOrder(me))).toBe(false);
   });
 
-  it('takes an order of our own that nobody has touched for a while and we do not drive', async () => {
+  it('takes an order of our own that is untouched for a while and not active here', async () => {
     const saga = await anOrder(me);
     await database.query(age, [saga.orderId]);
     expect(await adopted(saga, [saga.orderId])).toBe(false);

@@ -102,13 +102,13 @@ const selectVersion = sql('SELECT orders: version', 'SELECT version, owner, stat
 
 /**
  * For how long a row of our own is left alone after its last change, in ms: longer than this statement can wait. What was
- * inserted after the list of driven sagas had been made, and before the statement read the table, is no orphan.
+ * inserted after the list of active sagas had been made, and before the statement read the table, is no orphan.
  */
 const OWN_GRACE_MS = databaseLimits.connectTimeoutMs + databaseLimits.statementTimeoutMs + 1_000;
 
 /**
- * Adopts sagas nobody drives: their owner's lease has passed or is gone, or they are our own, not in the list of those we
- * drive, and due or untouched for a while. Two instances never get the same one: the row is locked, skipped when locked,
+ * Adopts idle sagas: their owner's lease has passed or is gone, or they are our own, not in the list of active ones,
+ * and due or untouched for a while. Two instances never get the same one: the row is locked, skipped when locked,
  * and its version raised.
  */
 // Two steps, because FOR UPDATE looks again only at the row it locks: when another adopter has just
@@ -152,7 +152,7 @@ const deleteOrders = sql(
      ORDER BY created_at LIMIT $2 FOR UPDATE OF o SKIP LOCKED))`,
 );
 
-/** A save's outcome when its answer was lost: the row says whether it was ours. */
+/** A save's outcome when its response was lost: the row says whether it was ours. */
 export interface VersionRow {
   readonly version: number;
   readonly owner: string;
@@ -176,7 +176,7 @@ export async function insertNewOrder(database: Queryable, order: NewOrder): Prom
   return count === 1;
 }
 
-/** Compare-and-set of a saga; `dueInMs` is when a waiting one is due again, null for at once. */
+/** Compare-and-set of a saga; `dueInMs` is when a waiting one is due again, null for immediately. */
 export async function updateSaga(
   database: Queryable,
   options: { before: Saga; after: Saga; owner: string; dueInMs: number | null },
@@ -246,11 +246,11 @@ export async function findVersion(database: Queryable, id: string): Promise<Vers
 
 export async function adoptIdleSagas(
   database: Queryable,
-  options: { owner: string; driven: readonly string[]; limit: number },
+  options: { owner: string; activeIds: readonly string[]; limit: number },
 ): Promise<readonly StoredSaga[]> {
   const { rows } = await database.query<SagaRow>(adoptSagas, [
     options.owner,
-    options.driven,
+    options.activeIds,
     options.limit,
     OWN_GRACE_MS,
   ]);

@@ -13,11 +13,11 @@ import { findOrder, type OrderRecord } from './repository.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Orders in work at once, and waiting: more at once only adds latency. */
-export const ADMISSION = { atOnce: 48, waiting: 512 } as const;
+/** Orders placed concurrently, and queued: more concurrency only adds latency. */
+export const ADMISSION = { maxConcurrent: 48, maxQueued: 512 } as const;
 
 const placing = {
-  summary: 'Place an order; answers when it is confirmed or cancelled',
+  summary: 'Place an order; responds when it is confirmed or cancelled',
   headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
   body: OrderRequest,
   response: {
@@ -46,9 +46,9 @@ export interface RouteOptions {
 export function addOrderRoutes(server: HttpServer, { database, placeOrder, failpoint }: RouteOptions): void {
   const admit = createAdmission(ADMISSION);
 
-  const answered = () => failpoint('order-decided:response-sent');
+  const responded = () => failpoint('order-decided:response-sent');
 
-  server.post('/orders', { schema: placing, onResponse: answered }, async (request, reply) => {
+  server.post('/orders', { schema: placing, onResponse: responded }, async (request, reply) => {
     const deadline = Deadline.fromHeader(request.headers[DEADLINE_HEADER], ORDER_BUDGET_MS);
     const key = request.headers['idempotency-key'];
     const order = await admit(() => placeOrder(request.body, key, deadline));

@@ -50,7 +50,7 @@ function stockAt(...ports: number[]) {
   return { stock: createStock(policy), policy };
 }
 
-/** A stock service that takes calls and never answers, and how many ms it was given for each. */
+/** A stock service that takes calls and never responds, and how many ms it was given for each. */
 async function aSilentStock() {
   const givenMs: number[] = [];
   const port = await serve({
@@ -107,7 +107,7 @@ async function aFrozenStock() {
   return (server.address() as AddressInfo).port;
 }
 
-it('goes to another replica when one does not answer', async () => {
+it('goes to another replica when one does not respond', async () => {
   const { stock } = stockAt(await aFrozenStock(), await serve(reserving));
   for (let call = 0; call < 4; call += 1) {
     expect(await stock.reserve(ORDER_ID, [], Deadline.after(9_000))).toBe('reserved');
@@ -118,10 +118,10 @@ it('finds a replica alive whatever that says of its health, and not one that say
   const unaware = replicaAt(await serve(reserving));
   await expect(unaware.check(AbortSignal.timeout(5_000))).resolves.toBeUndefined();
   const frozen = replicaAt(await aFrozenStock());
-  await expect(frozen.check(AbortSignal.timeout(100))).rejects.toThrow('no answer to a health check');
+  await expect(frozen.check(AbortSignal.timeout(100))).rejects.toThrow('no response to a health check');
 });
 
-it('loses no reservation while one of two replicas drains, which tells by GOAWAY what it serves', async () => {
+it('loses no reservation while one of two replicas drains, which states in GOAWAY what it serves', async () => {
   const [leaving, staying] = [await serve(reserving), await serve(reserving)];
   const { stock } = stockAt(leaving, staying);
   let isOver = false;

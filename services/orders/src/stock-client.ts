@@ -67,7 +67,7 @@ const CHANNEL_OPTIONS = {
   'grpc.keepalive_permit_without_calls': 1,
 };
 
-/** A channel to `address`, `host:port`; it connects with the first call, and again by itself. */
+/** A channel to `address`, `host:port`; it connects with the first call, and reconnects automatically. */
 export function createStockReplica(address: string): StockReplica {
   const { stock } = grpc.loadPackageDefinition(loadProto('stock.proto')) as unknown as {
     stock: { Inventory: new (...args: ConstructorParameters<typeof grpc.Client>) => Client & Record<string, Unary> };
@@ -83,11 +83,11 @@ export function createStockReplica(address: string): StockReplica {
         const cancel = () => sent.cancel();
         const metadata = new grpc.Metadata();
         const traced = spans.start(method, metadata);
-        // The deadline is told to stock. It is of the wall clock, so that the end is the signal's.
+        // The deadline is sent to stock. It is of the wall clock, so that the end is the signal's.
         const options = { deadline: Date.now() + attempt.timeoutMs };
         const sent = unary.call(client, request, metadata, options, (error, response) => {
           traced?.answered(error);
-          // An answered call has nothing left to cancel.
+          // A call with a response has nothing left to cancel.
           attempt.signal.removeEventListener('abort', cancel);
           if (error === null && response !== undefined) resolve(response);
           else reject(error === null ? new PermanentError(`stock: ${method} had no response`) : typed(method, error));
@@ -104,8 +104,8 @@ export function createStockReplica(address: string): StockReplica {
 const NO_ANSWER = new Set([grpc.status.UNAVAILABLE, grpc.status.CANCELLED, grpc.status.DEADLINE_EXCEEDED]);
 
 /**
- * Asks `grpc.health.v1.Health/Check` for the whole server. Any answer will do: one that is not ready has a dependency that is
- * away, which its answers tell. The request for the whole server is an empty message.
+ * Calls `grpc.health.v1.Health/Check` for the whole server. Any response will do: a server that is not ready lacks a
+ * dependency, which its responses report. The request for the whole server is an empty message.
  * Source: https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  */
 function checkHealth(client: Client, signal: AbortSignal): Promise<void> {
@@ -115,7 +115,7 @@ function checkHealth(client: Client, signal: AbortSignal): Promise<void> {
     const sent = client.makeUnaryRequest('/grpc.health.v1.Health/Check', nothing, nothing, null, (error) => {
       signal.removeEventListener('abort', cancel);
       if (error === null || !NO_ANSWER.has(error.code)) resolve();
-      else reject(new TransientError(`stock: no answer to a health check (${grpc.status[error.code]})`));
+      else reject(new TransientError(`stock: no response to a health check (${grpc.status[error.code]})`));
     });
     signal.addEventListener('abort', cancel, { once: true });
   });
@@ -145,7 +145,7 @@ export function createStock(policy: CallPolicy<StockReplica>): Stock {
 function typed(method: string, error: ServiceError): Error {
   const message = `stock: ${method} failed with ${grpc.status[error.code]}`;
   if (error.code === grpc.status.DEADLINE_EXCEEDED) return new OutOfTimeError(message, { cause: error });
-  // Also of a server that says so itself: another replica is the better choice until this one answers a probe.
+  // Also of a server that says so itself: another replica is the better choice until this one responds to a probe.
   if (error.code === grpc.status.UNAVAILABLE) return new ConnectionLostError(message, { cause: error });
   const Type = TRANSIENT.has(error.code) ? TransientError : PermanentError;
   return new Type(message, { cause: error });

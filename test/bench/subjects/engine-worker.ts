@@ -1,5 +1,5 @@
 /**
- * The product's own saga engine in one process: interpreter, driver, leases, recovery and relay as the orders service has
+ * The product's own saga engine in one process: interpreter, sagaRunner, leases, recovery and relay as the orders service has
  * them. What it calls over the network there are functions here, with the SQL of the services behind it.
  */
 import { randomUUID } from 'node:crypto';
@@ -7,7 +7,6 @@ import type { Database } from '../../../kit/src/database.ts';
 import { Deadline } from '../../../kit/src/deadline.ts';
 import { ORDER_BUDGET_MS } from '../../../kit/src/edges.ts';
 import { createLogger } from '../../../kit/src/logger.ts';
-import { createDriver } from '../../../services/orders/src/driver.ts';
 import { createOrderMetrics, type OrderGauges } from '../../../services/orders/src/metrics.ts';
 import { countPending } from '../../../services/orders/src/outbox.ts';
 import { createOwnership, type Ownership } from '../../../services/orders/src/ownership.ts';
@@ -15,6 +14,7 @@ import { createPlaceOrder, type PlaceOrder } from '../../../services/orders/src/
 import type { Publisher } from '../../../services/orders/src/publisher.ts';
 import { startRecovery } from '../../../services/orders/src/recovery.ts';
 import { startRelay } from '../../../services/orders/src/relay.ts';
+import { createSagaRunner } from '../../../services/orders/src/saga-runner.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { closedLoop, type LoopLimit, type LoopResult } from '../measure/closed-loop.ts';
 import { answerCalls } from '../measure/worker.ts';
@@ -62,11 +62,11 @@ async function place(placeOrder: PlaceOrder): Promise<void> {
 /** As the orders service assembles it; the supervisor of these is the process itself, which ends with its caller. */
 function assemble({ orders, ...others }: ShopDatabases) {
   const downstream = createDownstream(others);
-  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, driven: 0 };
+  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, activeSagas: 0 };
   const metrics = createOrderMetrics(gauges);
   const ownership: Ownership = createOwnership({ database: orders, instance: `engine-${randomUUID()}`, logger });
   const stopping = new AbortController().signal;
-  const driver = createDriver({
+  const sagaRunner = createSagaRunner({
     database: orders,
     owner: ownership.id,
     stock: {
@@ -93,8 +93,8 @@ function assemble({ orders, ...others }: ShopDatabases) {
   const catalog = {
     findProduct: async (id: number) => ({ id, priceKopiykas: await downstream.price(id), currency: 'UAH' }),
   };
-  const placeOrder = createPlaceOrder({ database: orders, ownership, catalog, driver, metrics, logger, failpoint });
-  startRecovery({ database: orders, ownership, driver, metrics, gauges, logger });
+  const placeOrder = createPlaceOrder({ database: orders, ownership, catalog, sagaRunner, metrics, logger, failpoint });
+  startRecovery({ database: orders, ownership, sagaRunner, metrics, gauges, logger });
   const shippedAt: ShippedAt = [];
   const publisher: Publisher = {
     ready: true,

@@ -4,7 +4,7 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFailpoints, ForcedAnswerError } from '@shop/kit/failpoints.ts';
+import { createFailpoints, ForcedResponseError } from '@shop/kit/failpoints.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { armedFailpoints, failpointFolder, resetCounts } from '../../platform/failpoint-files.ts';
 import { readCoverage } from '../coverage.ts';
@@ -52,7 +52,7 @@ describe('an injected failpoint', () => {
     await pass('charge-requested:unrecorded');
     expect((await witness()).verdict).toBe('pending');
     await expect(pass('charge-requested:unrecorded')).rejects.toMatchObject(
-      new ForcedAnswerError('charge-requested:unrecorded', 503),
+      new ForcedResponseError('charge-requested:unrecorded', 503),
     );
     expect(await witness()).toEqual({ verdict: 'seen', evidence: 'acted 1 times, armed still' });
     await expect(failpoint.verify(undo, world())).rejects.toThrow('is still there');

@@ -12,7 +12,7 @@ import { aPoint, createFakeContext, type FakeContext } from './testing/fake-cont
 const idle = [
   aPoint('shop.outbox.pending', 0),
   aPoint('shop.compensations.waiting', 0),
-  aPoint('shop.sagas.driven', 0),
+  aPoint('shop.sagas.active', 0),
 ];
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }));
@@ -57,7 +57,7 @@ describe('a sample', () => {
     expect(samples[0]?.values).toMatchObject({
       pending: 0,
       waiting: 0,
-      driven: 0,
+      activeSagas: 0,
       breakers: { 'orders-payments': 1 },
       inFlight: 1,
       perSecond: 2,

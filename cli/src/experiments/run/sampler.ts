@@ -18,7 +18,7 @@ const WATCHED = [...eventCounters].filter(([event]) => event !== 'call.retried')
 const GAUGES = [
   'shop.outbox.pending',
   'shop.compensations.waiting',
-  'shop.sagas.driven',
+  'shop.sagas.active',
   'shop.breaker.state',
 ] as const;
 
@@ -73,7 +73,7 @@ async function sample(context: Omit<RunContext, 'signal'>, state: SamplerState):
     ...answers(context, state),
     ...(ready !== undefined && { ready }),
   };
-  const isDrained = values.pending === 0 && values.waiting === 0 && values.driven === 0 && values.inFlight === 0;
+  const isDrained = values.pending === 0 && values.waiting === 0 && values.activeSagas === 0 && values.inFlight === 0;
   state.drainedSince = isDrained ? (state.drainedSince ?? context.clock.now()) : undefined;
   context.journal.write({ type: 'sample', values, ...(gaps.length > 0 && { gap: gaps.join('; ') }) });
 }
@@ -103,7 +103,7 @@ function readGauges(points: readonly MetricPoint[]): Partial<SampleRecord['value
   const highest = (name: string) => (named(name).length === 0 ? undefined : Math.max(...named(name)));
   const pending = highest('shop.outbox.pending');
   const waiting = highest('shop.compensations.waiting');
-  const driven = named('shop.sagas.driven');
+  const active = named('shop.sagas.active');
   const breakers: Record<string, number> = {};
   for (const point of live.filter(({ name }) => name === 'shop.breaker.state')) {
     const edge = String(point.attributes.edge);
@@ -112,7 +112,7 @@ function readGauges(points: readonly MetricPoint[]): Partial<SampleRecord['value
   return {
     ...(pending !== undefined && { pending }),
     ...(waiting !== undefined && { waiting }),
-    ...(driven.length > 0 && { driven: driven.reduce((sum, value) => sum + value, 0) }),
+    ...(active.length > 0 && { activeSagas: active.reduce((sum, value) => sum + value, 0) }),
     breakers,
   };
 }

@@ -15,20 +15,20 @@ import {
 import { afterCompensation, afterFailedRound, afterPivot, afterStep } from './transitions.ts';
 
 /*
- * Drives one saga from where its row stands. Recovery calls the same function with the same row, so there is no second
- * code path. It owns the order of things; it does no I/O of its own and knows no clock.
+ * Runs one saga from the state in its row. Recovery calls the same function with the same row, so there is no second
+ * code path. It owns the order of effects; it does no I/O of its own and knows no clock.
  *
  * I1  A step's result is saved before the next step starts.
- * I2  Every save is a compare-and-set on (version, owner): a driver that lost its saga changes nothing more.
- * I3  The order's status is decided once, by the save that leaves the running states, and `decided` is told after it.
+ * I2  Every save is a compare-and-set on (version, owner): a run that lost its saga is fenced and changes nothing more.
+ * I3  The order's status is decided once, by the save that leaves the running states, and `decided` is called after it.
  * I4  A compensation is pending until it has succeeded; a failed one never stops the others.
- * I5  A running saga never waits for ever: a step without a clear answer cancels the order. Only saves and
+ * I5  A running saga never waits for ever: a step without a clear response cancels the order. Only saves and
  *     compensations are repeated without end, and each of those repetitions starts from the saved row.
  */
 
 /** What the interpreter acts through. */
 export interface SagaPorts {
-  /** Never rejects for a business answer; a rejection counts as an unknown outcome. */
+  /** Never rejects for a business response; a rejection counts as an unknown outcome. */
   run(step: Step, saga: Saga): Promise<StepOutcome>;
   /** Rejects when it is not certain that the compensation took effect. */
   compensate(step: Step, saga: Saga): Promise<void>;
@@ -36,29 +36,29 @@ export interface SagaPorts {
   save(before: Saga, after: Saga): Promise<boolean>;
   /** `save` with the outbox row in the same statement. */
   confirm(before: Saga, after: Saga): Promise<boolean>;
-  /** Called once, when the order's status has become durable through this driver. */
+  /** Called once, when the order's status has become durable through this run. */
   decided(saga: Saga): void;
   /** Passed at each failpoint of the table; a crash there must be recoverable. */
   reached: Failpoint<'orders'>;
 }
 
-/** How a drive ended: the saga's end, a compensation to be tried again later, or the saga belongs to another driver. */
-export type DriveResult = { readonly kind: 'ended' | 'waiting' | 'lost'; readonly saga: Saga };
+/** How a run ended: with the saga, with a compensation to be retried later, or `fenced` by another owner of the saga. */
+export type SagaResult = { readonly kind: 'ended' | 'waiting' | 'fenced'; readonly saga: Saga };
 
-/** Drives `saga` until it ended, has to wait, or is lost. Rejects when a save fails; the row then tells what is true. */
-export async function drive(saga: Saga, ports: SagaPorts): Promise<DriveResult> {
+/** Runs `saga` until it has ended, has to wait, or is fenced. Rejects when a save fails: then only the row is right. */
+export async function runSaga(saga: Saga, ports: SagaPorts): Promise<SagaResult> {
   let current = saga;
   for (;;) {
     const action = nextAction(current);
     if (action.kind === 'end') return { kind: 'ended', saga: current };
     if (action.kind === 'compensation') return compensateRound(current, action, ports);
     const after = await (action.kind === 'step' ? runStep(current, action, ports) : confirm(current, action, ports));
-    if (after === undefined) return { kind: 'lost', saga: current };
+    if (after === undefined) return { kind: 'fenced', saga: current };
     current = after;
   }
 }
 
-/** The saga after the step; undefined when it is lost. */
+/** The saga after the step; undefined when it is fenced. */
 async function runStep(saga: Saga, step: Step, ports: SagaPorts): Promise<Saga | undefined> {
   const outcome = await outcomeOf(() => ports.run(step, saga));
   const { unsaved, saved } = outcome.kind === 'done' ? step.failpoints : FAILED_STEP;
@@ -70,7 +70,7 @@ async function runStep(saga: Saga, step: Step, ports: SagaPorts): Promise<Saga |
   return after;
 }
 
-/** The saga after the pivot; undefined when it is lost. */
+/** The saga after the pivot; undefined when it is fenced. */
 async function confirm(saga: Saga, pivot: Pivot, ports: SagaPorts): Promise<Saga | undefined> {
   const after = afterPivot(saga, pivot);
   await ports.reached(pivot.failpoints.unsaved);
@@ -88,8 +88,8 @@ async function outcomeOf(run: () => Promise<StepOutcome>): Promise<StepOutcome> 
   }
 }
 
-/** Tries everything that is pending once. What failed stays pending, and the row says when it is due again. */
-async function compensateRound(saga: Saga, { failpoints }: Compensation, ports: SagaPorts): Promise<DriveResult> {
+/** Tries each pending compensation once. What failed stays pending, and the row says when it is due again. */
+async function compensateRound(saga: Saga, { failpoints }: Compensation, ports: SagaPorts): Promise<SagaResult> {
   let current = saga;
   let failure: string | undefined;
   for (const name of saga.pending) {
@@ -100,7 +100,7 @@ async function compensateRound(saga: Saga, { failpoints }: Compensation, ports: 
     }
     await ports.reached(failpoints.unsaved);
     const after = afterCompensation(current, name);
-    if (!(await ports.save(current, after))) return { kind: 'lost', saga: current };
+    if (!(await ports.save(current, after))) return { kind: 'fenced', saga: current };
     current = after;
   }
   if (isEnded(current.state)) {
@@ -108,7 +108,7 @@ async function compensateRound(saga: Saga, { failpoints }: Compensation, ports: 
     return { kind: 'ended', saga: current };
   }
   const after = afterFailedRound(current, failure ?? 'nothing was pending');
-  if (!(await ports.save(current, after))) return { kind: 'lost', saga: current };
+  if (!(await ports.save(current, after))) return { kind: 'fenced', saga: current };
   return { kind: 'waiting', saga: after };
 }
 

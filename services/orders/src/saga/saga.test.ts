@@ -24,7 +24,7 @@ import { afterCompensation, afterFailedRound, afterPivot, afterStep } from './tr
 const states = ['Started', 'StockReserved', 'PaymentCharged', 'Confirmed', 'Compensating', 'Cancelled'] as const;
 const done: StepOutcome = { kind: 'done' };
 const refused = (reason: CancelReason): StepOutcome => ({ kind: 'refused', reason });
-const unknown: StepOutcome = { kind: 'unknown', error: 'no answer in 2000 ms' };
+const unknown: StepOutcome = { kind: 'unknown', error: 'no response in 2000 ms' };
 
 function step(name: StepName): Step {
   return steps.find((candidate) => candidate.name === name) as Step;
@@ -34,7 +34,7 @@ describe('after a step', () => {
   it.each([
     ['Started', 'reserved', 'StockReserved', 'reserve stock'],
     ['StockReserved', 'accepted', 'PaymentCharged', 'charge payment'],
-  ] as const)('%s + %s -> %s', (from, _answer, to, name) => {
+  ] as const)('%s + %s -> %s', (from, _response, to, name) => {
     const saga = aSaga({ state: from, version: 7 });
     expect(afterStep(saga, step(name), done)).toEqual({ ...saga, state: to, version: 8 });
   });
@@ -42,7 +42,7 @@ describe('after a step', () => {
   it.each([
     ['Started', 'insufficient', 'Cancelled', 'out of stock', [], 'reserve stock', refused('out of stock')],
     ['Started', 'released before', 'Cancelled', 'stock unavailable', [], 'reserve stock', refused('stock unavailable')],
-    ['Started', 'no clear answer', 'Compensating', 'stock unavailable', ['release stock'], 'reserve stock', unknown],
+    ['Started', 'no clear response', 'Compensating', 'stock unavailable', ['release stock'], 'reserve stock', unknown],
     [
       'StockReserved',
       'declined',
@@ -63,20 +63,20 @@ describe('after a step', () => {
     ],
     [
       'StockReserved',
-      'no clear answer',
+      'no clear response',
       'Compensating',
       'payment unavailable',
       ['refund payment', 'release stock'],
       'charge payment',
       unknown,
     ],
-  ] as const)('%s + %s -> %s "%s" %j', (from, _answer, to, reason, pending, name, outcome) => {
+  ] as const)('%s + %s -> %s "%s" %j', (from, _response, to, reason, pending, name, outcome) => {
     const after = afterStep(aSaga({ state: from, version: 2 }), step(name), outcome);
     expect(after).toMatchObject({ state: to, reason, pending, version: 3 });
   });
 
   it('keeps why the outcome is unknown', () => {
-    expect(afterStep(aSaga(), step('reserve stock'), unknown).lastError).toBe('no answer in 2000 ms');
+    expect(afterStep(aSaga(), step('reserve stock'), unknown).lastError).toBe('no response in 2000 ms');
   });
 });
 

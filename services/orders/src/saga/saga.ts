@@ -158,7 +158,7 @@ export function isEnded(state: SagaState): boolean {
   return orderSaga[state].kind === 'end';
 }
 
-/** The step that a pending compensation takes back. */
+/** The step that a pending compensation undoes. */
 export function stepOf(compensation: CompensationName): Step {
   const step = steps.find((candidate) => candidate.compensation === compensation);
   if (step === undefined) throw new Error(`unknown compensation "${compensation}"`);

@@ -32,15 +32,15 @@ vi.mock('./interpreter.ts', async (importOriginal) => {
   const real = await importOriginal<typeof import('./interpreter.ts')>();
   return {
     ...real,
-    drive: (saga: Saga, ports: SagaPorts) => real.drive(saga, seeded.current.ports?.(ports) ?? ports),
+    runSaga: (saga: Saga, ports: SagaPorts) => real.runSaga(saga, seeded.current.ports?.(ports) ?? ports),
   };
 });
 
 /** The message of the failed property. Fails when all histories held. */
-async function foundBySimulation(defect: SeededDefect, surroundings: Defects = {}): Promise<string> {
+async function foundBySimulation(defect: SeededDefect, environment: Defects = {}): Promise<string> {
   seeded.current = defect;
   try {
-    await simulate((history) => play(history, surroundings), { runs: RUNS, seed: SEED });
+    await simulate((history) => play(history, environment), { runs: RUNS, seed: SEED });
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return `${error.message}\n${error.cause instanceof Error ? error.cause.message : ''}`;
@@ -53,7 +53,7 @@ beforeEach(() => {
 });
 
 describe('the simulation finds', { timeout: 120_000 }, () => {
-  const surroundings: readonly [string, Defects, RegExp][] = [
+  const environment: readonly [string, Defects, RegExp][] = [
     ['a late charge that no tombstone refuses', { payments: { noTombstone: true } }, /I4/],
     ['a late reserve that no tombstone refuses', { stock: { noTombstone: true } }, /I5/],
     ['a charge without idempotency key', { payments: { noIdempotency: true } }, /I4/],
@@ -64,7 +64,7 @@ describe('the simulation finds', { timeout: 120_000 }, () => {
     ['a confirmation without its outbox row', { store: { confirmForgetsOutbox: true } }, /I6/],
     ['a consumer without inbox', { shipping: { noInbox: true } }, /I7/],
   ];
-  it.each(surroundings)('%s', async (_title, defects, invariant) => {
+  it.each(environment)('%s', async (_title, defects, invariant) => {
     expect(await foundBySimulation({}, defects)).toMatch(invariant);
   });
 
@@ -83,7 +83,7 @@ describe('the simulation finds', { timeout: 120_000 }, () => {
     ],
     ['compensations in the order of the steps', { afterStep: withPending((pending) => pending.toReversed()) }, /order/],
     [
-      'a status told before it is saved',
+      'a status reported before it is saved',
       {
         ports: (ports) => ({
           ...ports,
@@ -107,7 +107,7 @@ describe('the simulation finds', { timeout: 120_000 }, () => {
       /I4|I5/,
     ],
     [
-      'a step without a clear answer taken as refused',
+      'a step without a clear response taken as refused',
       {
         ports: (ports) => ({
           ...ports,

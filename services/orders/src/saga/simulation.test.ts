@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { histories, simulate } from '../testing/histories.ts';
 import { shortId } from '../testing/orders-store.ts';
-import { type Aftermath, play } from '../testing/world.ts';
+import { play, type SimulationResult } from '../testing/world.ts';
 
 /*
  * Goal: whatever goes wrong and in whatever order, when the faults are over every order has ended, and money, stock,
  * events and shipments agree with it.
  * Method: fast-check makes histories (orders; lost, late and doubled messages; outages; crashes and pauses at every
- * boundary; several instances) and the real parts of the service play them in virtual time: driver, interpreter,
+ * boundary; several instances) and the real parts of the service play them in virtual time: saga runner, interpreter,
  * recovery, ownership, relay, clients and their call policies. Only databases, network, stock, payments, broker and
  * shipping are models. That this finds defects is shown by simulation.defects.test.ts.
  *
@@ -45,7 +45,7 @@ describe('the order saga under faults', () => {
 });
 
 /** The journal without the ids, which are random. */
-function journalOf({ journal, store }: Aftermath): string {
+function journalOf({ journal, store }: SimulationResult): string {
   return [...store.orders.keys()].reduce(
     (text, id, index) => text.replaceAll(shortId(id), `order ${index}`),
     journal.toString(),
@@ -74,13 +74,13 @@ describe('500 histories reach', { timeout: 60_000 }, () => {
 
   it.each([
     ['sagas adopted from another instance', /was adopted/],
-    ['charges taken back', /refunded/],
+    ['refunded charges', /refunded/],
     ['tombstones of charges', /voided/],
     ['stock given back', /released/],
     ['compensations tried again', /Compensating refund payment\n[\s\S]*?was adopted/],
-    ['answers that come too late for the client', /order_outcome_pending/],
+    ['responses that come too late for the client', /order_outcome_pending/],
     ['replays of a request still at work', /request_in_progress/],
-    ['keys asked for again after a crash', /connection reset/],
+    ['keys repeated after a crash', /connection reset/],
   ])('%s', (_what, line) => {
     expect(journals).toMatch(line);
   });

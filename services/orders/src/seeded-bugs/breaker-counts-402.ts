@@ -14,10 +14,10 @@ export function countingDeclined<R>(policy: CallPolicy<R>): CallPolicy<R> {
       let declined: Awaited<ReturnType<typeof attempt>> | undefined;
       try {
         return await policy.execute(options, async (one) => {
-          const answer = declined ?? (await attempt(one));
-          if (!isDeclined(answer)) return answer;
-          declined = answer;
-          throw new TransientError('payments: answered 402');
+          const response = declined ?? (await attempt(one));
+          if (!isDeclined(response)) return response;
+          declined = response;
+          throw new TransientError('payments: responded 402');
         });
       } catch (error) {
         if (declined === undefined || !(error instanceof CallUnavailableError)) throw error;
@@ -28,6 +28,6 @@ export function countingDeclined<R>(policy: CallPolicy<R>): CallPolicy<R> {
   };
 }
 
-function isDeclined(answer: unknown): boolean {
-  return typeof answer === 'object' && answer !== null && 'status' in answer && answer.status === 402;
+function isDeclined(response: unknown): boolean {
+  return typeof response === 'object' && response !== null && 'status' in response && response.status === 402;
 }

@@ -14,8 +14,8 @@ export function nothingPending(gauges: OrderGauges): OrderGauges {
     get compensating() {
       return gauges.compensating;
     },
-    get driven() {
-      return gauges.driven;
+    get activeSagas() {
+      return gauges.activeSagas;
     },
   };
 }

@@ -5,8 +5,8 @@ export function retryingDeclined(client: HttpClient): HttpClient {
   return {
     ...client,
     async send(request, attempt) {
-      const answer = await client.send(request, attempt);
-      return answer.status === 402 ? client.send(request, attempt) : answer;
+      const response = await client.send(request, attempt);
+      return response.status === 402 ? client.send(request, attempt) : response;
     },
   };
 }

@@ -26,7 +26,7 @@ import { createSeededBugs } from './seeded-bugs.ts';
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
 const seeded = (...names: SeededBugName[]) => createSeededBugs(new Set(names), { folder: undefined });
 
-/** Payments behind a client and a policy as main.ts puts them together; every charge is answered so. */
+/** Payments behind a client and a policy as main.ts puts them together; every charge gets this response. */
 function somePayments(status: number, ...names: SeededBugName[]) {
   let sent = 0;
   const client: HttpClient = {
@@ -81,40 +81,40 @@ describe('the final statement', () => {
   const values = ['order-1', 3, 'owner', 4, 'event-1', 'order.confirmed', '{"a":1}', null];
 
   function aDatabase(publish: Publisher['publish'], ...names: SeededBugName[]) {
-    const asked: Statement[] = [];
+    const statements: Statement[] = [];
     const database = {
       async query(statement: Statement) {
-        asked.push(statement);
+        statements.push(statement);
         return { rows: [], count: 1 };
       },
     } as unknown as Database;
     const publisher = { ready: true, publish } as unknown as Publisher;
-    return { database: seeded(...names).database(database, publisher), asked };
+    return { database: seeded(...names).database(database, publisher), statements };
   }
 
   it('publishes nothing, without a bug', async () => {
     const published: OutboxRow[] = [];
-    const { database, asked } = aDatabase(async (row) => void published.push(row));
+    const { database, statements } = aDatabase(async (row) => void published.push(row));
     await database.query(confirmOrder, values);
-    expect([asked, published]).toEqual([[confirmOrder], []]);
+    expect([statements, published]).toEqual([[confirmOrder], []]);
   });
 
   it('publish-in-request: publishes first, and the relay never sees the row', async () => {
     const published: OutboxRow[] = [];
-    const { database, asked } = aDatabase(async (row) => void published.push(row), 'publish-in-request');
+    const { database, statements } = aDatabase(async (row) => void published.push(row), 'publish-in-request');
     await database.query(confirmOrder, values);
     expect(published).toMatchObject([
       { id: 'event-1', orderId: 'order-1', type: 'order.confirmed', payload: '{"a":1}' },
     ]);
-    expect(asked[0]?.text).toMatch(/published_at\)\s+SELECT .*clock_timestamp\(\) FROM confirmed/);
+    expect(statements[0]?.text).toMatch(/published_at\)\s+SELECT .*clock_timestamp\(\) FROM confirmed/);
   });
 
   it('publish-in-request: without its broker an order is not confirmed', async () => {
-    const { database, asked } = aDatabase(async () => {
+    const { database, statements } = aDatabase(async () => {
       throw new TransientError('the broker is not connected');
     }, 'publish-in-request');
     await expect(database.query(confirmOrder, values)).rejects.toThrow('the broker is not connected');
-    expect(asked).toEqual([]);
+    expect(statements).toEqual([]);
   });
 });
 
@@ -145,12 +145,12 @@ describe('metrics', () => {
   });
 
   it('gauge-always-zero: nothing waits once it was counted; the other gauges are as they are', () => {
-    const gauges: OrderGauges = { pendingEvents: undefined, compensating: 2, driven: 3 };
+    const gauges: OrderGauges = { pendingEvents: undefined, compensating: 2, activeSagas: 3 };
     const seen = nothingPending(gauges);
     expect(seen.pendingEvents).toBeUndefined();
     gauges.pendingEvents = 7;
-    gauges.driven = 4;
-    expect([seen.pendingEvents, seen.compensating, seen.driven]).toEqual([0, 2, 4]);
+    gauges.activeSagas = 4;
+    expect([seen.pendingEvents, seen.compensating, seen.activeSagas]).toEqual([0, 2, 4]);
   });
 });
 

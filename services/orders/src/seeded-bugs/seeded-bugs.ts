@@ -17,7 +17,7 @@ import { retryingDeclined } from './retry-declined.ts';
 export interface SeededBugsOptions {
   /** Where bugs keep what they must remember beyond their process; set whenever there are any. */
   readonly folder: string | undefined;
-  /** Ends this process as an error that nobody caught does. */
+  /** Ends this process as an uncaught error does. */
   readonly crash?: () => void;
 }
 

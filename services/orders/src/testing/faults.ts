@@ -42,7 +42,7 @@ export type Fault = { readonly nth: number; readonly times: number } & (
   | { readonly at: PlaceName; readonly fault: ProcessFault }
 );
 
-/** A service that refuses, or never answers, for a while. */
+/** A service that refuses, or never responds, for a while. */
 export interface Outage {
   readonly of: 'stock' | 'payments' | 'database' | 'broker';
   readonly fromMs: number;

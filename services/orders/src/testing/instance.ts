@@ -8,7 +8,6 @@ import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { createCatalog } from '../catalog-client.ts';
-import { createDriver, type Driver } from '../driver.ts';
 import type { OrderGauges, OrderMetrics } from '../metrics.ts';
 import type { OrderRequest } from '../order.ts';
 import { createOwnership } from '../ownership.ts';
@@ -18,6 +17,7 @@ import type { Publisher } from '../publisher.ts';
 import { startRecovery } from '../recovery.ts';
 import { startRelay } from '../relay.ts';
 import type { CompensationName } from '../saga/saga.ts';
+import { createSagaRunner, type SagaRunner } from '../saga-runner.ts';
 import type { Stock } from '../stock-client.ts';
 import type { CallName, FaultPlan, PlaceName, ProcessFault } from './faults.ts';
 import { connectDatabase } from './memory-database.ts';
@@ -32,7 +32,7 @@ const logger = createLogger({ service: 'orders', instance: 'orders-simulated', l
 /** How long the broker may take to confirm, in ms. */
 const CONFIRM_TIMEOUT_MS = 5_000;
 
-/** The network decides who is asked; a probe tells nothing of its faults. */
+/** The network routes the calls; a probe reports nothing of its faults. */
 const replica: HttpReplica = {
   address: 'simulated',
   check: async () => undefined,
@@ -41,40 +41,40 @@ const replica: HttpReplica = {
 };
 
 /** The world that an instance of the orders service lives in. */
-export interface Surroundings {
+export interface SimulatedEnvironment {
   readonly network: Network;
   readonly plan: FaultPlan;
   readonly store: OrdersStore;
   readonly stock: StockModel;
   readonly payments: PaymentsModel;
   readonly shipping: ShippingModel;
-  /** Told of every compensation when it is tried, whether or not it reaches the wire. */
+  /** Called for every compensation when it is tried, whether or not it reaches the wire. */
   readonly compensating: (name: CompensationName, orderId: string) => void;
   /** Prices by product id, in kopiykas. */
   readonly prices: ReadonlyMap<number, number>;
   readonly metrics: OrderMetrics;
 }
 
-/** One running instance: the service's own parts, all but its HTTP door, in a simulated process. */
+/** One running instance: the service's own parts, all but its HTTP server, in a simulated process. */
 export interface Instance {
   readonly process: SimulatedProcess;
   readonly owner: string;
-  /** True while an order is in work here, from its insertion on. */
-  drives(orderId: string): boolean;
+  /** True while an order is active here, from its insertion on. */
+  isActive(orderId: string): boolean;
   place(request: OrderRequest, key: string | undefined): Promise<DecidedOrder>;
 }
 
 export function startInstance(
   process: SimulatedProcess,
-  world: Surroundings,
-  strike: (process: SimulatedProcess, place: PlaceName, fault: ProcessFault) => void,
+  world: SimulatedEnvironment,
+  applyFault: (process: SimulatedProcess, place: PlaceName, fault: ProcessFault) => void,
 ): Instance {
   const inserting = new Set<string>();
   const database = watchInserts(connectDatabase(world.store, world.network, process), world.store, inserting);
-  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, driven: 0 };
+  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, activeSagas: 0 };
   const failpoint: Failpoint<'orders'> = async (place) => {
     const fault = world.plan.next<ProcessFault>(place);
-    if (fault !== undefined) strike(process, place, fault);
+    if (fault !== undefined) applyFault(process, place, fault);
     if (!process.alive || process.paused) await process.gate();
   };
   const policy = (edge: keyof typeof edges) => createCallPolicy(edge, edges[edge], logger, [replica]);
@@ -83,7 +83,7 @@ export function startInstance(
   const ownership = createOwnership({ database, instance: process.name, logger });
   const stock = stockClient(process, world, policy('orders-stock'));
   const payments = createPayments(client, policy('orders-payments'));
-  const driver = createDriver({
+  const sagaRunner = createSagaRunner({
     database,
     owner: ownership.id,
     stock: {
@@ -107,23 +107,31 @@ export function startInstance(
     flags: { isOn: () => false },
     stopping: new AbortController().signal,
   });
-  const watched: Driver = {
-    ...driver,
-    drive(saga, options) {
-      const work = driver.drive(saga, options);
+  const watched: SagaRunner = {
+    ...sagaRunner,
+    run(saga, options) {
+      const work = sagaRunner.run(saga, options);
       inserting.delete(saga.orderId);
       return work;
     },
   };
   const catalog = createCatalog(client, policy('orders-catalog'));
-  const placeOrder = createPlaceOrder({ database, ownership, catalog, driver: watched, metrics, logger, failpoint });
+  const placeOrder = createPlaceOrder({
+    database,
+    ownership,
+    catalog,
+    sagaRunner: watched,
+    metrics,
+    logger,
+    failpoint,
+  });
   startRelay({ database, publisher: publisher(process, world), logger, failpoint, gauges });
-  startRecovery({ database, ownership, driver: watched, metrics, gauges, logger });
+  startRecovery({ database, ownership, sagaRunner: watched, metrics, gauges, logger });
 
   return {
     process,
     owner: ownership.id,
-    drives: (orderId) => process.alive && (inserting.has(orderId) || driver.drivenIds().includes(orderId)),
+    isActive: (orderId) => process.alive && (inserting.has(orderId) || sagaRunner.activeIds().includes(orderId)),
     async place(request, key) {
       if (!process.alive || process.paused) await process.gate();
       try {
@@ -153,23 +161,23 @@ function watchInserts(database: Database, store: OrdersStore, inserting: Set<str
   };
 }
 
-function httpClient(from: SimulatedProcess, { network, payments, prices }: Surroundings): HttpClient {
+function httpClient(from: SimulatedProcess, { network, payments, prices }: SimulatedEnvironment): HttpClient {
   return {
     replicas: [replica],
     async send({ path, body }, _attempt) {
       const product = /^\/products\/(\d+)$/.exec(path)?.[1];
       if (product !== undefined) {
         const price = prices.get(Number(product));
-        const answer =
+        const response =
           price === undefined
             ? { status: 404, body: undefined }
             : { status: 200, body: { id: Number(product), price, currency: 'UAH' } };
-        return network.send({ from, to: 'catalog', at: 'price', about: product, handle: () => answer });
+        return network.send({ from, to: 'catalog', at: 'price', about: product, handle: () => response });
       }
       const [at, orderId, handle] = paymentsCall(path, body as { orderId: string; amount: number }, payments);
-      const answer = await network.send({ from, to: 'payments', at, about: shortId(orderId), handle });
-      if (answer.status >= 500) throw new TransientError(`answered ${answer.status}`);
-      return answer;
+      const response = await network.send({ from, to: 'payments', at, about: shortId(orderId), handle });
+      if (response.status >= 500) throw new TransientError(`responded ${response.status}`);
+      return response;
     },
     [Symbol.asyncDispose]: async () => undefined,
   };
@@ -188,7 +196,7 @@ function paymentsCall(path: string, body: { orderId: string; amount: number }, p
 
 function stockClient(
   from: SimulatedProcess,
-  { network, stock }: Surroundings,
+  { network, stock }: SimulatedEnvironment,
   policy: ReturnType<typeof createCallPolicy>,
 ): Stock {
   const send = <T>(at: CallName, orderId: string, handle: () => T) =>
@@ -203,7 +211,7 @@ function stockClient(
   };
 }
 
-function publisher(from: SimulatedProcess, { network, shipping }: Surroundings): Publisher {
+function publisher(from: SimulatedProcess, { network, shipping }: SimulatedEnvironment): Publisher {
   return {
     ready: true,
     publish: ({ id, orderId }) =>

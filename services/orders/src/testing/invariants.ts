@@ -1,31 +1,31 @@
 import { shortId } from './orders-store.ts';
 import { PAYMENT_LIMIT_KOPIYKAS } from './services.ts';
-import type { Aftermath, ClientOrder } from './world.ts';
+import type { ClientOrder, SimulationResult } from './world.ts';
 import { INVENTORY, PRICES } from './world.ts';
 
 /** The ledger's invariants over what a history left behind; each violation is noted in its journal. */
-export function checkInvariants(aftermath: Aftermath): void {
-  checkAnswers(aftermath);
-  checkMoney(aftermath);
-  checkStock(aftermath);
-  checkEvents(aftermath);
-  checkCounter(aftermath);
-  if (aftermath.history.faults.length + aftermath.history.outages.length === 0) checkUndisturbed(aftermath);
+export function checkInvariants(result: SimulationResult): void {
+  checkResponses(result);
+  checkMoney(result);
+  checkStock(result);
+  checkEvents(result);
+  checkCounter(result);
+  if (result.history.faults.length + result.history.outages.length === 0) checkUndisturbed(result);
 }
 
-/** I2, I3: what was told stays true, and no client has an order that it did not ask for. */
-function checkAnswers({ told, store, history, journal }: Aftermath): void {
-  for (const { order } of told) {
+/** I2, I3: what a client was sent stays true, and no client has an order that it did not send. */
+function checkResponses({ responses, store, history, journal }: SimulationResult): void {
+  for (const { order } of responses) {
     const row = store.orders.get(order.id);
     if (row?.status !== order.status || row.reason !== order.reason) {
-      journal.violated(`I2 ${shortId(order.id)} was told ${order.status} and is ${row?.status} (${row?.reason})`);
+      journal.violated(`I2 ${shortId(order.id)} was responses ${order.status} and is ${row?.status} (${row?.reason})`);
     }
   }
-  if (store.orders.size > history.orders.length) journal.violated('I3 there are more orders than were asked for');
+  if (store.orders.size > history.orders.length) journal.violated('I3 there are more orders than were sent');
 }
 
 /** I4: a confirmed order was paid once, any other not at all. */
-function checkMoney({ store, payments, journal }: Aftermath): void {
+function checkMoney({ store, payments, journal }: SimulationResult): void {
   for (const row of store.orders.values()) {
     const due = row.status === 'Confirmed' ? row.total_kopiykas : 0;
     const net = payments.netOf(row.id);
@@ -35,7 +35,7 @@ function checkMoney({ store, payments, journal }: Aftermath): void {
 }
 
 /** I5: what is not on hand was sold. */
-function checkStock({ store, stock, journal }: Aftermath): void {
+function checkStock({ store, stock, journal }: SimulationResult): void {
   for (const [productId, initial] of INVENTORY) {
     const sold = [...store.orders.values()]
       .filter(({ status }) => status === 'Confirmed')
@@ -50,7 +50,7 @@ function checkStock({ store, stock, journal }: Aftermath): void {
 }
 
 /** I6, I7: one event and one shipment per confirmed order, none for any other. */
-function checkEvents({ store, shipping, journal }: Aftermath): void {
+function checkEvents({ store, shipping, journal }: SimulationResult): void {
   for (const { id, status } of store.orders.values()) {
     const expected = status === 'Confirmed' ? 1 : 0;
     const events = store.outbox.filter((entry) => entry.order_id === id).length;
@@ -60,19 +60,19 @@ function checkEvents({ store, shipping, journal }: Aftermath): void {
   }
 }
 
-/** I11: an order is counted once; not at all only where its driver was killed or lost it before it could count. */
-function checkCounter({ store, counted, journal }: Aftermath): void {
+/** I11: an order is counted once; not at all only where its run was killed or fenced before it could count. */
+function checkCounter({ store, counted, journal }: SimulationResult): void {
   const decided = [...store.orders.values()].filter(({ status }) => status !== null).length;
   if (counted > decided) journal.violated(`I11 ${counted} sagas were counted, ${decided} were decided`);
 }
 
-/** Without a fault every client is told the one right answer. */
-function checkUndisturbed({ history, told, journal, store, counted }: Aftermath): void {
+/** Without a fault every client receives the one right response. */
+function checkUndisturbed({ history, responses, journal, store, counted }: SimulationResult): void {
   for (const [client, order] of history.orders.entries()) {
-    const answer = told.find((candidate) => candidate.client === client)?.order;
+    const received = responses.find((candidate) => candidate.client === client)?.order;
     const expected = expectedAnswer(order);
-    if (answer === undefined || (expected !== undefined && expected !== (answer.reason ?? answer.status))) {
-      journal.violated(`client ${client} was told ${answer?.reason ?? answer?.status} without a fault`);
+    if (received === undefined || (expected !== undefined && expected !== (received.reason ?? received.status))) {
+      journal.violated(`client ${client} received ${received?.reason ?? received?.status} without a fault`);
     }
   }
   if (counted !== store.orders.size) journal.violated(`I11 ${counted} sagas were counted without a fault`);

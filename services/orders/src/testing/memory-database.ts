@@ -2,14 +2,14 @@ import type { Database, Queryable, Result, Statement } from '@shop/kit/database.
 import { databaseLimits } from '@shop/kit/edges.ts';
 import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
 import type { StatementName } from './faults.ts';
-import { asDatabaseAnswer, type Network } from './network.ts';
+import { asDatabaseResponse, type Network } from './network.ts';
 import { type OrdersStore, shortId } from './orders-store.ts';
 import type { SimulatedProcess } from './process.ts';
 
 /** One process's connections to the orders database, over the simulated network. */
 export function connectDatabase(store: OrdersStore, network: Network, from: SimulatedProcess): Database {
   function ask<T>(at: StatementName, about: string, handle: () => T): Promise<T> {
-    return asDatabaseAnswer(
+    return asDatabaseResponse(
       network.send({ from, to: 'database', at, about, handle }),
       databaseLimits.statementTimeoutMs,
     );

@@ -16,10 +16,10 @@ export interface Message<T> {
 
 /** Carries messages between processes, as the history's faults let it. */
 export interface Network {
-  /** Resolves with the receiver's answer. Rejects with TransientError when refused; never settles when it is lost. */
+  /** Resolves with the receiver's response. Rejects with TransientError when refused; never settles when it is lost. */
   send<T>(message: Message<T>): Promise<T>;
   /** Messages that are still to arrive. */
-  readonly underway: number;
+  readonly inFlight: number;
 }
 
 export function createNetwork(options: {
@@ -29,12 +29,12 @@ export function createNetwork(options: {
   journal: Journal;
 }): Network {
   const { time, plan, outages, journal } = options;
-  let underway = 0;
+  let inFlight = 0;
 
   function later(ms: number, work: () => void): void {
-    underway += 1;
+    inFlight += 1;
     time.after(ms, () => {
-      underway -= 1;
+      inFlight -= 1;
       work();
     });
   }
@@ -50,14 +50,14 @@ export function createNetwork(options: {
     return new Promise((resolve, reject) => {
       const handle = (halfDone = false) => {
         try {
-          return { answer: message.handle({ halfDone }) };
+          return { response: message.handle({ halfDone }) };
         } catch (error) {
           return { error };
         }
       };
-      const answer = (result: { answer: T } | { error: unknown }) =>
-        'answer' in result ? resolve(result.answer) : reject(result.error);
-      if (fault === undefined) return answer(handle());
+      const respond = (result: { response: T } | { error: unknown }) =>
+        'response' in result ? resolve(result.response) : reject(result.error);
+      if (fault === undefined) return respond(handle());
       journal.note('network', `${message.at} ${message.about}: ${describe(fault)}`);
       switch (fault.kind) {
         case 'refuse':
@@ -69,21 +69,21 @@ export function createNetwork(options: {
         case 'half done':
           return void handle(true);
         case 'delay request':
-          return later(fault.ms, () => answer(handle()));
+          return later(fault.ms, () => respond(handle()));
         case 'delay reply': {
           const result = handle();
-          return later(fault.ms, () => answer(result));
+          return later(fault.ms, () => respond(result));
         }
         case 'duplicate':
           later(fault.ms, () => handle());
-          return answer(handle());
+          return respond(handle());
       }
     });
   }
 
   return {
-    get underway() {
-      return underway;
+    get inFlight() {
+      return inFlight;
     },
     async send(message) {
       const { from } = message;
@@ -102,32 +102,32 @@ class RefusedError extends TransientError {
   override readonly name = 'RefusedError';
 }
 
-/** The answer, or DatabaseUnavailableError where none came within `limitMs`; `sent` says whether it may have taken effect. */
-export async function asDatabaseAnswer<T>(answer: Promise<T>, limitMs: number): Promise<T> {
+/** The response, or DatabaseUnavailableError where none came within `limitMs`; `sent` says whether it may have taken effect. */
+export async function asDatabaseResponse<T>(response: Promise<T>, limitMs: number): Promise<T> {
   try {
-    return await inTime(answer, limitMs);
+    return await inTime(response, limitMs);
   } catch (error) {
     throw error instanceof RefusedError ? new DatabaseUnavailableError(error.message) : error;
   }
 }
 
-/** Turns of the microtask queue within which an undisturbed answer comes; a timer for each would cost most of a run. */
+/** Turns of the microtask queue within which an undisturbed response comes; a timer for each would cost most of a run. */
 const UNDISTURBED_TURNS = 8;
 
-async function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T> {
+async function inTime<T>(response: Promise<T>, limitMs: number): Promise<T> {
   let settled = false;
   const settle = () => {
     settled = true;
   };
-  answer.then(settle, settle);
+  response.then(settle, settle);
   for (let turn = 0; turn < UNDISTURBED_TURNS && !settled; turn += 1) await undefined;
-  if (settled) return answer;
+  if (settled) return response;
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => late.reject(new DatabaseUnavailableError(`no answer in ${limitMs} ms`, { sent: true })),
+    () => late.reject(new DatabaseUnavailableError(`no response in ${limitMs} ms`, { sent: true })),
     limitMs,
   );
-  return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
+  return Promise.race([response, late.promise]).finally(() => clearTimeout(timer));
 }
 
 function describe(fault: MessageFault): string {

@@ -56,7 +56,7 @@ export interface OrdersStore {
   kindOf(statement: Statement): StatementName;
   apply(statement: Statement, values: Values, transaction?: object): Result<object>;
   /** The driver of `id` in the process that owns it, undefined when none drives it. */
-  isDriven: (owner: string, id: string) => boolean;
+  isActive: (owner: string, id: string) => boolean;
 }
 
 export function createOrdersStore(options: {
@@ -174,15 +174,19 @@ export function createOrdersStore(options: {
     'SELECT orders: version': ['read', ([id]) => found([...orders.values()].filter((row) => row.id === id))],
     'UPDATE orders: adopt': [
       'adopt',
-      ([owner, driven, limit, graceMs]) => {
+      ([owner, activeIds, limit, graceMs]) => {
         const idle = [...orders.values()].filter((row) =>
-          isIdle(row, { owner, driven, graceMs } as { owner: string; driven: readonly string[]; graceMs: number }),
+          isIdle(row, { owner, activeIds, graceMs } as {
+            owner: string;
+            activeIds: readonly string[];
+            graceMs: number;
+          }),
         );
         const adopted = idle.slice(0, limit as number);
         for (const row of adopted) {
           const held = row.owner === owner || leaseHolds(row.owner);
-          if (held && store.isDriven(row.owner, row.id)) {
-            journal.violated(`${shortId(row.id)} was adopted from a driver at work whose lease holds`);
+          if (held && store.isActive(row.owner, row.id)) {
+            journal.violated(`${shortId(row.id)} was adopted from an active run whose lease holds`);
           }
           change(row, { owner: owner as string, version: row.version + 1 });
           journal.note('database', `${shortId(row.id)} was adopted`);
@@ -226,12 +230,12 @@ export function createOrdersStore(options: {
   /** The WHERE clause of the adoption. */
   function isIdle(
     row: OrderRow,
-    { owner, driven, graceMs }: { owner: string; driven: readonly string[]; graceMs: number },
+    { owner, activeIds, graceMs }: { owner: string; activeIds: readonly string[]; graceMs: number },
   ): boolean {
     if (!row.open || (row.next_attempt_at !== null && row.next_attempt_at > now())) return false;
     if (row.owner === owner) {
       const untouched = defects.adoptIgnoresGrace || row.updated_at < now() - graceMs;
-      return !driven.includes(row.id) && (row.next_attempt_at !== null || untouched);
+      return !activeIds.includes(row.id) && (row.next_attempt_at !== null || untouched);
     }
     return defects.adoptIgnoresLease || !leaseHolds(row.owner);
   }
@@ -251,7 +255,7 @@ export function createOrdersStore(options: {
     outbox,
     kindOf: (statement) => lookUp(statement)[0],
     apply: (statement, values, transaction) => lookUp(statement)[1](values, transaction),
-    isDriven: () => false,
+    isActive: () => false,
   };
   return store;
 }
@@ -267,7 +271,7 @@ function found(rows: readonly object[]): Result<object> {
   return { rows: rows.map((row) => ({ ...row })), count: rows.length };
 }
 
-/** Enough of an order's id to tell it apart in a journal. */
+/** Enough of an order's id to identify it in a journal. */
 export function shortId(orderId: string): string {
   return `#${orderId.slice(0, 8)}`;
 }

@@ -2,7 +2,7 @@ import type { FailpointName } from '@shop/kit/failpoint-names.ts';
 import type { SagaPorts } from '../saga/interpreter.ts';
 import type { CompensationName, Saga, StepName, StepOutcome } from '../saga/saga.ts';
 
-/** What the ports answer; what is not scripted goes well. */
+/** What the ports return; what is not scripted succeeds. */
 export interface Script {
   /** Outcomes by step; an Error is thrown. */
   readonly steps?: Partial<Record<StepName, StepOutcome | Error>>;
@@ -10,9 +10,9 @@ export interface Script {
   readonly failures?: Partial<Record<CompensationName, number>>;
   /** The process dies when one of these is reached for the first time; saves and effects before it stay. */
   readonly crashAt?: ReadonlySet<FailpointName<'orders'>>;
-  /** Number of the save (from 1) from which on the row belongs to another. */
-  readonly lostFromSave?: number;
-  /** Number of the save (from 1) that the database does not answer. */
+  /** Number of the save (from 1) from which on another owns the row. */
+  readonly fencedFromSave?: number;
+  /** Number of the save (from 1) without a response of the database. */
   readonly failingSave?: number;
 }
 
@@ -31,8 +31,8 @@ export function scriptedPorts(row: Saga, script: Script = {}) {
 
   function save(before: Saga, after: Saga, what: string): boolean {
     saves += 1;
-    if (script.failingSave === saves) throw new Error('no answer from the database');
-    if (script.lostFromSave !== undefined && saves >= script.lostFromSave) return false;
+    if (script.failingSave === saves) throw new Error('no response from the database');
+    if (script.fencedFromSave !== undefined && saves >= script.fencedFromSave) return false;
     if (before.version !== stored.version) return false;
     stored = after;
     did.push(`${what} ${after.state}`);

@@ -18,7 +18,7 @@ export interface VirtualTime {
   runUntil(done: () => boolean, endsAt: () => number): Promise<boolean>;
 }
 
-/** Runs `work` in virtual time: timers fire in their order, at once, and promises settle between any two of them. */
+/** Runs `work` in virtual time: timers fire in their order, without waiting, and promises settle between any two of them. */
 export async function inVirtualTime<T>(work: (time: VirtualTime) => Promise<T>): Promise<T> {
   vi.useFakeTimers({ toFake: [...FAKED], now: EPOCH });
   // Jitter too is the same in every replay.

@@ -36,7 +36,7 @@ export interface History {
   readonly outages: readonly Outage[];
 }
 
-/** Seeded defects of the surroundings, to see that the simulation finds them. */
+/** Seeded defects of the environment, to see that the simulation finds them. */
 export interface Defects {
   readonly store?: StoreDefects;
   readonly stock?: StockDefects;
@@ -44,20 +44,20 @@ export interface Defects {
   readonly shipping?: ShippingDefects;
 }
 
-/** An answer that a client got. */
-export interface Told {
+/** A response that a client received. */
+export interface ClientResponse {
   readonly client: number;
   readonly order: DecidedOrder;
 }
 
 /** What is left when a history has ended. */
-export interface Aftermath {
+export interface SimulationResult {
   readonly history: History;
   readonly store: OrdersStore;
   readonly stock: StockModel;
   readonly payments: PaymentsModel;
   readonly shipping: ShippingModel;
-  readonly told: readonly Told[];
+  readonly responses: readonly ClientResponse[];
   readonly journal: Journal;
   /** Sagas counted by `shop.sagas`. */
   readonly counted: number;
@@ -75,23 +75,23 @@ export const INVENTORY: ReadonlyMap<number, number> = new Map([
   [3, 1],
 ]);
 
-/** Ms of virtual time within which all must have ended after the last order, and after the last fault was over. */
+/** Ms of virtual time within which all must have ended after the last order, and after the last fault. */
 const CONVERGE_WITHIN_MS = 90_000;
 const CLIENT_RETRY_MS = 700;
 const CLIENT_TRIES = 150;
-/** An answer is given within 10 s (docs/saga.md, "Budgets"). */
-const ANSWER_WITHIN_MS = 10_000;
+/** A response is sent within 10 s (docs/saga.md, "Budgets"). */
+const RESPONSE_WITHIN_MS = 10_000;
 
 /** Plays a history to its end and checks the invariants. Returns what happened, for a test to look at. */
-export function play(history: History, defects: Defects = {}): Promise<Aftermath> {
+export function play(history: History, defects: Defects = {}): Promise<SimulationResult> {
   return inVirtualTime(async (time) => {
-    const aftermath = await live(history, defects, time);
-    checkInvariants(aftermath);
-    return aftermath;
+    const result = await simulate(history, defects, time);
+    checkInvariants(result);
+    return result;
   });
 }
 
-async function live(history: History, defects: Defects, time: VirtualTime): Promise<Aftermath> {
+async function simulate(history: History, defects: Defects, time: VirtualTime): Promise<SimulationResult> {
   const journal = createJournal(time.now);
   const plan = createFaultPlan(history.faults, time.now);
   const store = createOrdersStore({ now: time.now, journal, defects: defects.store ?? {} });
@@ -108,18 +108,20 @@ async function live(history: History, defects: Defects, time: VirtualTime): Prom
     compensationFailed: () => undefined,
   };
   const compensating = watchOrderOfCompensations(journal);
-  const surroundings = { network, plan, store, stock, payments, shipping, prices: PRICES, metrics, compensating };
+  const environment = { network, plan, store, stock, payments, shipping, prices: PRICES, metrics, compensating };
   const instances: Instance[] = [];
   const started: Instance[] = [];
 
   function start(slot: number): void {
     const process = createProcess(`orders-${slot + 1}`, time, journal);
-    const instance = startInstance(process, surroundings, (victim, place, fault) => strike(slot, victim, place, fault));
+    const instance = startInstance(process, environment, (victim, place, fault) =>
+      applyFault(slot, victim, place, fault),
+    );
     instances[slot] = instance;
     started.push(instance);
   }
 
-  function strike(slot: number, victim: SimulatedProcess, place: string, fault: ProcessFault): void {
+  function applyFault(slot: number, victim: SimulatedProcess, place: string, fault: ProcessFault): void {
     if (!victim.alive || victim.paused) return;
     journal.note(victim.name, `reached ${place}`);
     if (fault.kind === 'pause') {
@@ -134,11 +136,19 @@ async function live(history: History, defects: Defects, time: VirtualTime): Prom
   }
 
   for (let slot = 0; slot < history.instances; slot += 1) start(slot);
-  store.isDriven = (owner, id) => started.some((instance) => instance.owner === owner && instance.drives(id));
+  store.isActive = (owner, id) => started.some((instance) => instance.owner === owner && instance.isActive(id));
 
-  const told: Told[] = [];
+  const responses: ClientResponse[] = [];
   const clients = history.orders.map((order, index) =>
-    runClient({ order, index, instances, time, journal, store, told: (answer) => void told.push(answer) }),
+    runClient({
+      order,
+      index,
+      instances,
+      time,
+      journal,
+      store,
+      onResponse: (response) => void responses.push(response),
+    }),
   );
   let clientsDone = false;
   const all = Promise.all(clients).then(() => {
@@ -153,7 +163,7 @@ async function live(history: History, defects: Defects, time: VirtualTime): Prom
   const converged = await time.runUntil(
     () =>
       clientsDone &&
-      network.underway === 0 &&
+      network.inFlight === 0 &&
       shipping.queued === 0 &&
       instances.every(({ process }) => process.alive && !process.paused) &&
       [...store.orders.values()].every(({ state }) => isEnded(state)) &&
@@ -165,7 +175,7 @@ async function live(history: History, defects: Defects, time: VirtualTime): Prom
     journal.violated(
       `I1 not everything has ended ${CONVERGE_WITHIN_MS} ms after the last fault${clientsDone ? '' : ': a client waits'}`,
     );
-  return { history, store, stock, payments, shipping, told, journal, counted };
+  return { history, store, stock, payments, shipping, responses, journal, counted };
 }
 
 /** What was done last is undone first: once stock was released, no refund is tried for the first time. */
@@ -180,7 +190,7 @@ function watchOrderOfCompensations(journal: Journal): (name: CompensationName, o
   };
 }
 
-/** Orders once; with a key it asks again, at the next instance, until it is told how its order ended. */
+/** Orders once; with a key it asks again, at the next instance, until it knows how its order ended. */
 async function runClient(options: {
   order: ClientOrder;
   index: number;
@@ -188,43 +198,43 @@ async function runClient(options: {
   time: VirtualTime;
   journal: Journal;
   store: OrdersStore;
-  told: (answer: Told) => void;
+  onResponse: (response: ClientResponse) => void;
 }): Promise<void> {
-  const { order, index, instances, time, journal, store, told } = options;
+  const { order, index, instances, time, journal, store, onResponse } = options;
   const name = `client ${index}`;
   const wait = (ms: number) => new Promise<void>((resolve) => time.after(ms, resolve));
   await wait(order.atMs);
   for (let attempt = 0; attempt < CLIENT_TRIES; attempt += 1) {
     const instance = instances[(index + attempt) % instances.length] as Instance;
-    const askedAt = time.now();
+    const sentAt = time.now();
     try {
-      const answer = await ask(instance, order, index);
-      journal.note(name, `is told ${shortId(answer.id)} ${answer.status} ${answer.reason ?? ''}`);
-      told({ client: index, order: answer });
-      const row = store.orders.get(answer.id);
-      if (row?.status !== answer.status) journal.violated(`I2 ${answer.status} was told before it was durable`);
+      const decided = await send(instance, order, index);
+      journal.note(name, `receives ${shortId(decided.id)} ${decided.status} ${decided.reason ?? ''}`);
+      onResponse({ client: index, order: decided });
+      const row = store.orders.get(decided.id);
+      if (row?.status !== decided.status) journal.violated(`I2 ${decided.status} was reported before it was durable`);
       return;
     } catch (error) {
-      journal.note(name, `has no answer: ${error instanceof ProblemError ? error.code : error}`);
+      journal.note(name, `has no response: ${error instanceof ProblemError ? error.code : error}`);
       if (!order.withKey) return;
     } finally {
-      const took = time.now() - askedAt;
-      if (took > ANSWER_WITHIN_MS) journal.violated(`${name} waited ${took} ms for its answer`);
+      const took = time.now() - sentAt;
+      if (took > RESPONSE_WITHIN_MS) journal.violated(`${name} waited ${took} ms for its response`);
     }
     await wait(CLIENT_RETRY_MS);
   }
-  journal.violated(`${name} was never told how its order ended`);
+  journal.violated(`${name} never learned how its order ended`);
 }
 
 /** Rejects when the connection breaks, or the client's own patience ends. */
-function ask(instance: Instance, order: ClientOrder, index: number): Promise<DecidedOrder> {
+function send(instance: Instance, order: ClientOrder, index: number): Promise<DecidedOrder> {
   const request = {
     customer: `client ${index}`,
     lines: [{ productId: order.productId, quantity: order.quantity }],
   };
   return new Promise((resolve, reject) => {
     if (!instance.process.alive) return reject(new Error('connection refused'));
-    const timer = setTimeout(() => reject(new Error('the client left')), ANSWER_WITHIN_MS);
+    const timer = setTimeout(() => reject(new Error('the client left')), RESPONSE_WITHIN_MS);
     instance.process.onDeath(() => reject(new Error('connection reset')));
     instance
       .place(request, order.withKey ? `key-${index}` : undefined)

@@ -223,7 +223,7 @@ function sampleRecords(seconds: number, fault: Fault): Timed[] {
         values: {
           pending: isFaulty ? 3 : second % 3,
           waiting,
-          driven: 1,
+          activeSagas: 1,
           inFlight: 2,
           perSecond: 1,
           breakers: { 'gateway-orders': 0, 'orders-catalog': 0, 'orders-payments': breaker, 'orders-stock': 0 },

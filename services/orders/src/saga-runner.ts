@@ -14,51 +14,51 @@ import type { OrderGauges, OrderMetrics } from './metrics.ts';
 import { participantsWithin } from './participants.ts';
 import type { Payments } from './payments-client.ts';
 import { confirmSaga, findVersion, updateSaga } from './repository.ts';
-import { type DriveResult, drive, type SagaPorts } from './saga/interpreter.ts';
+import { runSaga, type SagaPorts, type SagaResult } from './saga/interpreter.ts';
 import { nextAction, type Saga, type Step, type StepOutcome, statusOf } from './saga/saga.ts';
 import type { Stock } from './stock-client.ts';
 
 /** Back-off between rounds of compensation, in ms; the rounds never end before they succeed. */
 const COMPENSATION_BACKOFF = { baseMs: 500, maxMs: 5_000 } as const;
 
-/** Pause between tries of a save that the database did not answer, in ms. */
+/** Pause between retries of a save without a response of the database, in ms. */
 const SAVE_RETRY_MS = 200;
 
 /**
- * For how long a save that decides an order is tried past the order's deadline, and the pause between those tries, in ms. Its
- * answer may have been lost behind a commit, and nobody else would then know that the order was decided here: a Confirmed
- * order is closed, so recovery never sees it, and it would never be counted.
+ * For how long a save that decides an order is retried past the order's deadline, and the pause between retries, in ms.
+ * Its response may have been lost after a commit, and no other instance would know that the order was decided here: a
+ * Confirmed order is closed, so recovery never sees it, and it would never be counted.
  */
 const DECISION = { limitMs: 300_000, retryMs: 2_000 } as const;
 
-/** Budget of one compensation, in ms: nobody waits for it. */
+/** Budget of one compensation, in ms: no client waits for it. */
 const COMPENSATION_BUDGET_MS = Math.max(edges['orders-payments'].callTimeoutMs, edges['orders-stock'].callTimeoutMs);
 
-export interface DriveOptions {
+export interface RunOptions {
   /** Budget of the forward steps; what has no time left is cancelled. */
   readonly deadline: Deadline;
-  /** An earlier drive may have sent the step that the saga stands before. */
+  /** An earlier run may have sent the next step already. */
   readonly resumed: boolean;
   /** Called when the order's status is durable. */
   decided(saga: Saga): void;
 }
 
-/** Drives sagas with the real services behind them, and knows which ones it has in work. */
-export interface Driver {
-  drive(saga: Saga, options: DriveOptions): Promise<DriveResult>;
-  /** Ids of the sagas in work, which recovery leaves alone. */
-  drivenIds(): readonly string[];
-  /** Resolves when nothing is in work. */
+/** Runs sagas with the real services as participants, and knows which ones are active here. */
+export interface SagaRunner {
+  run(saga: Saga, options: RunOptions): Promise<SagaResult>;
+  /** Ids of the active sagas, which recovery leaves alone. */
+  activeIds(): readonly string[];
+  /** Resolves when no saga is active. */
   idle(): Promise<void>;
 }
 
-export interface DriverOptions {
+export interface SagaRunnerOptions {
   readonly database: Database;
   readonly owner: string;
   readonly stock: Stock;
   readonly payments: Payments;
   readonly metrics: OrderMetrics;
-  /** `driven` is the gauge `shop.sagas.driven`. */
+  /** `activeSagas` is the gauge `shop.sagas.active`. */
   readonly gauges: OrderGauges;
   readonly logger: Logger;
   readonly failpoint: Failpoint<'orders'>;
@@ -66,17 +66,22 @@ export interface DriverOptions {
   readonly stopping: AbortSignal;
 }
 
-export function createDriver(options: DriverOptions): Driver {
+export function createSagaRunner(options: SagaRunnerOptions): SagaRunner {
   const { database, owner, logger, gauges, failpoint } = options;
-  const inWork = new Map<string, Promise<unknown>>();
+  const active = new Map<string, Promise<unknown>>();
 
-  /** Tries a save until the database answers, so that a short outage does not leave a half-driven saga behind. */
-  async function saved(before: Saga, after: Saga, deadline: Deadline, save: () => Promise<boolean>): Promise<boolean> {
+  /** Retries a save until the database responds, so that a short outage leaves no saga half done. */
+  async function saveWithRetry(
+    before: Saga,
+    after: Saga,
+    deadline: Deadline,
+    save: () => Promise<boolean>,
+  ): Promise<boolean> {
     const isDecision = statusOf(before.state) === null && statusOf(after.state) !== null;
     const limit = isDecision ? Deadline.after(deadline.remainingMs() + DECISION.limitMs) : deadline;
     for (;;) {
       try {
-        return (await save()) || (await wasOurs(before, after));
+        return (await save()) || (await committedByThisInstance(before, after));
       } catch (error) {
         if (!(error instanceof DatabaseUnavailableError) || limit.expired || options.stopping.aborted) throw error;
         logger.warn({ order_id: after.orderId, reason: messageOf(error) }, 'the saga could not be saved yet');
@@ -85,26 +90,28 @@ export function createDriver(options: DriverOptions): Driver {
     }
   }
 
-  /** A refused save may be our own earlier try, whose answer was lost: only the owner raises the version. */
-  async function wasOurs(before: Saga, after: Saga): Promise<boolean> {
+  /** A refused save may be our own earlier attempt, whose response was lost: only the owner raises the version. */
+  async function committedByThisInstance(before: Saga, after: Saga): Promise<boolean> {
     const row = await findVersion(database, after.orderId);
-    const ours = row?.owner === owner && row.version === after.version && row.state === after.state;
-    if (!ours) logger.warn({ order_id: after.orderId, version: before.version }, 'another instance drives this saga');
-    return ours;
+    const isOurs = row?.owner === owner && row.version === after.version && row.state === after.state;
+    if (!isOurs) logger.warn({ order_id: after.orderId, version: before.version }, 'another instance runs this saga');
+    return isOurs;
   }
 
-  function portsFor(entry: Saga, { deadline, resumed, decided }: DriveOptions): SagaPorts {
+  function portsFor(entry: Saga, { deadline, resumed, decided }: RunOptions): SagaPorts {
     const mayBeSent = (step: Step) => resumed && step === nextAction(entry);
     return {
       run: (step, saga) =>
         inSpan(step.name, spanAttributes(saga), () => runStep(step, saga, deadline, mayBeSent(step))),
       compensate: (step, saga) => inSpan(step.compensation, spanAttributes(saga), () => compensate(step, saga)),
       save: (before, after) =>
-        saved(before, after, deadline, () => updateSaga(database, { before, after, owner, dueInMs: dueInMs(after) })),
+        saveWithRetry(before, after, deadline, () =>
+          updateSaga(database, { before, after, owner, dueInMs: dueInMs(after) }),
+        ),
       confirm(before, after) {
         const events = confirmationEvents(after, eventVersions(options.flags), new Date());
         const traceParent = currentTraceParent();
-        return saved(before, after, deadline, async () => {
+        return saveWithRetry(before, after, deadline, async () => {
           const isOurs = await confirmSaga(database, { before, after, owner, events, traceParent });
           await mayLoseAnswer(() => failpoint('order-confirmed:unacknowledged'));
           return isOurs;
@@ -123,7 +130,7 @@ export function createDriver(options: DriverOptions): Driver {
     try {
       return await step.run(participantsWithin(deadline, options), saga);
     } catch (error) {
-      // Nothing was sent: nothing is to be taken back. An outage would otherwise leave a compensation for every order.
+      // Nothing was sent: nothing is to be compensated. An outage would otherwise leave a compensation for every order.
       if (error instanceof CallUnavailableError && !error.sent && !mayBeSent) {
         return { kind: 'refused', reason: step.unavailable };
       }
@@ -146,20 +153,20 @@ export function createDriver(options: DriverOptions): Driver {
   }
 
   return {
-    drivenIds: () => [...inWork.keys()],
-    async drive(saga, driveOptions) {
-      const work = drive(saga, portsFor(saga, driveOptions));
-      inWork.set(saga.orderId, work);
-      gauges.driven = inWork.size;
+    activeIds: () => [...active.keys()],
+    async run(saga, runOptions) {
+      const work = runSaga(saga, portsFor(saga, runOptions));
+      active.set(saga.orderId, work);
+      gauges.activeSagas = active.size;
       try {
         return await work;
       } finally {
-        if (inWork.get(saga.orderId) === work) inWork.delete(saga.orderId);
-        gauges.driven = inWork.size;
+        if (active.get(saga.orderId) === work) active.delete(saga.orderId);
+        gauges.activeSagas = active.size;
       }
     },
     async idle() {
-      while (inWork.size > 0) await Promise.allSettled(inWork.values());
+      while (active.size > 0) await Promise.allSettled(active.values());
     },
   };
 }
