@@ -298,7 +298,7 @@ describe('an experiment that this machine cannot carry out', () => {
   it('is refused with exit code 3 and what is missing when it is named', async () => {
     const { code, runs, stderr } = await run(await anExperiment('late', late));
     expect({ code, runs }).toEqual({ code: 3, runs: [] });
-    expect(stderr).toContain('late cannot be had here');
+    expect(stderr).toContain('not available here: late');
     expect(stderr).toContain('libfaketime is not installed');
   });
 
@@ -320,7 +320,7 @@ describe('an experiment that this machine cannot carry out', () => {
 describe('bad input', () => {
   it.each([
     ['no experiment', [], 'no experiment is named'],
-    ['an unknown id', ['E99'], 'there is no experiment'],
+    ['an unknown id', ['E99'], 'unknown experiment'],
     ['a file that is not there', ['./nowhere.yaml'], 'cannot read the experiment'],
   ] as const)('%s is told with exit code 2', async (_, args, message) => {
     const { code, stderr } = await run(...args);

@@ -93,6 +93,6 @@ function parseRecord(line: string): JournalRecord | undefined {
     const record = JSON.parse(line) as JournalRecord | null;
     return typeof record === 'object' && record !== null && typeof record.type === 'string' ? record : undefined;
   } catch {
-    return undefined; // Told by the caller, unless it is the last line.
+    return undefined; // Reported by the caller, unless it is the last line.
   }
 }

@@ -24,17 +24,17 @@ const orderFields = {
   key: defaulted(
     Type.Union([Type.Boolean(), Type.String({ minLength: 1, maxLength: 200 })], {
       default: true,
-      description: 'Idempotency-Key: true (one of its own for each order), false (none), or a text (the same for all)',
+      description: 'Idempotency-Key: true (a new one for each order), false (none), or a text (the same for all)',
     }),
   ),
-  timeout: defaulted(duration('how long a client waits for its answer', { default: '12s' })),
+  timeout: defaulted(duration('how long a client waits for its response', { default: '12s' })),
 };
 
 export const OrdersProvider = closed(
   {
-    type: Type.Literal('orders', { description: 'places orders through the gateway and waits for their answers' }),
+    type: Type.Literal('orders', { description: 'places orders through the gateway and waits for their responses' }),
     count: positive('how many orders', 1),
-    parallel: positive('how many clients at once; each places one after the other', 1, 1_000),
+    parallel: positive('how many concurrent clients; each places one order after the other', 1, 1_000),
     ...orderFields,
     'repeat-of': Type.Optional(stepName('places that step’s orders again: same keys, same bodies')),
   },
@@ -44,7 +44,7 @@ export const OrdersProvider = closed(
 export const LoadProvider = closed(
   {
     type: Type.Literal('load', {
-      description: 'orders at a rate, whatever the answers; goes on beside the next steps',
+      description: 'orders at a rate, whatever the responses; runs in the background of the next steps',
     }),
     rate: rate('orders per second or minute: 20/s, 90/m'),
     for: Type.Optional(duration('how long')),
@@ -71,7 +71,7 @@ export interface FaultProvider {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** In the file parameters stand beside `fault` and `target`; which there are is the fault catalog's (see faults.ts). */
+/** In the file parameters are beside `fault` and `target`; which there are is the fault catalog's (see faults.ts). */
 export const FaultProvider = Type.Unsafe<FaultProvider>(
   Type.Object(
     {
@@ -85,7 +85,7 @@ export const FaultProvider = Type.Unsafe<FaultProvider>(
 
 export const HealProvider = closed(
   {
-    type: Type.Literal('heal', { description: 'takes a fault back and proves that it is gone' }),
+    type: Type.Literal('heal', { description: 'reverts a fault and proves that it is gone' }),
     of: Type.Optional(stepName('the step whose fault is meant; default: all faults')),
   },
   { description: 'heal' },
@@ -94,7 +94,7 @@ export const HealProvider = closed(
 export const ServiceProvider = closed(
   {
     type: Type.Literal('service', { description: 'restarts a service, an instance or a component in order' }),
-    do: oneOf(['restart'], 'what is done; to keep it away is a fault, `stop`'),
+    do: oneOf(['restart'], 'what is done; to keep it stopped is a fault, `stop`'),
     target: Type.String({ minLength: 1, description: 'service, instance or component' }),
   },
   { description: 'service' },
@@ -102,7 +102,7 @@ export const ServiceProvider = closed(
 
 export const PublishProvider = closed(
   {
-    type: Type.Literal('publish', { description: 'publishes messages straight to the broker, as no service would' }),
+    type: Type.Literal('publish', { description: 'publishes messages directly to the broker, which no service does' }),
     exchange: defaulted(Type.String({ minLength: 1, default: 'shop.events', description: 'exchange' })),
     'routing-key': defaulted(Type.String({ minLength: 1, default: 'order.confirmed', description: 'routing key' })),
     of: Type.Optional(stepName('the step whose orders the messages are about')),
@@ -113,7 +113,7 @@ export const PublishProvider = closed(
           'what the message is',
         ),
         times: positive('how often it is published', 1, 1_000),
-        parallel: positive('on how many channels at once', 1, 100),
+        parallel: positive('on how many concurrent channels', 1, 100),
       }),
       { minItems: 1, description: 'what is published, in this order' },
     ),
@@ -123,7 +123,7 @@ export const PublishProvider = closed(
 
 export const StopLoadProvider = closed(
   {
-    type: Type.Literal('stop-load', { description: 'ends a load and waits for the answers that are due' }),
+    type: Type.Literal('stop-load', { description: 'ends a load and waits for the outstanding responses' }),
     of: stepName('the step that started it'),
   },
   { description: 'stop-load' },
@@ -131,7 +131,7 @@ export const StopLoadProvider = closed(
 
 export const JoinProvider = closed(
   {
-    type: Type.Literal('join', { description: 'waits for a background step and judges it here' }),
+    type: Type.Literal('join', { description: 'waits for a background step and evaluates it here' }),
     of: stepName('the background step'),
   },
   { description: 'join' },

@@ -58,9 +58,7 @@ describe('files', () => {
     expect(await idsOf({})).toEqual(['E01', 'E02']);
     expect(await idsOf({ names: ['e02', own] })).toEqual(['E02', 'mine']);
     expect(await idsOf({ tags: ['fast'] })).toEqual(['E01']);
-    await expect(findExperiments(root, { names: ['E03'] })).rejects.toThrow(
-      'there is no experiment "E03", did you mean',
-    );
+    await expect(findExperiments(root, { names: ['E03'] })).rejects.toThrow('unknown experiment "E03", did you mean');
     await expect(findExperiments(root, { tags: ['fats'] })).rejects.toThrow('did you mean "fast"?');
     await expect(findExperiments(root, { names: ['./none.yaml'] })).rejects.toThrow('cannot read the experiment');
   });
@@ -72,7 +70,7 @@ describe('files', () => {
       experiment('E01'),
       'chaos/orders/E01-a.yaml has the id E01 too',
     ],
-    ['an id that is no catalog id', 'chaos/orders/mine.yaml', experiment('mine'), 'a letter and two digits, like E08'],
+    ['an id of another form', 'chaos/orders/mine.yaml', experiment('mine'), 'a letter and two digits, like E08'],
     [
       'a file named after another id',
       'chaos/orders/E09-b.yaml',
@@ -83,7 +81,7 @@ describe('files', () => {
       'a mistake',
       'chaos/orders/E04-b.yaml',
       experiment('E04', 'sed: 1'),
-      'chaos/orders/E04-b.yaml:7:1 sed: there is no key "sed"',
+      'chaos/orders/E04-b.yaml:7:1 sed: unknown key "sed"',
     ],
   ])('with %s are told with their place, exit code 2, and do not hide the others', async (_, file, text, message) => {
     await write('chaos/orders/E01-a.yaml', experiment('E01'));

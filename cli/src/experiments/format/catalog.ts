@@ -9,7 +9,7 @@ import { isObject } from './read.ts';
 import type { ResolvedExperiment } from './schema.ts';
 import type { Configuration } from './substitute.ts';
 
-/** An experiment and where it stands. */
+/** An experiment and its file. */
 export interface FoundExperiment {
   /** Relative to the clone where it is inside of it. */
   readonly file: string;
@@ -88,7 +88,7 @@ function pathsOf(id: string, known: readonly { readonly path: string; readonly i
   const ids = known.flatMap((one) => one.id ?? []);
   const suggestion = suggestName(id.toUpperCase(), ids);
   throw new CliError({
-    what: `there is no experiment "${id}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
+    what: `unknown experiment "${id}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
     next: 'run "shopctl chaos list", or give the path of a file (./my-experiment.yaml)',
     exitCode: exitCodes.usage,
   });
@@ -117,7 +117,7 @@ function shown(path: string, root: string): string {
   return inside.startsWith('..') || isAbsolute(inside) ? path : inside;
 }
 
-/** `chaos/payments/E08.yaml:12:5 method[2]: there is no ...`, and what only several files can have wrong. */
+/** `chaos/payments/E08.yaml:12:5 method[2]: unknown ...`, and problems between files. */
 function problemsOf(files: readonly ReadFile[]): readonly string[] {
   return files.flatMap(({ file, id, result }) => [
     ...result.problems.map((problem) => writeProblem(file, problem)),
@@ -129,7 +129,7 @@ function writeProblem(file: string, { line, column, path, message }: FileProblem
   return `${file}:${line}:${column} ${path === '' ? '' : `${path}: `}${message}`;
 }
 
-/** Ids of the catalog are short, are in the file's name, and stand for one file. */
+/** Ids of the catalog are short, are in the file's name, and name one file. */
 function catalogProblems({ file, id }: Omit<ReadFile, 'result'>, files: readonly ReadFile[]): string[] {
   if (id === undefined) return [];
   const same = files.find((other) => other.id === id);

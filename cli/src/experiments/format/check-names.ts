@@ -25,7 +25,7 @@ const kinds = {
   any: { what: 'a step', fits: () => true },
 } as const;
 
-/** Beside other steps, and ends by itself: a load until it is stopped would be waited for in vain. */
+/** Runs in the background and ends: a join of a load without an end would never return. */
 function goesOnAndEnds(step: Step): boolean {
   if (step.type === 'action' && step.provider.type === 'load') return step.provider.for !== undefined;
   return 'background' in step && step.background;
@@ -35,7 +35,7 @@ function typeOf(step: Step): string {
   return step.type === 'hold' ? 'hold' : step.provider.type;
 }
 
-/** Names that stand twice, and references to steps that do not exist, come later, or are of another kind. */
+/** Duplicate names, and references to steps that do not exist, come later, or are of another kind. */
 export function checkNames(steps: readonly PlacedStep[], readable: ReadonlySet<Step>): Problem[] {
   return [
     ...duplicates(steps),
@@ -54,7 +54,9 @@ function duplicates(steps: readonly PlacedStep[]): Problem[] {
     const isKnown = seen.has(name);
     seen.add(name);
     const message =
-      name === START ? `"${START}" is the beginning of the run; take another name` : `another step is named "${name}"`;
+      name === START
+        ? `"${START}" is the beginning of the run; take another name`
+        : `duplicate name: another step is named "${name}"`;
     return isKnown ? [{ path: [...path, 'name'], message }] : [];
   });
 }
@@ -113,10 +115,10 @@ function checkReference({ at, name, of }: Reference, index: number, { steps, rea
   const { what, fits } = kinds[of];
   if (target === -1) {
     const names = steps.map(({ step }) => step.name).filter((one) => typeof one === 'string');
-    return problem(`there is no step "${name}"${didYouMean(name, names)}`);
+    return problem(`unknown step "${name}"${didYouMean(name, names)}`);
   }
   const { step } = steps[target] as PlacedStep;
-  // What is wrong with a step that could not be read is told there.
+  // Problems of a step that could not be read are reported there.
   if (readable.has(step) && !fits(step)) return problem(`"${name}" is not ${what}`);
   if (target >= index) return problem(`"${name}" comes later; only steps before this one can be named`);
   return [];

@@ -26,17 +26,17 @@ export function checkStep({ step, path, section }: PlacedStep, surroundings: Sur
     ...('tolerance' in step ? checkTolerance(step, [...path, 'tolerance'], surroundings) : []),
     ...checkWithin(step, [...path, 'within']),
     ...(section !== 'method' && 'background' in step && step.background
-      ? [{ path: [...path, 'background'], message: 'only steps of the method can go on beside others' }]
+      ? [{ path: [...path, 'background'], message: 'only steps of the method can run in the background' }]
       : []),
   ];
 }
 
-/** Orders placed anew until their times are within bounds would pass by luck: they are measured once. */
+/** New orders until their times are within bounds would pass by luck: they are measured once. */
 function checkWithin(step: Step, path: Path): Problem[] {
   if (step.type !== 'probe' || step.provider.type !== 'orders' || step.within === undefined) return [];
   const { p50, p95, max, ratio, added, each } = (step as OrdersProbe).tolerance;
   const isTimed = [p50, p95, max, ratio, added].some((bound) => bound !== undefined);
-  // The same orders again: what is waited for is that they are answered from what has become of them.
+  // The same orders again: the step waits until their responses show their final state.
   const isEachTimed = each?.duration !== undefined && step.provider['repeat-of'] === undefined;
   if (!isTimed && !isEachTimed) return [];
   const message = 'times of new orders are measured once: tried until they hold, they would pass by luck';
@@ -71,7 +71,7 @@ function checkProvider({ provider }: Provided, path: Path, around: Surroundings 
         ...checkPattern(provider.matches, at('matches')),
         ...((provider.contains ?? provider.matches ?? provider.level)
           ? []
-          : [{ path, message: 'state contains, matches or level: any line would do otherwise' }]),
+          : [{ path, message: 'state contains, matches or level: otherwise any line matches' }]),
       ];
     case 'queue':
       return oneOf(provider.name, [ORDER_CONFIRMED_QUEUE, DEAD_LETTERS_QUEUE], at('name'));
@@ -79,7 +79,7 @@ function checkProvider({ provider }: Provided, path: Path, around: Surroundings 
       return checkQuery(provider.query, provider.values?.length ?? 0, at('query'));
     case 'load':
       return (provider.for === undefined) === (provider.until === undefined)
-        ? [{ path, message: 'state how long the load goes on: either for: 30s or until: stop' }]
+        ? [{ path, message: 'state how long the load runs: either for: 30s or until: stop' }]
         : [];
     case 'event':
       return 'at' in provider ? checkFailpointEvent(provider.at, at('at'), platform) : [];
@@ -130,7 +130,7 @@ function needsFailpoints(path: Path): Problem {
 
 function oneOf(name: string, known: readonly string[], path: Path): Problem[] {
   if (known.includes(name)) return [];
-  return [{ path, message: `there is no "${name}" here${didYouMean(name, known)}: one of ${known.join(', ')}` }];
+  return [{ path, message: `unknown name "${name}"${didYouMean(name, known)}: one of ${known.join(', ')}` }];
 }
 
 /**
@@ -170,7 +170,7 @@ function checkTolerance(step: Provided & { tolerance: unknown }, path: Path, sur
 function checkReady(tolerance: unknown, path: Path): Problem[] {
   const { ready, because } = Object(tolerance) as { ready?: boolean; because?: string };
   return ready && because !== undefined
-    ? [{ path, message: 'what is ready has no dependency that is down; leave "because" out' }]
+    ? [{ path, message: 'a ready target has no dependency that is down; leave "because" out' }]
     : [];
 }
 
@@ -183,8 +183,8 @@ function checkOrders({ each, counts = {} }: OrdersTolerance, path: Path): Proble
     const known = problemCodes[name as keyof typeof problemCodes] as { status: number } | undefined;
     if (known?.status === Number(status)) return [];
     const message = known
-      ? `${name} is answered with ${known.status}`
-      : `there is no problem "${name}"${didYouMean(name, codes)}`;
+      ? `the status of ${name} is ${known.status}`
+      : `unknown problem "${name}"${didYouMean(name, codes)}`;
     return [{ path: [...path, 'counts', key], message, isKey: true }];
   });
   return [...code, ...keys];
@@ -193,7 +193,7 @@ function checkOrders({ each, counts = {} }: OrdersTolerance, path: Path): Proble
 function checkTrace({ contract, without }: TraceTolerance, path: Path, { contracts }: Surroundings): Problem[] {
   if (contract === undefined) {
     return without
-      ? [{ path: [...path, 'without'], message: 'leaves spans of a contract out; state contract too' }]
+      ? [{ path: [...path, 'without'], message: 'leaves spans of a contract out; state the contract too' }]
       : [];
   }
   const spans = contracts.get(contract);

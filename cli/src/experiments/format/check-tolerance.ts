@@ -1,7 +1,7 @@
 import type { Path, Problem } from './problem.ts';
 import { isObject } from './read.ts';
 
-/** Tolerances within a step, wherever they stand: what could never fail, and what could never hold. */
+/** Tolerances within a step, at any depth: what could never fail, and what could never hold. */
 export function checkTolerances(value: unknown, path: Path): Problem[] {
   if (!isObject(value)) return [];
   return [

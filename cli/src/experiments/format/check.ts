@@ -9,7 +9,7 @@ import { type PlacedStep, stepsOf } from './step-list.ts';
 
 /**
  * What no schema can say of an experiment: names that refer to each other, targets, checks that mean nothing. Parts that
- * already have problems are passed over, so that each mistake is told once. Pure.
+ * already have problems are skipped, so that each mistake is reported once. Pure.
  */
 export function checkExperiment(
   experiment: ResolvedExperiment,
@@ -34,7 +34,7 @@ function startsWith(path: Path, prefix: Path): boolean {
   return prefix.every((part, index) => path[index] === part);
 }
 
-/** With failpoints when the needs themselves are wrong: whether a failpoint can be had is not to be told then. */
+/** With failpoints when the needs themselves are wrong: whether failpoints are available is not reported then. */
 function platformOf({ platform }: ResolvedExperiment, isSound: boolean): PlatformNeeds {
   return isSound ? platform : { failpoints: true, replicas: {}, env: {}, 'seeded-bugs': [] };
 }
@@ -55,7 +55,7 @@ function checkPlatform({ env, 'seeded-bugs': bugs, failpoints }: PlatformNeeds):
   return [
     ...names.map((name) => ({
       path: ['platform', 'env', name],
-      message: `the services read no ${name}${didYouMean(name, edgeVariables)}`,
+      message: `no service reads ${name}${didYouMean(name, edgeVariables)}`,
       isKey: true,
     })),
     ...bugs.flatMap((name, index): Problem[] =>
@@ -90,7 +90,7 @@ function checkEvents(
     const path = [list, index];
     if (!isObject(event) || !isSound(path)) return [];
     if (list === 'never' && 'exactly' in event) {
-      return [{ path: [...path, 'exactly'], message: 'never has no number of times; use at-least', isKey: true }];
+      return [{ path: [...path, 'exactly'], message: 'never takes no exact number; use at-least', isKey: true }];
     }
     return event.event === 'failpoint' ? checkFailpointEvent(event.at, [...path, 'at'], platform) : [];
   });

@@ -3,7 +3,7 @@ import { didYouMean, type Path } from './problem.ts';
 
 type Keys = readonly string[];
 
-/** One variant, several that its constants do not tell apart, or what is wrong with what should tell them apart. */
+/** One variant, several that its constants do not distinguish, or what is wrong with the keys that distinguish them. */
 export type Choice = { readonly variants: readonly SchemaNode[] } | { readonly path: Path; readonly message: string };
 
 /**
@@ -47,7 +47,7 @@ function refusal(
   }
   return {
     path: keys,
-    message: `there is no ${key} ${JSON.stringify(given)}${didYouMean(given, known)}: one of ${known.join(', ')}`,
+    message: `unknown ${key} ${JSON.stringify(given)}${didYouMean(given, known)}: one of ${known.join(', ')}`,
   };
 }
 
@@ -71,7 +71,7 @@ function findDiscriminators(variants: readonly SchemaNode[]): readonly Keys[] {
 function constantsOf(schema: SchemaNode, depth = 2): Keys[] {
   const { properties, required } = commonOf(schema);
   return Object.entries(properties ?? {}).flatMap(([key, property]): Keys[] => {
-    // What may be left out tells nothing apart.
+    // An optional key distinguishes nothing.
     if (!required?.includes(key)) return [];
     if (property.const !== undefined) return [[key]];
     return depth > 1 ? constantsOf(property, depth - 1).map((below) => [key, ...below]) : [];

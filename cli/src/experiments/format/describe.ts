@@ -18,7 +18,7 @@ const TIMES = new Set([
   'delay',
 ]);
 
-/** Keys that say the same everywhere and would only be in the way. */
+/** Defaults, which are not worth a mention. */
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   count: 1,
   parallel: 1,
@@ -33,7 +33,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   phase: 'all',
 };
 
-/** A step as one line: what it does or looks at, and what must hold. */
+/** A step as one line: what it does or probes, and what must hold. */
 export function describeStep(step: Step): string {
   if (step.type === 'hold') return `hold for ${writeDuration(step.for)}`;
   const parts = [
@@ -41,7 +41,7 @@ export function describeStep(step: Step): string {
     'tolerance' in step ? `must be ${describeTolerance(step.provider, step.tolerance)}` : '',
     'within' in step && step.within !== undefined ? `within ${writeDuration(step.within)}` : '',
     'for' in step && step.for !== undefined ? `for ${writeDuration(step.for)}` : '',
-    'ttl' in step && step.ttl !== undefined ? `ends by itself after ${writeDuration(step.ttl)}` : '',
+    'ttl' in step && step.ttl !== undefined ? `expires after ${writeDuration(step.ttl)}` : '',
     'background' in step && step.background ? 'in the background' : '',
     step.stop ? 'ends the method when it does not hold' : '',
   ];
@@ -64,7 +64,7 @@ export function describeAudit({ audit }: ResolvedExperiment): string {
     ...Object.entries(accept).map(([id, verdicts]) => `${id} may be ${verdicts.join(' or ')}`),
     ...Object.keys(expect).map((id) => `${id} must be violated`),
     ...(deadLetters > 0 ? [`${deadLetters} messages in the dead letters`] : []),
-    `judged after ${writeDuration(settle)} at the latest`,
+    `evaluated after ${writeDuration(settle)} at the latest`,
   ];
   return parts.join('; ');
 }

@@ -18,13 +18,13 @@ export interface Place {
   readonly column: number;
 }
 
-/** A YAML file that still knows where everything stands. */
+/** A parsed YAML file with the place of every value. */
 export interface YamlFile {
   /** Plain values; undefined when the text is not YAML. */
   readonly value: unknown;
-  /** What makes it no YAML, or ambiguous: broken syntax, a key twice, an unknown tag. */
+  /** What makes it invalid or ambiguous: broken syntax, a key twice, an unknown tag. */
   readonly errors: readonly { readonly place: Place; readonly message: string }[];
-  /** Where the value at the path stands (its key with `ofKey`); of what is not there, where its parent stands. */
+  /** The place of the value at the path (of its key with `ofKey`); of a missing value, the place of its parent. */
   placeOf(path: Path, options?: { readonly ofKey?: boolean }): Place;
 }
 
@@ -50,7 +50,7 @@ export function parseYaml(text: string): YamlFile {
   };
 }
 
-/** Keys that stand twice, and the first error of syntax: those behind it come of it. */
+/** Duplicate keys, and the first syntax error: later ones follow from it. */
 function causesOf(errors: readonly (YAMLParseError | YAMLWarning)[]): readonly (YAMLParseError | YAMLWarning)[] {
   const twice = errors.filter(({ code }) => code === 'DUPLICATE_KEY');
   const syntax = errors.filter(({ code }) => code !== 'DUPLICATE_KEY').slice(0, 1);

@@ -71,7 +71,7 @@ it.each([
   ['2s * 2', 'does not begin with a plain number'],
   ['2 * 2 * 2s', 'more than one factor'],
   ['', 'neither'],
-  ['budget.nothing', 'there is no budget'],
+  ['budget.nothing', 'unknown budget'],
 ])('%s is refused', (text, message) => {
   expect(() => evaluate(text, budgets)).toThrow(message);
 });

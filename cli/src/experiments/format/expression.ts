@@ -8,7 +8,7 @@ export interface Quantity {
   readonly unit: 'ms' | 'number';
 }
 
-/** Says what is wrong with an expression; its message is for the author of a file. */
+/** A mistake in an expression; its message is for the author of a file. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
 }
@@ -57,5 +57,5 @@ function budgetOf(name: string, budgets: Budgets): Quantity {
   if (found) return found;
   const suggestion = suggestName(name, [...budgets.keys()]);
   const hint = suggestion ? `, did you mean "budget.${suggestion}"?` : '; docs/experiments.md lists all';
-  throw new ExpressionError(`there is no budget "budget.${name}"${hint}`);
+  throw new ExpressionError(`unknown budget "budget.${name}"${hint}`);
 }

@@ -10,7 +10,7 @@ import { isObject, type ReadContext, read } from './read.ts';
 import { closed } from './values.ts';
 
 /**
- * A fault action of the file: parameters stand beside `fault` and `target`; durations among them become ms. Names and
+ * A fault action of the file: parameters are beside `fault` and `target`; durations among them become ms. Names and
  * parameters are those of the fault catalog. Where it can be aimed at is checked later, with the platform's needs.
  */
 export function readFault(value: unknown, path: Path, context: ReadContext): FaultProvider | undefined {
@@ -35,7 +35,7 @@ export function readFault(value: unknown, path: Path, context: ReadContext): Fau
   return { type: type as 'fault', fault: fault.name, target: target as string, parameters };
 }
 
-/** The fault's action as a closed object of its own, for reading and for editors. */
+/** The fault's action as its own closed object, for reading and for editors. */
 export function schemaOf(fault: AnyFault): TObject {
   return closed(
     {

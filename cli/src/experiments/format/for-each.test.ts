@@ -76,7 +76,7 @@ describe('a mistake in a for-each is reported with its place, and the item that 
     ],
     ['no list', each('orders', hold(`\${each}`)), '6:15 method[0].for-each: expected a list'],
     ['no steps', '- for-each: [a]', '6:5 method[0]: steps is missing'],
-    ['events among steps', '- {for-each: [a], events: []}', 'method[0].events: there is no key "events"'],
+    ['events among steps', '- {for-each: [a], events: []}', 'method[0].events: unknown key "events"'],
     ['an item twice', each('[a, a]', hold(`\${each}`)), '6:15 method[0].for-each: '],
     ['more than 100 items', each(JSON.stringify([...Array(101).keys()]), hold(`\${each}`)), '100 or fewer, got 101'],
     [
@@ -108,7 +108,7 @@ describe('a mistake in a for-each is reported with its place, and the item that 
       '8:59 method[0].steps[0].for: the item has no "time", did you mean "tme"? (for-each item 2 of 2, line 6)',
     ],
     [
-      'a key of an item that is no object',
+      'a key of an item that is not an object',
       each('[a]', hold(`\${each.at}`)),
       `the item is "a" and has no keys; write \${each} (for-each item 1 of 1, line 6)`,
     ],
@@ -135,7 +135,7 @@ describe('a mistake in a for-each is reported with its place, and the item that 
     [
       'a name that another step has',
       `- ${hold('b')}\n${each('[a, b]', hold(`\${each}`))}`,
-      '9:16 method[1].steps[0].name: another step is named "b" (for-each item 2 of 2, line 7)',
+      '9:16 method[1].steps[0].name: duplicate name: another step is named "b" (for-each item 2 of 2, line 7)',
     ],
     [
       'a reference to a step that comes later',
@@ -155,11 +155,11 @@ describe('a mistake in a for-each is reported with its place, and the item that 
     expect(problemsOf(fileWith({ method })).join('\n')).toContain(message);
   });
 
-  it('what every item has wrong, once', () => {
+  it('a mistake of every item, once', () => {
     const method = each('[a, b, c]', `{name: "\${each}", type: hold, fro: 1s}`);
     expect(problemsOf(fileWith({ method }))).toEqual([
       expect.stringContaining('8:9 method[0].steps[0]: for is missing'),
-      expect.stringContaining('there is no key "fro", did you mean "for"? (for-each item 1 of 3, line 6)'),
+      expect.stringContaining('unknown key "fro", did you mean "for"? (for-each item 1 of 3, line 6)'),
     ]);
   });
 

@@ -5,7 +5,7 @@ import { got, type Path, type Problem, writePath } from './problem.ts';
 import { isObject, read } from './read.ts';
 import { closed, type Repeated, Scalar } from './values.ts';
 
-/** An item of a for-each: what `${each}` and `${each.key}` stand for in one repetition. */
+/** An item of a for-each: the value of `${each}` and `${each.key}` in one repetition. */
 export interface EachItem {
   readonly value: unknown;
   /** From 1. */
@@ -31,7 +31,7 @@ export interface Expansion {
   originOf(path: Path): Origin | undefined;
 }
 
-/** A file that repeats more than this is a program, and nobody reads its report. */
+/** A file that repeats more than this is a program, and its report is too long to read. */
 const MAX_REPEATED = 500;
 
 const lists: readonly { readonly path: Path; readonly repeats: Repeated }[] = [
@@ -125,7 +125,7 @@ const blocks: Readonly<Record<Repeated, TSchema>> = {
   events: forEachBlock(Type.Unknown(), 'events'),
 };
 
-/** What is wrong with a block, apart from the entries that it makes: these are judged as if they were written out. */
+/** What is wrong with a block, apart from the entries that it makes: these are checked as if they were written out. */
 function problemsOf(block: Record<string, unknown>, path: Path, repeats: Repeated): readonly Problem[] {
   const problems: Problem[] = [];
   read(blocks[repeats] as SchemaNode, block, path, { budgets: budgetsOf(), problems });

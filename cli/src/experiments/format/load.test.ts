@@ -8,18 +8,18 @@ const orders = (tolerance: string) => probe('type: orders', tolerance);
 const fault = (rest: string) => `- {name: a, type: action, provider: {type: fault, ${rest}}}`;
 const placed = '- {name: placed, type: action, provider: {type: orders}}\n';
 
-describe('a mistake is told with its place, what was expected and the nearest name:', () => {
+describe('a mistake is reported with its place, what was expected and the nearest name:', () => {
   it.each([
     [
       'a key that does not exist',
       fileWith({ more: 'reech: []' }),
-      '7:1 reech: there is no key "reech", did you mean "reach"?',
+      '7:1 reech: unknown key "reech", did you mean "reach"?',
     ],
     ['a step without a name', fileWith({ method: '- {type: hold, for: 1s}' }), '6:5 method[0]: name is missing'],
     [
       'a type that does not exist',
       fileWith({ method: '- {name: a, type: prob}' }),
-      '6:21 method[0].type: there is no type "prob", did you mean "probe"?',
+      '6:21 method[0].type: unknown type "prob", did you mean "probe"?',
     ],
     [
       'no provider',
@@ -29,11 +29,11 @@ describe('a mistake is told with its place, what was expected and the nearest na
     [
       'a provider that does not exist',
       fileWith({ method: probe('type: order') }),
-      'there is no type "order", did you mean "orders"?',
+      'unknown type "order", did you mean "orders"?',
     ],
-    ['an action that is called a probe', fileWith({ method: probe('type: heal') }), '"heal" goes with type: action'],
+    ['an action with type: probe', fileWith({ method: probe('type: heal') }), '"heal" goes with type: action'],
     [
-      'a probe that is called an action',
+      'a probe with type: action',
       fileWith({ method: '- {name: a, type: action, provider: {type: sql}}' }),
       '"sql" goes with type: probe',
     ],
@@ -69,19 +69,19 @@ describe('a mistake is told with its place, what was expected and the nearest na
       'got the duration "5s"',
     ],
     [
-      'an answer that does not exist',
+      'a response that does not exist',
       fileWith({ method: orders('{each: {answer: Confirmd}}') }),
       'method[0].tolerance.each.answer: expected',
     ],
     [
       'a problem code that does not exist',
       fileWith({ method: orders('{counts: {503 catalog_unavailble: 1}}') }),
-      'there is no problem "catalog_unavailble", did you mean "catalog_unavailable"?',
+      'unknown problem "catalog_unavailble", did you mean "catalog_unavailable"?',
     ],
     [
       'a problem code with another status',
       fileWith({ method: orders('{counts: {500 catalog_unavailable: 1}}') }),
-      'catalog_unavailable is answered with 503',
+      'the status of catalog_unavailable is 503',
     ],
     ['an empty tolerance', fileWith({ method: orders('{}') }), 'states nothing, so it could never fail'],
     [
@@ -105,7 +105,7 @@ describe('a mistake is told with its place, what was expected and the nearest na
       'it could never fail',
     ],
     [
-      'limits that nothing is between',
+      'limits with nothing between them',
       fileWith({ method: orders('{max: {gte: 2s, lte: 1s}}') }),
       'it could never hold',
     ],
@@ -117,17 +117,17 @@ describe('a mistake is told with its place, what was expected and the nearest na
       'times of new orders are measured once',
     ],
     [
-      'an exact number of what must never happen',
+      'an exact number of events that must never happen',
       fileWith({ more: 'never: [{event: process.exit, exactly: 2}]' }),
-      'never has no number of times',
+      'never takes no exact number',
     ],
     [
-      'an exact number of what may be lost with its process',
+      'an exact number of events that may be lost with their process',
       fileWith({ more: 'reach: [{event: duplicate, exactly: 2}]' }),
-      'there is no key "exactly"',
+      'unknown key "exactly"',
     ],
     [
-      'a query for what the operator may not see',
+      'a query for data hidden from the operator',
       fileWith({
         method: probe(
           'type: sql, database: orders, query: "SELECT count(*) FROM pg_stat_activity WHERE state LIKE \'idle%\'"',
@@ -144,12 +144,12 @@ describe('a mistake is told with its place, what was expected and the nearest na
     [
       'a target that does not exist',
       fileWith({ method: fault('fault: latency, target: orders-paymnts, latency: 1s') }),
-      'there is no "orders-paymnts" here, did you mean "orders-payments"?',
+      'unknown name "orders-paymnts", did you mean "orders-payments"?',
     ],
     [
       'a target of another kind',
       fileWith({ method: fault('fault: latency, target: orders, latency: 1s') }),
-      'there is no "orders" here',
+      'unknown name "orders"',
     ],
     [
       'a replica that the experiment does not ask for',
@@ -159,7 +159,7 @@ describe('a mistake is told with its place, what was expected and the nearest na
     [
       'a parameter that does not exist',
       fileWith({ method: fault('fault: latency, target: orders-db, lateny: 1s') }),
-      'there is no key "lateny", did you mean "latency"?',
+      'unknown key "lateny", did you mean "latency"?',
     ],
     [
       'a parameter that is missing',
@@ -195,12 +195,12 @@ describe('a mistake is told with its place, what was expected and the nearest na
     [
       'two steps of one name',
       fileWith({ method: `${placed}${placed}` }),
-      '7:12 method[1].name: another step is named "placed"',
+      '7:12 method[1].name: duplicate name: another step is named "placed"',
     ],
     [
       'a reference to nothing',
       fileWith({ method: `${placed}${probe('type: trace, of: place', '{spans: 31}')}` }),
-      'there is no step "place", did you mean "placed"?',
+      'unknown step "place", did you mean "placed"?',
     ],
     [
       'a reference to a later step',
@@ -208,12 +208,12 @@ describe('a mistake is told with its place, what was expected and the nearest na
       'comes later',
     ],
     [
-      'the heal of what is no fault',
+      'the heal of a step that is not a fault',
       fileWith({ method: `${placed}- {name: h, type: action, provider: {type: heal, of: placed}}` }),
       '"placed" is not a fault',
     ],
     [
-      'the join of a step that is not beside others',
+      'the join of a step that is not in the background',
       fileWith({ method: `${placed}- {name: j, type: action, provider: {type: join, of: placed}}` }),
       '"placed" is not a step with background: true',
     ],
@@ -228,7 +228,7 @@ describe('a mistake is told with its place, what was expected and the nearest na
     [
       'a since that names nothing',
       fileWith({ method: probe('type: metric, name: shop.sagas, since: nowhere', '1') }),
-      'there is no step "nowhere"',
+      'unknown step "nowhere"',
     ],
     [
       'a contract that does not exist',
@@ -238,7 +238,7 @@ describe('a mistake is told with its place, what was expected and the nearest na
     [
       'an event that does not exist',
       fileWith({ more: 'reach: [{event: breaker.opened, edge: orders-stock}]' }),
-      'there is no event "breaker.opened", did you mean "breaker.open"?',
+      'unknown event "breaker.opened", did you mean "breaker.open"?',
     ],
     ['an event without its edge', fileWith({ more: 'reach: [{event: breaker.open}]' }), 'reach[0]: edge is missing'],
     [
@@ -246,7 +246,7 @@ describe('a mistake is told with its place, what was expected and the nearest na
       fileWith({ method: `- {name: a, type: hold, for: "\${lenght}"}`, more: 'configuration: {length: 5s}' }),
       'configuration has no "lenght", did you mean "length"?',
     ],
-    ['a value that nobody uses', fileWith({ more: 'configuration: {length: 5s}' }), '"length" is used nowhere'],
+    ['a value that is used nowhere', fileWith({ more: 'configuration: {length: 5s}' }), '"length" is used nowhere'],
     ['a tag with capitals', fileWith({ more: 'tags: [Fast]' }), 'tags[0]: expected a text, got "Fast"'],
     [
       'a budget shorter than its holds',
@@ -254,7 +254,7 @@ describe('a mistake is told with its place, what was expected and the nearest na
       'the budget is 60s',
     ],
     [
-      'an environment nobody reads',
+      'an environment variable that no service reads',
       fileWith({ more: 'platform: {env: {EDGE_ORDERS_PAYMENTS_ATEMPTS: "1"}}' }),
       'did you mean "EDGE_ORDERS_PAYMENTS_ATTEMPTS"?',
     ],
@@ -284,7 +284,7 @@ describe('a mistake is told with its place, what was expected and the nearest na
       'expected a rate (20/s, 90/m), got 20 without a unit',
     ],
     [
-      'a log probe that any line fits',
+      'a log probe that matches any line',
       fileWith({ method: probe('type: log, service: orders', '{lte: 3}') }),
       'state contains, matches or level',
     ],
@@ -301,22 +301,18 @@ describe('a mistake is told with its place, what was expected and the nearest na
     [
       'an invariant that does not exist',
       fileWith({ more: 'audit: {expect: {I99: violated}}' }),
-      '"I99" cannot stand here',
+      '"I99" is not allowed here',
     ],
-    ['a key that stands twice', fileWith({ more: 'seed: 1\nseed: 2' }), 'Map keys must be unique'],
-    ['text that is no YAML', 'method: [', '1:10 '],
-    ['an empty file', '', 'the file holds no experiment'],
-    [
-      'some other file',
-      'password: of somebody',
-      'the file holds no experiment: it has neither version nor id nor method',
-    ],
+    ['a duplicate key', fileWith({ more: 'seed: 1\nseed: 2' }), 'Map keys must be unique'],
+    ['text that is not YAML', 'method: [', '1:10 '],
+    ['an empty file', '', 'the file is not an experiment'],
+    ['some other file', 'password: secret', 'the file is not an experiment: it has neither version nor id nor method'],
     ['another version', fileWith().replace('v1', 'v9'), '1:10 version: expected "shop.chaos/v1", got "shop.chaos/v9"'],
   ])('%s', (_, text, message) => {
     expect(problemsOf(text).join('\n')).toContain(message);
   });
 
-  it('all of them at once, in the order of the file', () => {
+  it('all of them together, in the order of the file', () => {
     const text = fileWith({
       method: '- {name: a, type: hold, for: 3}\n- {name: b, type: prob}\n- {name: c, type: hold, for: 1s, untl: 2s}',
       more: 'sed: 3',

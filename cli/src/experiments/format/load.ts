@@ -13,7 +13,7 @@ import { isObject, read } from './read.ts';
 import { Experiment, type ResolvedExperiment } from './schema.ts';
 import { type Configuration, substitute } from './substitute.ts';
 
-/** A problem of a file, ready to be shown: `12:5 method[2].provider.target: there is no ...`. */
+/** A problem of a file, ready to be shown: `12:5 method[2].provider.target: unknown ...`. */
 export interface FileProblem {
   readonly line: number;
   readonly column: number;
@@ -58,9 +58,9 @@ interface Resolved {
 
 function resolve(value: unknown, settings: Configuration, contracts: ReadOptions['contracts']): Resolved {
   const asWritten = () => undefined;
-  // What has none of these is some other file, and its contents are nobody's business.
+  // A file with none of these is not an experiment: its contents are not quoted.
   if (!isObject(value) || !['version', 'id', 'method'].some((key) => key in value)) {
-    const message = 'the file holds no experiment: it has neither version nor id nor method';
+    const message = 'the file is not an experiment: it has neither version nor id nor method';
     return { problems: [{ path: [], message }], originOf: asWritten };
   }
   const expansion = expandForEach(value);
@@ -74,7 +74,7 @@ function resolve(value: unknown, settings: Configuration, contracts: ReadOptions
   const audit = file.audit === 'all' ? {} : file.audit;
   const experiment = read(
     Experiment as SchemaNode,
-    // A file that states no configuration has none; one that states nonsense is told so.
+    // A file that states no configuration has none; an invalid one is reported.
     { ...file, ...(audit !== undefined && { audit }), ...(isObject(file.configuration) && { configuration }) },
     [],
     context,
@@ -91,7 +91,7 @@ function configurationOf(file: Record<string, unknown>, settings: Configuration,
   return { ...own, ...settings };
 }
 
-/** Budgets as the services will have them; without overrides where these are wrong, which is told. */
+/** Budgets as the services will have them; without overrides where these are invalid, which is reported. */
 function budgetsFor({ platform }: Record<string, unknown>, problems: Problem[]): Budgets {
   const env = isObject(platform) && isObject(platform.env) ? platform.env : {};
   try {

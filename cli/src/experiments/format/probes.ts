@@ -122,7 +122,7 @@ export const AuditProvider = closed(
     type: Type.Literal('audit', { description: 'the ledger, in the middle of a method' }),
     invariants: Type.Array(InvariantId, {
       minItems: 1,
-      description: 'which are looked at',
+      description: 'which are evaluated',
     }),
     verdict: defaulted(
       oneOf(['ok', 'violated'], 'what the audit must say of each; violated: it must find what was done', {

@@ -25,7 +25,7 @@ export function didYouMean(typed: unknown, known: readonly string[]): string {
   return suggestion === undefined || suggestion === typed ? '' : `, did you mean "${suggestion}"?`;
 }
 
-/** What stands in a file, in few words. */
+/** A value of a file, in few words. */
 export function got(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';

@@ -10,7 +10,7 @@ import { Experiment, Probe, Step } from './schema.ts';
 import { compactJson, type JsonSchema, mapSubschemas, shareDefinitions } from './share.ts';
 import { CountTolerance, DurationComparison, ValueTolerance } from './tolerances.ts';
 
-/** A value of the configuration or of an item, anywhere a value can stand. */
+/** A value of the configuration or of an item, anywhere a value is allowed. */
 const REFERENCE = {
   type: 'string',
   pattern: '\\$\\{[^}]+\\}',
@@ -44,7 +44,7 @@ function typeOf({ properties }: SchemaNode): unknown {
 
 /**
  * The JSON Schema (draft 7, which editors know best): `chaos/schema.json`, as text. It says what can be written; what steps refer to
- * and whether checks mean something only `shopctl chaos validate` tells.
+ * and whether checks mean something is reported by `shopctl chaos validate` only.
  */
 export function publishedSchema(): string {
   const schema = publish(Experiment as SchemaNode) as JsonSchema;
@@ -77,7 +77,7 @@ function restrictsForm({ type, enum: words, pattern }: SchemaNode): boolean {
   return isPlain || words !== undefined || pattern !== undefined;
 }
 
-/** A list whose entries may stand in a for-each. */
+/** A list whose entries may be in a for-each block. */
 function publishRepeated({ repeats, items, ...list }: SchemaNode): unknown {
   const block = forEachBlock(items as TObject, repeats ?? 'steps') as SchemaNode;
   return { ...list, items: { anyOf: [publish(items as SchemaNode), publish(block)] } };

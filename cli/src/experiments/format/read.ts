@@ -15,7 +15,7 @@ export interface ReadContext {
 }
 
 /**
- * What stands in a file as what it means: defaults filled in, durations in ms, expressions as numbers. Every problem goes
+ * The meaning of a file's values: defaults filled in, durations in ms, expressions as numbers. Every problem goes
  * to the context; the result means something only when there was none.
  */
 export function read(schema: SchemaNode, value: unknown, path: Path, context: ReadContext): unknown {
@@ -79,7 +79,7 @@ function readList(schema: SchemaNode, value: unknown, path: Path, context: ReadC
     report(context, path, `expected a list of ${wanted}, got ${value.length === 0 ? 'an empty one' : value.length}`);
   }
   if (schema.uniqueItems && new Set(value.map((item) => JSON.stringify(item))).size < value.length) {
-    report(context, path, 'the same stands here twice');
+    report(context, path, 'duplicate item');
   }
   return value.map((item, index) => {
     const itemSchema = Array.isArray(items) ? items[index] : items;
@@ -103,7 +103,7 @@ function readObject(schema: SchemaNode, value: unknown, path: Path, context: Rea
   for (const key of Object.keys(value).filter((key) => !(key in properties))) {
     const known = Object.keys(properties);
     const hint = didYouMean(key, known) || `; there are ${known.join(', ')}`;
-    context.problems.push({ path: [...path, key], message: `there is no key "${key}"${hint}`, isKey: true });
+    context.problems.push({ path: [...path, key], message: `unknown key "${key}"${hint}`, isKey: true });
   }
   const entries = Object.entries(properties).flatMap(([key, property]): [string, unknown][] => {
     const given = key in value ? value[key] : structuredClone(property.default);
@@ -118,7 +118,7 @@ function readRecord(schema: SchemaNode, value: Record<string, unknown>, path: Pa
   const [[pattern, property] = ['', {}]] = Object.entries(schema.patternProperties ?? {});
   const entries = Object.entries(value).map(([key, one]) => {
     if (!new RegExp(pattern).test(key)) {
-      const message = `"${key}" cannot stand here${schema.description ? ` (${schema.description})` : ''}`;
+      const message = `"${key}" is not allowed here${schema.description ? ` (${schema.description})` : ''}`;
       context.problems.push({ path: [...path, key], message, isKey: true });
     }
     return [key, read(property, one, [...path, key], context)];
@@ -183,7 +183,7 @@ function variantsOf(schema: SchemaNode): Variants {
 }
 
 function flatten(schema: SchemaNode): readonly SchemaNode[] {
-  // What is read in its own way is one variant, whatever it looks like.
+  // A schema with its own reading is one variant.
   return schema.anyOf && schema.reads === undefined ? schema.anyOf.flatMap(flatten) : [schema];
 }
 

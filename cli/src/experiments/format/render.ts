@@ -21,7 +21,7 @@ export function renderList(found: readonly FoundExperiment[], style: Style): str
     });
     return `${area}\n${formatTable([], rows)}`;
   });
-  return parts.join('\n\n') || 'there are no experiments under chaos/';
+  return parts.join('\n\n') || 'no experiments under chaos/';
 }
 
 /** `chaos/payments/E08-slow.yaml` is of `payments`. */
@@ -64,7 +64,7 @@ export function renderPlan(experiment: ResolvedExperiment): string {
   const phases: readonly (readonly [string, readonly string[]])[] = [
     [`steady before: ${hypothesis.title}`, lines(hypothesis.probes)],
     ['method', lines(method)],
-    ['heal', ['every fault, and see that each is gone']],
+    ['heal', ['revert every fault, and check that each is gone']],
     ['recovery', lines(recovery)],
     [`steady after: ${hypothesis.title}`, lines(hypothesis.probes)],
     ['reach', experiment.reach.map(describeEvent)],
@@ -85,7 +85,7 @@ function sectionsOf(experiment: ResolvedExperiment, style: Style): string[] {
   const sections: readonly (readonly [string, readonly string[]])[] = [
     [`steady before and after: ${hypothesis.title}`, lines(hypothesis.probes, style)],
     ['method', lines(experiment.method, style)],
-    ['recovery, once everything is healed', lines(experiment.recovery, style)],
+    ['recovery, after every fault is reverted', lines(experiment.recovery, style)],
     ['must have happened', experiment.reach.map(describeEvent)],
     ['must not have happened', experiment.never.map(describeEvent)],
     ['audit', [describeAudit(experiment)]],

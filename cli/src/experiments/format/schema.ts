@@ -9,7 +9,7 @@ import * as values from './values.ts';
 import { closed, defaulted, duration } from './values.ts';
 
 /*
- * The format of experiments. Schemas say what stands in a file; their static types are what a file becomes once it was
+ * The format of experiments. Schemas describe a file; their static types are what a file becomes once it was
  * read: durations in ms, bounds as numbers, defaults filled in (see load.ts).
  */
 
@@ -22,7 +22,7 @@ const stop = defaulted(Type.Boolean({ default: false, description: 'the method e
 const background = defaulted(
   Type.Boolean({
     default: false,
-    description: 'goes on beside the next steps; judged by a join, or at the end of the method',
+    description: 'runs in the background of the next steps; evaluated by a join, or at the end of the method',
   }),
 );
 const timing = {
@@ -43,13 +43,13 @@ function probe<P extends TSchema, T extends TSchema>(provider: P, tolerance: T) 
 }
 
 const actionType = Type.Literal('action', { description: 'does something' });
-const probeType = Type.Literal('probe', { description: 'looks whether something holds' });
+const probeType = Type.Literal('probe', { description: 'checks whether something holds' });
 
 export const FaultStep = closed({
   name,
   type: actionType,
   provider: actions.FaultProvider,
-  ttl: Type.Optional(duration('when the fault ends by itself; default: with the budget of the run')),
+  ttl: Type.Optional(duration('when the fault expires; default: with the budget of the run')),
   witness: tolerances.WitnessRule,
   stop,
   background,
@@ -64,7 +64,7 @@ const OrdersStep = backgroundAction(actions.OrdersProvider);
 
 const HoldStep = closed({
   name,
-  type: Type.Literal('hold', { description: 'lets time pass under faults and load' }),
+  type: Type.Literal('hold', { description: 'waits, under faults and load' }),
   for: duration('how long'),
 });
 
@@ -87,7 +87,7 @@ const EventProbe = closed({
   provider: Type.Union(
     events.eventSchemas.map((event) =>
       closed({
-        type: Type.Literal('event', { description: 'something that happened since the run began' }),
+        type: Type.Literal('event', { description: 'an event since the run began' }),
         ...event.properties,
       }),
     ),
@@ -118,7 +118,7 @@ export const Probe = Type.Union(
     AuditProbe,
     EventProbe,
   ],
-  { description: 'looks whether something holds' },
+  { description: 'checks whether something holds' },
 );
 
 const ActionStep = Type.Union(
@@ -130,7 +130,7 @@ export const Step = Type.Union([...ActionStep.anyOf, ...Probe.anyOf, HoldStep], 
   description: 'an action, a probe or a hold',
 });
 
-/** What the ledger may say at the end. */
+/** Rules for the audit at the end. */
 const AuditRules = closed(
   {
     accept: defaulted(
@@ -139,7 +139,7 @@ const AuditRules = closed(
         Type.Array(Type.Unsafe<'unknown' | 'skipped'>(Type.Enum(['unknown', 'skipped'])), { minItems: 1 }),
         {
           default: {},
-          description: 'verdicts of an invariant that are not held against the run: {I11: [unknown]}',
+          description: 'verdicts of an invariant that do not fail the run: {I11: [unknown]}',
         },
       ),
     ),
@@ -150,9 +150,9 @@ const AuditRules = closed(
       }),
     ),
     'dead-letters': defaulted(
-      Type.Integer({ minimum: 0, default: 0, description: 'messages that belong into the dead letters' }),
+      Type.Integer({ minimum: 0, default: 0, description: 'messages expected in the dead letters' }),
     ),
-    settle: defaulted(duration('how long what is under way may take to end before it is judged', { default: '60s' })),
+    settle: defaulted(duration('how long in-flight work may take to end before the audit', { default: '60s' })),
   },
   { default: {}, description: 'all: every invariant must hold; or rules' },
 );
@@ -187,13 +187,13 @@ const PlatformNeeds = closed(
       }),
     ),
   },
-  { default: {}, description: 'what the platform has to be started with' },
+  { default: {}, description: 'what the platform is started with' },
 );
 
 const Hypothesis = closed(
   {
     title: defaulted(
-      Type.String({ minLength: 1, default: steadyTitle, description: 'what holds when nothing is wrong, one line' }),
+      Type.String({ minLength: 1, default: steadyTitle, description: 'what holds without faults, one line' }),
     ),
     probes: defaulted(
       Type.Array(Probe, {
@@ -204,7 +204,7 @@ const Hypothesis = closed(
       }),
     ),
   },
-  { default: {}, description: 'must hold before the method, and again after recovery' },
+  { default: {}, description: 'must hold before the method, and again after the recovery' },
 );
 
 /** A whole file. */
@@ -216,7 +216,7 @@ export const Experiment = closed(
       description: 'unique; in the catalog a letter and two digits: E08',
     }),
     title: Type.String({ minLength: 1, maxLength: 120, description: 'one line' }),
-    why: Type.String({ minLength: 1, description: 'which rule it tests, and what would go wrong without it' }),
+    why: Type.String({ minLength: 1, description: 'the rule it tests, and what would go wrong without it' }),
     tags: defaulted(
       Type.Array(Type.String({ pattern: '^[a-z][a-z0-9-]*$' }), {
         default: [],
@@ -237,16 +237,18 @@ export const Experiment = closed(
       // `each` is the item of a for-each.
       Type.Record(Type.String({ pattern: '^(?!each$)[A-Za-z][A-Za-z0-9_-]*$' }), values.Scalar, {
         default: {},
-        description: 'values that other places refer to by name, but for "each"; --set overrides them',
+        description: 'values by name, for references; not "each"; --set overrides them',
       }),
     ),
     budget: defaulted(
-      duration('the run up to its audit; beyond it everything is healed and the verdict unknown', { default: '3m' }),
+      duration('the run up to its audit; beyond it every fault is reverted and the verdict is unknown', {
+        default: '3m',
+      }),
     ),
     'steady-state-hypothesis': defaulted(Hypothesis),
     method: Type.Array(Step, { minItems: 1, description: 'steps, one after the other', ...REPEATS_STEPS }),
     recovery: defaulted(
-      Type.Array(Probe, { default: [], description: 'probes once everything is healed', ...REPEATS_STEPS }),
+      Type.Array(Probe, { default: [], description: 'probes after every fault is reverted', ...REPEATS_STEPS }),
     ),
     reach: defaulted(
       Type.Array(events.EventCondition, {

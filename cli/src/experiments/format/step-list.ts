@@ -4,7 +4,7 @@ import type { ResolvedExperiment, Step } from './schema.ts';
 
 export type Section = 'hypothesis' | 'method' | 'recovery';
 
-/** A step where it stands. */
+/** A step with its place. */
 export interface PlacedStep {
   readonly section: Section;
   readonly path: Path;

@@ -11,7 +11,7 @@ export type Configuration = Readonly<Record<string, unknown>>;
 const KEPT = ['configuration', 'extensions'];
 
 /**
- * The file with every `${name}` replaced by the configuration's value: by the value itself where nothing stands beside it
+ * The file with every `${name}` replaced by the configuration's value: by the value itself where it is the whole value
  * (`${orders}` may be a number), by its text elsewhere. `${each}` and `${each.key}` are values of the item that `itemAt`
  * finds for a path; they may refer to the configuration. An unknown name and an unused value are problems.
  */

@@ -4,7 +4,7 @@ import type { Configuration } from './substitute.ts';
 /** Contracts of the tests, so that they read no files. */
 const contracts = new Map([['confirmed', ['POST /orders', 'outbox relay']]]);
 
-/** A file that is valid, with `method` and further keys in place of its own. */
+/** A valid file with `method` and further keys. */
 export function fileWith({ method = '- {name: wait, type: hold, for: 1s}', more = '' } = {}): string {
   const indented = method.replaceAll(/^/gm, '  ');
   return `version: shop.chaos/v1\nid: mine\ntitle: An experiment\nwhy: because\nmethod:\n${indented}\n${more}\n`;

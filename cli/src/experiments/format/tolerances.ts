@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Bound, closed, DurationBound, defaulted, duration, NumberBound, oneOf, Scalar, stepName } from './values.ts';
 
-/** An empty tolerance is no check: at least one of its keys has to be there. */
+/** An empty tolerance checks nothing: at least one of its keys is required. */
 const CHECKS = { minProperties: 1 };
 
 /** Limits on something that is compared with `bound`. */
@@ -58,10 +58,10 @@ export const CountTolerance = Type.Union([NumberBound, NumberComparison], {
 
 const Answer = oneOf(
   ['Confirmed', 'Cancelled', 'problem', 'none'],
-  'what the client was told: a decided order, a problem, or nothing within its deadline',
+  'the response to the client: a decided order, a problem, or none within its deadline',
 );
 
-/** What each single order's answer must be. */
+/** What the response to each order must be. */
 const EachOrder = closed(
   {
     answer: Type.Optional(
@@ -70,23 +70,23 @@ const EachOrder = closed(
       }),
     ),
     reason: Type.Optional({ ...ValueTolerance, description: 'reason of a Cancelled order' } as typeof ValueTolerance),
-    http: Type.Optional({ ...CountTolerance, description: 'status of the HTTP answer' } as typeof CountTolerance),
+    http: Type.Optional({ ...CountTolerance, description: 'status of the HTTP response' } as typeof CountTolerance),
     code: Type.Optional({
       ...ValueTolerance,
       description: 'code of a problem (docs/errors.md)',
     } as typeof ValueTolerance),
     duration: Type.Optional(DurationComparison),
   },
-  { ...CHECKS, description: 'what each of the orders must have been answered' },
+  { ...CHECKS, description: 'what the response to each order must have been' },
 );
 
 const percentiles = {
-  p50: 'median of the answers’ times',
-  p95: '95th percentile of the answers’ times',
-  max: 'slowest answer',
+  p50: 'median response time',
+  p95: '95th percentile of response times',
+  max: 'slowest response',
 } as const;
 
-/** What orders or a load's orders must have been answered, together. */
+/** What the responses to a step's or a load's orders must have been, together. */
 export const OrdersTolerance = closed(
   {
     each: Type.Optional(EachOrder),
@@ -97,7 +97,7 @@ export const OrdersTolerance = closed(
         {
           ...CHECKS,
           description:
-            'how many had which answer: Confirmed, Cancelled, "Cancelled: out of stock", "503 catalog_unavailable", 503, problem, none',
+            'how many had which response: Confirmed, Cancelled, "Cancelled: out of stock", "503 catalog_unavailable", 503, problem, none',
         },
       ),
     ),
@@ -123,7 +123,7 @@ export const OrdersTolerance = closed(
           p95: Type.Optional({ ...DurationComparison, description: percentiles.p95 } as typeof DurationComparison),
           max: Type.Optional({ ...DurationComparison, description: percentiles.max } as typeof DurationComparison),
         },
-        { minProperties: 2, description: 'how much longer the answers took than those of another step' },
+        { minProperties: 2, description: 'how much longer the responses took than those of another step' },
       ),
     ),
     'same-ids-as': Type.Optional(stepName('the step whose orders these must be, one by one')),
@@ -131,13 +131,13 @@ export const OrdersTolerance = closed(
       closed(
         {
           status: oneOf(['Confirmed', 'Cancelled'], 'what the order must become'),
-          within: duration('how long that may take, counted from the last answer'),
+          within: duration('how long that may take, counted from the last response'),
         },
-        { description: 'what every one of the orders must become, also those whose answer was lost' },
+        { description: 'what every one of the orders must become, also those whose response was lost' },
       ),
     ),
   },
-  { ...CHECKS, description: 'what the orders must have been answered' },
+  { ...CHECKS, description: 'what the responses to the orders must have been' },
 );
 
 const SPAN = 'a span by its name and what else is stated';
@@ -181,16 +181,16 @@ export const TraceTolerance = closed(
 
 export const HttpTolerance = closed(
   {
-    status: Type.Optional({ ...CountTolerance, description: 'status of the answer' } as typeof CountTolerance),
+    status: Type.Optional({ ...CountTolerance, description: 'status of the response' } as typeof CountTolerance),
     json: Type.Optional(
       Type.Record(Type.String({ minLength: 1 }), ValueTolerance, {
         ...CHECKS,
-        description: 'values in the answer by their path: "dependencies.0.status"',
+        description: 'values in the response by their path: "dependencies.0.status"',
       }),
     ),
     duration: Type.Optional(DurationComparison),
   },
-  { ...CHECKS, description: 'what the answer must be' },
+  { ...CHECKS, description: 'what the response must be' },
 );
 
 export const ReadyTolerance = Type.Union(

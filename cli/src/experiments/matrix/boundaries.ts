@@ -104,7 +104,7 @@ export function findBoundary(text: string): Boundary {
     what:
       found.length > 1
         ? `several services have a boundary "${text}"`
-        : `there is no boundary "${text}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
+        : `unknown boundary "${text}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
     next: `name one of ${(found.length > 1 ? found.map(({ name }) => name) : names).join(', ')}`,
     exitCode: exitCodes.usage,
   });

@@ -5,7 +5,7 @@ import { FAULT_STEP, heldStep, holdStep, orderStep, type RoundSpec } from './rou
 /** What is said of a cell. */
 export interface CellVerdict {
   readonly verdict: RunVerdict;
-  /** Why it is no pass. */
+  /** Why it is not a pass. */
   readonly reason: string;
 }
 
@@ -82,7 +82,7 @@ function tooLate({ row, boundaries }: RoundSpec, boundary: Boundary, records: re
   const steps = new Set(boundaries.map(orderStep));
   const sentAt = records.find((one) => one.type === 'order' && one.state === 'invoke' && steps.has(one.step))?.ms;
   const faultAt = records.find((one) => isInjection(one, row.fault.kind === 'process'))?.ms;
-  if (sentAt === undefined || faultAt === undefined) return 'the journal does not tell when the fault was there';
+  if (sentAt === undefined || faultAt === undefined) return 'the journal does not show when the fault was in effect';
   const afterMs = faultAt - sentAt;
   if (afterMs < boundary.holdMs) return undefined;
   return `the fault came ${Math.round(afterMs)} ms after the order, which is held for ${boundary.holdMs} ms`;

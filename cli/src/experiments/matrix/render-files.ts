@@ -71,7 +71,7 @@ export function summaryOf(cells: readonly Cell[]): string {
   return groups.map(([verdict, own]) => `${own.length} ${verdict}`).join(', ');
 }
 
-/** A row as `--json` tells it. */
+/** A row as `--json` shows it. */
 export function toldRow({ fault, target, parameters }: Row) {
   return { fault: fault.name, target, parameters };
 }

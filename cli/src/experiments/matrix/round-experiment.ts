@@ -50,7 +50,7 @@ export function roundExperiment(spec: RoundSpec, seededBugs: readonly string[]):
   );
   if (experiment !== undefined) return experiment;
   const told = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  throw new Error(`a round of the matrix is no valid experiment: ${told}`);
+  throw new Error(`a round of the matrix is not a valid experiment: ${told}`);
 }
 
 function idOf(row: Row | undefined): string {

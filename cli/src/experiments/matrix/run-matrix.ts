@@ -10,7 +10,7 @@ export interface Cell {
   readonly row: Row;
   readonly boundary: Boundary;
   readonly verdict: RunVerdict | 'not covered';
-  /** Why it is no pass. */
+  /** Why it is not a pass. */
   readonly reason: string;
 }
 

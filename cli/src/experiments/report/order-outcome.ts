@@ -8,7 +8,7 @@ export interface OrderReport {
   readonly placedMs: number;
   /** Undefined: the journal has no end of it. */
   readonly tookMs: number | undefined;
-  /** In the words of experiments' `counts`: `Confirmed`, `Cancelled: out of stock`, `503 catalog_unavailable`, `no answer`. */
+  /** In the words of experiments' `counts`: `Confirmed`, `Cancelled: out of stock`, `503 catalog_unavailable`, `no response`. */
   readonly outcome: string;
   readonly tone: OutcomeTone;
   readonly orderId: string | undefined;

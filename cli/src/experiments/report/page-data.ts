@@ -22,7 +22,7 @@ export interface OutcomeStyle {
   readonly glyph: number;
 }
 
-/** `good`: confirmed, `warn`: cancelled, `bad`: a problem answered, `lost`: no clear answer. */
+/** `good`: confirmed, `warn`: cancelled, `bad`: a problem as the response, `lost`: no clear response. */
 export type OutcomeTone = 'good' | 'warn' | 'bad' | 'lost';
 
 export const GLYPHS = ['●', '▲', '■', '◆', '✚', '✖'] as const;
@@ -40,7 +40,7 @@ export interface SecondColumns {
   /** Of the orders placed in that second. */
   readonly p50: readonly (number | null)[];
   readonly p95: readonly (number | null)[];
-  /** Answers in that second, by outcome. */
+  /** Responses in that second, by outcome. */
   readonly answers: readonly (readonly number[])[];
   readonly pending: readonly (number | null)[];
   readonly waiting: readonly (number | null)[];

@@ -31,6 +31,6 @@ function outcomeOf(ended: OrderRecord | undefined): { outcome: string; tone: Out
   const { state, status, reason, http, code } = ended;
   if (state === 'ok' && status === 'Cancelled') return { outcome: `Cancelled: ${reason ?? 'no reason'}`, tone: 'warn' };
   if (state === 'ok') return { outcome: status ?? 'ok', tone: 'good' };
-  const words = [http ?? 'no answer', code].filter((word) => word !== undefined).join(' ');
+  const words = [http ?? 'no response', code].filter((word) => word !== undefined).join(' ');
   return { outcome: words, tone: state === 'fail' ? 'bad' : 'lost' };
 }

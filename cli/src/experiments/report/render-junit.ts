@@ -91,7 +91,7 @@ function witnessCase({ step, fault, target, witness, injectedMs }: FaultReport):
     classname: 'witness',
     name: `${step}: ${fault} of ${target} is in effect`,
     ...problemOf(witness?.verdict === 'seen' ? 'held' : 'unknown'),
-    evidence: witness === undefined ? 'nobody looked' : `${witness.verdict}: ${witness.evidence}`,
+    evidence: witness === undefined ? 'not observed' : `${witness.verdict}: ${witness.evidence}`,
     tookMs: (witness?.ms ?? injectedMs) - injectedMs,
   };
 }

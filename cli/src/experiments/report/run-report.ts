@@ -4,7 +4,7 @@ import type { OrderReport } from './order-outcome.ts';
 /** `none`: the journal ends without one. */
 export type ReportedVerdict = RunVerdict | 'none';
 
-/** A run as its journal tells it. Times in ms since the run began. */
+/** A run as its journal records it. Times in ms since the run began. */
 export interface RunReport {
   readonly runId: string;
   readonly experiment: ExperimentReport;
@@ -98,12 +98,12 @@ export interface ConditionReport {
   readonly evidence: string;
 }
 
-/** What the verdict means, for somebody who has not read about verdicts. */
+/** What the verdict means, in one sentence. */
 export const VERDICT_WORDS: Readonly<Record<ReportedVerdict, string>> = {
-  pass: 'Everything that was expected held, and whatever was injected was seen to be in effect.',
+  pass: 'Everything that was expected held, and every injected fault was observed in effect.',
   deviated: 'The system did not behave as the experiment expects.',
   unknown: 'Evidence is missing, so nothing can be concluded. This is not a pass.',
-  dirty: 'Something that the run did could not be taken back. Run "shopctl chaos heal".',
+  dirty: 'A fault could not be reverted. Run "shopctl chaos heal".',
   interrupted: 'The run was stopped before its end, and what it did was taken back.',
   none: 'The journal ends without a verdict: the run was killed, or it is still going on. Nothing can be concluded.',
 };

@@ -64,7 +64,7 @@ function secondsOf(
   };
 }
 
-/** An answer may be written a moment after the last record's time was taken. */
+/** A response may be written a moment after the last record's time was taken. */
 function secondOf(ms: number, length: number): number {
   return Math.min(length - 1, Math.max(0, Math.floor(ms / 1000)));
 }
@@ -73,7 +73,7 @@ function rounded(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.round(ms);
 }
 
-/** A sampler that is a little late skips a second now and then: that is no gap. */
+/** A sampler that is a little late skips a second now and then: that is not a gap. */
 function withoutJitterGaps(values: readonly (number | null)[]): (number | null)[] {
   return values.map(
     (value, index) => value ?? (typeof values[index + 1] === 'number' ? (values[index - 1] ?? null) : null),

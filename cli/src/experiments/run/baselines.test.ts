@@ -22,10 +22,10 @@ async function baseline(since?: string) {
   return { values: [...(counters?.values() ?? [])], tookMs: clock.now() };
 }
 
-it('a gauge that a probe compares with the baseline is one counted after it was set', async () => {
+it('a gauge that a probe compares with the baseline was counted after the baseline', async () => {
   expect((await baseline('start')).values).toEqual([2]);
 });
 
-it('a gauge that nobody compares with the baseline does not delay it', async () => {
+it('a gauge without a comparison does not delay the baseline', async () => {
   expect(await baseline()).toEqual({ values: [], tookMs: 0 });
 });

@@ -16,7 +16,7 @@ export async function captureBaseline(context: Omit<RunContext, 'baselines'>): P
     readLogEnds(platform),
     // What was counted until now must be in the reports that are compared with.
     readFresh(platform.telemetry, names, { clock, signal }).catch(() => undefined),
-    // A supervisor that does not answer in time must not cost the moment itself.
+    // A supervisor that does not respond in time must not cost the whole baseline.
     readInstances(platform).catch(() => ({ restarts: undefined, rss: undefined })),
   ]);
   signal.throwIfAborted();
@@ -47,7 +47,7 @@ export function readHits({ project }: Pick<RunPlatform, 'project'>): Readonly<Re
   return Object.fromEntries(readdirSync(hits).map((name) => [name, countOf(folder, 'hits', name)]));
 }
 
-/** Steps whose end others refer to. */
+/** Steps to whose end others refer. */
 export function referredTo(experiment: ResolvedExperiment): ReadonlySet<string> {
   return new Set(stepsOf(experiment).flatMap((step) => (step.type === 'probe' ? sinceOf(step) : [])));
 }
@@ -56,7 +56,7 @@ function sinceOf({ provider }: Probe): string[] {
   return 'since' in provider && provider.since !== undefined ? [provider.since] : [];
 }
 
-/** Metrics of which a probe asks what they gained. Gauges nobody compares would delay every baseline. */
+/** Metrics of which a probe asks what they gained. Gauges without a comparison would delay every baseline. */
 function comparedMetrics(experiment: ResolvedExperiment): string[] {
   return stepsOf(experiment).flatMap((step) => {
     if (step.type !== 'probe' || step.provider.type !== 'metric') return [];

@@ -9,7 +9,7 @@ import { isProxy } from './proxy-interruptions.ts';
 import type { RunContext } from './run-context.ts';
 
 export interface EventCount {
-  /** Since the run began; undefined when it cannot be told. */
+  /** Since the run began; undefined when it is not known. */
   readonly count: number | undefined;
   /** Where the count is from, or why there is none. */
   readonly evidence: string;
@@ -109,7 +109,7 @@ function countProcesses(
   };
 }
 
-/** Whether it has happened as often as is wanted; undefined when it cannot be told. */
+/** Whether it has happened as often as is wanted; undefined when it is not known. */
 export function isAsOften(condition: EventCondition, count: number | undefined): boolean | undefined {
   if (count === undefined) return undefined;
   const exactly = exactlyOf(condition);

@@ -22,7 +22,7 @@ export interface Unavailable {
 /** What faults need of the machine; asking may install it. */
 type Host = Pick<World, 'libfaketime'>;
 
-/** Those of the experiments that cannot be had on this machine. */
+/** The experiments that are not available on this machine. */
 export async function unavailableHere(
   experiments: readonly FoundExperiment[],
   host: Host,
@@ -33,7 +33,7 @@ export async function unavailableHere(
   return looked.flatMap(({ found, obstacle }) => (obstacle === undefined ? [] : [{ found, obstacle }]));
 }
 
-/** The first thing that one of its faults needs and the machine has not; undefined when nothing is missing. */
+/** The first missing requirement of its faults; undefined when nothing is missing. */
 async function hostObstacle({ method }: Pick<ResolvedExperiment, 'method'>, host: Host): Promise<CliError | undefined> {
   const faults = method.flatMap((step) =>
     step.type === 'action' && step.provider.type === 'fault' ? [step.provider.fault] : [],
@@ -50,7 +50,7 @@ export function refuseHere(unavailable: readonly Unavailable[]): void {
   const [first] = unavailable;
   if (first === undefined) return;
   throw new CliError({
-    what: `${unavailable.map(({ found }) => found.experiment.id).join(', ')} cannot be had here`,
+    what: `not available here: ${unavailable.map(({ found }) => found.experiment.id).join(', ')}`,
     why: unavailable.map(({ found, obstacle }) => `${found.experiment.id}: ${obstacle.message}`).join('\n'),
     ...(first.obstacle.next !== undefined && { next: first.obstacle.next }),
     exitCode: exitCodes.unavailable,
@@ -69,7 +69,7 @@ export async function tellUnavailable(
   journal.write(
     runRecord({ experiment, file, seed, platformProject: project, seededBugs: platform['seeded-bugs'] }, folder),
   );
-  const reasons = [`cannot be had here: ${obstacle.message}${obstacle.next === undefined ? '' : `; ${obstacle.next}`}`];
+  const reasons = [`not available here: ${obstacle.message}${obstacle.next === undefined ? '' : `; ${obstacle.next}`}`];
   const told = { verdict: 'unknown', exitCode: exitCodeOf('unknown'), reasons, tookMs: 0 } as const;
   journal.write({ type: 'verdict', ...told, clocks: {} });
   await journal.close();

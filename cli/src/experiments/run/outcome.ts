@@ -1,7 +1,7 @@
 import type { Verdict } from '../../audit/invariant.ts';
 import type { Outcome } from '../journal-records.ts';
 
-/** What came of one look, or of one action. */
+/** The result of one probe, or of one action. */
 export interface StepResult {
   readonly outcome: Outcome;
   /** One line each, for people. */
@@ -19,19 +19,19 @@ export function worst(outcomes: readonly Outcome[]): Outcome {
   return outcomes.reduce<Outcome>((worse, one) => (SEVERITY[one] > SEVERITY[worse] ? one : worse), 'held');
 }
 
-/** Evidence is missing, so nothing can be said. */
+/** Evidence is missing, so the outcome is unknown. */
 export function unknown(observed: string, rest: Omit<StepResult, 'outcome' | 'observed'> = {}): StepResult {
   return { outcome: 'unknown', observed, ...rest };
 }
 
-/** What an invariant's verdict comes to where it is to hold. One that was skipped was not looked at. */
+/** The outcome of an invariant's verdict where it must hold. A skipped one is unknown. */
 export const EXPECTED_OK: Readonly<Record<Verdict, Outcome>> = {
   ok: 'held',
   violated: 'deviated',
   unknown: 'unknown',
   skipped: 'unknown',
 };
-/** The same where it is to be violated. */
+/** The same where it must be violated. */
 export const EXPECTED_VIOLATED: Readonly<Record<Verdict, Outcome>> = {
   ...EXPECTED_OK,
   ok: 'deviated',

@@ -2,7 +2,7 @@ import type { RunClock } from '../../shared/clock.ts';
 import { type StepResult, worst } from './outcome.ts';
 
 export interface PollTiming {
-  /** Tried until it holds, at most this long, ms. Undefined: one look. */
+  /** Tried until it holds, at most this long, ms. Undefined: one attempt. */
   readonly within: number | undefined;
   /** Must go on to hold all this time, ms. Undefined: one success is enough. */
   readonly for: number | undefined;
@@ -15,8 +15,8 @@ export interface Repeated extends StepResult {
 const EVERY_MS = 250;
 
 /**
- * Looks as often as the timing asks. `within`: until it holds, and the last look counts. `for`: from its first success on
- * every look must hold; the worst counts. An unknown look in that time is not a success: it was not seen to hold.
+ * Probes as often as the timing asks. `within`: until it holds, and the last attempt counts. `for`: from its first success on
+ * every attempt must hold; the worst counts. An unknown result in that time is not a success: nothing showed that it held.
  */
 export async function pollProbe(
   look: () => Promise<StepResult>,

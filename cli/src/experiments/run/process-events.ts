@@ -2,11 +2,11 @@ import { messageOf } from '../../errors.ts';
 import type { ControlClient } from '../../platform/control-client.ts';
 import type { PlatformEvent } from '../../platform/events.ts';
 
-/** What happened to processes since the run began, as the supervisor tells it. */
+/** What happened to processes since the run began, as the supervisor reports it. */
 export interface ProcessEvents {
   /** Undefined while everything was heard; otherwise why not. */
   gap(): string | undefined;
-  /** Everything that was told of processes, in its order. */
+  /** Everything that was reported of processes, in its order. */
   all(): readonly PlatformEvent[];
   /** A process ended that was meant to run. */
   exits(): readonly PlatformEvent[];
@@ -37,7 +37,7 @@ export function followProcesses(
   };
   const follow = async () => {
     for await (const event of control.events({ follow: true, signal: over.signal })) {
-      // The supervisor tells what it remembers first.
+      // The supervisor reports what it remembers first.
       if (Date.parse(event.time) < since) continue;
       heard.push(event);
       onEvent(event);

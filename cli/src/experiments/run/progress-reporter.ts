@@ -20,7 +20,7 @@ const VERDICT_COLOURS = {
 /** Longest measured text shown while it runs; all of it is in the journal. */
 const SHOWN = 160;
 
-/** Tells what an experiment does while it does it, a line a step, on stderr. */
+/** Reports what an experiment does while it does it, a line a step, on stderr. */
 export function createProgressReporter(output: Output): (event: EngineEvent) => void {
   return (event) => {
     if (event.type === 'phase') output.note(output.style.dim(`  ${event.phase}`));

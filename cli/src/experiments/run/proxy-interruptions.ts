@@ -13,7 +13,7 @@ export function isProxy(subject: string): boolean {
 }
 
 /**
- * When Toxiproxy ended, was started again, or did not answer for longer than a moment; `now` in ms since 1970. It is no
+ * When Toxiproxy ended, was started again, or did not respond for longer than a moment; `now` in ms since 1970. It is no
  * part of the shop: what orders met meanwhile was neither the experiment's fault nor the shop's usual network.
  */
 export function proxyInterruptions(events: readonly PlatformEvent[], now: number): readonly PlatformEvent[] {

@@ -76,7 +76,7 @@ function nextVersion({ payload }: OutboxEvent): object {
   return { ...payload, type: V2, data: { ...(payload.data as object), giftWrap: false } };
 }
 
-/** A good event of nobody's order, but for these fields. */
+/** A valid event of no existing order, but for these fields. */
 function poisonOf(changes: Readonly<Record<string, unknown>>): RawMessage {
   const id = randomUUID();
   const orderId = randomUUID();

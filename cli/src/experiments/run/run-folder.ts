@@ -22,7 +22,7 @@ function folderOf(project: Pick<Project, 'stateDir'>, runId: string): RunFolder 
   return { runId, path, journal: join(path, 'journal.jsonl') };
 }
 
-/** Makes a folder nobody has: `20261121-161500-E08-7`, local time, with a letter more when that is taken. */
+/** Makes a new folder: `20261121-161500-E08-7`, local time, with a letter more when that is taken. */
 export async function createRunFolder(
   project: Pick<Project, 'stateDir'>,
   { id, seed, at }: { id: string; seed: number; at: Date },
@@ -68,9 +68,7 @@ export async function findRun(project: Pick<Project, 'stateDir'>, runId: string 
   const nearest = runId === undefined ? undefined : suggestName(runId, names);
   throw new CliError({
     what:
-      runId === undefined
-        ? 'there is no run yet'
-        : `there is no run "${runId}"${nearest ? `, did you mean "${nearest}"?` : ''}`,
+      runId === undefined ? 'no runs yet' : `unknown run "${runId}"${nearest ? `, did you mean "${nearest}"?` : ''}`,
     next: runId === undefined ? 'start one with "shopctl chaos run"' : 'list them with "shopctl chaos runs"',
     exitCode: exitCodes.usage,
   });

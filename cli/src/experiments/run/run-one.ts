@@ -57,7 +57,7 @@ const AUDIT_SLACK_MS = 30_000;
 
 /**
  * Runs one experiment on a running platform, from its journal's first record to its last. Throws CliError only before
- * anything has happened (the platform is away or dirty); everything else is a verdict.
+ * anything has happened (the platform is down or dirty); everything else is a verdict.
  */
 export async function runOne(options: RunOptions): Promise<FinishedRun> {
   const { experiment, seed, project, platformProject, interrupted } = options;
@@ -152,7 +152,7 @@ interface Opening {
   readonly journal: Journal;
   readonly folder: RunFolder;
   readonly run: AbortSignal;
-  /** Aborted when nobody supervises the platform any more. */
+  /** Aborted when the platform has no supervisor any more. */
   readonly loss: AbortController;
   readonly endsAt: number;
 }
@@ -214,7 +214,7 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
     judgeFaults: () => judgeFaults(faultsInEffect()),
     judgeConditions: () => judgeConditions(experiment, context),
     async audit() {
-      // The budget is the method's; the audit has a limit of its own, so that a slow settle is told by the audit.
+      // The budget is the method's; the audit has its own limit, so that the audit reports a slow settle.
       const limit = AbortSignal.timeout(experiment.audit.settle + AUDIT_SLACK_MS);
       const signal = AbortSignal.any([interrupted, loss.signal, limit]);
       return auditRun({ ...context, signal }, { folder: folder.path, before: start, rules: experiment.audit });

@@ -29,13 +29,13 @@ export interface Sampler {
   stop(): Promise<void>;
 }
 
-/** Journals a sample a second. A part that cannot be read is left out and the reason told; it never ends the run. */
+/** Journals a sample a second. A part that cannot be read is left out with its reason; it never ends the run. */
 export function startSampler(context: Omit<RunContext, 'signal'>): Sampler {
   const over = new AbortController();
   const state: SamplerState = { counters: undefined, countedUntil: context.clock.now(), drainedSince: undefined };
   const run = async () => {
     for (;;) {
-      await context.clock.sleep(EVERY_MS, over.signal).catch(() => undefined); // Stopped: looked at next.
+      await context.clock.sleep(EVERY_MS, over.signal).catch(() => undefined); // Stopped: checked next.
       if (over.signal.aborted) return;
       await sample(context, state);
     }
@@ -96,7 +96,7 @@ async function readyServices({ platform }: Pick<RunContext, 'platform'>): Promis
   );
 }
 
-/** Each instance of orders looks at the whole table: the newest look counts, and the highest is the careful one. */
+/** Each instance of orders counts the whole table: the newest count is taken, and the highest is the cautious one. */
 function readGauges(points: readonly MetricPoint[]): Partial<SampleRecord['values']> {
   const live = points.filter(({ stale }) => !stale);
   const named = (name: string) => live.filter((point) => point.name === name).map(numberOf);

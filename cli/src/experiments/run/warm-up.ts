@@ -9,7 +9,7 @@ const ORDER_LIMIT_MS = 12_000;
 
 /**
  * Places orders on a platform that was just started until one is quick: the first ones compile code and fill caches, and
- * on a slow machine meet timeouts, which says nothing about a fault. Gives up after a minute: the steady state judges it.
+ * on a slow machine meet timeouts, which says nothing about a fault. Gives up after a minute: the steady state shows it.
  */
 export async function warmUp(project: Project, signal: AbortSignal): Promise<void> {
   const { gatewayUrl } = await connectPlatform(project);

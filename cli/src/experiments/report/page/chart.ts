@@ -29,7 +29,7 @@ export interface ChartSpec {
 const FONT = '12px system-ui, sans-serif';
 const SYNC = 'time';
 
-/** Wide enough for the names of edges; the same in every chart, so that their time axes stand above each other. */
+/** Wide enough for the names of edges; the same in every chart, so that their time axes are aligned. */
 const AXIS_WIDTH = 128;
 
 export function createChart(spec: ChartSpec, stage: Stage): uPlot {
@@ -67,7 +67,7 @@ export function widthOf(element: HTMLElement): number {
   return Math.max(280, Math.floor(element.clientWidth));
 }
 
-/** From 0 to the end of the run, unless a part of it is looked at. */
+/** From 0 to the end of the run, unless a part of it is shown. */
 function timeRange({ durationMs }: PageData): uPlot.Range.Function {
   const end = Math.max(1, durationMs / 1000);
   return (_, min, max) => (min === null || max === null || max - min >= end ? [0, end] : [min, max]);

@@ -1,4 +1,4 @@
-/** A fill in one colour, told apart by its pattern as well: none, diagonals, the other diagonals, bars, dots, a grid. */
+/** A fill in one colour, distinguished by its pattern as well: none, diagonals, the other diagonals, bars, dots, a grid. */
 export function hatch(colour: string, pattern: number, surface: string): CanvasPattern | string {
   if (pattern % 6 === 0) return colour;
   const size = 6 * devicePixelRatio;

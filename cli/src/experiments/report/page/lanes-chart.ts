@@ -50,12 +50,12 @@ function drawSpan(
   ctx.strokeStyle = palette[span.tone];
   ctx.lineWidth = devicePixelRatio;
   ctx.strokeRect(left + 0.5, top + 0.5, Math.max(1, width - 1), height - 1);
-  // A span that began before the part that is looked at is named where it comes into sight.
+  // A span that began before the visible part is named where it becomes visible.
   const seenFrom = Math.max(left, u.bbox.left);
   writeInside(ctx, span.label, { left: seenFrom, top, width: left + width - seenFrom, height }, palette.ink);
 }
 
-/** So that the tone can be told without its colour. */
+/** Shows the tone without its colour. */
 const HATCH_OF: Readonly<Partial<Record<Span['tone'], number>>> = { fault: 1, bad: 2, warn: 3 };
 
 /** The label, shortened to what fits; nothing when not even two letters do. */

@@ -30,7 +30,7 @@ export function latencyChart(stage: Stage): ChartSpec {
   };
 }
 
-/** A line needs two points: seconds that stand alone would not be seen. */
+/** A line needs two points: isolated seconds would not be visible. */
 function hasLonePoint(isShown: (second: number) => boolean, from: number, to: number): boolean {
   for (let second = from; second <= to; second++) {
     if (isShown(second) && !isShown(second - 1) && !isShown(second + 1)) return true;
@@ -45,7 +45,7 @@ function decadesOf(values: readonly number[]): [number, number] {
   return [low, Math.max(1_000, max * 1.4)];
 }
 
-/** One path an outcome: thousands of marks are filled at once. */
+/** One path an outcome: thousands of marks are filled in one call. */
 function drawOrders(
   u: uPlot,
   ctx: CanvasRenderingContext2D,
@@ -71,7 +71,7 @@ function drawOrders(
   });
 }
 
-/** Confirmed orders are the crowd; whatever differs must be seen among them. */
+/** Most orders are Confirmed; the others must be visible among them. */
 function isRare(kind: number, outcomes: readonly OutcomeStyle[]): boolean {
   return outcomes[kind]?.tone !== 'good';
 }

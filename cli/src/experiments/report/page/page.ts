@@ -23,7 +23,7 @@ let palette: Palette = readPalette();
 const stage: Stage = { data, palette: () => palette };
 
 const charts = [
-  // All charts move together, so one of them tells where the cursor is.
+  // All charts move together, so one of them reports the cursor.
   { ...lanesChart('happenings', data.happenings, stage), onCursor: (second?: number) => showValues(data, second) },
   ...(data.orders.placedMs.length > 0 ? [latencyChart(stage), throughputChart(stage)] : []),
   waitingChart(stage),
@@ -35,7 +35,7 @@ wireZoom();
 wireAppearance();
 wireOrderList();
 paintSwatches();
-// For whoever measures how long a large report takes.
+// For measurements of how long a large report takes.
 queueMicrotask(() => {
   document.documentElement.dataset.drawnMs = String(Math.round(performance.now()));
 });

@@ -3,7 +3,7 @@ import type { ChartSpec, Stage } from './chart.ts';
 import { hatch } from './hatch.ts';
 import { clipped } from './overlay.ts';
 
-/** Answers a second, one bar a second, its parts by outcome above each other. */
+/** Responses a second, one bar a second, its parts by outcome above each other. */
 export function throughputChart(stage: Stage): ChartSpec {
   const { answers } = stage.data.seconds;
   const totals = (answers[0] ?? []).map((_, second) => answers.reduce((sum, one) => sum + (one[second] ?? 0), 0));

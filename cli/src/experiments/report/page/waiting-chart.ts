@@ -1,6 +1,6 @@
 import type { ChartSpec, Stage } from './chart.ts';
 
-/** Unpublished events and compensations that are left, as told by the services once a second. */
+/** Unpublished events and compensations that are left, as reported by the services once a second. */
 export function waitingChart(stage: Stage): ChartSpec {
   const { pending, waiting } = stage.data.seconds;
   const top = [...pending, ...waiting].reduce<number>((max, value) => Math.max(max, value ?? 0), 5) * 1.1;

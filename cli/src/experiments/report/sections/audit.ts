@@ -24,7 +24,7 @@ export function auditSection(audit: ShownAudit | undefined): Markup {
 
 function invariantTable({ verdict, orders, tookMs, invariants }: ShownAudit): Markup {
   return html`<div class="scroll"><table>
-  <caption>The ledger: ${verdict}, ${countText(orders)} orders looked at in ${durationText(tookMs)}. The outcome of an invariant is its verdict, unless an experiment accepts or expects another.</caption>
+  <caption>The ledger: ${verdict}, ${countText(orders)} orders checked in ${durationText(tookMs)}. The outcome of an invariant is its verdict, unless an experiment accepts or expects another.</caption>
   <thead><tr><th scope="col">outcome</th><th scope="col">verdict</th><th scope="col">invariant</th><th scope="col">evidence</th></tr></thead>
   <tbody>${invariants.map(invariantRow)}</tbody>
 </table></div>`;

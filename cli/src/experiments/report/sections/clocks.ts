@@ -10,7 +10,7 @@ export function clocksSection(clocks: Clocks): Markup {
     ['injected', clockText(clocks.injectedMs), 'the first fault acts'],
     ['witnessed', clockText(clocks.witnessedMs), 'it is seen to be in effect'],
     ['first symptom', clockText(clocks.firstSymptomMs), 'a client notices'],
-    ['healed', clockText(clocks.healedMs), 'every fault is seen to be gone'],
+    ['healed', clockText(clocks.healedMs), 'every fault is observed to be gone'],
     ['steady', clockText(clocks.steadyMs), 'the steady state holds again'],
     ['drained', clockText(clocks.drainedMs), 'outbox and compensations at 0'],
     ['to degrade', durationText(degradeMs), 'injected to first symptom'],

@@ -26,7 +26,7 @@ function orderTable(
   const shown = Map.groupBy(listed, outcomeKey);
   const rows = listed.map((order) => orderRow(order, indexOf.get(outcomeKey(order)) ?? 0, outcomes));
   return html`<p>${listed.length === all.length ? `All ${countText(all.length)} orders.` : `The first orders of each outcome, ${countText(listed.length)} of ${countText(all.length)}; the journal has all.`}
-"shopctl trace show TRACE" and "shopctl explain ORDER" tell more about one.</p>
+"shopctl trace show TRACE" and "shopctl explain ORDER" show more about one.</p>
   <div class="toolbar">
     <label>outcome <select><option value="">all</option>${outcomes.map(
       (one, index) =>

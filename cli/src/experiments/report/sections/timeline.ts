@@ -57,8 +57,8 @@ function orderCharts(outcomes: readonly OutcomeStyle[]): Markup {
   );
   const lines = html`<li><span class="stroke dotted"></span>median <span data-value="p50">–</span></li>
 <li><span class="stroke"></span>p95 <span data-value="p95">–</span></li>`;
-  return html`${chart('Time to the answer, by when the order was placed', 'latency', html`${marks}${lines}`)}
-    ${chart('Answers a second', 'throughput', html`${bars}`)}`;
+  return html`${chart('Response time, by when the order was placed', 'latency', html`${marks}${lines}`)}
+    ${chart('Responses a second', 'throughput', html`${bars}`)}`;
 }
 
 function numbersTable({ orders }: RunReport): Markup | undefined {
@@ -70,7 +70,7 @@ ${[p50Ms, p95Ms, maxMs].map((ms) => html`<td class="number">${durationText(ms)}<
   );
   const names = ['orders', 'confirmed', 'cancelled', 'refused', 'unclear', 'p50', 'p95', 'slowest'];
   return html`<div class="scroll"><table>
-  <caption>Orders by when they were placed: before, under and after the faults. Refused: a problem was answered and nothing was recorded; unclear: no answer, or one that leaves it open.</caption>
+  <caption>Orders by when they were placed: before, under and after the faults. Refused: the response was a problem and nothing was recorded; unclear: no response, or one that leaves it open.</caption>
   <thead><tr><th scope="col">placed</th>${names.map((name) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
   <tbody>${rows}</tbody>
 </table></div>`;

@@ -3,7 +3,7 @@ import { countEvents, describeCondition, exactlyOf, isAsOften } from '../event-c
 import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
 
-/** Looks whether an event has happened since the run began. Not yet is a deviation: `within` waits for it. */
+/** Checks whether an event has happened since the run began. Not yet is a deviation: `within` waits for it. */
 export async function probeEvent({ provider }: EventProbe, context: RunContext): Promise<StepResult> {
   const { type: _, ...condition } = provider;
   const exactly = exactlyOf(condition);

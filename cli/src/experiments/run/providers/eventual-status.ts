@@ -7,7 +7,7 @@ const POLL_MS = 250;
 const LISTED = 5;
 /** Longer than any answer of a shop that works; the next look may come to another instance. ms. */
 const GET_LIMIT_MS = 2_000;
-/** A status that was told once stays; `order.status-flip` finds one that does not. */
+/** A status that was reported once stays; `order.status-flip` finds one that does not. */
 const FINAL: readonly string[] = ['Confirmed', 'Cancelled'];
 
 /**
@@ -64,12 +64,12 @@ async function look(order: BookedOrder, context: RunContext): Promise<string> {
     context.orders.tell(id, body.status);
     return body.status;
   } catch {
-    // The gateway or what is behind it is away: looked at again until the time is over.
+    // The gateway or a service behind it is unavailable: probed again until the time is over.
     return 'unknown';
   }
 }
 
-/** Null when no order has this key; undefined when it cannot be told. */
+/** Null when no order has this key; undefined when it is not known. */
 async function findByKey(
   { key }: BookedOrder,
   { platform: { databases } }: RunContext,
@@ -83,6 +83,6 @@ async function findByKey(
     );
     return rows[0]?.id ?? null;
   } catch {
-    return undefined; // The database is away: looked at again until the time is over.
+    return undefined; // The database is unavailable: probed again until the time is over.
   }
 }

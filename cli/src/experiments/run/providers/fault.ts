@@ -9,7 +9,7 @@ import type { RunContext } from '../run-context.ts';
 const TTL_SLACK_MS = 30_000;
 const POLL_MS = 200;
 
-/** Injects a fault and looks for its witness. What is not measurably in effect is unknown, never held. */
+/** Injects a fault and waits for its witness. What is not measurably in effect is unknown, never held. */
 export async function injectFault(step: FaultStep, context: RunContext): Promise<StepResult> {
   const { faults, clock, signal, endsAt } = context;
   const { fault, target, parameters } = step.provider;
@@ -26,7 +26,7 @@ export async function injectFault(step: FaultStep, context: RunContext): Promise
   return judgeWitness(step, await untilDecided(lease, step.witness.within, context), context, expected);
 }
 
-/** Asking looks again. A failpoint that waits for its hit is looked at again at the end of the method. */
+/** Asking observes again. A failpoint that waits for its hit is observed again at the end of the method. */
 async function untilDecided(lease: Lease, withinMs: number, context: RunContext): Promise<Lease> {
   const { faults, clock, signal } = context;
   const deadline = clock.now() + withinMs;
@@ -45,7 +45,7 @@ function judgeWitness(
   expected: string,
 ): StepResult {
   const verdict = witness?.verdict ?? 'absent';
-  const evidence = witness?.evidence ?? 'it was never looked at';
+  const evidence = witness?.evidence ?? 'it was never observed';
   journal.write({ type: 'witness', step: step.name, leaseId: id, verdict, evidence });
   if (verdict === 'seen') faults.witnessed(step.name);
   const observed = `${verdict}: ${evidence}`;
@@ -64,7 +64,7 @@ export async function judgePending(
   if (lease?.witness?.verdict !== 'pending') return undefined;
   const latest = (await faults.refresh(lease.id)) ?? lease;
   const verdict = latest.witness?.verdict ?? 'absent';
-  const evidence = latest.witness?.evidence ?? 'it was never looked at';
+  const evidence = latest.witness?.evidence ?? 'it was never observed';
   journal.write({ type: 'witness', step: step.name, leaseId: lease.id, verdict, evidence });
   if (verdict !== 'seen') return unknown(`${verdict}: ${evidence}`);
   faults.witnessed(step.name);

@@ -14,7 +14,7 @@ export async function probeHttp({ provider, tolerance }: HttpProbe, { platform }
   const { instances } = await platform.connection.control.state();
   const chosen = instances.filter(({ name, kind }) => kind === 'service' && concerns(name, provider.service));
   const expected = describe(tolerance);
-  if (chosen.length === 0) return unknown(`there is no instance of ${provider.service}`, { expected });
+  if (chosen.length === 0) return unknown(`no instance of ${provider.service} is running`, { expected });
   const results = await Promise.all(chosen.map((instance) => ask(instance, provider.path, tolerance)));
   return {
     outcome: worst(results.map(({ outcome }) => outcome)),

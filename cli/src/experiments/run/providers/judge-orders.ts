@@ -7,7 +7,7 @@ import type { RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin, round } from '../tolerance.ts';
 import { judgeEventually } from './eventual-status.ts';
 
-/** One judged aspect of a set of orders. */
+/** The result of one aspect of a set of orders. */
 export interface Aspect {
   readonly outcome: Outcome;
   readonly expected: string;
@@ -18,13 +18,13 @@ export interface Aspect {
 /** Examples listed of orders that were not as expected. */
 const LISTED = 5;
 
-/** Judges orders by all aspects of a tolerance. Without an order nothing can be said. */
+/** Evaluates orders by all aspects of a tolerance. Without an order the result is unknown. */
 export async function judgeOrders(
   orders: readonly BookedOrder[],
   tolerance: OrdersTolerance,
   context: RunContext,
 ): Promise<StepResult> {
-  if (orders.length === 0) return unknown('there are no such orders');
+  if (orders.length === 0) return unknown('no such orders');
   const unanswered = orders.filter(({ answer }) => answer === undefined).length;
   if (unanswered > 0) return unknown(`${unanswered} of ${orders.length} orders are still in flight`);
   const aspects: Aspect[] = [];

@@ -35,7 +35,7 @@ async function run(
   let late = 0;
   for (let due = 0; provider.for === undefined || due < provider.for; due += gapMs()) {
     const waitMs = began + due - clock.now();
-    if (waitMs > 0) await clock.sleep(waitMs, signal).catch(() => undefined); // Aborted: looked at next.
+    if (waitMs > 0) await clock.sleep(waitMs, signal).catch(() => undefined); // Aborted: checked next.
     if (signal.aborted) break;
     if (waitMs < -LATE_MS) late++;
     const key = keyOf(provider.key, runId, orders.orders.length + 1);

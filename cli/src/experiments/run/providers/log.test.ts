@@ -51,5 +51,8 @@ it('counts across a rotation, and is unknown after a second one', async () => {
   await appendFile(file, line('failed again'));
   expect(await look(2, logs)).toMatchObject({ outcome: 'held', observed: '2 lines' });
   await rotateIfLarge(file, 10);
-  expect(await look(2, logs)).toMatchObject({ outcome: 'unknown', observed: 'lines since then were rotated away' });
+  expect(await look(2, logs)).toMatchObject({
+    outcome: 'unknown',
+    observed: 'lines since then were lost by log rotation',
+  });
 });

@@ -23,7 +23,7 @@ export async function probeLog(
   const read = await Promise.all(
     files.map((file) => readLogSince(platform.project.logDir, file, ends[file] ?? { bytes: 0, head: '' })),
   );
-  if (read.includes(undefined)) return unknown('lines since then were rotated away', { expected });
+  if (read.includes(undefined)) return unknown('lines since then were lost by log rotation', { expected });
   const found = read.flatMap((lines) => lines ?? []).filter((line) => matches(line, provider));
   // Of no line at all it cannot be said that each has a trace id.
   if (!hasBound && found.length === 0) return unknown('no such line', { expected });

@@ -6,8 +6,8 @@ import type { RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin, round } from '../tolerance.ts';
 
 /**
- * Looks at a metric. Gauges are those of living processes; counters include what ended processes had counted. A gauge
- * nobody reports is unknown, never 0.
+ * Probes a metric. Gauges are those of living processes; counters include what ended processes had counted. A gauge
+ * without a report is unknown, never 0.
  */
 export async function probeMetric({ provider, tolerance }: MetricProbe, context: RunContext): Promise<StepResult> {
   const { name, of } = provider;

@@ -5,7 +5,7 @@ import type { RunContext } from '../run-context.ts';
 import { judgeOrders } from './judge-orders.ts';
 import { placeOrder } from './place-order.ts';
 
-/** Places a step's orders, `parallel` at a time, and judges their answers. */
+/** Places a step's orders, `parallel` at a time, and evaluates their responses. */
 export async function placeOrders(
   name: string,
   provider: OrdersProvider,
@@ -13,7 +13,7 @@ export async function placeOrders(
   context: RunContext,
 ): Promise<StepResult> {
   const invocations = invocationsOf(name, provider, context);
-  if (invocations === undefined) return unknown(`there are no orders of "${provider['repeat-of']}" to repeat`);
+  if (invocations === undefined) return unknown(`no orders of "${provider['repeat-of']}" to repeat`);
   const placed: BookedOrder[] = new Array(invocations.length);
   let next = 0;
   const client = async () => {
@@ -49,7 +49,7 @@ function invocationsOf(
   }));
 }
 
-/** A key of its own for each order of this run: the run's id has the seed. */
+/** A new key for each order of this run: the run's id has the seed. */
 export function keyOf(key: boolean | string, runId: string, number: number): string | undefined {
   if (key === false) return undefined;
   return key === true ? `${runId}-${number}` : key;

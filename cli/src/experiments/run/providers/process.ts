@@ -5,7 +5,7 @@ import { type StepResult, unknown } from '../outcome.ts';
 import type { Baseline, RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin, type Value } from '../tolerance.ts';
 
-/** Looks at one process as the supervisor and the operating system see it. */
+/** Probes one process as the supervisor and the operating system see it. */
 export async function probeProcess({ provider, tolerance }: ProcessProbe, context: RunContext): Promise<StepResult> {
   const { target, field, since } = provider;
   const expected = `${target} ${field} ${describeTolerance(tolerance)}`;
@@ -15,7 +15,7 @@ export async function probeProcess({ provider, tolerance }: ProcessProbe, contex
   if (instance?.name !== target && ofService.length > 1) {
     return unknown(`${target} has ${ofService.length} processes: name ${instance?.name} or another one`, { expected });
   }
-  if (instance === undefined) return unknown(`there is no ${target}`, { expected });
+  if (instance === undefined) return unknown(`${target} is unknown to the supervisor`, { expected });
   const value = read(instance, field);
   if (value === undefined) {
     // A share of CPU is measured between two looks.

@@ -41,7 +41,7 @@ export async function publishMessages({ provider }: PublishStep, context: RunCon
 }
 
 function describeBatch({ preset, times, parallel }: Batch): string {
-  return `${preset}, ${times} times${parallel > 1 ? ` over ${parallel} channels at once` : ''}`;
+  return `${preset}, ${times} times${parallel > 1 ? ` over ${parallel} concurrent channels` : ''}`;
 }
 
 /** What the confirmed orders of a step have in the outbox, in the order in which they were confirmed. */

@@ -26,7 +26,7 @@ export async function probeReadiness(
   const expected = `${provider.target} ${wanted.ready ? 'ready' : 'not ready'}${because}`;
   const { instances } = await platform.connection.control.state();
   const chosen = instances.filter(({ name }) => provider.target === 'all' || concerns(name, provider.target));
-  if (chosen.length === 0) return unknown(`there is no ${provider.target}`, { expected });
+  if (chosen.length === 0) return unknown(`${provider.target} is unknown to the supervisor`, { expected });
   const looks = await Promise.all(chosen.map(look));
   const wrong = looks.filter(
     ({ ready, down }) => ready !== wanted.ready || (wanted.because !== undefined && !down.includes(wanted.because)),
@@ -53,7 +53,7 @@ async function look(instance: InstanceState): Promise<Readiness> {
     const why = down.map((dependency) => `${dependency.name} (${dependency.reason ?? 'down'})`).join(', ');
     return { name, ready: response.status === 200, down: down.map((dependency) => dependency.name), why };
   } catch (error) {
-    // Whoever does not answer is not ready.
+    // A process that does not respond is not ready.
     return { name, ready: false, down: [], why: `no answer: ${messageOf((error as Error).cause ?? error)}` };
   }
 }

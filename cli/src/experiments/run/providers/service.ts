@@ -4,7 +4,7 @@ import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
 
 /**
- * Restarts in order, and waits until it is done. What stays away is a fault (`stop`), which has a lease: a run that is
+ * Restarts in order, and waits until it is done. To keep a service stopped is a fault (`stop`), which has a lease: a run that is
  * killed leaves nothing stopped.
  */
 export async function actOnService(

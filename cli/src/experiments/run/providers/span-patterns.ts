@@ -23,7 +23,7 @@ const QUIET_MS = 1_000;
 const MOST_LOST = 2_000;
 
 /**
- * Judges single spans of a trace. Waits until the rules hold and have held for a moment, because a span that must not be
+ * Evaluates single spans of a trace. Waits until the rules hold and have held for a moment, because a span that must not be
  * there may come late. A count that further spans could bring in or out of its bound is taken at its word only when
  * bookkeeping proves that none was lost or is still to come.
  */
@@ -109,7 +109,7 @@ function openServices(rules: readonly Rule[]): readonly string[] {
 
 interface Doubt {
   readonly why: string;
-  /** It may be gone when looked at again. */
+  /** It may be gone at the next attempt. */
   readonly mayPass: boolean;
 }
 

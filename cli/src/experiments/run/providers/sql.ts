@@ -4,7 +4,7 @@ import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin, type Value } from '../tolerance.ts';
 
-/** Looks at the first row's only column, or at how many rows there are. No answer, no row or NULL is unknown. */
+/** Probes the first row's only column, or the number of rows. No response, no row or NULL is unknown. */
 export async function probeSql({ provider, tolerance }: SqlProbe, { platform }: RunContext): Promise<StepResult> {
   const { database, query, values = [] } = provider;
   const countsRows = typeof tolerance === 'object' && tolerance !== null && 'rows' in tolerance;

@@ -14,7 +14,7 @@ import { describePattern, judgeSpans } from './span-patterns.ts';
 const DEFAULT_WITHIN_MS = 10_000;
 /** A late extra span still counts, ms. */
 const SETTLE_MS = 1_000;
-/** Traces looked at of `each`, evenly over the step: a load's later orders meet the fault. */
+/** Traces evaluated of `each`, evenly over the step: a load's later orders meet the fault. */
 const MAX_TRACES = 50;
 
 /** Each is watched for SETTLE_MS, most of which is waiting. */
@@ -22,7 +22,7 @@ const AT_ONCE = 10;
 
 const plain = createStyle({ enabled: false });
 
-/** Judges the traces of a step's orders. A trace that cannot be had is unknown; one that is otherwise has deviated. */
+/** Evaluates the traces of a step's orders. A missing trace is unknown; a different one has deviated. */
 export async function probeTraces(step: TraceProbe, context: RunContext): Promise<StepResult> {
   const { provider, tolerance } = step;
   const expected = describeTrace(tolerance);

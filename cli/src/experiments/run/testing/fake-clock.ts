@@ -1,6 +1,6 @@
 import type { RunClock } from '../../../shared/clock.ts';
 
-/** A clock whose sleeps end at once and take their time on it. */
+/** A clock whose sleeps end immediately and advance it. */
 export function createFakeClock(): RunClock & { advance(ms: number): void } {
   let now = 0;
   return {

@@ -82,7 +82,7 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
       if (step.name === fake.interruptAt) interruption.abort(new Error('interrupted'));
       if (step.name === fake.overAt) budget.abort(new Error('the budget is over'));
       if (step.name === fake.lostAt) loss.abort(new Error('the supervisor was lost'));
-      // A probe may have seen the end of the platform before it is told of it.
+      // A probe may have seen the end of the platform before it is reported.
       if (step.name !== fake.lostAt) run.throwIfAborted();
       const look = (looks.get(step.name) ?? 0) + 1;
       looks.set(step.name, look);
