@@ -79,13 +79,13 @@ export function classify(error: unknown, sent: boolean): unknown {
   return new DatabaseUnavailableError(messageOf(error), { cause: error, sent });
 }
 
-/** Runs a failpoint behind a statement that took effect: an answer it loses is told as a lost connection tells it. */
-export async function mayLoseAnswer(failpoint: () => Promise<void>): Promise<void> {
+/** Passes a failpoint after a statement took effect: a response it loses is reported as a lost connection. */
+export async function runCommitFailpoint(failpoint: () => Promise<void>): Promise<void> {
   try {
     await failpoint();
   } catch (error) {
     if (!(error instanceof ReplyDroppedError)) throw error;
-    throw new DatabaseUnavailableError('the connection was lost before the answer', { cause: error, sent: true });
+    throw new DatabaseUnavailableError('the connection was lost before the response', { cause: error, sent: true });
   }
 }
 
@@ -100,7 +100,7 @@ export interface DatabaseOptions {
   readonly applicationName: string;
   readonly logger: Logger;
   readonly connectTimeoutMs?: number;
-  /** Failpoint: called when a transaction is committed and its answer not yet told; ReplyDroppedError loses that answer. */
+  /** Failpoint: called when a transaction is committed and its response not yet returned; ReplyDroppedError loses that response. */
   readonly committed?: () => Promise<void>;
   readonly statementTimeoutMs?: number;
 }
@@ -184,7 +184,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function committed(connection: Connection): Promise<void> {
     if (options.committed === undefined) return;
     try {
-      await mayLoseAnswer(options.committed);
+      await runCommitFailpoint(options.committed);
     } catch (error) {
       connection.broken = true;
       throw error;

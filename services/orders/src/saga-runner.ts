@@ -1,4 +1,4 @@
-import { type Database, mayLoseAnswer } from '@shop/kit/database.ts';
+import { type Database, runCommitFailpoint } from '@shop/kit/database.ts';
 import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
 
@@ -113,7 +113,7 @@ export function createSagaRunner(options: SagaRunnerOptions): SagaRunner {
         const traceParent = currentTraceParent();
         return saveWithRetry(before, after, deadline, async () => {
           const isOurs = await confirmSaga(database, { before, after, owner, events, traceParent });
-          await mayLoseAnswer(() => failpoint('order-confirmed:unacknowledged'));
+          await runCommitFailpoint(() => failpoint('order-confirmed:unacknowledged'));
           return isOurs;
         });
       },
