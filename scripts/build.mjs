@@ -40,6 +40,18 @@ const productionLibraries = { 'process.env.NODE_ENV': '"production"' };
  */
 const compact = { minifyWhitespace: true, minifySyntax: true };
 
+/**
+ * What the harness of tests and chaos needs of a service, failpoints and seeded bugs, stands in statements labelled
+ * `HARNESS`. A production build has none of them (decision 0052).
+ */
+const withoutHarness = { dropLabels: ['HARNESS'] };
+
+/** What a bundle of a service is made for, and its folder below dist/. */
+const serviceBuilds = {
+  harness: { folder: 'services', options: {} },
+  production: { folder: 'production', options: withoutHarness },
+};
+
 /** CommonJS inside an ES module bundle still asks for these. */
 const commonJsGlobals = [
   "import { createRequire as __createRequire } from 'node:module';",
@@ -65,8 +77,37 @@ export const common = {
   write: false,
 };
 
+/** `orders` in a harness build, `orders-production` in a production build. */
+export function serviceTargetName(service, build) {
+  return build === 'harness' ? service : `${service}-${build}`;
+}
+
+/** Where the bundle of a service is, relative to the clone. */
+export function serviceBundle(service, build) {
+  return `dist/${serviceBuilds[build].folder}/${service}.mjs`;
+}
+
+function serviceTarget(service, build) {
+  const { folder, options } = serviceBuilds[build];
+  return {
+    name: serviceTargetName(service, build),
+    sources: ['kit/src', `services/${service}/src`, 'proto', 'scripts'],
+    options: () => ({
+      entryPoints: { [service]: join(root, `services/${service}/src/main.ts`) },
+      outdir: join(dist, folder),
+      format: 'esm',
+      outExtension: { '.js': '.mjs' },
+      // pg looks for its native twin, and does without.
+      external: [...outsideServices, 'pg-native'],
+      ...compact,
+      ...options,
+      banner: { js: commonJsGlobals },
+    }),
+  };
+}
+
 /**
- * What is built: name, the folders whose newest file decides whether it is stale, the stamp file whose time says when
+ * What `shopctl` launches: name, the folders whose newest file decides whether it is stale, the stamp file whose time says when
  * it was last built, and how esbuild makes it. Targets without sources are left out, so that a part can be built alone.
  */
 async function buildTargets() {
@@ -85,22 +126,7 @@ async function buildTargets() {
       }),
     });
   }
-  for (const service of await serviceNames()) {
-    targets.push({
-      name: service,
-      sources: ['kit/src', `services/${service}/src`, 'proto', 'scripts'],
-      options: () => ({
-        entryPoints: { [service]: join(root, `services/${service}/src/main.ts`) },
-        outdir: join(dist, 'services'),
-        format: 'esm',
-        outExtension: { '.js': '.mjs' },
-        // pg looks for its native twin, and does without.
-        external: [...outsideServices, 'pg-native'],
-        ...compact,
-        banner: { js: commonJsGlobals },
-      }),
-    });
-  }
+  for (const service of await serviceNames()) targets.push(serviceTarget(service, 'harness'));
   targets.push({
     name: 'cli',
     sources: ['cli/src', 'kit/src', 'contracts', 'scenarios/lib', 'scripts'],
@@ -220,24 +246,45 @@ export async function buildIfStale() {
   return build(await staleTargets());
 }
 
-/** Builds everything, stale or not. */
+/** Builds everything that `shopctl` launches, stale or not. */
 export async function buildAll() {
   return build(await buildTargets());
 }
 
+/** What only an image holds: services in a production build. */
+async function imageTargets() {
+  return (await serviceNames()).map((service) => serviceTarget(service, 'production'));
+}
+
+/** The code of a target's bundles as one text, built in memory. */
+export async function bundleText(name) {
+  const targets = [...(await buildTargets()), ...(await imageTargets())];
+  const target = targets.find((one) => one.name === name);
+  const { outputFiles } = await bundle(target);
+  return outputFiles
+    .filter(({ path }) => !path.endsWith('.map'))
+    .map(({ text }) => text)
+    .join('\n');
+}
+
 /** Builds the named targets and resolves with esbuild's metafile of each, which says what went into a bundle. */
 export async function buildOnly(names) {
-  const { metafiles } = await build((await buildTargets()).filter(({ name }) => names.includes(name)));
+  const targets = [...(await buildTargets()), ...(await imageTargets())];
+  const { metafiles } = await build(targets.filter(({ name }) => names.includes(name)));
   return metafiles;
+}
+
+async function bundle(target) {
+  const esbuild = await import('esbuild');
+  return esbuild.build({ ...common, ...(await target.options()) });
 }
 
 async function build(targets) {
   if (targets.length === 0) return { built: [], changed: [], metafiles: {} };
   const began = new Date();
-  const esbuild = await import('esbuild');
   const changed = await Promise.all(
     targets.map(async (target) => {
-      const { outputFiles, metafile } = await esbuild.build({ ...common, ...(await target.options()) });
+      const { outputFiles, metafile } = await bundle(target);
       const written = await writeChanged(outputFiles);
       if (target.name === 'cli') await removeOldChunks(outputFiles);
       await writeStamp(target, began);

@@ -5,18 +5,21 @@
  * stage of services/<name>/Dockerfile and deploy/migrations/Dockerfile:
  *
  *     node scripts/image.mjs orders /app
+ *     node scripts/image.mjs orders /app harness
+ *
+ * A service's bundle is a production build, without failpoints and seeded bugs, unless a harness build is asked for.
  */
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildOnly, outsideServices, serviceNames } from './build.mjs';
+import { buildOnly, outsideServices, serviceBundle, serviceNames, serviceTargetName } from './build.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const [subject = '', folder = ''] = process.argv.slice(2);
+const [subject = '', folder = '', build = 'production'] = process.argv.slice(2);
 const names = [...(await serviceNames()), 'migrations'];
-if (!names.includes(subject) || folder === '') {
-  console.error(`usage: image.mjs NAME FOLDER; names: ${names.join(', ')}`);
+if (!names.includes(subject) || folder === '' || !['production', 'harness'].includes(build)) {
+  console.error(`usage: image.mjs NAME FOLDER [production|harness]; names: ${names.join(', ')}`);
   process.exit(2);
 }
 
@@ -32,13 +35,16 @@ async function fillMigrations() {
 }
 
 async function fillService(service) {
-  const { [service]: metafile } = await buildOnly(['telemetry', service]);
+  const target = serviceTargetName(service, build);
+  const { [target]: metafile } = await buildOnly(['telemetry', target]);
   const outside = await unbundled(service, metafile);
   await cp(join(root, 'dist/telemetry.cjs'), join(folder, 'telemetry.cjs'));
-  await cp(join(root, `dist/services/${service}.mjs`), join(folder, 'service.mjs'));
+  await cp(join(root, serviceBundle(service, build)), join(folder, 'service.mjs'));
   if (outside.includes('@grpc/grpc-js')) await cp(join(root, 'proto'), join(folder, 'proto'), { recursive: true });
   for (const name of outside) await copyPackage(name, join(root, 'services', service));
-  console.log(`${service}: ${copied.size} packages beside the bundle (${outside.join(', ')} and what they need)`);
+  console.log(
+    `${service}: a ${build} build, ${copied.size} packages beside the bundle (${outside.join(', ')} and what they need)`,
+  );
 }
 
 /**

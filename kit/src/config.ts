@@ -33,14 +33,6 @@ export const commonVariables = {
   EXIT_WITH_PARENT: Type.Optional(Type.Enum(['0', '1'])),
 };
 
-/** How tests make a service misbehave; see failpoints.ts and seeded-bugs.ts. */
-export const faultVariables = {
-  /** Folder in which failpoints are armed; without it there are none. */
-  FAILPOINT_DIR: Type.Optional(Type.String({ minLength: 1 })),
-  /** Known bugs to put back, separated by commas. */
-  SHOP_SEEDED_BUGS: Type.Optional(Type.String({ minLength: 1 })),
-};
-
 export const databaseVariables = (poolSize: number) => ({
   DATABASE_URL: url('postgres(ql)?'),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 100, default: poolSize }),

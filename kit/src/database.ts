@@ -89,6 +89,16 @@ export async function runCommitFailpoint(failpoint: () => Promise<void>): Promis
   }
 }
 
+/** The failpoint behind a COMMIT: a response that is lost is lost with its connection, which is not used again. */
+async function passCommitted(failpoint: () => Promise<void>, connection: Connection): Promise<void> {
+  try {
+    await runCommitFailpoint(failpoint);
+  } catch (error) {
+    connection.broken = true;
+    throw error;
+  }
+}
+
 /** An error of the server leaves the connection usable, unless it says that the connection ends. */
 function isBroken(error: unknown): boolean {
   return !(error instanceof pg.DatabaseError) || ['08', '57'].includes(error.code?.slice(0, 2) ?? '');
@@ -180,17 +190,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     });
   }
 
-  /** An answer that is lost is lost with its connection, which is not used again. */
-  async function committed(connection: Connection): Promise<void> {
-    if (options.committed === undefined) return;
-    try {
-      await runCommitFailpoint(options.committed);
-    } catch (error) {
-      connection.broken = true;
-      throw error;
-    }
-  }
-
   /**
    * Opens the connections that the pool lacks, so that a burst of requests does not wait for them. Each is given back as
    * soon as it is there, and none is taken from a pool that has all of them. One that cannot be opened is left to the
@@ -228,7 +227,7 @@ export function openDatabase(options: DatabaseOptions): Database {
           await query(begin, []);
           const result = await work({ query });
           await statements.finish(() => run(connection, commit, []));
-          await committed(connection);
+          HARNESS: if (options.committed !== undefined) await passCommitted(options.committed, connection);
           return result;
         } catch (error) {
           await statements.abort();

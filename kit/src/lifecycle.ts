@@ -1,4 +1,5 @@
 import { messageOf } from './failures.ts';
+import { refuseHarnessVariables } from './harness.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { shutdownTelemetry } from './telemetry/shutdown.ts';
 
@@ -54,6 +55,7 @@ export async function runService(
   });
   let code = 0;
   try {
+    refuseHarnessVariables(env);
     await main();
   } catch (error) {
     logger.fatal({ err: error }, `could not serve: ${messageOf(error)}`);

@@ -75,7 +75,7 @@ export function isSeededBugName(name: string): name is SeededBugName {
  * ConfigError for a name that is not the service's, and when failpoints are not enabled: a bug is never seeded by accident.
  */
 export function parseSeededBugs(
-  service: SeededBug['service'],
+  service: string,
   { SHOP_SEEDED_BUGS: text, FAILPOINT_DIR: folder }: { SHOP_SEEDED_BUGS?: string; FAILPOINT_DIR?: string },
 ): ReadonlySet<SeededBugName> {
   if (text === undefined) return new Set();

@@ -215,8 +215,8 @@ const FRAMEWORK_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]
 };
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (error instanceof ReplyDroppedError) return dropReply(request, reply);
-  if (error instanceof ForcedResponseError) return forceResponse(error, reply);
+  HARNESS: if (error instanceof ReplyDroppedError) return dropReply(request, reply);
+  HARNESS: if (error instanceof ForcedResponseError) return forceResponse(error, reply);
   if (error instanceof ProblemError) {
     request.log.debug({ err: error }, 'request refused');
     return sendProblem(reply, error.code, error.message, { errors: error.errors, headers: error.headers });

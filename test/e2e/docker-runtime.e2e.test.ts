@@ -5,11 +5,13 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InstanceState, PlatformState } from '../../cli/src/platform/state.ts';
 import { CONTAINER_LABEL } from '../../cli/src/providers/docker/labels.ts';
 import { projectKey } from '../../cli/src/providers/docker/record.ts';
 import { containerImages } from '../../cli/src/providers/docker-plans.ts';
+import { harnessCodeIn, harnessCodeOf } from '../support/harness-code.ts';
 import { expectBalancedAfterKills } from './support/audit.ts';
 import { openShell, type Shell } from './support/cli-run.ts';
 import { findEngine } from './support/engine.ts';
@@ -17,6 +19,7 @@ import { eventually } from './support/eventually.ts';
 
 const found = await findEngine('services as containers', 'node:24-slim');
 const BACK_LIMIT_MS = 30_000;
+const FAILPOINT = ['--at', 'charge-decided:response-unsent', '--action', 'error'];
 
 describe.skipIf(found === undefined)('up --runtime docker', () => {
   // Skipped tests are still collected.
@@ -66,6 +69,27 @@ describe.skipIf(found === undefined)('up --runtime docker', () => {
       expect(HostConfig.SecurityOpt).toContain('no-new-privileges');
       expect(Config.User).not.toMatch(/^(0|root)?(:|$)/);
       expect(State.Pid).toBe(service.process?.pid);
+    }
+  });
+
+  it('runs production builds, which have no failpoint and no seeded bug', async () => {
+    for (const service of (await state()).instances.filter(({ kind }) => kind === 'service')) {
+      const files = await text(await containerOf(service).getArchive({ path: '/app' }));
+      expect(harnessCodeIn(files), service.name).toEqual([]);
+    }
+    const { code, stderr } = await shell.run('chaos', 'inject', 'payments', 'failpoint', ...FAILPOINT);
+    expect(code, stderr).toBe(3);
+    expect(stderr).toContain('production build, which has no failpoints');
+  });
+
+  it('build --harness makes an image that has them', async () => {
+    expect((await shell.run('build', '--harness', 'payments')).code).toBe(0);
+    const container = await engine.createContainer({ Image: 'shop/payments:dev-harness' });
+    try {
+      const files = await text(await container.getArchive({ path: '/app/service.mjs' }));
+      expect(harnessCodeIn(files)).toEqual(expect.arrayContaining([...harnessCodeOf('payments')]));
+    } finally {
+      await container.remove();
     }
   });
 

@@ -4,6 +4,7 @@ import { exitCodes } from '../exit-codes.ts';
 import {
   dockerfileOf,
   findImage,
+  type ImageBuild,
   type ImageSubject,
   imageName,
   ownSize,
@@ -18,6 +19,8 @@ export interface BuildImageOptions {
   readonly root: string;
   readonly service: ImageSubject;
   readonly tag?: string | undefined;
+  /** Default: production. */
+  readonly build?: ImageBuild | undefined;
   /** Also when the image was made from these very sources already. */
   readonly force?: boolean;
   readonly signal: AbortSignal;
@@ -36,9 +39,9 @@ export interface BuiltImage extends ServiceImage {
 
 /** Makes an image unless it is there. Throws CliError with the last lines of a build that failed. */
 export async function buildImage(options: BuildImageOptions): Promise<BuiltImage> {
-  const { engine, root, service, tag, force = false } = options;
+  const { engine, root, service, tag, build, force = false } = options;
   const began = performance.now();
-  const name = imageName(service, tag);
+  const name = imageName(service, tag, build);
   const files = await sourceFiles(root, service);
   const sources = await digestOf(root, files);
   const before = await findImage(engine, name);
@@ -59,7 +62,7 @@ interface BuildEvent {
 const TOLD_LINES = 15;
 
 async function runBuild(
-  { engine, root, service, force = false, signal, onProgress }: BuildImageOptions,
+  { engine, root, service, build = 'production', force = false, signal, onProgress }: BuildImageOptions,
   { name, files, sources }: { name: string; files: readonly string[]; sources: string },
 ): Promise<void> {
   const dockerfile = dockerfileOf(service);
@@ -75,6 +78,7 @@ async function runBuild(
       {
         t: name,
         dockerfile,
+        ...(service !== 'migrations' && { buildargs: { BUILD: build } }),
         labels: { [SOURCES_LABEL]: sources },
         rm: true,
         forcerm: true,
@@ -88,7 +92,7 @@ async function runBuild(
     throw new CliError({
       what: `${name} could not be built`,
       why: [...said.slice(-TOLD_LINES), (cause as Error).message].join('\n'),
-      next: `see the whole build with "docker build -f ${dockerfile} ."`,
+      next: `see the whole build with "docker build -f ${dockerfile} --build-arg BUILD=${build} ."`,
       exitCode: exitCodes.failed,
       cause,
     });

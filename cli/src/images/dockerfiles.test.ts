@@ -63,6 +63,11 @@ describe.each(services)('services/$name/Dockerfile', ({ name, door, semiSpaceMb 
     expect(shared(textOf(name))).toContain('npm ci');
   });
 
+  it('holds a production build unless a harness build is asked for', () => {
+    expect(instruction('ARG')).toEqual(['ARG BUILD=production']);
+    expect(instruction('RUN').at(-1)).toBe(`RUN node scripts/image.mjs ${name} /app $BUILD`);
+  });
+
   it('starts what the process runtime starts', () => {
     const [entry = ''] = instruction('ENTRYPOINT');
     const words = JSON.parse(entry.slice('ENTRYPOINT '.length)) as string[];

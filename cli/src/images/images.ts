@@ -11,9 +11,21 @@ export const SOURCES_LABEL = 'dev.shopctl.sources';
 export type ImageSubject = ServiceName | 'migrations';
 export const imageSubjects: readonly ImageSubject[] = [...serviceNames, 'migrations'];
 
-/** `shop/orders:dev` */
-export function imageName(subject: ImageSubject, tag: string = DEVELOPMENT_TAG): string {
-  return `shop/${subject}:${tag}`;
+/** Of a service's bundle. Only a harness build has failpoints and seeded bugs (decision 0052). */
+export type ImageBuild = 'production' | 'harness';
+
+/** Only a harness build has failpoints; services without them run the build that is shipped. */
+export function imageBuild(failpoints: boolean): ImageBuild {
+  return failpoints ? 'harness' : 'production';
+}
+
+/** `shop/orders:dev`, `shop/orders:dev-harness`. The program that migrates is the same in both builds. */
+export function imageName(
+  subject: ImageSubject,
+  tag: string = DEVELOPMENT_TAG,
+  build: ImageBuild = 'production',
+): string {
+  return build === 'harness' && subject !== 'migrations' ? `shop/${subject}:${tag}-harness` : `shop/${subject}:${tag}`;
 }
 
 /** Relative to the clone. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { findImage, imageName, type ServiceImage } from '../images/images.ts';
+import { findImage, imageBuild, imageName, type ServiceImage } from '../images/images.ts';
 import { requireEngine } from '../images/service-engine.ts';
 import { identifyProcess } from '../process/process-identity.ts';
 import { signalIdentity } from '../process/process-tree.ts';
@@ -55,11 +55,13 @@ export async function dockerRuntime(project: Project, env: NodeJS.ProcessEnv): P
   return {
     kind: 'docker',
     source: async ({ name }) => {
-      const image = await findImage(engine, imageName(name));
+      const build = imageBuild(hasFailpoints(env));
+      const wanted = imageName(name, undefined, build);
+      const image = await findImage(engine, wanted);
       if (image) return sourceOf(image, place);
       throw new CliError({
-        what: `there is no image ${imageName(name)}`,
-        next: 'make it with "shopctl build", or leave out --no-build',
+        what: `there is no image ${wanted}`,
+        next: `make it with "shopctl build${build === 'harness' ? ' --harness' : ''}", or leave out --no-build`,
         exitCode: exitCodes.unavailable,
       });
     },

@@ -1,11 +1,10 @@
-import { commonVariables, databaseVariables, faultVariables, parseEnvironment } from '@shop/kit/config.ts';
+import { commonVariables, databaseVariables, parseEnvironment } from '@shop/kit/config.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
 
 const variables = Type.Object({
   ...commonVariables,
   ...databaseVariables(poolSizes.catalog),
-  ...faultVariables,
 });
 
 export type CatalogConfig = Static<typeof variables>;

@@ -1,6 +1,6 @@
 import { openDatabase } from '@shop/kit/database.ts';
 import { drainServer } from '@shop/kit/draining.ts';
-import { createFailpoints } from '@shop/kit/failpoints.ts';
+import { type Harness, noHarness, openHarness } from '@shop/kit/harness.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
@@ -12,6 +12,8 @@ await runService('catalog', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'catalog-1';
   const logger = createLogger({ service: 'catalog', instance, level: config.LOG_LEVEL });
+  let harness: Harness<'catalog'> = noHarness;
+  HARNESS: harness = openHarness('catalog', process.env, logger);
   await using database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
@@ -19,7 +21,7 @@ await runService('catalog', process.env, async () => {
     logger,
   });
   const health = createHealth({ database: () => database.ping() });
-  const products = createProducts(database, createFailpoints('catalog', config.FAILPOINT_DIR));
+  const products = createProducts(database, harness.failpoint);
   const server = createApp({ products, health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });
   logger.info({ port: config.PORT }, 'listening');

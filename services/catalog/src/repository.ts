@@ -16,9 +16,9 @@ const all = sql('SELECT products: all', 'SELECT id, name, price_kopiykas, curren
 export function createProducts(database: Queryable, failpoint: Failpoint<'catalog'>): Products {
   return {
     async find(id) {
-      await failpoint('product-requested:unread');
+      HARNESS: await failpoint('product-requested:unread');
       const { rows } = await database.query<ProductRow>(byId, [id]);
-      await failpoint('product-read:response-unsent');
+      HARNESS: await failpoint('product-read:response-unsent');
       return rows[0] && toProduct(rows[0]);
     },
     async list() {

@@ -1,4 +1,4 @@
-import { commonVariables, faultVariables, parseEnvironment, parseList } from '@shop/kit/config.ts';
+import { commonVariables, parseEnvironment, parseList } from '@shop/kit/config.ts';
 import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
 import { type Static, Type } from 'typebox';
 
@@ -7,7 +7,6 @@ const variables = Type.Object({
   ...commonVariables,
   /** Base URLs of the replicas of orders. */
   ORDERS_URLS: Type.String({ pattern: `^\\s*${origin}(\\s*,\\s*${origin})*\\s*$` }),
-  ...faultVariables,
 });
 
 export interface GatewayConfig extends Static<typeof variables> {

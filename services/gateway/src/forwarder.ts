@@ -39,9 +39,9 @@ export function createForwarder(options: {
   const { policy, budgetMs, logger, failpoint } = options;
 
   return async (request) => {
-    await failpoint('request-received:unforwarded');
+    HARNESS: await failpoint('request-received:unforwarded');
     const answer = await ask(request);
-    await failpoint('response-received:unforwarded');
+    HARNESS: await failpoint('response-received:unforwarded');
     return answer;
   };
 

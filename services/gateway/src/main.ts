@@ -1,5 +1,5 @@
 import { drainServer } from '@shop/kit/draining.ts';
-import { createFailpoints } from '@shop/kit/failpoints.ts';
+import { type Harness, noHarness, openHarness } from '@shop/kit/harness.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
@@ -13,11 +13,12 @@ await runService('gateway', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'gateway-1';
   const logger = createLogger({ service: 'gateway', instance, level: config.LOG_LEVEL });
+  let harness: Harness<'gateway'> = noHarness;
+  HARNESS: harness = openHarness('gateway', process.env, logger);
   await using replicas = createReplicas(config.ordersOrigins);
   using policy = createCallPolicy('gateway-orders', config.ordersEdge, logger, replicas.all);
   const budgetMs = config.ordersEdge.callTimeoutMs;
-  const failpoint = createFailpoints('gateway', config.FAILPOINT_DIR);
-  const forward = createForwarder({ policy, budgetMs, logger, failpoint });
+  const forward = createForwarder({ policy, budgetMs, logger, failpoint: harness.failpoint });
   const health = createHealth({ orders: (signal) => replicas.check(signal) });
   const server = await createApp({ forward, budgetMs, health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });

@@ -31,7 +31,6 @@ describe('the configuration of orders', () => {
       drainTimeoutMs: 15_000,
       exitWithParent: false,
       database: { url: complete.DATABASE_URL, poolSize: 8 },
-      failpointDir: undefined,
     });
   });
 

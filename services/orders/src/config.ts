@@ -2,7 +2,6 @@ import {
   ConfigError,
   commonVariables,
   databaseVariables,
-  faultVariables,
   keepDays,
   parseEnvironment,
   parseList,
@@ -11,7 +10,6 @@ import {
 import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
 import { BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
-import { parseSeededBugs, type SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { Type } from 'typebox';
 
 const schema = Type.Object({
@@ -25,7 +23,6 @@ const schema = Type.Object({
   OUTBOX_KEEP_DAYS: keepDays(EVENT_KEEP_DAYS),
   /** How long an order is kept after its saga has ended, in days, and with it its Idempotency-Key. */
   ORDERS_KEEP_DAYS: keepDays(BOOKS_KEEP_DAYS),
-  ...faultVariables,
   /** File of feature flags, read again when it changes; without it all are off. */
   FLAGS_FILE: Type.Optional(Type.String({ minLength: 1 })),
 });
@@ -42,9 +39,7 @@ export interface OrdersConfig {
   readonly catalog: { readonly origins: readonly string[]; readonly limits: EdgeLimits };
   readonly payments: { readonly origins: readonly string[]; readonly limits: EdgeLimits };
   readonly stock: { readonly addresses: readonly string[]; readonly limits: EdgeLimits };
-  readonly failpointDir: string | undefined;
   readonly flagsFile: string | undefined;
-  readonly seededBugs: ReadonlySet<SeededBugName>;
 }
 
 /** Throws ConfigError naming every wrong variable. */
@@ -68,8 +63,6 @@ export function loadConfig(env: NodeJS.ProcessEnv): OrdersConfig {
     catalog: { origins: parseList(values.CATALOG_URLS), limits: loadEdge('orders-catalog', env) },
     payments: { origins: parseList(values.PAYMENTS_URLS), limits: loadEdge('orders-payments', env) },
     stock: { addresses: parseList(values.STOCK_ADDRESSES), limits: loadEdge('orders-stock', env) },
-    failpointDir: values.FAILPOINT_DIR,
     flagsFile: values.FLAGS_FILE,
-    seededBugs: parseSeededBugs('orders', values),
   };
 }

@@ -1,17 +1,17 @@
 import { openDatabase } from '@shop/kit/database.ts';
-import { createFailpoints } from '@shop/kit/failpoints.ts';
 import { openFlags } from '@shop/kit/flags.ts';
+import { type Harness, noHarness, openHarness } from '@shop/kit/harness.ts';
 import { createHttpClient } from '@shop/kit/http-client.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { startRetention } from '@shop/kit/retention.ts';
-import { warnOfSeededBugs } from '@shop/kit/seeded-bugs.ts';
 import { createOrders } from './app.ts';
 import { createCatalog } from './catalog-client.ts';
 import { loadConfig } from './config.ts';
 import { purgePublished } from './outbox.ts';
 import { openOwnership } from './ownership.ts';
+import { type Parts, realParts } from './parts.ts';
 import { createPayments } from './payments-client.ts';
 import { openPublisher } from './publisher.ts';
 import { purgeOrders } from './repository.ts';
@@ -22,8 +22,10 @@ await runService('orders', process.env, async () => {
   const config = loadConfig(process.env);
   const { instance, catalog, payments, stock } = config;
   const logger = createLogger({ service: 'orders', instance, level: config.logLevel });
-  const bugs = createSeededBugs(config.seededBugs, { folder: config.failpointDir });
-  warnOfSeededBugs(config.seededBugs, logger);
+  let harness: Harness<'orders'> = noHarness;
+  HARNESS: harness = openHarness('orders', process.env, logger);
+  let parts: Parts = realParts;
+  HARNESS: parts = createSeededBugs(harness.seededBugs, harness);
 
   using flags = await openFlags(config.flagsFile, logger);
   await using database = openDatabase({ ...config.database, applicationName: instance, logger });
@@ -44,32 +46,37 @@ await runService('orders', process.env, async () => {
     url: config.brokerUrl,
     logger,
     instance,
-    isMandatory: bugs.isMandatory,
+    isMandatory: parts.isMandatory,
   });
   await using catalogClient = createHttpClient('orders-catalog', catalog.origins);
   await using paymentsClient = createHttpClient('orders-payments', payments.origins);
   using open = new DisposableStack();
   const stockReplicas = stock.addresses.map((address) => open.use(createStockReplica(address)));
-  using catalogPolicy = createCallPolicy('orders-catalog', bugs.limits(catalog.limits), logger, catalogClient.replicas);
+  using catalogPolicy = createCallPolicy(
+    'orders-catalog',
+    parts.limits(catalog.limits),
+    logger,
+    catalogClient.replicas,
+  );
   using paymentsPolicy = createCallPolicy(
     'orders-payments',
-    bugs.limits(payments.limits),
+    parts.limits(payments.limits),
     logger,
     paymentsClient.replicas,
   );
-  using stockPolicy = createCallPolicy('orders-stock', bugs.limits(stock.limits), logger, stockReplicas);
+  using stockPolicy = createCallPolicy('orders-stock', parts.limits(stock.limits), logger, stockReplicas);
 
   const orders = createOrders({
-    database: bugs.database(database, publisher),
+    database: parts.database(database, publisher),
     ownership,
     publisher,
-    catalog: bugs.catalog(createCatalog(catalogClient, catalogPolicy)),
-    payments: createPayments(bugs.paymentsClient(paymentsClient), bugs.paymentsPolicy(paymentsPolicy)),
+    catalog: parts.catalog(createCatalog(catalogClient, catalogPolicy)),
+    payments: createPayments(parts.paymentsClient(paymentsClient), parts.paymentsPolicy(paymentsPolicy)),
     stock: createStock(stockPolicy),
     logger,
-    failpoint: createFailpoints('orders', config.failpointDir),
+    failpoint: harness.failpoint,
     flags,
-    metrics: bugs.metrics,
+    metrics: parts.metrics,
   });
   await orders.server.listen(config.http);
   await serveUntilSignal({ ...config, logger, drain: () => orders.drain() });

@@ -61,7 +61,7 @@ export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
   const { database, ownership, catalog, sagaRunner, metrics, logger, failpoint } = options;
 
   return async (request, idempotencyKey, deadline) => {
-    await failpoint('order-received:unrecorded');
+    HARNESS: await failpoint('order-received:unrecorded');
     const lines = mergeLines(request.lines);
     const requestHash = idempotencyKey === undefined ? undefined : hashRequest(request.customer, lines);
     if (idempotencyKey !== undefined) {
@@ -76,7 +76,7 @@ export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
       await ownership.ensure();
       const inserted = await start(saga, { customer: request.customer, idempotencyKey, requestHash });
       if (!inserted) return replayOf(idempotencyKey, requestHash);
-      await failpoint('order-started:saved');
+      HARNESS: await failpoint('order-started:saved');
       const decided = await decide(saga, deadline, startedAt);
       if (decided.reason !== null) failSpan(span, decided.reason);
       return decided;
@@ -88,7 +88,7 @@ export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
       const products = await pMap(lines, ({ productId }) => catalog.findProduct(productId, deadline), {
         concurrency: PRODUCT_CONCURRENCY,
       });
-      await failpoint('products-read:unrecorded');
+      HARNESS: await failpoint('products-read:unrecorded');
       return priceLines(lines, products);
     } catch (error) {
       if (!(error instanceof CallUnavailableError)) throw error;

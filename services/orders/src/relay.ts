@@ -79,7 +79,7 @@ export function startRelay(options: RelayOptions): Relay {
       .transaction(async (transaction) => {
         const rows = await claimUnpublished(transaction, limit);
         claimed = rows.length;
-        if (rows.length > 0) await failpoint('batch-claimed:unpublished');
+        HARNESS: if (rows.length > 0) await failpoint('batch-claimed:unpublished');
         return relayRows(transaction, rows);
       })
       .catch((error: unknown) => {
@@ -87,7 +87,7 @@ export function startRelay(options: RelayOptions): Relay {
         throw error;
       });
     size.succeeded(claimed);
-    if (published > 0) await failpoint('batch-marked:committed');
+    HARNESS: if (published > 0) await failpoint('batch-marked:committed');
     return published;
   }
 
@@ -107,8 +107,10 @@ export function startRelay(options: RelayOptions): Relay {
   async function publish({ row, span }: Work): Promise<void> {
     try {
       await context.with(span.context, async () => {
-        await Promise.all([publisher.publish(row), failpoint('event-published:unconfirmed')]);
-        await failpoint('event-confirmed:unmarked');
+        const publishing = [publisher.publish(row)];
+        HARNESS: publishing.push(failpoint('event-published:unconfirmed'));
+        await Promise.all(publishing);
+        HARNESS: await failpoint('event-confirmed:unmarked');
       });
     } catch (error) {
       span.end(error);

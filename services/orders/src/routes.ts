@@ -46,13 +46,15 @@ export interface RouteOptions {
 export function addOrderRoutes(server: HttpServer, { database, placeOrder, failpoint }: RouteOptions): void {
   const admit = createAdmission(ADMISSION);
 
-  const responded = () => failpoint('order-decided:response-sent');
+  const responded = async () => {
+    HARNESS: await failpoint('order-decided:response-sent');
+  };
 
   server.post('/orders', { schema: placing, onResponse: responded }, async (request, reply) => {
     const deadline = Deadline.fromHeader(request.headers[DEADLINE_HEADER], ORDER_BUDGET_MS);
     const key = request.headers['idempotency-key'];
     const order = await admit(() => placeOrder(request.body, key, deadline));
-    await failpoint('order-decided:response-unsent');
+    HARNESS: await failpoint('order-decided:response-unsent');
     reply.code(order.status === 'Confirmed' ? 201 : 200).header('location', locationOf(order.id));
     return { id: order.id, status: order.status, ...(order.reason === null ? {} : { reason: order.reason }) };
   });

@@ -113,7 +113,7 @@ export function createSagaRunner(options: SagaRunnerOptions): SagaRunner {
         const traceParent = currentTraceParent();
         return saveWithRetry(before, after, deadline, async () => {
           const isOurs = await confirmSaga(database, { before, after, owner, events, traceParent });
-          await runCommitFailpoint(() => failpoint('order-confirmed:unacknowledged'));
+          HARNESS: await runCommitFailpoint(() => failpoint('order-confirmed:unacknowledged'));
           return isOurs;
         });
       },

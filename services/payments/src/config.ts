@@ -1,4 +1,4 @@
-import { commonVariables, databaseVariables, faultVariables, keepDays, parseEnvironment } from '@shop/kit/config.ts';
+import { commonVariables, databaseVariables, keepDays, parseEnvironment } from '@shop/kit/config.ts';
 import { BOOKS_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
@@ -8,7 +8,6 @@ const variables = Type.Object({
   ...databaseVariables(poolSizes.payments),
   /** How long a payment is kept after its last change, in days; its charges and refunds stay. */
   PAYMENTS_KEEP_DAYS: keepDays(BOOKS_KEEP_DAYS),
-  ...faultVariables,
 });
 
 export type PaymentsConfig = Static<typeof variables>;

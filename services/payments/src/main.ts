@@ -1,11 +1,10 @@
 import { openDatabase } from '@shop/kit/database.ts';
 import { drainServer } from '@shop/kit/draining.ts';
-import { createFailpoints } from '@shop/kit/failpoints.ts';
+import { type Harness, noHarness, openHarness } from '@shop/kit/harness.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { startRetention } from '@shop/kit/retention.ts';
-import { parseSeededBugs, warnOfSeededBugs } from '@shop/kit/seeded-bugs.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createPayments } from './payments.ts';
@@ -17,6 +16,8 @@ await runService('payments', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'payments-1';
   const logger = createLogger({ service: 'payments', instance, level: config.LOG_LEVEL });
+  let harness: Harness<'payments'> = noHarness;
+  HARNESS: harness = openHarness('payments', process.env, logger);
   await using database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
@@ -29,12 +30,9 @@ await runService('payments', process.env, async () => {
     purge: (limits) => purgePayments(database, limits),
     logger,
   });
-  const seededBugs = parseSeededBugs('payments', config);
-  warnOfSeededBugs(seededBugs, logger);
-  const failpoint = createFailpoints('payments', config.FAILPOINT_DIR);
-  const real = createPayments(createPaymentStore(database), failpoint);
-  const once = seededBugs.has('charged-twice') ? chargingAgain(real, database) : real;
-  const payments = seededBugs.has('no-idempotency-key') ? chargingEveryTime(once, database) : once;
+  let payments = createPayments(createPaymentStore(database), harness.failpoint);
+  HARNESS: if (harness.seededBugs.has('charged-twice')) payments = chargingAgain(payments, database);
+  HARNESS: if (harness.seededBugs.has('no-idempotency-key')) payments = chargingEveryTime(payments, database);
   const health = createHealth({ database: () => database.ping() });
   const server = createApp({ payments, health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });

@@ -23,7 +23,7 @@ export function createPayments(store: PaymentStore, failpoint: Failpoint<'paymen
   async function complete(charge: Charge): Promise<ChargeResult> {
     const outcome = decide(charge.amount);
     if (await store.recordOutcome(charge, outcome)) {
-      await failpoint('charge-decided:response-unsent');
+      HARNESS: await failpoint('charge-decided:response-unsent');
       return { outcome, first: true };
     }
     // Another call with this key, or a refund, closed the attempt first.
@@ -38,19 +38,19 @@ export function createPayments(store: PaymentStore, failpoint: Failpoint<'paymen
 
   return {
     async charge(charge) {
-      await failpoint('charge-requested:unrecorded');
+      HARNESS: await failpoint('charge-requested:unrecorded');
       if (!(await store.addAttempt(charge))) {
         const found = await repeat(charge);
         return found === 'complete the attempt' ? complete(charge) : found;
       }
-      await failpoint('charge-attempted:undecided');
+      HARNESS: await failpoint('charge-attempted:undecided');
       return complete(charge);
     },
 
     async refund(orderId, refundKey) {
-      await failpoint('refund-requested:unrecorded');
+      HARNESS: await failpoint('refund-requested:unrecorded');
       const result = await takeBack(orderId, refundKey);
-      await failpoint('refund-recorded:response-unsent');
+      HARNESS: await failpoint('refund-recorded:response-unsent');
       return result;
     },
 

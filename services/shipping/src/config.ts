@@ -1,11 +1,4 @@
-import {
-  commonVariables,
-  databaseVariables,
-  faultVariables,
-  keepDays,
-  parseEnvironment,
-  url,
-} from '@shop/kit/config.ts';
+import { commonVariables, databaseVariables, keepDays, parseEnvironment, url } from '@shop/kit/config.ts';
 import { BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
@@ -23,7 +16,6 @@ const variables = Type.Object({
   INBOX_KEEP_DAYS: keepDays(EVENT_KEEP_DAYS + 1, 400),
   /** How long a shipment is kept, in days; its parcel stays. */
   SHIPMENTS_KEEP_DAYS: keepDays(BOOKS_KEEP_DAYS),
-  ...faultVariables,
 });
 
 export type ShippingConfig = Static<typeof variables>;

@@ -150,7 +150,7 @@ function createSubscription(options: {
     // On a dead channel nothing can be said, and need not be: the broker delivers the message again.
     if (lost.signal.aborted) traced.fail('channel closed');
     else tell(message, verdict, traced);
-    await delivery.failpoint('shipment-committed:message-acknowledged');
+    HARNESS: await delivery.failpoint('shipment-committed:message-acknowledged');
   }
 
   /** Where the broker does not take it, the message waits here and goes back: slower for others, and lost to nobody. */

@@ -75,7 +75,7 @@ export async function settle(
     if (isNew === 'held too long') {
       return { kind: 'retry', afterMs: dependencies.backOffs.hold.maxMs, deliveries: delivery.earlierDeliveries };
     }
-    await failpoint('shipment-committed:message-unacknowledged');
+    HARNESS: await failpoint('shipment-committed:message-unacknowledged');
     logger.info({ order_id: event.orderId }, isNew ? 'order shipped' : 'a repeated message had no effect');
     count(isNew ? 'shipped' : 'duplicate');
     return { kind: 'ack' };

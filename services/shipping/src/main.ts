@@ -1,11 +1,10 @@
-import { openDatabase } from '@shop/kit/database.ts';
+import { type DatabaseOptions, openDatabase } from '@shop/kit/database.ts';
 import { drainServer } from '@shop/kit/draining.ts';
-import { createFailpoints } from '@shop/kit/failpoints.ts';
+import { type Harness, noHarness, openHarness } from '@shop/kit/harness.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { startRetention } from '@shop/kit/retention.ts';
-import { parseSeededBugs, warnOfSeededBugs } from '@shop/kit/seeded-bugs.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { openConsumer } from './consumer.ts';
@@ -18,13 +17,16 @@ await runService('shipping', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'shipping-1';
   const logger = createLogger({ service: 'shipping', instance, level: config.LOG_LEVEL });
-  const failpoint = createFailpoints('shipping', config.FAILPOINT_DIR);
+  let harness: Harness<'shipping'> = noHarness;
+  HARNESS: harness = openHarness('shipping', process.env, logger);
+  let committed: DatabaseOptions['committed'];
+  HARNESS: committed = () => harness.failpoint('transaction-committed:unacknowledged');
   await using database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: instance,
     logger,
-    committed: () => failpoint('transaction-committed:unacknowledged'),
+    committed,
   });
   await using _inboxRetention = startRetention({
     table: 'inbox',
@@ -38,16 +40,14 @@ await runService('shipping', process.env, async () => {
     purge: (limits) => purgeShipments(database, limits),
     logger,
   });
-  const seededBugs = parseSeededBugs('shipping', config);
-  warnOfSeededBugs(seededBugs, logger);
-  const real = createShipments(database, failpoint);
-  const shipments = seededBugs.has('no-inbox') ? withoutInbox(real, database) : real;
+  let shipments = createShipments(database, harness.failpoint);
+  HARNESS: if (harness.seededBugs.has('no-inbox')) shipments = withoutInbox(shipments, database);
   await using consumer = await openConsumer({
     url: config.BROKER_URL,
     instance,
     prefetch: config.CONSUMER_PREFETCH,
     logger,
-    delivery: { shipments, count: createMessageCounter(), logger, failpoint, backOffs },
+    delivery: { shipments, count: createMessageCounter(), logger, failpoint: harness.failpoint, backOffs },
   });
   const health = createHealth({
     database: () => database.ping(),

@@ -61,11 +61,11 @@ export interface Shipments {
 export function createShipments(database: Database, failpoint: Failpoint<'shipping'>): Shipments {
   return {
     async receive(event) {
-      await failpoint('message-received:unrecorded');
+      HARNESS: await failpoint('message-received:unrecorded');
       return database.transaction(async (transaction) => {
         const isNew = await addToInbox(transaction, event);
         const isShipped = isNew && (await addShipment(transaction, event));
-        await failpoint('shipment-recorded:uncommitted');
+        HARNESS: await failpoint('shipment-recorded:uncommitted');
         return isShipped;
       });
     },

@@ -1,11 +1,4 @@
-import {
-  commonVariables,
-  databaseVariables,
-  faultVariables,
-  keepDays,
-  parseEnvironment,
-  port,
-} from '@shop/kit/config.ts';
+import { commonVariables, databaseVariables, keepDays, parseEnvironment, port } from '@shop/kit/config.ts';
 import { BOOKS_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
@@ -17,7 +10,6 @@ const variables = Type.Object({
   HEALTH_PORT: port(),
   /** How long a reservation is kept after its last change, in days. */
   RESERVATIONS_KEEP_DAYS: keepDays(BOOKS_KEEP_DAYS),
-  ...faultVariables,
 });
 
 export type StockConfig = Static<typeof variables>;

@@ -1,10 +1,9 @@
-import { openDatabase } from '@shop/kit/database.ts';
-import { createFailpoints } from '@shop/kit/failpoints.ts';
+import { type DatabaseOptions, openDatabase } from '@shop/kit/database.ts';
+import { type Harness, noHarness, openHarness } from '@shop/kit/harness.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { startRetention } from '@shop/kit/retention.ts';
-import { parseSeededBugs, warnOfSeededBugs } from '@shop/kit/seeded-bugs.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { purgeReservations } from './repository.ts';
@@ -15,13 +14,16 @@ await runService('stock', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'stock-1';
   const logger = createLogger({ service: 'stock', instance, level: config.LOG_LEVEL });
-  const failpoint = createFailpoints('stock', config.FAILPOINT_DIR);
+  let harness: Harness<'stock'> = noHarness;
+  HARNESS: harness = openHarness('stock', process.env, logger);
+  let committed: DatabaseOptions['committed'];
+  HARNESS: committed = () => harness.failpoint('transaction-committed:unacknowledged');
   await using database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: instance,
     logger,
-    committed: () => failpoint('transaction-committed:unacknowledged'),
+    committed,
   });
   await using _reservationsRetention = startRetention({
     table: 'reservations',
@@ -29,10 +31,10 @@ await runService('stock', process.env, async () => {
     purge: (limits) => purgeReservations(database, limits),
     logger,
   });
-  const seededBugs = parseSeededBugs('stock', config);
-  warnOfSeededBugs(seededBugs, logger);
-  const real = createStock(database, failpoint);
-  const stock = seededBugs.has('release-before-reserve-forgotten') ? forgettingEarlyReleases(real, database) : real;
+  let stock = createStock(database, harness.failpoint);
+  HARNESS: if (harness.seededBugs.has('release-before-reserve-forgotten')) {
+    stock = forgettingEarlyReleases(stock, database);
+  }
   const health = createHealth({ database: () => database.ping() });
   const app = createApp({ stock, health, logger });
   await app.listen({ host: config.HOST, port: config.PORT });

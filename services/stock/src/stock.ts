@@ -27,24 +27,24 @@ const MAX_ROUNDS = 2;
 export function createStock(database: Database, failpoint: Failpoint<'stock'>): Stock {
   return {
     async reserve(request, stillWanted) {
-      await failpoint('reservation-requested:unrecorded');
+      HARNESS: await failpoint('reservation-requested:unrecorded');
       const outcome = await database.transaction(async (transaction) => {
         const result = await reserveIn(transaction, request);
-        await failpoint('reservation-decided:uncommitted');
+        HARNESS: await failpoint('reservation-decided:uncommitted');
         stillWanted();
         return result;
       });
-      await failpoint('reservation-decided:response-unsent');
+      HARNESS: await failpoint('reservation-decided:response-unsent');
       return outcome;
     },
     async release({ orderId, idempotencyKey }, stillWanted) {
-      await failpoint('release-requested:unrecorded');
+      HARNESS: await failpoint('release-requested:unrecorded');
       const released = await database.transaction(async (transaction) => {
         const result = await releaseIn(transaction, orderId, idempotencyKey);
         stillWanted();
         return result;
       });
-      await failpoint('release-recorded:response-unsent');
+      HARNESS: await failpoint('release-recorded:response-unsent');
       return released;
     },
   };

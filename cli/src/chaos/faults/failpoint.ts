@@ -68,8 +68,11 @@ export const failpoint = defineFault<typeof parameters, Armed>({
     if (folder === undefined) {
       throw new CliError({
         what: 'the services run without failpoints',
-        why: 'they cost nothing and cannot be armed unless asked for',
-        next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up"',
+        why:
+          world.state()?.runtime === 'docker'
+            ? 'their images hold a production build, which has no failpoints (docs/docker.md)'
+            : 'failpoints are enabled when the platform starts, and it was started without',
+        next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up", which runs a harness build',
         exitCode: exitCodes.unavailable,
       });
     }

@@ -3,6 +3,7 @@ import { type CommonOptions, effects, type Register, withCommonOptions } from '.
 export interface BuildOptions extends CommonOptions {
   readonly tag?: string;
   readonly force?: boolean;
+  readonly harness?: boolean;
 }
 
 export const register: Register = (program, deps) => {
@@ -10,11 +11,12 @@ export const register: Register = (program, deps) => {
     .description('build the container images of all services and of their migrations, or those named')
     .argument('[image...]', 'gateway, orders, ..., migrations')
     .option('--tag <tag>', 'tag of the images (default: dev, the one that "up --runtime docker" runs)')
+    .option('--harness', 'with failpoints and seeded bugs, for chaos; "-harness" is added to the tag')
     .option('--force', 'build also what was built from the same sources, without layers of earlier builds')
     .addHelpText(
       'after',
       effects(
-        'images shop/<service>:<tag> and shop/migrations:<tag> in the Docker engine of this machine, downloads by npm',
+        'images shop/<service>:<tag> (with --harness shop/<service>:<tag>-harness) and shop/migrations:<tag> in the Docker engine of this machine, downloads by npm',
         '0, 1, 2, 3, 130',
       ),
     )

@@ -21,7 +21,8 @@ export async function runBuild(names: readonly string[], options: BuildOptions, 
   const began = performance.now();
   try {
     const { tag, force = false } = options;
-    const images = await buildImages(services, { engine, root, tag, force, signal, progress });
+    const build = options.harness ? 'harness' : 'production';
+    const images = await buildImages(services, { engine, root, tag, build, force, signal, progress });
     progress.succeed(summary(images, performance.now() - began));
     output.result(
       images.map(({ user: _, ...image }) => image),

@@ -6,6 +6,7 @@ import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../output/units.ts';
 import { bundles, supervisorBuild } from '../../platform/bundles.ts';
 import { type ControlClient, createControlClient, type UpProgress } from '../../platform/control-client.ts';
+import { hasFailpoints } from '../../platform/failpoint-files.ts';
 import { refuseLeftFaults } from '../../platform/leftover-faults.ts';
 import { type Project, readConfigFile } from '../../platform/project.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
@@ -38,7 +39,8 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
     const runtime = chosenRuntime(options, config.runtime, env);
     const wasRunning = (await isSupervisorRunning(project)) && !(await endOutdated(project, control, progress));
     if (options.build && (runtime ?? (await runtimeOf(wasRunning, control))) === 'docker') {
-      await buildServiceImages(project, deps, progress);
+      const failpoints = wasRunning ? (await control.state()).failpoints === true : hasFailpoints(env);
+      await buildServiceImages(project, failpoints, deps, progress);
     }
     // The supervisor takes back what this call started as soon as the connection is gone; we wait to see it through.
     const starting = wasRunning ? undefined : startSupervisor({ project, env, signal });
@@ -76,13 +78,15 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
 /** Loaded only where services run as containers: the engine's client takes a tenth of a second. */
 async function buildServiceImages(
   { root }: Project,
+  failpoints: boolean,
   { env, signal }: CommandDeps,
   progress: { update(text: string): void; note(text: string): void },
 ): Promise<void> {
   const { requireEngine } = await import('../../images/service-engine.ts');
   const { buildImages } = await import('../../images/build-images.ts');
+  const { imageBuild } = await import('../../images/images.ts');
   const { engine } = await requireEngine(env, 'running services as containers');
-  await buildImages(serviceNames, { engine, root, signal, progress });
+  await buildImages(serviceNames, { engine, root, build: imageBuild(failpoints), signal, progress });
 }
 
 /** A supervisor of an earlier build would not know what this command asks; it makes way, and data stays. */

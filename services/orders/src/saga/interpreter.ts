@@ -2,7 +2,7 @@ import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { messageOf } from '@shop/kit/failures.ts';
 import {
   type Compensation,
-  FAILED_STEP,
+  failedStep,
   isEnded,
   nextAction,
   type Pivot,
@@ -61,21 +61,21 @@ export async function runSaga(saga: Saga, ports: SagaPorts): Promise<SagaResult>
 /** The saga after the step; undefined when it is fenced. */
 async function runStep(saga: Saga, step: Step, ports: SagaPorts): Promise<Saga | undefined> {
   const outcome = await outcomeOf(() => ports.run(step, saga));
-  const { unsaved, saved } = outcome.kind === 'done' ? step.failpoints : FAILED_STEP;
-  await ports.reached(unsaved);
+  const failpoints = outcome.kind === 'done' ? step : failedStep;
+  HARNESS: await failpoints.unsaved(ports.reached);
   const after = afterStep(saga, step, outcome);
   if (!(await ports.save(saga, after))) return undefined;
   if (statusOf(after.state) !== null) ports.decided(after);
-  await ports.reached(saved);
+  HARNESS: await failpoints.saved(ports.reached);
   return after;
 }
 
 /** The saga after the pivot; undefined when it is fenced. */
 async function confirm(saga: Saga, pivot: Pivot, ports: SagaPorts): Promise<Saga | undefined> {
   const after = afterPivot(saga, pivot);
-  await ports.reached(pivot.failpoints.unsaved);
+  HARNESS: await pivot.unsaved(ports.reached);
   if (!(await ports.confirm(saga, after))) return undefined;
-  await ports.reached(pivot.failpoints.saved);
+  HARNESS: await pivot.saved(ports.reached);
   ports.decided(after);
   return after;
 }
@@ -89,7 +89,7 @@ async function outcomeOf(run: () => Promise<StepOutcome>): Promise<StepOutcome> 
 }
 
 /** Tries each pending compensation once. What failed stays pending, and the row says when it is due again. */
-async function compensateRound(saga: Saga, { failpoints }: Compensation, ports: SagaPorts): Promise<SagaResult> {
+async function compensateRound(saga: Saga, compensation: Compensation, ports: SagaPorts): Promise<SagaResult> {
   let current = saga;
   let failure: string | undefined;
   for (const name of saga.pending) {
@@ -98,13 +98,13 @@ async function compensateRound(saga: Saga, { failpoints }: Compensation, ports: 
       failure ??= `${name}: ${error}`;
       continue;
     }
-    await ports.reached(failpoints.unsaved);
+    HARNESS: await compensation.unsaved(ports.reached);
     const after = afterCompensation(current, name);
     if (!(await ports.save(current, after))) return { kind: 'fenced', saga: current };
     current = after;
   }
   if (isEnded(current.state)) {
-    await ports.reached(failpoints.saved);
+    HARNESS: await compensation.saved(ports.reached);
     return { kind: 'ended', saga: current };
   }
   const after = afterFailedRound(current, failure ?? 'nothing was pending');

@@ -1,4 +1,4 @@
-import type { FailpointName } from '@shop/kit/failpoint-names.ts';
+import type { Failpoint } from '@shop/kit/failpoints.ts';
 
 /**
  * The order saga as data: its states, steps and compensations (docs/saga.md).
@@ -58,13 +58,16 @@ export interface Participants {
   refund(saga: Saga): Promise<void>;
 }
 
-/** Failpoints around a save: what it saves has happened and is `unsaved`, or is `saved`. */
+/**
+ * Passes the failpoints around a save: what it saves has happened and is `unsaved`, or is `saved`. Functions, because a
+ * production build leaves out statements, and so the names.
+ */
 export interface SaveFailpoints {
-  readonly unsaved: FailpointName<'orders'>;
-  readonly saved: FailpointName<'orders'>;
+  readonly unsaved: (pass: Failpoint<'orders'>) => Promise<void>;
+  readonly saved: (pass: Failpoint<'orders'>) => Promise<void>;
 }
 
-export interface Step {
+export interface Step extends SaveFailpoints {
   readonly kind: 'step';
   readonly name: StepName;
   readonly run: (participants: Participants, saga: Saga) => Promise<StepOutcome>;
@@ -73,20 +76,17 @@ export interface Step {
   readonly compensate: (participants: Participants, saga: Saga) => Promise<void>;
   /** Why the order is cancelled when the step's outcome stays unknown. */
   readonly unavailable: CancelReason;
-  readonly failpoints: SaveFailpoints;
 }
 
 /** Status, saga and outbox row in one statement; it has no compensation. */
-export interface Pivot {
+export interface Pivot extends SaveFailpoints {
   readonly kind: 'pivot';
   readonly reached: 'Confirmed';
-  readonly failpoints: SaveFailpoints;
 }
 
 /** All that is pending, once; `saved` is passed behind the last. */
-export interface Compensation {
+export interface Compensation extends SaveFailpoints {
   readonly kind: 'compensation';
-  readonly failpoints: SaveFailpoints;
 }
 
 /** What happens next. */
@@ -108,7 +108,12 @@ export const orderSaga = {
     compensation: 'release stock',
     compensate: (participants, saga) => participants.release(saga),
     unavailable: 'stock unavailable',
-    failpoints: { unsaved: 'stock-reserved:unsaved', saved: 'stock-reserved:saved' },
+    async unsaved(pass) {
+      HARNESS: await pass('stock-reserved:unsaved');
+    },
+    async saved(pass) {
+      HARNESS: await pass('stock-reserved:saved');
+    },
   },
   StockReserved: {
     status: null,
@@ -119,26 +124,48 @@ export const orderSaga = {
     compensation: 'refund payment',
     compensate: (participants, saga) => participants.refund(saga),
     unavailable: 'payment unavailable',
-    failpoints: { unsaved: 'payment-charged:unsaved', saved: 'payment-charged:saved' },
+    async unsaved(pass) {
+      HARNESS: await pass('payment-charged:unsaved');
+    },
+    async saved(pass) {
+      HARNESS: await pass('payment-charged:saved');
+    },
   },
   PaymentCharged: {
     status: null,
     kind: 'pivot',
     reached: 'Confirmed',
-    failpoints: { unsaved: 'order-confirmed:unsaved', saved: 'order-confirmed:saved' },
+    async unsaved(pass) {
+      HARNESS: await pass('order-confirmed:unsaved');
+    },
+    async saved(pass) {
+      HARNESS: await pass('order-confirmed:saved');
+    },
   },
   Confirmed: { status: 'Confirmed', kind: 'end' },
   // The status is decided, although compensations are left.
   Compensating: {
     status: 'Cancelled',
     kind: 'compensation',
-    failpoints: { unsaved: 'step-compensated:unsaved', saved: 'order-compensated:saved' },
+    async unsaved(pass) {
+      HARNESS: await pass('step-compensated:unsaved');
+    },
+    async saved(pass) {
+      HARNESS: await pass('order-compensated:saved');
+    },
   },
   Cancelled: { status: 'Cancelled', kind: 'end' },
 } as const satisfies Readonly<Record<SagaState, StateRow>>;
 
 /** Failpoints around the save of any step that was not done. */
-export const FAILED_STEP: SaveFailpoints = { unsaved: 'step-failed:unsaved', saved: 'step-failed:saved' };
+export const failedStep: SaveFailpoints = {
+  async unsaved(pass) {
+    HARNESS: await pass('step-failed:unsaved');
+  },
+  async saved(pass) {
+    HARNESS: await pass('step-failed:saved');
+  },
+};
 
 export const steps: readonly Step[] = Object.values(orderSaga).filter((row) => row.kind === 'step');
 

@@ -6,6 +6,7 @@ import type { CallPolicy } from '@shop/kit/resilience.ts';
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { Catalog } from '../catalog-client.ts';
 import { createOrderMetrics, type OrderGauges, type OrderMetrics } from '../metrics.ts';
+import type { Parts } from '../parts.ts';
 import type { Publisher } from '../publisher.ts';
 import { countingDeclined } from './breaker-counts-402.ts';
 import { crashingInRecovery } from './crash-in-recovery.ts';
@@ -21,11 +22,11 @@ export interface SeededBugsOptions {
   readonly crash?: () => void;
 }
 
-/** The parts of orders into which bugs can be put back; without a bug each is what it is given. */
+/** The parts of orders with the seeded bugs in them; without a bug each is what it is given. */
 export function createSeededBugs(
   seededBugs: ReadonlySet<SeededBugName>,
   { folder, crash = () => process.kill(process.pid, 'SIGKILL') }: SeededBugsOptions,
-) {
+): Parts {
   return {
     database(database: Database, publisher: Publisher): Database {
       if (seededBugs.has('publish-in-request')) return publishingInRequest(database, publisher);

@@ -1,0 +1,55 @@
+import { Type } from 'typebox';
+import { ConfigError, parseEnvironment } from './config.ts';
+import type { FailpointService } from './failpoint-names.ts';
+import { createFailpoints, type Failpoint } from './failpoints.ts';
+import type { Logger } from './logger.ts';
+import { parseSeededBugs, type SeededBugName, warnOfSeededBugs } from './seeded-bugs.ts';
+
+/**
+ * How tests and chaos make a service misbehave. What uses it stands in statements labelled `HARNESS`, which a production
+ * build leaves out (scripts/build.mjs, decision 0052).
+ */
+export interface Harness<Service extends FailpointService> {
+  readonly failpoint: Failpoint<Service>;
+  readonly seededBugs: ReadonlySet<SeededBugName>;
+  /** Where failpoints are armed, and seeded bugs keep what they must remember beyond their process. */
+  readonly folder: string | undefined;
+}
+
+/** What a service has in a production build, and in a harness build until its harness is open. */
+export const noHarness = {
+  failpoint: async () => {},
+  seededBugs: new Set<SeededBugName>(),
+  folder: undefined,
+} satisfies Harness<FailpointService>;
+
+const harnessVariables = () =>
+  Type.Object({
+    /** Folder in which failpoints are armed; without it there are none. */
+    FAILPOINT_DIR: Type.Optional(Type.String({ minLength: 1 })),
+    /** Names of seeded bugs, separated by commas. */
+    SHOP_SEEDED_BUGS: Type.Optional(Type.String({ minLength: 1 })),
+  });
+
+/** Reads the harness's variables and warns of each seeded bug. Throws ConfigError. */
+export function openHarness<Service extends FailpointService>(
+  service: Service,
+  env: NodeJS.ProcessEnv,
+  logger: Logger,
+): Harness<Service> {
+  const values = parseEnvironment(harnessVariables(), env);
+  const seededBugs = parseSeededBugs(service, values);
+  warnOfSeededBugs(seededBugs, logger);
+  return { failpoint: createFailpoints(service, values.FAILPOINT_DIR), seededBugs, folder: values.FAILPOINT_DIR };
+}
+
+/** A production build has nothing that these variables could act on: a service that has them was started by mistake. */
+export function refuseHarnessVariables(env: NodeJS.ProcessEnv): void {
+  let isProduction = true;
+  HARNESS: isProduction = false;
+  const given = ['FAILPOINT_DIR', 'SHOP_SEEDED_BUGS'].filter((name) => env[name] !== undefined);
+  if (!isProduction || given.length === 0) return;
+  throw new ConfigError(
+    `configuration: ${given.join(', ')} must not be set: this is a production build, which has no failpoints and no seeded bugs; use a harness build (shopctl build --harness)`,
+  );
+}

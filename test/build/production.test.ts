@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cloneRoot } from '../../cli/src/platform/project.ts';
+import { serviceNames } from '../../cli/src/topology/services.ts';
+import { harnessCodeIn, harnessCodeOf } from '../support/harness-code.ts';
+
+/*
+ * Goal: nothing by which tests make a service misbehave is shipped (decision 0052).
+ * Method: the bundles that images hold, searched for the names of all failpoints and seeded bugs and for the code that reads
+ * them. The same search of the harness builds finds each of them, so that it cannot pass because it looks for the wrong names.
+ */
+interface Build {
+  bundleText(target: string): Promise<string>;
+  serviceTargetName(service: string, build: 'production' | 'harness'): string;
+}
+const { bundleText, serviceTargetName } = (await import(
+  pathToFileURL(join(cloneRoot(), 'scripts/build.mjs')).href
+)) as Build;
+
+const variables = ['FAILPOINT_DIR', 'SHOP_SEEDED_BUGS'];
+
+describe.each(serviceNames)('%s', (service) => {
+  it('has no failpoint and no seeded bug in a production build', async () => {
+    const text = await bundleText(serviceTargetName(service, 'production'));
+    expect(harnessCodeIn(text)).toEqual([]);
+    // Each stands in the sentence that refuses it, and nowhere else.
+    for (const variable of variables) expect(text.split(variable), variable).toHaveLength(2);
+  });
+
+  it('has all of its own in a harness build', async () => {
+    const text = await bundleText(serviceTargetName(service, 'harness'));
+    expect(harnessCodeIn(text)).toEqual(expect.arrayContaining([...harnessCodeOf(service)]));
+  });
+});
+
+it.each(['telemetry', 'migrate'])('%s, which images hold too, has none of it', async (target) => {
+  expect(harnessCodeIn(await bundleText(target))).toEqual([]);
+});
+
+describe('a service in a production build', () => {
+  let folder: string;
+  let file: string;
+  beforeAll(async () => {
+    // Below the clone, where it finds its packages.
+    folder = await mkdtemp(join(cloneRoot(), 'node_modules', '.production-'));
+    file = join(folder, 'catalog.mjs');
+    await writeFile(file, await bundleText(serviceTargetName('catalog', 'production')));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const start = (env: NodeJS.ProcessEnv) =>
+    new Promise<{ code: unknown; log: string }>((resolve) => {
+      execFile(process.execPath, [file], { env }, (error, log) => resolve({ code: error?.code ?? 0, log }));
+    });
+
+  it.each(variables)('refuses to start with %s', async (variable) => {
+    const { code, log } = await start({ [variable]: 'any' });
+    expect(code, log).toBe(1);
+    expect(log).toContain(`${variable} must not be set: this is a production build`);
+  });
+
+  it('starts without them, as far as its configuration goes', async () => {
+    const { code, log } = await start({});
+    expect(code, log).toBe(1);
+    expect(log).toContain('DATABASE_URL');
+    expect(log).not.toContain('production build');
+  });
+});
