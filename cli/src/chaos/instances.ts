@@ -68,12 +68,20 @@ export async function bringBack({ target }: Victims, world: World): Promise<void
   if (world.isLive && instancesOf(target, world).length > 0) await world.act(target, 'start');
 }
 
-/** Evidence that the target serves, by its own probe. */
+/**
+ * Evidence that the target is ready. The supervisor may learn later than this that a process has ended: an instance whose
+ * process is gone is not ready, whatever its status says.
+ */
 export async function verifyReady({ target }: Victims, world: World): Promise<string> {
   if (!world.isLive) return 'the platform has ended; its next start begins anew';
-  return until(`${target} to be ready`, READY_LIMIT_MS, () => {
+  return until(`${target} to be ready`, READY_LIMIT_MS, async () => {
     const now = instancesOf(target, world);
-    if (now.some(({ status }) => status !== 'ready')) return undefined;
+    const running = await Promise.all(now.map(isRunning));
+    if (running.includes(false) || now.some(({ status }) => status !== 'ready')) return undefined;
     return now.map(({ name, process }) => `${name} is ready${process ? ` as process ${process.pid}` : ''}`).join(', ');
   });
+}
+
+async function isRunning({ process }: InstanceState): Promise<boolean> {
+  return process === undefined || isAlive(process);
 }
