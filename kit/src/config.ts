@@ -9,13 +9,14 @@ export class ConfigError extends Error {
 /** `postgres://` and `amqp://` URLs carry passwords, so they are reported without their value. */
 const SECRET = /URL$|PASSWORD|SECRET|TOKEN/;
 
-export const port = () => Type.Integer({ minimum: 1, maximum: 65_535 });
-export const milliseconds = (defaultMs: number, maximum = 600_000) =>
-  Type.Integer({ minimum: 1, maximum, default: defaultMs });
+// A description is what docs/configuration.md says of the variable.
+export const port = (description: string) => Type.Integer({ minimum: 1, maximum: 65_535, description });
+export const milliseconds = (description: string, defaultMs: number, maximum = 600_000) =>
+  Type.Integer({ minimum: 1, maximum, default: defaultMs, description });
 /** For how long rows are kept (keep-days.ts). */
-export const keepDays = (minimum: number, defaultDays = minimum) =>
-  Type.Integer({ minimum, maximum: 36_500, default: defaultDays });
-export const url = (scheme: string) => Type.String({ pattern: `^${scheme}://.+` });
+export const keepDays = (description: string, minimum: number, defaultDays = minimum) =>
+  Type.Integer({ minimum, maximum: 36_500, default: defaultDays, description });
+export const url = (description: string, scheme: string) => Type.String({ pattern: `^${scheme}://.+`, description });
 
 /**
  * The lame-duck phase, then the longest work under way (a request that came last in it: the gateway responds within 9.5 s),
@@ -25,17 +26,29 @@ export const DEFAULT_DRAIN_TIMEOUT_MS = 15_000;
 
 /** What every service reads. */
 export const commonVariables = {
-  HOST: Type.String({ default: '127.0.0.1' }),
-  PORT: port(),
-  INSTANCE: Type.Optional(Type.String({ pattern: '^[a-z0-9-]{1,40}$' })),
-  LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
-  DRAIN_TIMEOUT_MS: milliseconds(DEFAULT_DRAIN_TIMEOUT_MS, 60_000),
-  EXIT_WITH_PARENT: Type.Optional(Type.Enum(['0', '1'])),
+  HOST: Type.String({ default: '127.0.0.1', description: 'address to listen on' }),
+  PORT: port('port to listen on: gRPC for stock, HTTP for the others'),
+  INSTANCE: Type.Optional(
+    Type.String({ pattern: '^[a-z0-9-]{1,40}$', description: 'name of the instance; without it `<service>-1`' }),
+  ),
+  LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+    default: 'info',
+    description: 'the least level that is logged',
+  }),
+  DRAIN_TIMEOUT_MS: milliseconds('how long SIGTERM waits for in-flight work', DEFAULT_DRAIN_TIMEOUT_MS, 60_000),
+  EXIT_WITH_PARENT: Type.Optional(
+    Type.Enum(['0', '1'], { description: '`1`: exit when standard input closes (the supervisor is gone)' }),
+  ),
 };
 
 export const databaseVariables = (poolSize: number) => ({
-  DATABASE_URL: url('postgres(ql)?'),
-  DATABASE_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 100, default: poolSize }),
+  DATABASE_URL: url("the service's own database, with its own role", 'postgres(ql)?'),
+  DATABASE_POOL_SIZE: Type.Integer({
+    minimum: 1,
+    maximum: 100,
+    default: poolSize,
+    description: 'connections of one instance to its database',
+  }),
 });
 
 /**

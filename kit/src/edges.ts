@@ -46,14 +46,31 @@ export const ORDER_BUDGET_MS = 9_000;
 /** Limits of a service's calls to its own database, in ms: waiting for a connection, and for one statement. */
 export const databaseLimits = { connectTimeoutMs: 1_500, statementTimeoutMs: 2_000 } as const;
 
+/** What each limit means, for docs/configuration.md. */
+export const edgeFields: Readonly<Record<keyof EdgeLimits, string>> = {
+  attemptTimeoutMs: 'time limit of one attempt',
+  attempts: 'attempts of one call, the first included',
+  callTimeoutMs: 'time limit of a call with all its attempts',
+  backoffBaseMs: 'longest pause before the second attempt',
+  backoffMaxMs: 'longest pause before any attempt',
+  breakerFailures: 'failures in a row that eject a replica',
+  breakerFailingMs: 'for how long they must go on to open the breaker of the edge',
+  breakerHalfOpenAfterMs: 'when one call tries an open edge, and how often one tries an ejected replica',
+  bulkhead: 'concurrent calls; as many again may wait',
+};
+
+/** `EDGE_ORDERS_PAYMENTS_ATTEMPT_TIMEOUT_MS` */
+export function edgeVariable(name: EdgeName, field: string): string {
+  return `EDGE_${name.replaceAll('-', '_')}_${field.replace(/[A-Z]/g, (letter) => `_${letter}`)}`.toUpperCase();
+}
+
 /**
  * The edge's limits with overrides such as EDGE_ORDERS_PAYMENTS_ATTEMPT_TIMEOUT_MS=500.
  * Throws ConfigError when an override is not a positive integer, or an attempt is longer than its call.
  */
 export function loadEdge(name: EdgeName, env: NodeJS.ProcessEnv): EdgeLimits {
-  const prefix = `EDGE_${name.replaceAll('-', '_').toUpperCase()}_`;
   const fields = Object.keys(edges[name]) as (keyof EdgeLimits)[];
-  const variable = (field: string) => prefix + field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+  const variable = (field: string) => edgeVariable(name, field);
   const schema = Type.Object(
     Object.fromEntries(
       fields.map((field) => [

@@ -23,12 +23,18 @@ export const noHarness = {
   folder: undefined,
 } satisfies Harness<FailpointService>;
 
-const harnessVariables = () =>
+/** What a service of a harness build reads of its environment as well. */
+export const harnessVariables = () =>
   Type.Object({
-    /** Folder in which failpoints are armed; without it there are none. */
-    FAILPOINT_DIR: Type.Optional(Type.String({ minLength: 1 })),
-    /** Names of seeded bugs, separated by commas. */
-    SHOP_SEEDED_BUGS: Type.Optional(Type.String({ minLength: 1 })),
+    FAILPOINT_DIR: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'private folder in which failpoints are armed; without it there are none',
+      }),
+    ),
+    SHOP_SEEDED_BUGS: Type.Optional(
+      Type.String({ minLength: 1, description: 'seeded bugs, separated by commas; needs `FAILPOINT_DIR`' }),
+    ),
   });
 
 /** Reads the harness's variables and warns of each seeded bug. Throws ConfigError. */

@@ -87,20 +87,43 @@ export function readConfigFile(root: string, env: NodeJS.ProcessEnv): ConfigFile
   }
 }
 
-const CONFIG_TYPES = {
-  project: 'string',
-  waitTimeout: 'number',
-  direct: 'boolean',
-  runtime: 'string',
-  providers: 'object',
-} as const satisfies Record<keyof ConfigFile, string>;
+/** The keys of the configuration file, with the variable that overrides each, as docs/configuration.md shows them. */
+export const configKeys = {
+  project: { type: 'string', default: 'shop', variable: 'SHOPCTL_PROJECT', meaning: 'project that commands mean' },
+  waitTimeout: {
+    type: 'number',
+    default: '180',
+    variable: 'SHOPCTL_WAIT_TIMEOUT',
+    meaning: 'seconds that `up` waits for readiness',
+  },
+  direct: { type: 'boolean', default: 'false', variable: 'SHOPCTL_DIRECT', meaning: 'wire services without Toxiproxy' },
+  runtime: {
+    type: 'string',
+    default: 'process',
+    variable: 'SHOPCTL_RUNTIME',
+    meaning: 'what services run as: `process` or `docker`',
+  },
+  providers: {
+    type: 'object',
+    default: '{}',
+    variable: undefined,
+    meaning: 'where components come from, like `{"postgres": "docker"}`',
+  },
+} as const satisfies Record<keyof ConfigFile, ConfigKey>;
+
+interface ConfigKey {
+  readonly type: string;
+  readonly default: string;
+  readonly variable: string | undefined;
+  readonly meaning: string;
+}
 
 /** Throws what is wrong with it: a key that nobody reads would change nothing without a word. */
 function checkConfig(value: unknown): ConfigFile {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it holds no JSON object');
   for (const [key, one] of Object.entries(value)) {
-    const type = CONFIG_TYPES[key as keyof ConfigFile];
-    if (type === undefined) throw new Error(`there is no "${key}"; there are ${Object.keys(CONFIG_TYPES).join(', ')}`);
+    const type = Object.hasOwn(configKeys, key) ? configKeys[key as keyof ConfigFile].type : undefined;
+    if (type === undefined) throw new Error(`there is no "${key}"; there are ${Object.keys(configKeys).join(', ')}`);
     if (typeof one !== type || one === null)
       throw new Error(`"${key}" must be of type ${type}, not ${JSON.stringify(one)}`);
   }

@@ -2,7 +2,8 @@ import { commonVariables, databaseVariables, parseEnvironment } from '@shop/kit/
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
 
-const variables = Type.Object({
+/** What the service reads of its environment. */
+export const variables = Type.Object({
   ...commonVariables,
   ...databaseVariables(poolSizes.catalog),
 });

@@ -3,10 +3,13 @@ import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
 import { type Static, Type } from 'typebox';
 
 const origin = 'https?://[^/,\\s]+/?';
-const variables = Type.Object({
+/** What the service reads of its environment. */
+export const variables = Type.Object({
   ...commonVariables,
-  /** Base URLs of the replicas of orders. */
-  ORDERS_URLS: Type.String({ pattern: `^\\s*${origin}(\\s*,\\s*${origin})*\\s*$` }),
+  ORDERS_URLS: Type.String({
+    pattern: `^\\s*${origin}(\\s*,\\s*${origin})*\\s*$`,
+    description: 'base URLs of the replicas of orders, separated by commas',
+  }),
 });
 
 export interface GatewayConfig extends Static<typeof variables> {

@@ -12,19 +12,28 @@ import { BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { Type } from 'typebox';
 
-const schema = Type.Object({
+/** What the service reads of its environment. */
+export const variables = Type.Object({
   ...commonVariables,
   ...databaseVariables(poolSizes.orders),
-  BROKER_URL: url('amqps?'),
-  CATALOG_URLS: url('https?'),
-  PAYMENTS_URLS: url('https?'),
-  STOCK_ADDRESSES: Type.String({ pattern: '^[^:,\\s]+:\\d+(,[^:,\\s]+:\\d+)*$' }),
-  /** How long a published event is kept, in days. */
-  OUTBOX_KEEP_DAYS: keepDays(EVENT_KEEP_DAYS),
-  /** How long an order is kept after its saga has ended, in days, and with it its Idempotency-Key. */
-  ORDERS_KEEP_DAYS: keepDays(BOOKS_KEEP_DAYS),
-  /** File of feature flags, read again when it changes; without it all are off. */
-  FLAGS_FILE: Type.Optional(Type.String({ minLength: 1 })),
+  BROKER_URL: url('`amqp://user:password@127.0.0.1:port/shop`', 'amqps?'),
+  CATALOG_URLS: url('base URLs of the replicas of catalog, separated by commas', 'https?'),
+  PAYMENTS_URLS: url('base URLs of the replicas of payments, separated by commas', 'https?'),
+  STOCK_ADDRESSES: Type.String({
+    pattern: '^[^:,\\s]+:\\d+(,[^:,\\s]+:\\d+)*$',
+    description: '`host:port` of the replicas of stock, separated by commas',
+  }),
+  OUTBOX_KEEP_DAYS: keepDays('days that a published event is kept', EVENT_KEEP_DAYS),
+  ORDERS_KEEP_DAYS: keepDays(
+    'days that an order is kept after its saga has ended, and with it its Idempotency-Key; not below `OUTBOX_KEEP_DAYS`',
+    BOOKS_KEEP_DAYS,
+  ),
+  FLAGS_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'file of feature flags, read again when it changes; without it all are off',
+    }),
+  ),
 });
 
 export interface OrdersConfig {
@@ -44,7 +53,7 @@ export interface OrdersConfig {
 
 /** Throws ConfigError naming every wrong variable. */
 export function loadConfig(env: NodeJS.ProcessEnv): OrdersConfig {
-  const values = parseEnvironment(schema, env);
+  const values = parseEnvironment(variables, env);
   if (values.ORDERS_KEEP_DAYS < values.OUTBOX_KEEP_DAYS) {
     throw new ConfigError(
       'configuration: ORDERS_KEEP_DAYS must not be below OUTBOX_KEEP_DAYS, an order is kept for as long as its events; ' +

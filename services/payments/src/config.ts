@@ -3,11 +3,14 @@ import { BOOKS_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
 
-const variables = Type.Object({
+/** What the service reads of its environment. */
+export const variables = Type.Object({
   ...commonVariables,
   ...databaseVariables(poolSizes.payments),
-  /** How long a payment is kept after its last change, in days; its charges and refunds stay. */
-  PAYMENTS_KEEP_DAYS: keepDays(BOOKS_KEEP_DAYS),
+  PAYMENTS_KEEP_DAYS: keepDays(
+    'days that a payment is kept after its last change; its charges and refunds stay',
+    BOOKS_KEEP_DAYS,
+  ),
 });
 
 export type PaymentsConfig = Static<typeof variables>;

@@ -3,19 +3,20 @@ import { BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
 
-const variables = Type.Object({
+/** What the service reads of its environment. */
+export const variables = Type.Object({
   ...commonVariables,
   ...databaseVariables(poolSizes.shipping),
-  BROKER_URL: url('amqps?'),
-  /** Messages that one instance has in hand at once. */
-  CONSUMER_PREFETCH: Type.Integer({ minimum: 1, maximum: 10_000, default: 50 }),
-  /**
-   * How long a message that was processed is known, in days. Longer than its event is kept to be published again: a
-   * message that is forgotten would have its effect a second time.
-   */
-  INBOX_KEEP_DAYS: keepDays(EVENT_KEEP_DAYS + 1, 400),
-  /** How long a shipment is kept, in days; its parcel stays. */
-  SHIPMENTS_KEEP_DAYS: keepDays(BOOKS_KEEP_DAYS),
+  BROKER_URL: url('`amqp://user:password@127.0.0.1:port/shop`', 'amqps?'),
+  CONSUMER_PREFETCH: Type.Integer({
+    minimum: 1,
+    maximum: 10_000,
+    default: 50,
+    description: 'unacknowledged messages of one instance',
+  }),
+  // Longer than an event is kept to be published again: a message that is forgotten would have its effect a second time.
+  INBOX_KEEP_DAYS: keepDays('days that a processed message is remembered', EVENT_KEEP_DAYS + 1, 400),
+  SHIPMENTS_KEEP_DAYS: keepDays('days that a shipment is kept; its parcel stays', BOOKS_KEEP_DAYS),
 });
 
 export type ShippingConfig = Static<typeof variables>;

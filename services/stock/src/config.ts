@@ -3,13 +3,12 @@ import { BOOKS_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizes } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
 
-const variables = Type.Object({
+/** What the service reads of its environment. */
+export const variables = Type.Object({
   ...commonVariables,
   ...databaseVariables(poolSizes.stock),
-  /** HTTP door for health beside the gRPC one on PORT. */
-  HEALTH_PORT: port(),
-  /** How long a reservation is kept after its last change, in days. */
-  RESERVATIONS_KEEP_DAYS: keepDays(BOOKS_KEEP_DAYS),
+  HEALTH_PORT: port('port for health over HTTP, beside gRPC on `PORT`'),
+  RESERVATIONS_KEEP_DAYS: keepDays('days that a reservation is kept after its last change', BOOKS_KEEP_DAYS),
 });
 
 export type StockConfig = Static<typeof variables>;
