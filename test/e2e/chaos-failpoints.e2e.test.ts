@@ -23,11 +23,11 @@ async function inject(service: string, ...options: string[]): Promise<void> {
   expect(code, stderr).toBe(0);
 }
 
-/** Every failpoint injected has acted; then all are taken back. */
+/** Every failpoint injected has acted; then all are reverted. */
 async function expectSeen(): Promise<void> {
   await eventually('the failpoint to act', { withinMs: 10_000 }, async () => {
     const { faults } = JSON.parse((await platform.shopctl('chaos', 'status', '--json')).stdout);
-    return faults.every(({ witness }: { witness: { verdict: string } }) => witness.verdict === 'seen');
+    return faults.every(({ witness }: { witness: { verdict: string } }) => witness.verdict === 'observed');
   });
   expect(await platform.shopctl('chaos', 'clear', '--all')).toMatchObject({ code: 0 });
 }

@@ -1,6 +1,6 @@
 /*
  * Goal: faults of the broker, of a disk, of clocks and of starts are measurably in effect, do what they say and nothing
- * else, end with their holder, and are taken back after the supervisor was killed.
+ * else, end with their holder, and are reverted after the supervisor was killed.
  * Method: one real platform and the built `shopctl`. What this machine cannot have (no root, no libfaketime) must be
  * refused with how to get it.
  */
@@ -19,7 +19,7 @@ import { look, place } from './support/client.ts';
 import { eventually } from './support/eventually.ts';
 import { findImbalances, untilDrained } from './support/ledger.ts';
 
-const HEALED_MS = 5_000;
+const REVERTED_MS = 5_000;
 const STARTED_MS = 20_000;
 const QUEUE = 'shipping.order-confirmed';
 
@@ -69,7 +69,7 @@ describe('a full resource of the broker', () => {
     '%s: orders are confirmed, their events wait until it ends',
     async (fault) => {
       const { code, lease } = await inject(platform, ['rabbitmq', fault]);
-      expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'seen' } });
+      expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'observed' } });
       expect(code).toBe(0);
       expect(await place(platform)).toMatchObject({ status: 201 });
       expect(await pendingEvents()).toBeGreaterThan(0);
@@ -86,7 +86,7 @@ describe('the audit', () => {
     const { verdict, violations } = (await cleanInvariant()) ?? {};
     expect(verdict).toBe('violated');
     expect(violations?.map(({ detail }) => detail)).toEqual([
-      `down on orders-stock (${lease.id}) was not taken back`,
+      `down on orders-stock (${lease.id}) was not reverted`,
       'the proxy orders-stock is disabled',
     ]);
     await clear(lease.id);
@@ -98,7 +98,7 @@ describe('the audit', () => {
 describe('a queue of the broker', () => {
   it('is unbound and bound again: what is published reaches no queue meanwhile', async () => {
     const { code, lease } = await inject(platform, ['rabbitmq', 'unbind']);
-    expect(lease.witness).toMatchObject({ verdict: 'seen', evidence: expect.stringContaining('312 NO_ROUTE') });
+    expect(lease.witness).toMatchObject({ verdict: 'observed', evidence: expect.stringContaining('312 NO_ROUTE') });
     expect(code).toBe(0);
     await clear(lease.id);
     await expectClean(platform);
@@ -108,11 +108,15 @@ describe('a queue of the broker', () => {
   it('is purged once: how many are gone is told, and redrive brings them back', async () => {
     const { lease: away } = await inject(platform, ['shipping', 'stop']);
     const orders = await Promise.all([place(platform), place(platform)]);
-    await eventually('the events to be published', { withinMs: HEALED_MS }, async () => (await pendingEvents()) === 0);
+    await eventually(
+      'the events to be published',
+      { withinMs: REVERTED_MS },
+      async () => (await pendingEvents()) === 0,
+    );
     const { code, lease } = await inject(platform, ['rabbitmq', 'purge', '--queue', QUEUE]);
     expect(lease).toMatchObject({
-      status: 'healed',
-      witness: { verdict: 'seen', evidence: expect.stringContaining('2 message(s)') },
+      status: 'reverted',
+      witness: { verdict: 'observed', evidence: expect.stringContaining('2 message(s)') },
       end: { evidence: expect.stringContaining('gone for good') },
     });
     expect(code).toBe(0);
@@ -126,19 +130,19 @@ describe('a queue of the broker', () => {
   });
 });
 
-describe('a start that is put off', () => {
+describe('a delayed start', () => {
   it('keeps a service away for so long, and not longer than the fault', async () => {
     const { lease } = await inject(platform, ['payments', 'slow-start', '--delay', '60s']);
-    expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'seen' } });
+    expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'observed' } });
     expect((await place(platform)).body).toMatchObject({ status: 'Cancelled', reason: 'payment unavailable' });
     expect(await platform.instance('payments-1')).toMatchObject({ status: 'starting' });
     await clear(lease.id);
     await expectClean(platform);
   });
 
-  it('comes when its time is over, while the fault lasts', async () => {
+  it('comes after its delay, while the fault lasts', async () => {
     const { lease } = await inject(platform, ['catalog-1', 'slow-start', '--delay', '1s']);
-    expect(lease).toMatchObject({ witness: { verdict: 'seen' } });
+    expect(lease).toMatchObject({ witness: { verdict: 'observed' } });
     await eventually('the catalog to be ready', { withinMs: STARTED_MS }, async () => {
       return (await platform.instance('catalog-1')).status === 'ready';
     });
@@ -150,7 +154,7 @@ describe('a start that is put off', () => {
 describe.runIf(libfaketime)('a clock that is wrong', () => {
   it.each(['-1h', '90m'])('by %s: seen in answers, orders are confirmed, and it is right again', async (offset) => {
     const { code, lease } = await inject(platform, ['shipping', 'clock', '--offset', offset]);
-    expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'seen' } });
+    expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'observed' } });
     expect(code).toBe(0);
     expect(await place(platform)).toMatchObject({ status: 201 });
     await untilDrained(platform, STARTED_MS);
@@ -170,7 +174,7 @@ describe.runIf(cannotMount === undefined)('a disk that is full', () => {
     const { body } = await place(platform);
     await untilDrained(platform, STARTED_MS);
     const { code, lease } = await inject(platform, ['orders-db', 'fill']);
-    expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'seen' } });
+    expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'observed' } });
     expect(code).toBe(0);
     const { base } = await choosePlace(platform.project.stateDir);
     expect(await mountsBelow(base)).toHaveLength(1);
@@ -187,7 +191,7 @@ describe.runIf(cannotMount === undefined)('a disk that is full', () => {
 
 it.runIf(cannotMount !== undefined)('a disk cannot be filled without root, and what to do is said', async () => {
   const { code, stderr } = await platform.shopctl('chaos', 'inject', 'orders-db', 'fill');
-  expect(stderr).toContain('no disk can be filled here');
+  expect(stderr).toContain('the fill fault is not available here');
   expect(code).toBe(3);
 });
 
@@ -195,9 +199,9 @@ describe('Toxiproxy is killed while a toxic is on', () => {
   it('is started again with its proxies and the toxic', async () => {
     const { lease } = await inject(platform, ['orders-payments', 'latency', '--latency', '300ms']);
     const { lease: killed } = await inject(platform, ['toxiproxy', 'kill']);
-    expect(killed).toMatchObject({ status: 'healed', witness: { verdict: 'seen' } });
+    expect(killed).toMatchObject({ status: 'reverted', witness: { verdict: 'observed' } });
     const client = createToxiproxyClient((await platform.state()).toxiproxyUrl as string);
-    await eventually('the toxic to be back', { withinMs: HEALED_MS }, async () => {
+    await eventually('the toxic to be back', { withinMs: REVERTED_MS }, async () => {
       return (await client.proxy('orders-payments')).toxics.length === 1;
     });
     expect(await client.proxies()).toHaveLength((await platform.state()).edges.length);
@@ -209,7 +213,7 @@ describe('Toxiproxy is killed while a toxic is on', () => {
 describe('PostgreSQL', () => {
   it('is restarted: seen, and every service has its connections again', async () => {
     const { code, lease } = await inject(platform, ['postgres', 'restart']);
-    expect(lease).toMatchObject({ status: 'healed', witness: { verdict: 'seen' } });
+    expect(lease).toMatchObject({ status: 'reverted', witness: { verdict: 'observed' } });
     expect(code).toBe(0);
     await expectClean(platform);
   });
@@ -227,16 +231,16 @@ describe('the command that holds a fault', () => {
   const held: readonly Words[] = [
     ...lasting,
     ['rabbitmq', 'memory-alarm'],
-    ['telemetry', 'telemetry-away'],
+    ['telemetry', 'telemetry-outage'],
     ...(libfaketime ? [['shipping', 'clock', '--offset', '1h'] as const] : []),
   ];
 
-  it.each(held)('is killed while %s %s is in effect: healed within 5 s', async (...words) => {
+  it.each(held)('is killed while %s %s is in effect: reverted within 5 s', async (...words) => {
     const { child, lease } = await hold(platform, words as unknown as Words);
     children.push(child);
-    expect(lease).toMatchObject({ isHeld: true, witness: { verdict: 'seen' } });
+    expect(lease).toMatchObject({ isHeld: true, witness: { verdict: 'observed' } });
     child.kill('SIGKILL');
-    await eventually('it to be healed', { withinMs: HEALED_MS, seen: () => activeFaults(platform) }, async () => {
+    await eventually('it to be reverted', { withinMs: REVERTED_MS, seen: () => activeFaults(platform) }, async () => {
       return (await activeFaults(platform)).length === 0;
     });
     await expectClean(platform);
@@ -249,15 +253,15 @@ describe('the command that holds a fault', () => {
 });
 
 describe('the supervisor is killed', () => {
-  it('what is kept in data remains after heal and is taken back by up', { timeout: 120_000 }, async () => {
+  it('what is kept in data stays after clear --all and is reverted by up', { timeout: 120_000 }, async () => {
     for (const words of lasting) expect(await inject(platform, words)).toMatchObject({ code: 0 });
     process.kill((await platform.state()).supervisor.pid, 'SIGKILL');
-    const { code, stdout } = await platform.shopctl('chaos', 'heal');
-    expect(stdout).toContain('remains');
-    expect(stdout).toContain('rabbitmq unbind: RabbitMQ does not run');
+    const { code, stdout } = await platform.shopctl('chaos', 'clear', '--all');
+    expect(stdout).toContain('undo_failed');
+    expect(stdout).toContain('rabbitmq unbind: RabbitMQ is not running');
     expect(code).toBe(6);
     expect(await platform.shopctl('up', '--no-build')).toMatchObject({ code: 0 });
-    await eventually('all to be taken back', { withinMs: STARTED_MS, seen: () => activeFaults(platform) }, async () => {
+    await eventually('all to be reverted', { withinMs: STARTED_MS, seen: () => activeFaults(platform) }, async () => {
       return (await activeFaults(platform)).length === 0;
     });
     await expectClean(platform);
@@ -273,7 +277,7 @@ describe('before anything happens', () => {
     [['rabbitmq', 'unbind', '--queue', 'shipping'], 'queue must be equal to one of'],
     [['rabbitmq', 'clock', '--offset', '1h'], 'clock cannot be injected into'],
     [['orders', 'clock', '--offset', '2s'], 'is too small'],
-    [['orders', 'slow-start'], 'delay must be stated'],
+    [['orders', 'slow-start'], 'delay is required'],
     [['catalog-db', 'fill'], 'adds no rows'],
   ])('%j is refused', async (words, why) => {
     const { code, stderr } = await platform.shopctl('chaos', 'inject', ...words, '--json');

@@ -18,7 +18,7 @@ import { eventually } from './support/eventually.ts';
 import { findImbalances, untilDrained } from './support/ledger.ts';
 
 /** A fault is gone this long after its holder, in ms; what must start again takes its own start longer. */
-const HEALED_MS = 5_000;
+const REVERTED_MS = 5_000;
 const STARTED_MS = 20_000;
 
 let platform: TestPlatform;
@@ -79,7 +79,7 @@ const lasting: readonly Words[] = [
 describe('a detached fault', () => {
   it.each([...toxics, ...lasting])('%s %s is in effect, is cleared, and nothing is left', async (...words) => {
     const { code, lease } = await inject(words as unknown as Words);
-    expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'seen' } });
+    expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'observed' } });
     expect(code).toBe(0);
     expect((await platform.shopctl('status')).stdout).toContain(`${words[0]} ${words[1]}`);
     expect(await platform.shopctl('chaos', 'clear', lease.id)).toMatchObject({ code: 0 });
@@ -94,14 +94,14 @@ describe('a detached fault', () => {
     ['payments-db', 'terminate'],
   ] as const)('%s %s happens once and the shop has recovered when the command ends', async (...words) => {
     const { code, lease } = await inject(words);
-    expect(lease).toMatchObject({ status: 'healed', witness: { verdict: 'seen' } });
+    expect(lease).toMatchObject({ status: 'reverted', witness: { verdict: 'observed' } });
     expect(code).toBe(0);
     await expectClean();
   });
 
-  it('ends by itself when its time is over', async () => {
+  it('ends when its time to live expires', async () => {
     await inject(['orders-payments', 'latency', '--latency', '200ms', '--ttl', '1s']);
-    await eventually('it to end', { withinMs: HEALED_MS }, async () => (await activeFaults()).length === 0);
+    await eventually('it to end', { withinMs: REVERTED_MS }, async () => (await activeFaults()).length === 0);
     await expectClean();
   });
 
@@ -118,8 +118,8 @@ describe('a detached fault', () => {
     ]);
     expect(lease.witness).toMatchObject({ verdict: 'pending' });
     await place(platform);
-    await eventually('the hit', { withinMs: HEALED_MS }, async () => {
-      return (await activeFaults())[0]?.witness?.verdict === 'seen';
+    await eventually('the hit', { withinMs: REVERTED_MS }, async () => {
+      return (await activeFaults())[0]?.witness?.verdict === 'observed';
     });
     await platform.shopctl('chaos', 'clear', '--all');
     await expectClean();
@@ -129,7 +129,7 @@ describe('a detached fault', () => {
     [['orders-payments', 'latncy'], 'did you mean \\"latency\\"'],
     [['orders-paymnts', 'down'], 'did you mean \\"orders-payments\\"'],
     [['orders-payments', 'bandwidth', '--rate', '-1'], 'rate must be >= 1'],
-    [['orders-payments', 'timeout'], 'timeout must be stated'],
+    [['orders-payments', 'timeout'], 'timeout is required'],
   ])('%j is refused before anything happens', async (words, why) => {
     const { code, stderr } = await platform.shopctl('chaos', 'inject', ...words, '--json');
     expect(stderr).toContain(why);
@@ -175,11 +175,11 @@ describe('a Toxiproxy that hangs', () => {
     expect((await activeFaults()).map(({ id }) => id).sort()).toEqual([away.id, frozen.id].sort());
     const { toxiproxyUrl } = await platform.state();
     const client = createToxiproxyClient(toxiproxyUrl as string);
-    await eventually('what else was injected to be back', { withinMs: HEALED_MS }, async () => {
+    await eventually('what else was injected to be back', { withinMs: REVERTED_MS }, async () => {
       return !(await client.proxy('orders-stock')).enabled;
     });
     expect((await client.proxy('orders-payments')).toxics).toEqual([]);
-    expect(await platform.shopctl('chaos', 'heal')).toMatchObject({ code: 0 });
+    expect(await platform.shopctl('chaos', 'clear', '--all')).toMatchObject({ code: 0 });
     await expectClean();
   });
 });
@@ -192,11 +192,11 @@ describe('the command that holds a fault', () => {
   ];
   const held = [...new Map([...toxics, ...lasting, ...more].map((words) => [words[1], words])).values()];
 
-  it.each(held)('is killed while %s %s is in effect: healed within 5 s', async (...words) => {
+  it.each(held)('is killed while %s %s is in effect: reverted within 5 s', async (...words) => {
     const { child, lease } = await hold(words as unknown as Words);
     expect(lease.isHeld).toBe(true);
     child.kill('SIGKILL');
-    await eventually('it to be healed', { withinMs: HEALED_MS, seen: activeFaults }, async () => {
+    await eventually('it to be reverted', { withinMs: REVERTED_MS, seen: activeFaults }, async () => {
       return (await activeFaults()).length === 0;
     });
     await expectClean();
@@ -217,7 +217,9 @@ describe('the command that holds a fault', () => {
 });
 
 describe('the supervisor is killed while faults of each kind are in effect', () => {
-  it('the next command names them and changes nothing; after heal the shop works', { timeout: 180_000 }, async () => {
+  it('the next command names them and changes nothing; after clear --all the shop works', {
+    timeout: 180_000,
+  }, async () => {
     const all: readonly Words[] = [
       ['orders-payments', 'latency', '--latency', '300ms'],
       ['orders-stock', 'down'],
@@ -233,14 +235,14 @@ describe('the supervisor is killed while faults of each kind are in effect', () 
       const { code, stderr } = await platform.shopctl(...command);
       expect({ command, code }).toEqual({ command, code: 6 });
       for (const [target, fault] of all) expect(stderr).toContain(`${fault} on ${target}`);
-      expect(stderr).toContain('shopctl chaos heal');
+      expect(stderr).toContain('shopctl chaos clear --all');
     }
-    const healed = await platform.shopctl('chaos', 'heal', '--json');
-    expect(healed).toMatchObject({ code: 0 });
-    expect((JSON.parse(healed.stdout) as { healed: Lease[] }).healed.map(({ fault }) => fault)).toEqual(
+    const cleared = await platform.shopctl('chaos', 'clear', '--all', '--json');
+    expect(cleared).toMatchObject({ code: 0 });
+    expect((JSON.parse(cleared.stdout) as { reverted: Lease[] }).reverted.map(({ fault }) => fault)).toEqual(
       [...all].reverse().map(([, fault]) => fault),
     );
-    expect(await platform.shopctl('chaos', 'heal')).toMatchObject({ code: 0 });
+    expect(await platform.shopctl('chaos', 'clear', '--all')).toMatchObject({ code: 0 });
     expect(await platform.shopctl('up', '--no-build')).toMatchObject({ code: 0 });
     await expectClean();
     await untilDrained(platform, STARTED_MS);
@@ -249,11 +251,11 @@ describe('the supervisor is killed while faults of each kind are in effect', () 
 });
 
 describe('what is kept in the data', () => {
-  it('remains after heal when the supervisor was killed, and is taken back by up', { timeout: 90_000 }, async () => {
+  it('stays after clear --all when the supervisor was killed, and is reverted by up', { timeout: 90_000 }, async () => {
     expect(await inject(['payments-db', 'read-only'])).toMatchObject({ code: 0 });
     process.kill((await platform.state()).supervisor.pid, 'SIGKILL');
-    const { code, stdout } = await platform.shopctl('chaos', 'heal');
-    expect(stdout).toContain('payments-db read-only: PostgreSQL does not run');
+    const { code, stdout } = await platform.shopctl('chaos', 'clear', '--all');
+    expect(stdout).toContain('payments-db read-only: PostgreSQL is not running');
     expect(code).toBe(6);
     expect(await platform.shopctl('up', '--no-build')).toMatchObject({ code: 0 });
     await expectClean();

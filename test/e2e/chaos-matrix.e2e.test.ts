@@ -54,7 +54,7 @@ describe('chaos matrix', () => {
       one.type === 'fault' && one.state === 'injected' ? [one.lease.fault] : [],
     );
     expect(injected).toEqual(['failpoint', 'failpoint', 'down']);
-    const seen = records.flatMap((one) => (one.type === 'witness' && one.verdict === 'seen' ? [one.step] : []));
+    const seen = records.flatMap((one) => (one.type === 'witness' && one.verdict === 'observed' ? [one.step] : []));
     expect(seen.toSorted()).toEqual([
       'hold at shipping.message-received:unrecorded',
       'hold at shipping.shipment-committed:message-unacknowledged',

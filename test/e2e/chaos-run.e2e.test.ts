@@ -20,7 +20,7 @@ import { place } from './support/client.ts';
 import { eventually } from './support/eventually.ts';
 
 /** A fault is gone this long after its holder, in ms. */
-const HEALED_MS = 5_000;
+const REVERTED_MS = 5_000;
 const BEGUN_MS = 60_000;
 
 let platform: TestPlatform;
@@ -86,8 +86,11 @@ describe('a verdict', () => {
     expect(code).toBe(0);
     const records = await recordsOf(runs[0]?.journal);
     expect(records.at(-1)).toMatchObject({ type: 'verdict', verdict: 'pass' });
-    expect(records.filter(({ type }) => type === 'fault')).toMatchObject([{ state: 'injected' }, { state: 'healed' }]);
-    expect(records.find(({ type }) => type === 'witness')).toMatchObject({ verdict: 'seen' });
+    expect(records.filter(({ type }) => type === 'fault')).toMatchObject([
+      { state: 'injected' },
+      { state: 'reverted' },
+    ]);
+    expect(records.find(({ type }) => type === 'witness')).toMatchObject({ verdict: 'observed' });
     expect(records.filter((record) => record.type === 'order' && record.state === 'ok')).toHaveLength(2);
     expect(records.find(({ type }) => type === 'audit')).toMatchObject({ verdict: 'ok' });
     await chaos.expectClean(platform);
@@ -176,7 +179,7 @@ describe('a run that is ended', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 130],
-  ] as const)('by %s heals, closes its journal and says interrupted', async (signal, code) => {
+  ] as const)('by %s reverts, closes its journal and is interrupted', async (signal, code) => {
     const { child, output, journal } = await begin(`ended-${signal.toLowerCase()}`);
     child.kill(signal);
     const [ended] = (await once(child, 'exit')) as [number];
@@ -192,7 +195,7 @@ describe('a run that is ended', () => {
     await once(child, 'exit');
     await eventually(
       'the fault to be gone',
-      { withinMs: HEALED_MS },
+      { withinMs: REVERTED_MS },
       async () => (await chaos.activeFaults(platform)).length === 0,
     );
     const { records } = await readJournal(journal);
@@ -261,7 +264,7 @@ describe('a run without telemetry', () => {
     const blind = `
   - name: telemetry away
     type: action
-    provider: {type: fault, fault: telemetry-away, target: telemetry}
+    provider: {type: fault, fault: telemetry-outage, target: telemetry}
   - name: orders
     type: probe
     provider: {type: orders, count: 2}

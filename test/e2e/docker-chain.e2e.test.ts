@@ -79,12 +79,12 @@ describe.skipIf(found === undefined)('a platform of containers', () => {
     async (scenario, options) => {
       const { code, stdout, stderr } = await shell.run('load', 'run', scenario, ...options, '--json');
       expect(stdout, stderr).not.toBe('');
-      const { checks, traces, usage, remains } = JSON.parse(stdout) as LoadResult;
+      const { checks, traces, usage, notReverted } = JSON.parse(stdout) as LoadResult;
       const failed = checks.filter(({ outcome }) => outcome !== 'ok');
       // Thresholds aside: a busy machine crosses them.
       expect(failed.filter(({ kind }) => kind !== 'threshold')).toEqual([]);
       expect(code).toBe(failed.length === 0 ? 0 : 1);
-      expect(remains).toEqual([]);
+      expect(notReverted).toEqual([]);
       expect(traces.length).toBeGreaterThan(0);
       expect(traces.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
       expect(checks.some(({ kind }) => kind === 'audit')).toBe(true);
@@ -98,7 +98,7 @@ describe.skipIf(found === undefined)('a platform of containers', () => {
     LOAD_LIMIT_MS,
   );
 
-  it('a feature flag reaches the service in its container, and is taken back there', async () => {
+  it('a feature flag reaches the service in its container, and is reverted there', async () => {
     const typesOf = async (): Promise<readonly string[]> => {
       const placed = await shell.run('order', 'place', '--json');
       const { id } = JSON.parse(placed.stdout) as { id: string };

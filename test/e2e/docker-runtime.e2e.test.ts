@@ -149,7 +149,7 @@ describe.skipIf(found === undefined)('up --runtime docker', () => {
   it.each([
     ['pause', ['stock', 'pause', '--ttl', '60s']],
     ['latency on an edge', ['orders-payments', 'latency', '--latency', '300ms', '--ttl', '60s']],
-  ])('chaos %s is seen to act and is taken back', async (_, words) => {
+  ])('chaos %s is seen to act and is reverted', async (_, words) => {
     const { code, stdout } = await shell.run('chaos', 'inject', ...words, '--json');
     expect(code, stdout).toBe(0);
     expect((await shell.run('chaos', 'clear', '--all')).code).toBe(0);

@@ -92,7 +92,7 @@ describe.runIf(canBeHad)('a load', () => {
     const [junit, html] = [join(folder, 'load.xml'), join(folder, 'load.html')];
     const { code, result, stderr } = await run('smoke', '--duration', '6s', '--junit', junit, '--html', html);
     expect(problemsOf(result), stderr).toEqual([]);
-    expect(result).toMatchObject({ exitCode: code, remains: [] });
+    expect(result).toMatchObject({ exitCode: code, notReverted: [] });
     expect(code).toBe(exitCodeFor(result));
     expect(result.orders.sent).toBeGreaterThanOrEqual(10);
     expect(result.traces.length).toBeGreaterThan(0);
@@ -221,7 +221,7 @@ describe.runIf(canBeHad)('a load', () => {
       [['steady', '--duration', '10'], 'expected a number and its unit'],
       [['steady', '--duration', '1s'], 'at least 5s'],
       [['steady', '--chaos', 'orders-brokr:down'], 'did you mean "orders-broker"?'],
-      [['steady', '--chaos', 'orders-broker:down,latency=1s'], 'there is no parameter "latency"'],
+      [['steady', '--chaos', 'orders-broker:down,latency=1s'], 'unknown parameter "latency"'],
       [['steady', '--chaos', 'E11'], 'E11 has no fault that could act on a load'],
       [['ramp', '--chaos', 'orders-broker:down'], '--chaos: its load changes by itself'],
       [['steady', '--junit', '/nowhere/at/all.xml'], 'cannot write /nowhere/at/all.xml'],

@@ -92,7 +92,7 @@ async function cpuPercent(pid: number, windowMs: number): Promise<number> {
 }
 
 describe.skipIf(noTmux !== undefined)('in a terminal', () => {
-  it('shows a rising outbox, the band of the fault and its lease, and that it drains once the fault is taken back', async () => {
+  it('shows a rising outbox, the band of the fault and its lease, and that it drains once the fault is reverted', async () => {
     const { terminal, before } = await open();
     await terminal.type('l');
     await terminal.shows(/Start a load/);
@@ -122,7 +122,7 @@ describe.skipIf(noTmux !== undefined)('in a terminal', () => {
     await terminal.type('c');
     await terminal.shows(/Take back a fault/);
     await terminal.type('', 'Enter');
-    await terminal.shows(/orders-broker down: taken back/);
+    await terminal.shows(/orders-broker down: reverted/);
     await terminal.shows(/OUTBOX drained \d\d+ in \d+ s/, 30_000);
     expect(await terminal.shows(/no fault/)).toContain('▒ orders-broker down ended');
     await terminal.type('q');

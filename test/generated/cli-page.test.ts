@@ -1,12 +1,14 @@
 import type { Argument, Command, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import type { CommandDeps } from '../../cli/src/command-context.ts';
+import { addFaultOptions } from '../../cli/src/commands/chaos/fault-options.ts';
 import { exitCodes } from '../../cli/src/exit-codes.ts';
 import { createProgram } from '../../cli/src/main.ts';
 import { expectGenerated } from './expect-generated.ts';
 
 /** No action is called: definitions read nothing of these. */
 const program = createProgram({} as CommandDeps);
+addFaultOptions(program);
 
 const COMMON = new Set(['-p, --project <name>', '--json', '--format <format>']);
 

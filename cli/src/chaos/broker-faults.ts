@@ -8,12 +8,12 @@ import {
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { Type } from 'typebox';
 import { VIRTUAL_HOST } from '../topology/databases.ts';
+import type { PlatformAccess } from './platform-access.ts';
 import { until } from './poll.ts';
-import type { World } from './world.ts';
 
 const CONNECT_LIMIT_MS = 2_000;
 const CANARY_LIMIT_MS = 2_000;
-/** After a confirm: how long the word that the connection is blocked may come later, ms. */
+/** How long after a confirm `connection.blocked` may arrive, ms. */
 const LATE_BLOCK_MS = 200;
 const GONE_LIMIT_MS = 3_000;
 
@@ -24,56 +24,58 @@ export const exchangeOf: Readonly<Record<string, string>> = {
 };
 
 export const queueParameter = Type.Optional(
-  Type.Enum([ORDER_CONFIRMED_QUEUE, DEAD_LETTERS_QUEUE], { description: `default: ${ORDER_CONFIRMED_QUEUE}` }),
+  Type.Enum([ORDER_CONFIRMED_QUEUE, DEAD_LETTERS_QUEUE], {
+    description: `name of the queue (default: ${ORDER_CONFIRMED_QUEUE})`,
+  }),
 );
 
-/** False when the platform's broker does not run. */
-export function hasBroker(world: World): boolean {
-  const broker = world.state()?.instances.find(({ name }) => name === 'rabbitmq');
-  return world.isLive && broker !== undefined && broker.status !== 'stopped' && broker.status !== 'failed';
+/** False when the platform's broker is not running. */
+export function hasBroker(platform: PlatformAccess): boolean {
+  const broker = platform.state()?.instances.find(({ name }) => name === 'rabbitmq');
+  return platform.isLive && broker !== undefined && broker.status !== 'stopped' && broker.status !== 'failed';
 }
 
 /** Alarms that are on: `disk`, `memory`. */
-export async function alarmsOf(world: World): Promise<readonly string[]> {
-  const answer = await world.askBroker(
+export async function alarmsOf(platform: PlatformAccess): Promise<readonly string[]> {
+  const printed = await platform.askBroker(
     'list_to_atom(lists:flatten([io_lib:format("~s;", [R]) || {{resource_limit, R, _}, _} <- rabbit_alarm:get_alarms()])).',
   );
-  return answer
+  return printed
     .replaceAll("'", '')
     .split(';')
     .filter((name) => /^[a-z_]+$/.test(name));
 }
 
-/** Evidence that an alarm is off and publishes are taken; throws while not. */
-export function verifyTaken(alarm: string, world: World): Promise<string> {
+/** Evidence that an alarm is off and publishes are confirmed; throws while not. */
+export function verifyTaken(alarm: string, platform: PlatformAccess): Promise<string> {
   return until(`the ${alarm} alarm to end and a publish to be taken`, GONE_LIMIT_MS, async () => {
-    if ((await alarmsOf(world)).includes(alarm)) return undefined;
-    const canary = await publishCanary(world, { exchange: '', routingKey: 'shopctl-canary' });
-    return canary === 'returned' ? `no ${alarm} alarm; a publish of a canary was taken at once` : undefined;
+    if ((await alarmsOf(platform)).includes(alarm)) return undefined;
+    const canary = await publishCanary(platform, { exchange: '', routingKey: 'shopctl-canary' });
+    return canary === 'returned' ? `no ${alarm} alarm; a publish of a canary was confirmed` : undefined;
   });
 }
 
-/** Routing keys that bind a queue to its exchange now; none when there is no such queue. */
-export async function bindingsOf(queue: string, world: World): Promise<readonly string[]> {
+/** Routing keys that bind a queue to its exchange now; none for an unknown queue. */
+export async function bindingsOf(queue: string, platform: PlatformAccess): Promise<readonly string[]> {
   const name = (kind: string, of: string) => `rabbit_misc:r(<<"${VIRTUAL_HOST}">>, ${kind}, <<"${of}">>)`;
-  const answer = await world.askBroker(
+  const printed = await platform.askBroker(
     `list_to_atom(lists:flatten([io_lib:format("~s;", [base64:encode(K)]) || {binding, _, K, _, _} <-
       rabbit_binding:list_for_source_and_destination(${name('exchange', exchangeOf[queue] as string)}, ${name('queue', queue)})])).`,
   );
   // An empty key (a fanout's) is an empty piece, so what stands after the last semicolon is cut off and no more.
-  const pieces = answer.replaceAll("'", '').trim().split(';').slice(0, -1);
+  const pieces = printed.replaceAll("'", '').trim().split(';').slice(0, -1);
   return pieces.map((piece) => Buffer.from(piece, 'base64').toString());
 }
 
 /**
- * Publishes one message that nobody keeps, with `mandatory`, on a connection of the operator's. `returned`: taken, and
- * no queue wanted it; `routed`: a queue has it; `blocked`: the broker said that it takes nothing now; `silent`: none of these.
+ * Publishes one `mandatory` message without a consumer, on a connection of the operator's account. `returned`: confirmed,
+ * without a queue; `routed`: a queue has it; `blocked`: the broker has blocked the connection; `silent`: none of these.
  */
 export async function publishCanary(
-  world: World,
+  platform: PlatformAccess,
   { exchange, routingKey }: { readonly exchange: string; readonly routingKey: string },
 ): Promise<'returned' | 'routed' | 'blocked' | 'silent'> {
-  return withChannel(world, async (channel, connection) => {
+  return withChannel(platform, async (channel, connection) => {
     const blocked = new Promise<'blocked'>((resolve) => connection.once('blocked', () => resolve('blocked')));
     let isReturned = false;
     channel.once('return', () => {
@@ -94,13 +96,13 @@ export async function publishCanary(
   });
 }
 
-/** Work on a channel of the operator's, at the broker itself, not through a proxy. */
+/** Work on a channel of the operator's account, at the broker itself, not through a proxy. */
 export async function withChannel<T>(
-  world: World,
+  platform: PlatformAccess,
   work: (channel: ConfirmChannel, connection: ChannelModel) => Promise<T>,
 ): Promise<T> {
   const { default: amqp } = await import('amqplib');
-  const connection = await amqp.connect(await world.brokerUrl(), {
+  const connection = await amqp.connect(await platform.brokerUrl(), {
     timeout: CONNECT_LIMIT_MS,
     clientProperties: { connection_name: 'shopctl-chaos' },
   });
@@ -111,7 +113,7 @@ export async function withChannel<T>(
     channel.on('error', () => undefined);
     return await work(channel, connection);
   } finally {
-    // One that is blocked, or was closed by the broker, cannot say goodbye.
+    // One that is blocked, or was closed by the broker, cannot close gracefully.
     await connection.close().catch(() => undefined);
   }
 }

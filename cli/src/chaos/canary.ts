@@ -4,13 +4,13 @@ import { connect } from 'node:net';
 export type Protocol = 'http' | 'grpc' | 'postgres' | 'amqp';
 
 /**
- * `hello`: the smallest exchange the protocol knows, over at the first byte of the answer. `close`: an exchange that the
+ * `hello`: the smallest exchange of the protocol, until the first byte of the response. `close`: an exchange that the
  * called side ends. `bulk`: the longest
- * answer to be had without an account, over when the called side ends it.
+ * response without an account, until the called side ends it.
  */
 export type Conversation = 'hello' | 'close' | 'bulk';
 
-/** What one connection through an edge experienced. Times in ms. */
+/** The result of one connection through an edge. Times in ms. */
 export interface CanaryResult {
   readonly ended: 'answered' | 'closed' | 'reset' | 'refused' | 'silent';
   /** From sending to the first byte. */
@@ -18,7 +18,7 @@ export interface CanaryResult {
   readonly tookMs: number;
   readonly bytes: number;
   readonly sentBytes: number;
-  /** Pieces in which the answer arrived. */
+  /** Pieces in which the response arrived. */
   readonly pieces: number;
   /** From the last byte to the end of the connection. */
   readonly closeMs?: number;
@@ -29,12 +29,12 @@ export interface CanaryOptions {
   readonly limitMs: number;
   /** Default: `hello`. */
   readonly conversation?: Conversation;
-  /** Size of an HTTP bulk (about 160 bytes of answer each); other protocols have one size. */
+  /** Size of an HTTP bulk (about 160 bytes of response each); other protocols have one size. */
   readonly bulkRequests?: number;
 }
 
 /**
- * One connection of our own through an edge, as its caller would make it: what it experiences is what the fault does.
+ * One connection through an edge, as its caller would open it: its result shows the effect of the fault.
  * `address` is `host:port`. Never rejects for what happens on the connection.
  */
 export function canary(
@@ -78,7 +78,7 @@ export function canary(
       bytes += data.length;
       pieces += 1;
       if (conversation === 'hello') finish('answered');
-      // PostgreSQL wants its first question answered before it hears the second.
+      // PostgreSQL reads the second message only after its response to the first.
       else if (next !== undefined && isTimeForNext) next === 'end' ? socket.end() : socket.write(next);
     });
     socket.once('end', () => finish('closed'));
@@ -97,7 +97,7 @@ export function describeCanary({ ended, firstByteMs, tookMs, bytes }: CanaryResu
   return `${how} after ${Math.round(tookMs)} ms${bytes > 0 ? ` and ${bytes} bytes` : ''}`;
 }
 
-/** What is sent first, and what follows when the answer has so many bytes (1): more data, or the end of our side. */
+/** What is sent first, and what follows when the response has so many bytes (1): more data, or the end of our side. */
 interface Exchange {
   readonly first: Buffer;
   readonly next?: Buffer | 'end';
@@ -115,7 +115,7 @@ const http2Start = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
   Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
 ]);
-/** Each is answered by a frame of the same size. */
+/** The response to each is a frame of the same size. */
 const http2Ping = Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0, ...Buffer.from('shopctl!')]);
 /** DATA on stream 0 is a connection error, which ends it. */
 const http2Error = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -127,7 +127,7 @@ function httpBulk(requests: number): Exchange {
 
 const requests: Readonly<Record<Protocol, Readonly<Record<Conversation, Exchange>>>> = {
   http: {
-    // Kept alive: a server's goodbye passes where its data is swallowed.
+    // Kept alive: a close by the server passes where its data is swallowed.
     hello: { first: Buffer.from(get('keep-alive')) },
     close: { first: Buffer.from(get('close')) },
     bulk: httpBulk(BULK_REQUESTS),
@@ -136,7 +136,7 @@ const requests: Readonly<Record<Protocol, Readonly<Record<Conversation, Exchange
     hello: { first: http2Start },
     // Anything but the preface is a connection error.
     close: { first: Buffer.from('NOT * HTTP/2.0\r\n\r\nNO\r\n\r\n') },
-    // The error only behind the last answer: what the server has not sent when it sees it is dropped.
+    // The error only after the last response: the server drops unsent data when it reads the error.
     bulk: {
       first: Buffer.concat([http2Start, ...Array<Buffer>(BULK_PINGS).fill(http2Ping)]),
       next: http2Error,
@@ -146,9 +146,9 @@ const requests: Readonly<Record<Protocol, Readonly<Record<Conversation, Exchange
   postgres: {
     // SSLRequest, answered by one byte.
     hello: { first: sslRequest },
-    // Then a CancelRequest of nobody, after which the server closes without a word.
+    // Then a CancelRequest for no backend, after which the server closes without a message.
     close: { first: sslRequest, next: Buffer.from([0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 0, 0, 0, 0, 0]) },
-    // Or a StartupMessage (3.0) without a user, which is refused with a sentence.
+    // Or a StartupMessage (3.0) without a user, which is refused with an error message.
     bulk: { first: sslRequest, next: Buffer.from([0, 0, 0, 9, 0, 3, 0, 0, 0]) },
   },
   amqp: {

@@ -27,7 +27,7 @@ import { slicer } from './faults/slicer.ts';
 import { slowClose } from './faults/slow-close.ts';
 import { slowStart } from './faults/slow-start.ts';
 import { stop } from './faults/stop.ts';
-import { telemetryAway } from './faults/telemetry-away.ts';
+import { telemetryOutage } from './faults/telemetry-outage.ts';
 import { term } from './faults/term.ts';
 import { terminate } from './faults/terminate.ts';
 import { timeout } from './faults/timeout.ts';
@@ -60,7 +60,7 @@ export const faults: readonly AnyFault[] = [
   memoryAlarm,
   unbind,
   purge,
-  telemetryAway,
+  telemetryOutage,
   failpoint,
 ];
 
@@ -72,8 +72,8 @@ export function findFault(name: string): AnyFault {
   const names = faults.map((fault) => fault.name);
   const suggestion = suggestName(name, names);
   throw new CliError({
-    what: `there is no fault "${name}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
-    next: `faults are ${names.join(', ')}; "shopctl chaos faults" says what each does and where`,
+    what: `unknown fault "${name}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
+    next: `faults are ${names.join(', ')}; "shopctl chaos faults" says targets and parameters`,
     exitCode: exitCodes.usage,
   });
 }

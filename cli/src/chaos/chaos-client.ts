@@ -1,23 +1,23 @@
 import { callJson, type ErrorBody, stream } from '../platform/control-client.ts';
 import type { Project } from '../platform/project.ts';
-import type { HealResult, InjectRequest, Lease } from './lease.ts';
+import type { ClearResult, InjectRequest, Lease } from './lease.ts';
 import type { PlannedFault } from './preflight.ts';
 import type { InjectProgress } from './supervise.ts';
 
-/** What can be asked of a supervisor about faults. Every call throws CliError: exit code 4 when nobody listens. */
+/** Requests to a supervisor about faults. Every call throws CliError: exit code 4 without a supervisor. */
 export interface ChaosClient {
   list(): Promise<readonly Lease[]>;
-  /** For each why it cannot be injected into the platform as it runs, or null. Nothing happens. */
+  /** For each the reason why it cannot be injected into the running platform, or null. Changes nothing. */
   check(planned: readonly PlannedFault[]): Promise<readonly (ErrorBody | null)[]>;
-  /** Closing the connection before the first line takes the fault back; a held one also later. */
+  /** Closing the connection before the first line reverts the fault; a held one also later. */
   inject(request: InjectRequest, signal: AbortSignal): AsyncIterable<InjectProgress>;
   /** Of these ids those of active faults that are not in place any more. */
   lost(ids: readonly string[]): Promise<readonly string[]>;
   /** All when no id is given. */
-  clear(ids: readonly string[] | undefined, why: string): Promise<HealResult>;
+  clear(ids: readonly string[] | undefined, why: string): Promise<ClearResult>;
 }
 
-/** A supervisor that is stopped (SIGSTOP) takes connections and never answers; looking again at witnesses takes seconds. ms. */
+/** A supervisor that is stopped (SIGSTOP) accepts connections and never responds; measuring again takes seconds. ms. */
 const LIST_LIMIT_MS = 30_000;
 /** The longest end of a fault is a component that starts again, ms. */
 const CLEAR_LIMIT_MS = 90_000;

@@ -43,7 +43,7 @@ export async function readCoverage(
 function withoutFailpoints(name: string): CliError {
   return new CliError({
     what: `the services of ${name} have not run with failpoints`,
-    why: 'hits are counted only when they are asked for',
+    why: 'hits are counted only with failpoints enabled',
     next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up"',
     exitCode: exitCodes.unavailable,
   });

@@ -4,10 +4,10 @@ import { exitCodes } from '../exit-codes.ts';
 import type { DatabaseName } from '../platform/connection.ts';
 import { databaseNames } from '../topology/databases.ts';
 import { sessionName } from './database-sessions.ts';
+import type { PlatformAccess } from './platform-access.ts';
 import { until } from './poll.ts';
-import type { World } from './world.ts';
 
-/** A fault that lives in connections of ours, as an undo record holds it. */
+/** A fault that consists of open connections, as an undo record has it. */
 export interface SessionRecord {
   readonly id: string;
   readonly database: DatabaseName;
@@ -33,29 +33,35 @@ const GONE_LIMIT_MS = 3_000;
 export function databaseOf(target: string): DatabaseName {
   const found = databaseNames.find((name) => `${name}-db` === target);
   if (found) return found;
-  throw new CliError({ what: `${target} is no database`, next: 'name its edge, for instance orders-db', exitCode: 2 });
+  throw new CliError({
+    what: `unknown database "${target}"`,
+    next: 'name its edge, for instance orders-db',
+    exitCode: 2,
+  });
 }
 
-/** Ends the connections of a fault: ours, and those a killed supervisor's server may still hold. */
-export async function endSessions({ id, database }: SessionRecord, world: World): Promise<void> {
-  await world.sessions.close(id);
-  if (!hasServer(world)) return;
-  await world.query(database, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+/** Ends the connections of a fault, also those of a killed supervisor that the server may still have. */
+export async function endSessions({ id, database }: SessionRecord, platform: PlatformAccess): Promise<void> {
+  await platform.sessions.close(id);
+  if (!hasServer(platform)) return;
+  await platform.query(database, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
     sessionName(id),
   ]);
 }
 
 /** Evidence that none is left. */
-export async function verifyNoSessions({ id, database }: SessionRecord, world: World): Promise<string> {
-  if (!hasServer(world)) return 'PostgreSQL has ended, and the connections with it';
+export async function verifyNoSessions({ id, database }: SessionRecord, platform: PlatformAccess): Promise<string> {
+  if (!hasServer(platform)) return 'PostgreSQL has ended, and the connections with it';
   return until('the connections of the fault to end', GONE_LIMIT_MS, async () => {
-    return (await countSessions(id, database, world)) === 0 ? 'PostgreSQL has no connection of it any more' : undefined;
+    return (await countSessions(id, database, platform)) === 0
+      ? 'PostgreSQL has no connection of it any more'
+      : undefined;
   });
 }
 
 /** Connections the server holds for a fault. */
-export async function countSessions(id: string, database: DatabaseName, world: World): Promise<number> {
-  const [row] = await world.query<{ count: number }>(
+export async function countSessions(id: string, database: DatabaseName, platform: PlatformAccess): Promise<number> {
+  const [row] = await platform.query<{ count: number }>(
     database,
     'SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = $1',
     [sessionName(id)],
@@ -66,14 +72,16 @@ export async function countSessions(id: string, database: DatabaseName, world: W
 /** The error of an undo that needs the server; it is tried again when PostgreSQL runs. */
 export function waitsForStart(why = 'the setting is kept in its data'): CliError {
   return new CliError({
-    what: 'PostgreSQL does not run',
-    why: `${why}; it is taken back as soon as PostgreSQL runs again`,
+    what: 'PostgreSQL is not running',
+    why: `${why}; it is reverted as soon as PostgreSQL runs again`,
     next: 'run "shopctl up"',
     exitCode: exitCodes.dirty,
   });
 }
 
 /** False when the platform's PostgreSQL does not run. */
-export function hasServer(world: World): boolean {
-  return world.isLive && world.state()?.instances.some(({ name, process }) => name === 'postgres' && process) === true;
+export function hasServer(platform: PlatformAccess): boolean {
+  return (
+    platform.isLive && platform.state()?.instances.some(({ name, process }) => name === 'postgres' && process) === true
+  );
 }

@@ -34,7 +34,7 @@ export function createDatabaseSessions(): DatabaseSessions {
     async close(id) {
       const own = sessions.get(id) ?? new Set();
       sessions.delete(id);
-      // A server that is frozen never says goodbye; the undo's own limit ends that wait.
+      // A server that is frozen never closes; the undo's own limit ends that wait.
       await Promise.all([...own].map((client) => client.end()));
     },
   };

@@ -1,9 +1,9 @@
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type CanaryResult, canary, describeCanary, type Protocol } from './canary.ts';
+import type { PlatformAccess } from './platform-access.ts';
 import { until } from './poll.ts';
 import { ToxiproxyRequestError } from './toxiproxy-client.ts';
-import type { World } from './world.ts';
 
 /** An edge as an undo record holds it. */
 export interface EdgeRecord {
@@ -19,16 +19,16 @@ export interface EdgeRecord {
 /** How long the canary before a fault may take, ms. */
 const BEFORE_LIMIT_MS = 1_000;
 const BEFORE_LOOKS = 3;
-/** How long an edge may take to serve again once the fault is taken back, ms. */
+/** How long an edge may take to serve again once the fault is reverted, ms. */
 const BACK_LIMIT_MS = 3_000;
 
 /** The edge as it is now. Throws CliError (3) when the services are wired without proxies. */
-export async function recordEdge(name: string, world: World): Promise<EdgeRecord> {
-  const state = world.state();
+export async function recordEdge(name: string, platform: PlatformAccess): Promise<EdgeRecord> {
+  const state = platform.state();
   const edge = state?.edges.find((one) => one.name === name);
   if (!edge || state?.toxiproxyUrl === undefined) {
     throw new CliError({
-      what: `there is no proxy on ${name}`,
+      what: `no proxy on ${name}`,
       why: 'the services are wired directly',
       next: 'run "shopctl setup", which installs Toxiproxy, then "shopctl up" (without --direct)',
       exitCode: exitCodes.unavailable,
@@ -45,7 +45,7 @@ export async function recordEdge(name: string, world: World): Promise<EdgeRecord
   };
 }
 
-/** One look may meet a busy moment: what the edge takes by itself is the quickest of several. The first that fails stands. */
+/** The edge's own latency is the shortest of several measurements. The first failure is the result. */
 async function quickestOf(looks: number, look: () => Promise<CanaryResult>): Promise<CanaryResult> {
   let quickest = await look();
   for (let next = 1; next < looks && quickest.ended === 'answered'; next++) {
@@ -62,29 +62,37 @@ function protocolOf(to: string): Protocol {
 }
 
 /**
- * Takes something back through Toxiproxy's API. A server that hangs is restarted through the supervisor, which makes its
- * proxies anew, without any toxic. A server that is gone has taken its toxics with it.
+ * Reverts a change through Toxiproxy's API. A server that hangs is restarted by the supervisor, which recreates its proxies
+ * without toxics. A server that has ended has no toxics.
  */
-export async function takeBack({ apiUrl }: EdgeRecord, world: World, work: () => Promise<void>): Promise<void> {
+export async function revertOnEdge(
+  { apiUrl }: EdgeRecord,
+  platform: PlatformAccess,
+  work: () => Promise<void>,
+): Promise<void> {
   try {
     await work();
   } catch (error) {
     if (!(error instanceof ToxiproxyRequestError)) throw error;
     if (error.status === 404 || (error.status === undefined && !error.timedOut)) return;
-    if (!error.timedOut || !world.isLive) throw error;
-    await world.act('toxiproxy', 'restart');
-    await world.toxiproxy(apiUrl).version();
+    if (!error.timedOut || !platform.isLive) throw error;
+    await platform.act('toxiproxy', 'restart');
+    await platform.toxiproxy(apiUrl).version();
   }
 }
 
 /** Evidence that an edge serves again; throws with what a canary experiences while it does not. */
-export async function verifyEdge(edge: EdgeRecord, world: World, isGone: () => Promise<boolean>): Promise<string> {
+export async function verifyEdge(
+  edge: EdgeRecord,
+  platform: PlatformAccess,
+  isGone: () => Promise<boolean>,
+): Promise<string> {
   try {
     if (!(await isGone())) throw new Error(`Toxiproxy still holds the fault on ${edge.proxy}`);
   } catch (error) {
-    const isAway = error instanceof ToxiproxyRequestError && error.status === undefined && !error.timedOut;
-    if (isAway && !world.isLive) return 'Toxiproxy has ended, and the fault with it';
-    if (!isAway && !(error instanceof ToxiproxyRequestError && error.status === 404)) throw error;
+    const hasEnded = error instanceof ToxiproxyRequestError && error.status === undefined && !error.timedOut;
+    if (hasEnded && !platform.isLive) return 'Toxiproxy has ended, and the fault with it';
+    if (!hasEnded && !(error instanceof ToxiproxyRequestError && error.status === 404)) throw error;
   }
   let last: CanaryResult | undefined;
   try {
@@ -93,20 +101,20 @@ export async function verifyEdge(edge: EdgeRecord, world: World, isGone: () => P
       return last.ended === 'answered' ? `a canary through ${edge.proxy} was ${describeCanary(last)}` : undefined;
     });
   } catch (error) {
-    const other = await otherReason(edge, world);
+    const other = await otherReason(edge, platform);
     if (other !== undefined) return `the fault is gone from Toxiproxy; ${edge.proxy} does not serve because ${other}`;
-    throw new Error(`${(error as Error).message}; a canary was ${last ? describeCanary(last) : 'not answered'}`);
+    throw new Error(`${(error as Error).message}; a canary was ${last ? describeCanary(last) : 'not sent'}`);
   }
 }
 
 /** Why the edge does not serve although this fault is gone, if it is something else. */
 async function otherReason(
   { apiUrl, proxy, upstream, protocol }: EdgeRecord,
-  world: World,
+  platform: PlatformAccess,
 ): Promise<string | undefined> {
   const direct = await canary(upstream, protocol, { limitMs: BEFORE_LIMIT_MS });
   if (direct.ended !== 'answered') return `what is behind it does not serve (${describeCanary(direct)})`;
-  const { enabled, toxics } = await world.toxiproxy(apiUrl).proxy(proxy);
+  const { enabled, toxics } = await platform.toxiproxy(apiUrl).proxy(proxy);
   if (!enabled) return 'another fault holds it down';
   return toxics.length > 0 ? `other faults act on it (${toxics.map(({ name }) => name).join(', ')})` : undefined;
 }

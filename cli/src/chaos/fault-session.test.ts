@@ -5,7 +5,7 @@ import { heal } from '../experiments/run/providers/heal.ts';
 import { createFakeClock } from '../experiments/run/testing/fake-clock.ts';
 import { notRunning } from '../platform/control-client.ts';
 import type { ChaosClient } from './chaos-client.ts';
-import { FaultBook } from './fault-session.ts';
+import { FaultSession } from './fault-session.ts';
 import type { InjectRequest, Lease, LeaseStatus } from './lease.ts';
 
 const REQUEST: InjectRequest = {
@@ -18,7 +18,7 @@ const REQUEST: InjectRequest = {
 const never = new AbortController().signal;
 
 /** A supervisor whose leases are a list. */
-function aSupervisor({ clearLeaves = 'healed' as LeaseStatus, isGone = false } = {}) {
+function aSupervisor({ clearLeaves = 'reverted' as LeaseStatus, isGone = false } = {}) {
   const leases: Lease[] = [];
   const clock = createFakeClock();
   const records: NewRecord[] = [];
@@ -59,10 +59,10 @@ function aSupervisor({ clearLeaves = 'healed' as LeaseStatus, isGone = false } =
         leases[index] = {
           ...lease,
           status: clearLeaves,
-          ...(clearLeaves === 'remains' && { problem: 'Toxiproxy hangs' }),
+          ...(clearLeaves === 'undo_failed' && { problem: 'Toxiproxy hangs' }),
         };
       }
-      return { healed: [], remains: [] };
+      return { reverted: [], notReverted: [] };
     },
   };
   const journal = {
@@ -71,35 +71,35 @@ function aSupervisor({ clearLeaves = 'healed' as LeaseStatus, isGone = false } =
     close: async () => undefined,
     problem: () => undefined,
   };
-  return { client, clock, leases, add, records, state, book: new FaultBook(client, journal, clock) };
+  return { client, clock, leases, add, records, state, book: new FaultSession(client, journal, clock) };
 }
 
-describe('healing', () => {
+describe('reverting', () => {
   it('ends the faults of the run, journals it, and touches no others', async () => {
     const { book, add, leases, records } = aSupervisor();
     add({ isHeld: false, target: 'orders-stock' });
     await book.inject('slow', REQUEST, never);
     expect(book.phase()).toBe('fault');
-    expect(await book.heal()).toMatchObject({ remains: [] });
-    expect(leases.map(({ status }) => status)).toEqual(['active', 'healed']);
+    expect(await book.revert()).toMatchObject({ notReverted: [] });
+    expect(leases.map(({ status }) => status)).toEqual(['active', 'reverted']);
     expect(records).toMatchObject([
       { type: 'fault', state: 'injected' },
-      { type: 'fault', state: 'healed' },
+      { type: 'fault', state: 'reverted' },
     ]);
     expect(book.phase()).toBe('after');
   });
 
-  it('tells what could not be taken back', async () => {
-    const { book } = aSupervisor({ clearLeaves: 'remains' });
+  it('reports a fault that could not be reverted', async () => {
+    const { book } = aSupervisor({ clearLeaves: 'undo_failed' });
     await book.inject('slow', REQUEST, never);
-    expect((await book.heal()).remains).toEqual(['latency on orders-payments (l0): Toxiproxy hangs']);
+    expect((await book.revert()).notReverted).toEqual(['latency on orders-payments (l0): Toxiproxy hangs']);
   });
 
-  it('does not believe that a fault is gone when nobody can say so', async () => {
+  it('reports a fault as not reverted when it is unknown whether it is gone', async () => {
     const { book, state } = aSupervisor();
     await book.inject('slow', REQUEST, never);
     state.isGone = true;
-    expect((await book.heal()).remains).toEqual([expect.stringContaining('nobody can say whether it is gone')]);
+    expect((await book.revert()).notReverted).toEqual([expect.stringContaining('unknown whether it is gone')]);
   });
 
   it('ends also a fault whose injection was given up', async () => {
@@ -111,26 +111,26 @@ describe('healing', () => {
       yield await Promise.reject(interruption.signal.reason);
     };
     await expect(book.inject('slow', REQUEST, interruption.signal)).rejects.toThrow('interrupted');
-    const healing = book.heal();
+    const reverting = book.revert();
     // The supervisor takes it back, because its connection is gone.
-    leases[0] = { ...(leases[0] as Lease), status: 'healed' };
-    expect(await healing).toMatchObject({ remains: [], healed: [{ id: 'l0' }] });
+    leases[0] = { ...(leases[0] as Lease), status: 'reverted' };
+    expect(await reverting).toMatchObject({ notReverted: [], reverted: [{ id: 'l0' }] });
   });
 
-  it('may be repeated, and heals nothing twice', async () => {
+  it('may be repeated, and reverts nothing twice', async () => {
     const { book, records } = aSupervisor();
     await book.inject('slow', REQUEST, never);
-    await book.heal();
-    expect(await book.heal()).toEqual({ healed: [], remains: [] });
-    expect(records.filter((record) => record.type === 'fault' && record.state === 'healed')).toHaveLength(1);
+    await book.revert();
+    expect(await book.revert()).toEqual({ reverted: [], notReverted: [] });
+    expect(records.filter((record) => record.type === 'fault' && record.state === 'reverted')).toHaveLength(1);
   });
 
   it('of one step leaves the others', async () => {
     const { book, leases } = aSupervisor();
     await book.inject('first', REQUEST, never);
     await book.inject('second', REQUEST, never);
-    await book.heal('first');
-    expect(leases.map(({ status }) => status)).toEqual(['healed', 'active']);
+    await book.revert('first');
+    expect(leases.map(({ status }) => status)).toEqual(['reverted', 'active']);
     expect(book.phase()).toBe('fault');
   });
 });
@@ -141,7 +141,7 @@ it('a fault that happens once acts from when it was asked for, though it is told
     const { since } = add();
     clock.advance(2_000);
     expect(book.phase()).toBe('fault');
-    const lease = add({ since, status: 'healed', end: { why: 'it happens once', tookMs: 1_900, evidence: 'back' } });
+    const lease = add({ since, status: 'reverted', end: { why: 'it happens once', tookMs: 1_900, evidence: 'back' } });
     yield { type: 'injected', lease };
     yield { type: 'ended', lease };
   };
@@ -158,7 +158,7 @@ it('a fault that was refused has not happened', async () => {
     yield { type: 'failed', error: { what: 'there is no such edge', exitCode: 2 } };
   };
   await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('there is no such edge');
-  expect(await book.heal()).toEqual({ healed: [], remains: [] });
+  expect(await book.revert()).toEqual({ reverted: [], notReverted: [] });
   expect(book.phase()).toBe('before');
 });
 
@@ -169,7 +169,7 @@ it('a fault whose injection lost the supervisor may be in effect', async () => {
     yield await Promise.reject(new CliError({ what: 'lost the connection to the supervisor', exitCode: 4 }));
   };
   await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('lost the connection');
-  expect((await book.heal()).remains).toEqual([expect.stringContaining('nobody can say whether it is gone')]);
+  expect((await book.revert()).notReverted).toEqual([expect.stringContaining('unknown whether it is gone')]);
 });
 
 it('a fault that nobody was there to hear of has not happened', async () => {
@@ -179,27 +179,27 @@ it('a fault that nobody was there to hear of has not happened', async () => {
     yield await Promise.reject(notRunning());
   };
   await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('platform not running');
-  expect(await book.heal()).toEqual({ healed: [], remains: [] });
+  expect(await book.revert()).toEqual({ reverted: [], notReverted: [] });
 });
 
-it('a fault that was not in place any more when it was healed was cut short', async () => {
+it('a fault that was not in place any more when it was reverted was cut short', async () => {
   const { book, state } = aSupervisor();
   const { id } = await book.inject('slow', REQUEST, never);
   state.lost = [id];
-  await book.heal();
+  await book.revert();
   expect(book.cutShort()).toEqual(['latency on orders-payments was lost by what held it']);
   expect([book.isLost('slow'), book.isLost('other')]).toEqual([true, false]);
 });
 
-it('a fault whose time was over before its step is healed was cut short', async () => {
+it('a fault whose time was over before its step is reverted was cut short', async () => {
   const { book, client, leases, add } = aSupervisor();
   client.inject = async function* () {
     const lease = add();
     yield { type: 'injected', lease };
     const ended = {
       ...lease,
-      status: 'healed',
-      end: { why: 'its time is over', tookMs: 1, evidence: 'gone' },
+      status: 'reverted',
+      end: { why: 'its time to live expired', tookMs: 1, evidence: 'gone' },
     } as const;
     leases[0] = ended;
     yield { type: 'ended', lease: ended };
@@ -208,7 +208,7 @@ it('a fault whose time was over before its step is healed was cut short', async 
   await expect.poll(() => book.phase()).toBe('after');
   expect(await heal({ type: 'heal', of: 'slow' }, { faults: book })).toMatchObject({
     outcome: 'unknown',
-    observed: expect.stringContaining('its time to live was over'),
+    observed: expect.stringContaining('its time to live expired'),
   });
 });
 
@@ -216,8 +216,8 @@ describe('a fault that ended before the run took it back', () => {
   async function endedWith(why: string) {
     const { book, leases } = aSupervisor();
     await book.inject('slow', REQUEST, never);
-    leases[0] = { ...(leases[0] as Lease), status: 'healed', end: { why, tookMs: 1, evidence: 'gone' } };
-    await book.heal();
+    leases[0] = { ...(leases[0] as Lease), status: 'reverted', end: { why, tookMs: 1, evidence: 'gone' } };
+    await book.revert();
     return book.cutShort();
   }
 
@@ -226,7 +226,10 @@ describe('a fault that ended before the run took it back', () => {
     expect(await endedWith('the platform ends')).toHaveLength(1);
   });
 
-  it.each(['its time is over', 'it happens once', 'the experiment is over'])('is as it should be: %s', async (why) => {
-    expect(await endedWith(why)).toEqual([]);
-  });
+  it.each(['its time to live expired', 'it happens once', 'the experiment is over'])(
+    'is as it should be: %s',
+    async (why) => {
+      expect(await endedWith(why)).toEqual([]);
+    },
+  );
 });

@@ -5,24 +5,24 @@ import type { FaultRecord, OrderPhase } from '../experiments/journal-records.ts'
 import { wasNeverHeard } from '../platform/control-client.ts';
 import type { RunClock } from '../shared/clock.ts';
 import type { ChaosClient } from './chaos-client.ts';
-import { endsByItself, type InjectRequest, type Lease, msSinceBegin } from './lease.ts';
+import { endsAutomatically, type InjectRequest, type Lease, msSinceBegin } from './lease.ts';
 
 /** A fault of this run. */
 interface Injection {
   readonly step: string;
   readonly request: InjectRequest;
-  /** When it was asked for, wall clock. */
+  /** When it was requested, wall clock. */
   readonly askedAt: number;
-  /** Closing the connection takes the fault back, also when it is still being injected. */
+  /** Closing the connection reverts the fault, also while it is being injected. */
   readonly connection: AbortController;
   lease: Lease | undefined;
-  /** When it was healed, or was known never to have happened, wall clock; undefined before. */
+  /** When it was reverted, or was known never to have happened, wall clock; undefined before. */
   overAt: number | undefined;
-  /** When the run healed it, it was not in place any more. */
+  /** It was no longer in place when the run reverted it. */
   wasLost: boolean;
 }
 
-/** What a fault was aimed at, and when: from its being asked for until it was over; wall clock, ms. */
+/** Target and time of a fault: from its request until its end; wall clock, ms. */
 export interface AimedFault {
   readonly fault: string;
   readonly target: string;
@@ -30,33 +30,34 @@ export interface AimedFault {
   readonly until: number | undefined;
 }
 
-export interface HealReport {
-  readonly healed: readonly Lease[];
-  /** What is left, in words; empty when everything is gone. */
-  readonly remains: readonly string[];
+export interface RevertReport {
+  readonly reverted: readonly Lease[];
+  /** Faults that were not reverted, for people; empty when all are gone. */
+  readonly notReverted: readonly string[];
 }
 
 /** How long ending faults may take, ms: the longest is a component that starts again. */
-const HEAL_LIMIT_MS = 75_000;
+const REVERT_LIMIT_MS = 75_000;
 const POLL_MS = 100;
-/** What the supervisor is told when the run itself ends a fault. */
+/** `end.why` of a fault that the run itself ended. */
 const WHY = 'the experiment is over';
 
 /**
- * Why a fault ended that its run had not ended: somebody else cleared it, or the platform went away. Undefined for one that
- * acts, that the run took back, that happens once, or whose own time was over.
+ * Why a fault ended that its run did not end: another command cleared it, or the platform ended. Undefined for a fault that
+ * is active, that the run reverted, that happens once, or whose time to live expired.
  */
 export function endedByOthers({ end }: Pick<Lease, 'end'>): string | undefined {
-  if (end === undefined || end.why === WHY || Object.values<string>(endsByItself).includes(end.why)) return undefined;
+  if (end === undefined || end.why === WHY || Object.values<string>(endsAutomatically).includes(end.why))
+    return undefined;
   return end.why;
 }
 
 /**
  * The faults of one run. Invariants: F1 a fault is held by a connection of this process, so the supervisor ends it when
- * this process is gone. F2 `heal` ends every fault of the run that was ever asked for, also one whose injection nobody
- * waited for, and reports as left whatever was not seen to be gone. F3 other people's faults are not touched.
+ * this process is gone. F2 `revert` ends every fault that the run ever requested, also one whose injection was not waited
+ * for, and reports every fault that is not verified to be gone. F3 faults of other commands are not touched.
  */
-export class FaultBook {
+export class FaultSession {
   readonly #client: ChaosClient;
   readonly #journal: Journal;
   readonly #clock: RunClock;
@@ -66,7 +67,7 @@ export class FaultBook {
   /** Run's clock, ms. */
   firstInjectedAt: number | undefined;
   firstWitnessedAt: number | undefined;
-  lastHealedAt: number | undefined;
+  lastRevertedAt: number | undefined;
 
   constructor(client: ChaosClient, journal: Journal, clock: RunClock) {
     this.#client = client;
@@ -74,20 +75,20 @@ export class FaultBook {
     this.#clock = clock;
   }
 
-  /** Where an order placed now belongs. A fault may act from when it is asked for: a kill is told once it is made good. */
+  /** Phase of an order placed now. A fault may act from its request on: a kill is reported after the restart. */
   phase(): OrderPhase {
     if (this.#injections.some((one) => !isOver(one))) return 'fault';
     return this.firstInjectedAt === undefined ? 'before' : 'after';
   }
 
-  /** What the run's faults were aimed at, also those that have ended. */
+  /** Targets of the run's faults, also of those that have ended. */
   targets(): readonly AimedFault[] {
     return this.#injections.map(({ request: { fault, target }, askedAt, overAt }) => {
       return { fault, target, from: askedAt, until: overAt };
     });
   }
 
-  /** Faults that were ended by others before the run did, or were lost, in words: what was seen since was not seen under them. */
+  /** Faults that were ended by others or were lost, for people: later observations were not made under them. */
   cutShort(): readonly string[] {
     return this.#injections.flatMap(({ lease, wasLost, request: { fault, target } }) => {
       if (wasLost) return [`${fault} on ${target} was lost by what held it`];
@@ -96,14 +97,14 @@ export class FaultBook {
     });
   }
 
-  /** In words, when the fault of a step ended because its time to live was over. */
-  timeOver(step: string): string | undefined {
+  /** For people, when the fault of a step ended because its time to live expired. */
+  expiredTtl(step: string): string | undefined {
     const one = this.#injections.find((injection) => injection.step === step);
-    if (one?.lease?.end?.why !== endsByItself.timeOver) return undefined;
-    return `${one.request.fault} on ${one.request.target} had ended, because its time to live was over`;
+    if (one?.lease?.end?.why !== endsAutomatically.expired) return undefined;
+    return `${one.request.fault} on ${one.request.target} had ended, because its time to live expired`;
   }
 
-  /** Resolves with the lease once injected. Throws CliError when it cannot be; what was done of it is taken back. */
+  /** Resolves with the lease once injected. Throws CliError when it cannot be injected; a partial injection is reverted. */
   async inject(step: string, request: InjectRequest, signal: AbortSignal): Promise<Lease> {
     const connection = new AbortController();
     const injection: Injection = {
@@ -121,7 +122,7 @@ export class FaultBook {
     try {
       return await this.#injected(injection);
     } catch (error) {
-      // One that was asked, and whose answer did not come, may have begun: `heal` looks at it again.
+      // A request without a response may have begun: `revert` looks at it again.
       if (wasNeverHeard(error)) this.#end(injection);
       throw error;
     } finally {
@@ -134,7 +135,7 @@ export class FaultBook {
     const first = await answers.next();
     if (first.done) throw new CliError({ what: 'the supervisor ended while the fault was injected' });
     if (first.value.type === 'failed') {
-      // The supervisor takes back what it began; one that refused has begun nothing.
+      // The supervisor reverts a partial injection; a rejected request has changed nothing.
       if (first.value.error.exitCode !== exitCodes.dirty) this.#end(injection);
       throw new CliError(first.value.error);
     }
@@ -146,7 +147,7 @@ export class FaultBook {
     return lease;
   }
 
-  /** A fault may end before it is healed: by its time to live, by itself, or by others. */
+  /** A fault may end before it is reverted: by its time to live, by itself, or by others. */
   async #follow(injection: Injection, answers: AsyncIterator<{ type: string; lease?: Lease }>): Promise<void> {
     try {
       for (let next = await answers.next(); !next.done; next = await answers.next()) {
@@ -154,19 +155,19 @@ export class FaultBook {
         if (type === 'ended' && lease !== undefined) this.#ended(injection, lease);
       }
     } catch (error) {
-      // The connection is gone and with it the fault; `heal` asks what became of it.
+      // The connection is lost and with it the fault; `revert` asks for its end.
       if (!isOver(injection)) {
         this.#journal.write({ type: 'event', event: 'lease.connection-lost', details: messageOf(error) });
       }
     }
   }
 
-  /** What the supervisor now says about a fault of this run. */
+  /** The current lease of a fault of this run. */
   async refresh(leaseId: string): Promise<Lease | undefined> {
     return (await this.#client.list()).find(({ id }) => id === leaseId);
   }
 
-  /** The fault of this step has been seen in effect. */
+  /** The fault of this step was observed to be in effect. */
   witnessed(step: string): void {
     this.firstWitnessedAt ??= this.#clock.now();
     this.#witnessed.add(step);
@@ -177,7 +178,7 @@ export class FaultBook {
     return this.#witnessed.size;
   }
 
-  /** The fault of this step was not in place any more when it was to be taken back. */
+  /** The fault of this step was not in place any more when it was to be reverted. */
   isLost(step: string): boolean {
     return this.#injections.some((one) => one.step === step && one.wasLost);
   }
@@ -186,58 +187,58 @@ export class FaultBook {
     return this.#injections.findLast((one) => one.step === step)?.lease;
   }
 
-  /** Ends the faults of one step, or all of the run. Never throws: what could not be ended remains. */
-  async heal(step?: string): Promise<HealReport> {
+  /** Ends the faults of one step, or all of the run. Never throws: the result names faults that were not reverted. */
+  async revert(step?: string): Promise<RevertReport> {
     const chosen = this.#injections
       .filter((one) => (step === undefined || one.step === step) && !isOver(one))
       .reverse();
-    const healed: Lease[] = [];
-    const remains: string[] = [];
+    const reverted: Lease[] = [];
+    const notReverted: string[] = [];
     const ids = chosen.flatMap(({ lease }) => lease?.id ?? []);
     try {
-      // Asking for the list looks once more at witnesses that wait, which a healed fault has no more.
+      // Asking for the list measures pending faults once more, which is not possible after the revert.
       if (ids.length > 0) await this.#client.list();
       const lost = ids.length > 0 ? await this.#client.lost(ids) : [];
       for (const injection of chosen) injection.wasLost ||= lost.includes(injection.lease?.id ?? '');
       if (ids.length > 0) await this.#client.clear(ids, WHY);
     } catch (error) {
-      // What it came to is looked up below; an error here alone says nothing about the fault.
-      this.#journal.write({ type: 'event', event: 'heal.failed', details: messageOf(error) });
+      // The end of each is looked up below; an error here alone says nothing about the fault.
+      this.#journal.write({ type: 'event', event: 'revert.failed', details: messageOf(error) });
     }
     for (const injection of chosen) {
-      const problem = await this.#untilOver(injection, healed);
-      if (problem !== undefined) remains.push(problem);
+      const problem = await this.#untilOver(injection, reverted);
+      if (problem !== undefined) notReverted.push(problem);
     }
-    return { healed, remains };
+    return { reverted, notReverted };
   }
 
-  /** Undefined when it is gone; otherwise what is left. */
-  async #untilOver(injection: Injection, healed: Lease[]): Promise<string | undefined> {
+  /** Undefined when it is gone; otherwise the problem. */
+  async #untilOver(injection: Injection, reverted: Lease[]): Promise<string | undefined> {
     const { request } = injection;
     const name = `${request.fault} on ${request.target}`;
-    const deadline = this.#clock.now() + HEAL_LIMIT_MS;
+    const deadline = this.#clock.now() + REVERT_LIMIT_MS;
     for (;;) {
       try {
         const found = (await this.#client.list()).findLast((lease) => isOf(injection, lease));
-        // A supervisor tells of the last that ended; one that it does not know was never begun, or ended long ago.
-        if (found === undefined || found.status === 'healed') {
+        // A supervisor lists the last that ended; an unknown one was never begun, or ended long ago.
+        if (found === undefined || found.status === 'reverted') {
           if (found !== undefined) {
-            healed.push(found);
+            reverted.push(found);
             this.#ended(injection, found);
           }
           this.#end(injection);
           return undefined;
         }
-        if (found.status === 'remains') {
+        if (found.status === 'undo_failed') {
           this.#ended(injection, found);
-          return `${name} (${found.id}): ${found.problem ?? 'could not be taken back'}`;
+          return `${name} (${found.id}): ${found.problem ?? 'could not be reverted'}`;
         }
         if (this.#clock.now() > deadline)
-          return `${name} (${found.id}): still ${found.status} after ${HEAL_LIMIT_MS / 1000} s`;
+          return `${name} (${found.id}): still ${found.status} after ${REVERT_LIMIT_MS / 1000} s`;
         if (found.status === 'active') await this.#client.clear([found.id], WHY);
       } catch (error) {
         if (this.#clock.now() > deadline || isUnreachable(error)) {
-          return `${name}: nobody can say whether it is gone: ${messageOf(error)}`;
+          return `${name}: unknown whether it is gone: ${messageOf(error)}`;
         }
       }
       await this.#clock.sleep(POLL_MS, NEVER);
@@ -248,11 +249,11 @@ export class FaultBook {
     if (injection.lease?.status === lease.status && isOver(injection)) return;
     const wasOver = isOver(injection);
     injection.lease = lease;
-    if (lease.status === 'healed') {
+    if (lease.status === 'reverted') {
       this.#end(injection);
-      this.lastHealedAt = this.#clock.now();
+      this.lastRevertedAt = this.#clock.now();
     }
-    if (!wasOver) this.#write(injection, lease.status === 'healed' ? 'healed' : 'remains', lease);
+    if (!wasOver) this.#write(injection, lease.status === 'reverted' ? 'reverted' : 'undo_failed', lease);
   }
 
   #end(injection: Injection): void {
@@ -273,21 +274,21 @@ export class FaultBook {
   }
 }
 
-/** Healing is never cut short. */
+/** A revert is never cut short. */
 const NEVER = new AbortController().signal;
 
 function isOver({ overAt }: Injection): boolean {
   return overAt !== undefined;
 }
 
-/** By its id where that is known; otherwise the fault this run has asked for and not heard of. */
+/** By its id where that is known; otherwise the request without a response. */
 function isOf({ lease, request, askedAt }: Injection, other: Lease): boolean {
   if (lease !== undefined) return lease.id === other.id;
   const { fault, target, isHeld, since } = other;
   return isHeld && fault === request.fault && target === request.target && Date.parse(since) >= askedAt - 50;
 }
 
-/** Nobody listens: asking again for a minute would not help. */
+/** No supervisor listens: asking again for a minute would not help. */
 function isUnreachable(error: unknown): boolean {
   return error instanceof CliError && error.exitCode === 4;
 }

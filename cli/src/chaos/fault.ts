@@ -1,6 +1,6 @@
 import type { Static, TObject } from 'typebox';
 import type { CliError } from '../errors.ts';
-import type { World } from './world.ts';
+import type { PlatformAccess } from './platform-access.ts';
 
 /** What a fault acts through. */
 export type FaultKind = 'toxic' | 'proxy' | 'process' | 'database' | 'broker' | 'telemetry' | 'failpoint';
@@ -14,10 +14,10 @@ export type Scope = 'edge' | 'process' | 'instance' | 'database' | 'broker' | 't
 /** What was measured where the fault acts. */
 export interface Witness {
   /**
-   * `seen`: measurably there. `absent`: it was looked for and is not there. `pending`: it waits for something to happen
-   * (a failpoint for its hit). `unmeasurable`: it cannot be told with these parameters; the evidence says why.
+   * `observed`: measurably in effect. `not_observed`: measurably not in effect. `pending`: it waits for an event (a
+   * failpoint for its hit). `unmeasurable`: not measurable with these parameters; the evidence says why.
    */
-  readonly verdict: 'seen' | 'absent' | 'pending' | 'unmeasurable';
+  readonly verdict: 'observed' | 'not_observed' | 'pending' | 'unmeasurable';
   /** The measurement, for people. */
   readonly evidence: string;
 }
@@ -37,8 +37,8 @@ export interface Injection<Parameters = Readonly<Record<string, unknown>>> {
 }
 
 /**
- * A fault as data. `Undo` is written to disk before the fault happens, so it is plain JSON and holds all that is needed
- * to take it back, also by another process and after the platform has ended.
+ * A fault as data. `Undo` is written to disk before the fault happens, so it is plain JSON and has all that is needed to
+ * revert the fault, also by another process and after the platform has ended.
  */
 export interface Fault<Schema extends TObject = TObject, Undo extends object = object> {
   readonly name: string;
@@ -56,32 +56,32 @@ export interface Fault<Schema extends TObject = TObject, Undo extends object = o
   readonly isMomentary?: boolean;
   /** Nothing of it is left once the platform's processes have ended. */
   readonly endsWithPlatform?: boolean;
-  /** It is kept in the platform's data: what a killed supervisor left of it is taken back once the platform runs again. */
+  /** It is kept in the platform's data: one of a killed supervisor is reverted once the platform runs again. */
   readonly needsPlatform?: boolean;
-  /** Longest time to take it back and see that it is gone, ms (default: see leases.ts). */
+  /** Longest time to revert it and verify that, ms (default: see leases.ts). */
   readonly undoLimitMs?: number;
   /** Which of several places of a target it acts on, where it may act on more than one at a time. */
   placeOf?(parameters: Static<Schema>): string;
-  /** Why this machine cannot have it whatever runs on it (exit code 3); undefined when it can. */
-  hostObstacle?(host: Pick<World, 'libfaketime'>): Promise<CliError | undefined>;
-  /** What parameters and target cannot be together, told without a platform. Throws CliError (2). */
+  /** Why the fault is not available on this machine (exit code 3); undefined when it is. */
+  hostObstacle?(host: Pick<PlatformAccess, 'libfaketime'>): Promise<CliError | undefined>;
+  /** Checks combinations of parameters and target without a platform. Throws CliError (2). */
   check?(injection: Pick<Injection<Static<Schema>>, 'target' | 'parameters'>): void;
-  /** Looks, changes nothing; resolves with what would take the fault back. Throws CliError when it cannot be done. */
-  prepare(injection: Injection<Static<Schema>>, world: World): Promise<Undo>;
+  /** Reads only; resolves with the undo. Throws CliError when the fault cannot be injected. */
+  prepare(injection: Injection<Static<Schema>>, platform: PlatformAccess): Promise<Undo>;
   /** May be called again with the same undo, when a restarted Toxiproxy has forgotten it. */
-  inject(injection: Injection<Static<Schema>>, undo: Undo, world: World): Promise<void>;
-  witness(injection: Injection<Static<Schema>>, undo: Undo, world: World): Promise<Witness>;
-  /** Whether what holds it still has it: asked there, not measured. Asked once, right before the fault is taken back. */
-  isInPlace?(undo: Undo, world: World): Promise<boolean>;
+  inject(injection: Injection<Static<Schema>>, undo: Undo, platform: PlatformAccess): Promise<void>;
+  witness(injection: Injection<Static<Schema>>, undo: Undo, platform: PlatformAccess): Promise<Witness>;
+  /** Whether its server still has it, by asking, not by measuring. Asked once, right before the fault is reverted. */
+  isInPlace?(undo: Undo, platform: PlatformAccess): Promise<boolean>;
   /** Why that is not asked of a fault that lasts. */
   readonly whyNotAsked?: string;
   /** Idempotent. */
-  undo(undo: Undo, world: World): Promise<void>;
-  /** Resolves with the evidence, measured on the data path, that it is gone; throws with what is still wrong. */
-  verify(undo: Undo, world: World): Promise<string>;
+  undo(undo: Undo, platform: PlatformAccess): Promise<void>;
+  /** Resolves with evidence, measured on the data path, that the fault is gone; throws with what is still wrong. */
+  verify(undo: Undo, platform: PlatformAccess): Promise<string>;
 }
 
-/** A fault without its parameters' types, as catalog and leases hold it: parameters were checked at the door. */
+/** A fault without its parameters' types, as catalog and leases have it: parameters were checked before. */
 // biome-ignore lint/suspicious/noExplicitAny: each fault's own types meet here; see `Fault`.
 export type AnyFault = Fault<any, any>;
 

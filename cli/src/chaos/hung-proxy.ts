@@ -2,13 +2,12 @@ import type { ExtensionContext } from '../platform/supervisor-extension.ts';
 import type { Lease } from './lease.ts';
 import { createToxiproxyClient, ToxiproxyRequestError } from './toxiproxy-client.ts';
 
-/** The proxy itself has missed one look of the supervisor already; a second, as long, tells a hang from a busy moment. ms. */
+/** The proxy has failed one probe of the supervisor already; a second one tells a hang from a short delay. ms. */
 const SECOND_LOOK_MS = 1_000;
 
 /**
  * Every edge leads through Toxiproxy, so one that hangs (SIGSTOP, a full disk) hangs the whole shop, and faults on edges
- * would act as something else than they say. It is restarted, its proxies and what faults had added are made anew,
- * unless a fault is what holds it.
+ * would act as other faults. It is restarted, and its proxies and toxics are recreated, unless a fault is active on it.
  */
 export function restartHungProxy(
   { state, act, events }: Pick<ExtensionContext, 'state' | 'act' | 'events'>,
@@ -23,8 +22,8 @@ export function restartHungProxy(
   async function restart(): Promise<void> {
     const { toxiproxyUrl } = state();
     if (toxiproxyUrl === undefined || !(await hangs(toxiproxyUrl))) return;
-    events.add('instance.hung', 'toxiproxy', 'it does not answer: restarting it');
-    // What a failing restart means is told by the instance's own events.
+    events.add('instance.hung', 'toxiproxy', 'not responding: restarting it');
+    // The instance's own events report a failed restart.
     await act('toxiproxy', 'restart').catch(() => undefined);
   }
 }

@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import type { InstanceState } from '../platform/state.ts';
 import { identifyProcess, type ProcessIdentity } from '../process/process-identity.ts';
 import { awaitGone, verifyReady } from './instances.ts';
-import type { World } from './world.ts';
+import type { PlatformAccess } from './platform-access.ts';
 
 const children: ReturnType<typeof spawn>[] = [];
 afterEach(() => {
@@ -21,11 +21,11 @@ async function start(): Promise<ProcessIdentity> {
 }
 
 /** A platform of one instance, as its supervisor sees it. */
-function worldOf(instance: () => Partial<InstanceState>): World {
+function platformOf(instance: () => Partial<InstanceState>): PlatformAccess {
   return {
     isLive: true,
     state: () => ({ instances: [{ name: 'orders-1', service: 'orders', ...instance() }] }),
-  } as unknown as World;
+  } as unknown as PlatformAccess;
 }
 
 it('a process that was killed is not ready again before another one runs in its place', async () => {
@@ -33,11 +33,11 @@ it('a process that was killed is not ready again before another one runs in its 
   let running = killed;
   // The supervisor has not seen the end of the process yet.
   const look = vi.fn(() => ({ status: 'ready' as const, process: running }));
-  const world = worldOf(look);
+  const platform = platformOf(look);
   process.kill(killed.pid, 'SIGKILL');
   await awaitGone({ target: 'orders', victims: [{ name: 'orders-1', process: killed }] });
 
-  const verified = verifyReady({ target: 'orders', victims: [] }, world);
+  const verified = verifyReady({ target: 'orders', victims: [] }, platform);
   await vi.waitFor(() => expect(look.mock.calls.length).toBeGreaterThan(2));
   running = await start();
 

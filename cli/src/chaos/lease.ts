@@ -1,12 +1,12 @@
 import type { Witness } from './fault.ts';
 
 /**
- * `injecting`: on disk, being injected. `active`: in effect until its time is over. `ending`: being taken back. `healed`:
- * taken back and seen to be gone. `remains`: could not be taken back; `shopctl chaos heal` tries again.
+ * `injecting`: on disk, being injected. `active`: in effect until its time to live expires. `ending`: being reverted.
+ * `reverted`: verified to be gone. `undo_failed`: not reverted; `shopctl chaos clear --all` tries again.
  */
-export type LeaseStatus = 'injecting' | 'active' | 'ending' | 'healed' | 'remains';
+export type LeaseStatus = 'injecting' | 'active' | 'ending' | 'reverted' | 'undo_failed';
 
-/** One fault, from its injection to its end, as told by the control API and `chaos status --json`. */
+/** One fault, from its injection to its end, as reported by the control API and `chaos status --json`. */
 export interface Lease {
   /** Six characters. */
   readonly id: string;
@@ -19,46 +19,46 @@ export interface Lease {
   /** ISO time. */
   readonly since: string;
   readonly ttlMs: number;
-  /** ISO time at which it ends by itself. */
+  /** ISO time at which its time to live expires. */
   readonly expiresAt: string;
-  /** It ends earlier when the command that holds it goes away. */
+  /** It ends earlier when its holder, the connection of a command, is lost. */
   readonly isHeld: boolean;
   readonly witness?: Witness;
   /** How it ended. */
   readonly end?: { readonly why: string; readonly tookMs: number; readonly evidence: string };
-  /** Why it could not be taken back. */
+  /** Why it could not be reverted. */
   readonly problem?: string;
 }
 
-/** What is asked for. */
+/** The body of a request for a fault. */
 export interface InjectRequest {
   readonly fault: string;
   readonly target: string;
   /** Durations in ms, or as written (`3s`). */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly ttlMs: number;
-  /** The fault ends when the connection that asked for it does. */
+  /** The fault ends when the connection of the request does. */
   readonly hold: boolean;
 }
 
-/** What an attempt to end faults came to. */
-export interface HealResult {
-  readonly healed: readonly Lease[];
-  readonly remains: readonly Lease[];
+/** The result of an attempt to end faults. */
+export interface ClearResult {
+  readonly reverted: readonly Lease[];
+  readonly notReverted: readonly Lease[];
 }
 
-/** Why a fault may end with nobody asking for it: as `end.why` says. */
-export const endsByItself = { timeOver: 'its time is over', momentary: 'it happens once' } as const;
+/** `end.why` of a fault that ended without a request. */
+export const endsAutomatically = { expired: 'its time to live expired', momentary: 'it happens once' } as const;
 
 export const DEFAULT_TTL_MS = 60_000;
 const MAX_TTL_MS = 24 * 3_600_000;
 
-/** What is wrong with a time to live, ms; undefined when nothing is. Every fault has an end. */
+/** Why a time to live (ms) is invalid; undefined when it is valid. */
 export function ttlProblem(ttlMs: number): string | undefined {
   return Number.isFinite(ttlMs) && ttlMs >= 100 && ttlMs <= MAX_TTL_MS ? undefined : 'it must be between 100ms and 24h';
 }
 
-/** How long before `at` the fault began: it is told only once it was looked at, a kill once the process is back. ms. Pure. */
+/** How long before `at` the fault began, ms: it is reported after its witness, a kill after the restart. Pure. */
 export function msSinceBegin({ since }: Pick<Lease, 'since'>, at: Date): number {
   return Math.max(0, at.getTime() - Date.parse(since));
 }

@@ -4,7 +4,7 @@ import { createEventLog } from '../platform/events.ts';
 import type { FaultRecord, UndoLog } from '../platform/undo-log.ts';
 import { type AnyFault, defineFault } from './fault.ts';
 import { Leases } from './leases.ts';
-import type { World } from './world.ts';
+import type { PlatformAccess } from './platform-access.ts';
 
 /** What has happened, in order: writes of the undo log and acts of the fault. */
 let story: string[];
@@ -18,7 +18,7 @@ const log: UndoLog = {
     open.push(record);
     story.push('written');
   },
-  async healed({ id, why }) {
+  async reverted({ id, why }) {
     if (isDiskFull) throw new Error('ENOSPC');
     open = open.filter((record) => record.id !== id);
     story.push(`recorded: ${why}`);
@@ -41,7 +41,7 @@ function aFault(changes: Partial<AnyFault> = {}): AnyFault {
       story.push('injected');
       if (refusal) throw refusal;
     },
-    witness: async () => ({ verdict: 'seen', evidence: 'a dent' }),
+    witness: async () => ({ verdict: 'observed', evidence: 'a dent' }),
     async undo({ mark }: { mark: string }) {
       story.push(mark);
     },
@@ -54,10 +54,10 @@ function aFault(changes: Partial<AnyFault> = {}): AnyFault {
 }
 
 function leasesOf(fault: AnyFault = aFault()): Leases {
-  const world = { isLive: true, state: () => undefined } as unknown as World;
+  const platform = { isLive: true, state: () => undefined } as unknown as PlatformAccess;
   return new Leases({
     log,
-    world,
+    platform,
     events: createEventLog(),
     onChange: () => undefined,
     findFault: () => fault,
@@ -83,22 +83,25 @@ afterEach(() => {
 describe('a fault', () => {
   it('is on disk before it happens, ends at its time to live, is seen to be gone, and is recorded', async () => {
     const leases = leasesOf();
-    expect(await leases.inject(request, stays)).toMatchObject({ status: 'active', witness: { verdict: 'seen' } });
+    expect(await leases.inject(request, stays)).toMatchObject({ status: 'active', witness: { verdict: 'observed' } });
     expect(story).toEqual(['written', 'injected']);
     await vi.advanceTimersByTimeAsync(4_999);
     expect(leases.unfinished()).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1);
-    expect(story).toEqual(['written', 'injected', 'undo of orders', 'recorded: its time is over']);
-    expect(leases.list()).toMatchObject([{ status: 'healed', end: { evidence: 'smooth' } }]);
+    expect(story).toEqual(['written', 'injected', 'undo of orders', 'recorded: its time to live expired']);
+    expect(leases.list()).toMatchObject([{ status: 'reverted', end: { evidence: 'smooth' } }]);
   });
 
   it('that was not seen is looked for again when it is asked about, once for all who ask', async () => {
-    const witness = vi.fn<AnyFault['witness']>(async () => ({ verdict: 'seen', evidence: 'a dent' }));
-    witness.mockResolvedValueOnce({ verdict: 'absent', evidence: 'smooth' });
+    const witness = vi.fn<AnyFault['witness']>(async () => ({ verdict: 'observed', evidence: 'a dent' }));
+    witness.mockResolvedValueOnce({ verdict: 'not_observed', evidence: 'smooth' });
     const leases = leasesOf(aFault({ witness }));
-    expect(await leases.inject(request, stays)).toMatchObject({ witness: { verdict: 'absent' } });
+    expect(await leases.inject(request, stays)).toMatchObject({ witness: { verdict: 'not_observed' } });
     const [one, other] = await Promise.all([leases.refresh(), leases.refresh()]);
-    expect([one, other]).toMatchObject([[{ witness: { verdict: 'seen' } }], [{ witness: { verdict: 'seen' } }]]);
+    expect([one, other]).toMatchObject([
+      [{ witness: { verdict: 'observed' } }],
+      [{ witness: { verdict: 'observed' } }],
+    ]);
     await leases.refresh();
     expect(witness).toHaveBeenCalledTimes(2);
   });
@@ -108,7 +111,7 @@ describe('a fault', () => {
     const leases = leasesOf(aFault({ prepare: () => looked.promise }));
     const first = leases.inject(request, stays);
     await expect(leases.inject(request, stays)).rejects.toMatchObject({
-      what: 'dent acts on orders already',
+      what: 'dent is already active on orders',
       exitCode: 2,
     });
     looked.resolve({ mark: 'undo of orders' });
@@ -119,11 +122,11 @@ describe('a fault', () => {
   it('that could not look leaves its place free', async () => {
     let looks = 0;
     const prepare = async () => {
-      if (++looks === 1) throw new Error('nobody answers');
+      if (++looks === 1) throw new Error('no response');
       return { mark: 'undo of orders' };
     };
     const leases = leasesOf(aFault({ prepare }));
-    await expect(leases.inject(request, stays)).rejects.toThrow('nobody answers');
+    await expect(leases.inject(request, stays)).rejects.toThrow('no response');
     expect(await leases.inject(request, stays)).toMatchObject({ status: 'active' });
   });
 
@@ -133,7 +136,7 @@ describe('a fault', () => {
     await leases.inject({ ...request, hold: true }, holder.signal);
     holder.abort();
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(story.slice(2)).toEqual(['undo of orders', 'recorded: its holder went away']);
+    expect(story.slice(2)).toEqual(['undo of orders', 'recorded: its holder was lost']);
   });
 
   it('that is detached outlives its command', async () => {
@@ -157,10 +160,10 @@ describe('a fault', () => {
     resolve();
     await injecting;
     await vi.advanceTimersByTimeAsync(1);
-    expect(story).toEqual(['written', 'undo of orders', 'recorded: its holder went away']);
+    expect(story).toEqual(['written', 'undo of orders', 'recorded: its holder was lost']);
   });
 
-  it('that could not be injected is taken back, and the reason is told', async () => {
+  it('that could not be injected is reverted, and the reason is told', async () => {
     refusal = new Error('no such thing');
     const leases = leasesOf();
     await expect(leases.inject(request, stays)).rejects.toMatchObject({ why: 'no such thing', exitCode: 1 });
@@ -168,30 +171,39 @@ describe('a fault', () => {
     expect(leases.unfinished()).toEqual([]);
   });
 
-  it('that happens once has ended when its command is answered', async () => {
-    expect(await leasesOf(aFault({ isMomentary: true })).inject(request, stays)).toMatchObject({ status: 'healed' });
+  it('that happens once has ended when its command gets its response', async () => {
+    expect(await leasesOf(aFault({ isMomentary: true })).inject(request, stays)).toMatchObject({ status: 'reverted' });
   });
 
-  it('whose undo cannot be verified remains, stays on disk, and is healed by a later attempt', async () => {
+  it('whose undo cannot be verified is undo_failed, stays on disk, and is reverted by a later attempt', async () => {
     isStuck = true;
     const leases = leasesOf();
     await leases.inject(request, stays);
-    expect(await leases.clear('all', 'asked for')).toMatchObject({ healed: [], remains: [{ problem: 'it is bent' }] });
+    expect(await leases.clear('all', 'asked for')).toMatchObject({
+      reverted: [],
+      notReverted: [{ problem: 'it is bent' }],
+    });
     expect(open).toHaveLength(1);
     isStuck = false;
-    expect(await leases.clear('all', 'asked for')).toMatchObject({ healed: [{ status: 'healed' }], remains: [] });
+    expect(await leases.clear('all', 'asked for')).toMatchObject({
+      reverted: [{ status: 'reverted' }],
+      notReverted: [],
+    });
     expect(open).toEqual([]);
   });
 
-  it('that was seen to be gone is healed although the disk takes no record of it', async () => {
+  it('that was seen to be gone is reverted although the disk takes no record of it', async () => {
     const leases = leasesOf();
     await leases.inject(request, stays);
     isDiskFull = true;
     const evidence = 'smooth; this could not be written to the undo log: ENOSPC';
-    expect(await leases.clear('all', 'asked for')).toMatchObject({ healed: [{ end: { evidence } }], remains: [] });
+    expect(await leases.clear('all', 'asked for')).toMatchObject({
+      reverted: [{ end: { evidence } }],
+      notReverted: [],
+    });
   });
 
-  it('that a restarted proxy is given again is taken back only once it has arrived', async () => {
+  it('that a restarted proxy is given again is reverted only once it has arrived', async () => {
     const arrival = Promise.withResolvers<void>();
     let times = 0;
     const inject = async () => {
@@ -206,7 +218,13 @@ describe('a fault', () => {
     arrival.resolve();
     await again;
     await vi.advanceTimersByTimeAsync(0);
-    expect(story).toEqual(['written', 'injected 1', 'injected 2', 'undo of orders', 'recorded: its time is over']);
+    expect(story).toEqual([
+      'written',
+      'injected 1',
+      'injected 2',
+      'undo of orders',
+      'recorded: its time to live expired',
+    ]);
   });
 
   it('that is ending is not given again to a restarted proxy', async () => {
@@ -220,12 +238,12 @@ describe('a fault', () => {
     expect(story).toEqual(['written', 'injected', 'recorded: asked for']);
   });
 
-  it('whose undo hangs remains after the limit', async () => {
+  it('whose undo hangs is undo_failed after the limit', async () => {
     const leases = leasesOf(aFault({ undo: () => new Promise(() => undefined), undoLimitMs: 3_000 }));
     await leases.inject(request, stays);
     const clearing = leases.clear('all', 'asked for');
     await vi.advanceTimersByTimeAsync(3_000);
-    expect((await clearing).remains).toMatchObject([{ status: 'remains' }]);
+    expect((await clearing).notReverted).toMatchObject([{ status: 'undo_failed' }]);
   });
 });
 
@@ -249,28 +267,42 @@ describe('before anything happens', () => {
 });
 
 describe('several faults', () => {
-  it('are taken back the newest first', async () => {
+  it('are reverted the newest first', async () => {
     const leases = leasesOf();
     for (const target of ['a', 'b', 'c']) await leases.inject({ ...request, target }, stays);
     await leases.clear('all', 'asked for');
     expect(story.filter((line) => line.startsWith('undo'))).toEqual(['undo of c', 'undo of b', 'undo of a']);
   });
 
-  it('an id that is none is refused before any is taken back', async () => {
+  it('an id that is none is refused before any is reverted', async () => {
     const leases = leasesOf();
     const { id } = await leases.inject(request, stays);
     await expect(leases.clear([id, 'nobody'], 'asked for')).rejects.toMatchObject({ exitCode: 2 });
     expect(leases.unfinished()).toMatchObject([{ status: 'active' }]);
   });
 
-  it('left by a killed supervisor remain until they are healed', async () => {
+  it('of a killed supervisor are undo_failed until they are reverted', async () => {
     await leasesOf().inject(request, stays);
     const after = leasesOf();
     await after.adopt();
-    expect(after.unfinished()).toMatchObject([{ target: 'orders', status: 'remains' }]);
+    expect(after.unfinished()).toMatchObject([{ target: 'orders', status: 'undo_failed' }]);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect((await after.clear('all', 'healed')).healed).toHaveLength(1);
+    expect((await after.clear('all', 'reverted')).reverted).toHaveLength(1);
     expect(open).toEqual([]);
+  });
+
+  it('whose fault is unknown are not adopted: another version has recorded them', async () => {
+    await leasesOf().inject(request, stays);
+    const after = new Leases({
+      log,
+      platform: {} as PlatformAccess,
+      events: createEventLog(),
+      onChange: () => undefined,
+    });
+    await expect(after.adopt()).rejects.toMatchObject({
+      what: 'the undo log has an unknown fault "dent"',
+      exitCode: 6,
+    });
   });
 
   it('end with the platform on a full disk', async () => {

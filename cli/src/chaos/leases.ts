@@ -8,19 +8,19 @@ import type { FaultRecord, UndoLog } from '../platform/undo-log.ts';
 import { checkTarget, findFault } from './catalog.ts';
 import type { AnyFault, Witness } from './fault.ts';
 import {
-  endsByItself,
-  type HealResult,
+  type ClearResult,
+  endsAutomatically,
   type InjectRequest,
   type Lease,
   type LeaseStatus,
   ttlProblem,
 } from './lease.ts';
 import { checkParameters, readDurations, writeParameters } from './parameters.ts';
-import type { World } from './world.ts';
+import type { PlatformAccess } from './platform-access.ts';
 
 export interface LeasesOptions {
   readonly log: UndoLog;
-  readonly world: World;
+  readonly platform: PlatformAccess;
   readonly events: EventLog;
   /** Called whenever a lease has changed. */
   readonly onChange: () => void;
@@ -30,9 +30,9 @@ export interface LeasesOptions {
   readonly checkTarget?: (fault: AnyFault, target: string) => void;
 }
 
-/** How long a fault may take to be taken back and seen to be gone, ms, unless it says otherwise. */
+/** Longest time to revert a fault and verify that, ms, unless its record has another. */
 const UNDO_LIMIT_MS = 12_000;
-/** Leases that have ended and are still told. */
+/** Leases that have ended and are still listed. */
 const KEPT_ENDED = 20;
 
 interface Entry {
@@ -51,42 +51,56 @@ interface Entry {
 }
 
 /**
- * Every fault as a lease. Invariants: L1 what takes a fault back is on disk before the fault happens, and stays there
- * until the fault was seen to be gone; L2 a fault ends at its time to live at the latest, or when its holder goes away;
- * L3 it ends once, however many reasons there are; L4 what could not be taken back is told until it is.
+ * Every fault as a lease. Invariants: L1 the undo of a fault is on disk before the fault happens, and stays there until
+ * the fault is verified to be gone; L2 a fault ends when its time to live expires at the latest, or when its holder is
+ * lost; L3 it ends once, however many reasons there are; L4 a fault whose undo failed is reported until it is reverted.
  */
 export class Leases {
   readonly #log: UndoLog;
-  readonly #world: World;
+  readonly #platform: PlatformAccess;
   readonly #events: EventLog;
   readonly #onChange: () => void;
   readonly #findFault: (name: string) => AnyFault;
   readonly #checkTarget: (fault: AnyFault, target: string) => void;
   readonly #entries = new Map<string, Entry>();
-  /** Checked and not yet among the entries: a fault's look at the platform takes its time, and another may be asked for. */
-  readonly #coming = new Set<Pick<Lease, 'id' | 'fault' | 'target' | 'parameters' | 'status' | 'since'>>();
+  /** Checked and not yet among the entries: preparing takes time, in which another fault may be requested. */
+  readonly #preparing = new Set<Pick<Lease, 'id' | 'fault' | 'target' | 'parameters' | 'status' | 'since'>>();
 
-  constructor({ log, world, events, onChange, ...options }: LeasesOptions) {
+  constructor({ log, platform, events, onChange, ...options }: LeasesOptions) {
     this.#log = log;
-    this.#world = world;
+    this.#platform = platform;
     this.#events = events;
     this.#onChange = onChange;
     this.#findFault = options.findFault ?? findFault;
     this.#checkTarget =
       options.checkTarget ??
-      ((fault, target) => checkTarget(fault, target, world.state() ?? { edges: [], instances: [] }));
+      ((fault, target) => checkTarget(fault, target, platform.state() ?? { edges: [], instances: [] }));
   }
 
-  /** Takes over what an earlier supervisor left in the undo file: it remains until it is healed. */
+  /** Adopts the faults of an earlier supervisor from the undo log: `undo_failed` until they are reverted. */
   async adopt(): Promise<void> {
     for (const record of await this.#log.open()) {
       this.#entries.set(record.id, {
         record,
-        fault: this.#findFault(record.fault),
+        fault: this.#recordedFault(record),
         isHeld: false,
-        status: 'remains',
+        status: 'undo_failed',
         injected: Promise.resolve(),
-        problem: 'it was left by a supervisor that was killed',
+        problem: 'its supervisor was killed',
+      });
+    }
+  }
+
+  #recordedFault({ id, fault, target }: FaultRecord): AnyFault {
+    try {
+      return this.#findFault(fault);
+    } catch (cause) {
+      throw new CliError({
+        what: `the undo log has an unknown fault "${fault}"`,
+        why: 'another version of shopctl wrote it',
+        next: `check that nothing of it is left on ${target}, and remove the line of ${id} from chaos/undo.jsonl in the state folder`,
+        exitCode: exitCodes.dirty,
+        cause,
       });
     }
   }
@@ -96,29 +110,29 @@ export class Leases {
     return [...this.#entries.values()].map(describe);
   }
 
-  /** In effect, being taken back, or left over. */
+  /** In effect, being reverted, or not reverted. */
   unfinished(): readonly Lease[] {
-    return this.list().filter(({ status }) => status !== 'healed');
+    return this.list().filter(({ status }) => status !== 'reverted');
   }
 
-  /** The same, with another look at those that wait for something to happen, or have not been seen yet. */
+  /** The same, with another look at those that are pending or have not been observed yet. */
   async refresh(): Promise<readonly Lease[]> {
     for (const entry of this.#entries.values()) {
       const verdict = entry.status === 'active' ? entry.witness?.verdict : undefined;
-      if (verdict === 'pending' || verdict === 'absent') entry.witness = await this.#witness(entry);
+      if (verdict === 'pending' || verdict === 'not_observed') entry.witness = await this.#witness(entry);
     }
     return this.list();
   }
 
-  /** Of these faults those that should be in effect and are not in place any more: whatever holds them has lost them. */
+  /** Of these faults those that should be in effect and are not in place any more, because their server lost them. */
   async lost(ids: readonly string[]): Promise<readonly string[]> {
     const active = [...this.#entries.values()].filter(
       ({ record, status }) => status === 'active' && ids.includes(record.id),
     );
     const found = await Promise.all(
       active.map(async ({ record, fault }) => {
-        // What cannot be asked may have it still; that it does not answer is told of it by itself.
-        const isThere = await fault.isInPlace?.(record.undo, this.#world).catch(() => true);
+        // A server that does not respond may still have the fault; its outage is reported separately.
+        const isThere = await fault.isInPlace?.(record.undo, this.#platform).catch(() => true);
         return isThere === false ? [record.id] : [];
       }),
     );
@@ -127,9 +141,9 @@ export class Leases {
 
   /**
    * Checks everything, writes the undo to disk, injects, and looks whether the fault is in effect. Throws CliError: (2)
-   * before anything has happened; otherwise what was done is taken back again. `gone` ends it early, a held one also later.
+   * before anything has happened; otherwise the injection is reverted. `holderSignal` ends it early, a held one also later.
    */
-  async inject(request: InjectRequest, gone: AbortSignal): Promise<Lease> {
+  async inject(request: InjectRequest, holderSignal: AbortSignal): Promise<Lease> {
     const fault = this.#findFault(request.fault);
     this.#checkTarget(fault, request.target);
     const parameters: FaultRecord['parameters'] = checkParameters(
@@ -139,9 +153,9 @@ export class Leases {
     );
     this.#checkFree(fault, request.target, parameters);
     const problem = ttlProblem(request.ttlMs);
-    if (problem) throw new CliError({ what: `the time to live is wrong: ${problem}`, exitCode: exitCodes.usage });
+    if (problem) throw new CliError({ what: `invalid time to live: ${problem}`, exitCode: exitCodes.usage });
     const injection = { id: randomBytes(3).toString('hex'), target: request.target, parameters };
-    const entry = await this.#enter(fault, injection, { request, gone });
+    const entry = await this.#enter(fault, injection, { request, holderSignal });
     const { record } = entry;
     try {
       await this.#log.begin(record);
@@ -149,20 +163,25 @@ export class Leases {
       this.#entries.delete(record.id);
       throw new CliError({ what: 'nothing was injected: its undo cannot be written', why: messageOf(cause), cause });
     }
-    return this.#injectRecorded(entry, gone);
+    return this.#injectRecorded(entry, holderSignal);
   }
 
-  /** Looks at what takes it back. Its place is taken from before that look on, so that no other fault comes between. */
+  /** Prepares the undo. Its place is reserved before that, so that no other fault comes between. */
   async #enter(
     fault: AnyFault,
     injection: Pick<FaultRecord, 'id' | 'target' | 'parameters'>,
-    { request, gone }: { readonly request: InjectRequest; readonly gone: AbortSignal },
+    { request, holderSignal }: { readonly request: InjectRequest; readonly holderSignal: AbortSignal },
   ): Promise<Entry> {
-    const coming = { ...injection, fault: fault.name, status: 'injecting', since: new Date().toISOString() } as const;
-    this.#coming.add(coming);
+    const preparing = {
+      ...injection,
+      fault: fault.name,
+      status: 'injecting',
+      since: new Date().toISOString(),
+    } as const;
+    this.#preparing.add(preparing);
     try {
-      const undo = (await fault.prepare(injection, this.#world)) as object;
-      gone.throwIfAborted();
+      const undo = (await fault.prepare(injection, this.#platform)) as object;
+      holderSignal.throwIfAborted();
       const record: FaultRecord = {
         type: 'fault',
         ...injection,
@@ -176,39 +195,39 @@ export class Leases {
       this.#entries.set(record.id, entry);
       return entry;
     } finally {
-      this.#coming.delete(coming);
+      this.#preparing.delete(preparing);
     }
   }
 
-  /** Ends faults by id, or all; the newest first. Throws CliError (2) for an id that is none. */
-  async clear(ids: readonly string[] | 'all', why: string): Promise<HealResult> {
+  /** Ends faults by id, or all; the newest first. Throws CliError (2) for an unknown id. */
+  async clear(ids: readonly string[] | 'all', why: string): Promise<ClearResult> {
     const unfinished = this.unfinished().map(({ id }) => id);
     const unknown = ids === 'all' ? [] : ids.filter((id) => !unfinished.includes(id));
     if (unknown.length > 0) {
       throw new CliError({
-        what: `there is no active fault ${unknown.join(', ')}`,
-        next: unfinished.length > 0 ? `active are ${unfinished.join(', ')}` : 'nothing is active',
+        what: `unknown fault id ${unknown.join(', ')}`,
+        next: unfinished.length > 0 ? `active faults: ${unfinished.join(', ')}` : 'no fault is active',
         exitCode: exitCodes.usage,
       });
     }
     const chosen = [...this.#entries.values()].filter(({ record: { id }, status }) => {
-      return status !== 'healed' && (ids === 'all' || ids.includes(id));
+      return status !== 'reverted' && (ids === 'all' || ids.includes(id));
     });
     chosen.reverse();
     // One after the other: a later fault may hide whether an earlier one is gone.
     for (const entry of chosen) await this.#end(entry, why);
     const after = chosen.map(describe);
     return {
-      healed: after.filter(({ status }) => status === 'healed'),
-      remains: after.filter(({ status }) => status !== 'healed'),
+      reverted: after.filter(({ status }) => status === 'reverted'),
+      notReverted: after.filter(({ status }) => status !== 'reverted'),
     };
   }
 
-  /** Injects again what a Toxiproxy that started anew has forgotten. */
+  /** Injects again what a restarted Toxiproxy has lost. */
   async reapply(): Promise<void> {
     for (const entry of this.#entries.values()) {
       if (entry.fault.kind !== 'toxic' && entry.fault.kind !== 'proxy') continue;
-      // Its end waits for this: what is still on its way when it is removed would arrive afterwards and stay.
+      // Its end waits for this: a request in flight when the toxic is removed would arrive afterwards, and the toxic would stay.
       entry.injected = entry.injected.then(() => this.#injectAgain(entry));
       await entry.injected;
     }
@@ -216,20 +235,20 @@ export class Leases {
 
   async #injectAgain({ record, fault, status }: Entry): Promise<void> {
     if (status !== 'active' && status !== 'injecting') return;
-    await fault.inject(record, record.undo, this.#world).catch((error: unknown) => {
-      // A toxic that is there still is refused (409), which is what was wanted.
+    await fault.inject(record, record.undo, this.#platform).catch((error: unknown) => {
+      // A toxic that still exists is rejected (409), which is fine.
       this.#events.add('chaos.reapplied', record.target, `${fault.name} was not injected again: ${messageOf(error)}`);
     });
   }
 
-  /** Takes back what could not be while what holds it was away. */
-  async retryRemains(why: string): Promise<void> {
+  /** Reverts faults whose undo failed while PostgreSQL or RabbitMQ did not run. */
+  async retryFailedUndos(why: string): Promise<void> {
     for (const entry of this.#entries.values()) {
-      if (entry.status === 'remains' && entry.fault.needsPlatform) await this.#end(entry, why);
+      if (entry.status === 'undo_failed' && entry.fault.needsPlatform) await this.#end(entry, why);
     }
   }
 
-  /** The platform ends: everything is taken back that would outlive it. */
+  /** The platform ends: every fault is reverted that would outlive it. */
   async endWithPlatform(): Promise<void> {
     for (const { id } of [...this.unfinished()].reverse()) {
       const entry = this.#entries.get(id) as Entry;
@@ -239,43 +258,43 @@ export class Leases {
     }
   }
 
-  async #injectRecorded(entry: Entry, gone: AbortSignal): Promise<Lease> {
+  async #injectRecorded(entry: Entry, holderSignal: AbortSignal): Promise<Lease> {
     const { record, fault } = entry;
-    const leave = () => void this.#end(entry, 'its holder went away');
-    entry.timer = setTimeout(() => void this.#end(entry, endsByItself.timeOver), record.ttlMs);
-    const injecting = fault.inject(record, record.undo, this.#world);
-    // Whoever ends it waits for this; the failure itself is told to the caller.
+    const onHolderLost = () => void this.#end(entry, 'its holder was lost');
+    entry.timer = setTimeout(() => void this.#end(entry, endsAutomatically.expired), record.ttlMs);
+    const injecting = fault.inject(record, record.undo, this.#platform);
+    // The end waits for this; the failure itself is reported to the caller.
     entry.injected = injecting.catch(() => undefined);
-    gone.addEventListener('abort', leave, { once: true });
-    if (gone.aborted) leave();
-    this.#tell(entry, 'chaos.injecting', 'being injected');
+    holderSignal.addEventListener('abort', onHolderLost, { once: true });
+    if (holderSignal.aborted) onHolderLost();
+    this.#report(entry, 'chaos.injecting', 'being injected');
     try {
       await injecting;
       if (entry.status === 'injecting') entry.status = 'active';
       entry.witness = await this.#witness(entry);
-      this.#tell(entry, 'chaos.injected', entry.witness.evidence);
+      this.#report(entry, 'chaos.injected', entry.witness.evidence);
     } catch (error) {
       await this.#end(entry, 'it could not be injected');
       throw notInjected(describe(entry), error);
     }
-    if (fault.isMomentary) await this.#end(entry, endsByItself.momentary);
-    // A detached one lives on when its command has gone with the answer.
-    if (!entry.isHeld) gone.removeEventListener('abort', leave);
+    if (fault.isMomentary) await this.#end(entry, endsAutomatically.momentary);
+    // A detached fault stays when its command ends after the response.
+    if (!entry.isHeld) holderSignal.removeEventListener('abort', onHolderLost);
     return describe(entry);
   }
 
-  /** One look at a time, whoever asks: a look is made with connections of our own. */
+  /** One look at a time for all callers: it opens connections. */
   #witness(entry: Entry): Promise<Witness> {
     const { record, fault } = entry;
-    entry.looking ??= fault.witness(record, record.undo, this.#world).finally(() => {
+    entry.looking ??= fault.witness(record, record.undo, this.#platform).finally(() => {
       entry.looking = undefined;
     });
     return entry.looking;
   }
 
-  /** Two at one place would take each other back; a fault says where it is at several places of one target. */
+  /** Two at one place would revert each other; `placeOf` tells several places of one target apart. */
   #checkFree(fault: AnyFault, target: string, parameters: FaultRecord['parameters']): void {
-    const other = [...this.unfinished(), ...this.#coming].find(
+    const other = [...this.unfinished(), ...this.#preparing].find(
       (lease) =>
         lease.fault === fault.name &&
         lease.target === target &&
@@ -283,68 +302,68 @@ export class Leases {
     );
     if (!other) return;
     throw new CliError({
-      what: `${fault.name} acts on ${target} already`,
-      why: `${other.id} (${other.status}) has done so since ${other.since}`,
+      what: `${fault.name} is already active on ${target}`,
+      why: `${other.id} (${other.status}) since ${other.since}`,
       next: `end it first with "shopctl chaos clear ${other.id}"`,
       exitCode: exitCodes.usage,
     });
   }
 
   #end(entry: Entry, why: string): Promise<void> {
-    if (entry.status === 'healed') return Promise.resolve();
+    if (entry.status === 'reverted') return Promise.resolve();
     entry.ending ??= this.#undo(entry, why).finally(() => {
       entry.ending = undefined;
     });
     return entry.ending;
   }
 
-  /** Never rejects: what went wrong is told by the lease. */
+  /** Never rejects: the lease has the problem. */
   async #undo(entry: Entry, why: string): Promise<void> {
     const { record, fault } = entry;
     clearTimeout(entry.timer);
     const began = performance.now();
     entry.status = 'ending';
-    this.#tell(entry, 'chaos.ending', why);
+    this.#report(entry, 'chaos.ending', why);
     await entry.injected;
     let evidence: string;
     try {
       const undone = (async (): Promise<string> => {
-        await fault.undo(record.undo, this.#world);
-        return fault.verify(record.undo, this.#world);
+        await fault.undo(record.undo, this.#platform);
+        return fault.verify(record.undo, this.#platform);
       })();
       evidence = await within(undone, fault.undoLimitMs ?? UNDO_LIMIT_MS, `the undo of ${fault.name}`);
     } catch (error) {
-      entry.status = 'remains';
+      entry.status = 'undo_failed';
       entry.problem = messageOf(error);
-      this.#tell(entry, 'chaos.remains', entry.problem);
+      this.#report(entry, 'chaos.undo_failed', entry.problem);
       return;
     }
     await this.#settle(entry, why, evidence, began);
   }
 
-  /** Never rejects: what was seen to be gone is gone, whether that can be written down or not. */
+  /** Never rejects: a fault that is verified to be gone is reverted, whether that can be recorded or not. */
   async #settle(entry: Entry, why: string, evidence: string, began: number): Promise<void> {
     clearTimeout(entry.timer);
     const unwritten = await this.#record({ id: entry.record.id, time: new Date().toISOString(), why, evidence });
-    entry.status = 'healed';
+    entry.status = 'reverted';
     entry.problem = undefined;
     entry.end = { why, tookMs: Math.round(performance.now() - began), evidence: `${evidence}${unwritten}` };
-    this.#tell(entry, 'chaos.healed', `${why}: ${entry.end.evidence}`);
-    const ended = [...this.#entries].filter(([, { status }]) => status === 'healed').map(([id]) => id);
+    this.#report(entry, 'chaos.reverted', `${why}: ${entry.end.evidence}`);
+    const ended = [...this.#entries].filter(([, { status }]) => status === 'reverted').map(([id]) => id);
     for (const id of ended.slice(0, -KEPT_ENDED)) this.#entries.delete(id);
   }
 
-  /** Resolves with what to add to the evidence when the disk does not take it (full, read-only): the next start asks again. */
-  async #record(healed: Parameters<UndoLog['healed']>[0]): Promise<string> {
+  /** Resolves with an addition to the evidence when the disk rejects the record (full, read-only): the next start reverts again. */
+  async #record(reverted: Parameters<UndoLog['reverted']>[0]): Promise<string> {
     try {
-      await this.#log.healed(healed);
+      await this.#log.reverted(reverted);
       return '';
     } catch (error) {
       return `; this could not be written to the undo log: ${messageOf(error)}`;
     }
   }
 
-  #tell({ record, fault }: Entry, type: string, message: string): void {
+  #report({ record, fault }: Entry, type: string, message: string): void {
     const how = writeParameters(fault.parameters, record.parameters);
     this.#events.add(type, record.target, `${record.id} ${fault.name}${how === '' ? '' : ` (${how})`}: ${message}`);
     this.#onChange();
@@ -370,14 +389,14 @@ function describe({ record, fault, status, isHeld, witness, end, problem }: Entr
   };
 }
 
-/** The injection's own error, with what became of what it had done. */
+/** The error of the injection, and whether it was reverted. */
 function notInjected({ fault, target, status, problem }: Lease, cause: unknown): CliError {
-  const isClean = status === 'healed';
+  const isClean = status === 'reverted';
   const own = cause instanceof CliError ? cause : undefined;
   return new CliError({
     what: `${fault} could not be injected into ${target}`,
-    why: isClean ? messageOf(cause) : `${messageOf(cause)}\nwhat was done could not be taken back: ${problem}`,
-    next: isClean ? (own?.next ?? 'nothing is left of it; see "shopctl status"') : 'run "shopctl chaos heal"',
+    why: isClean ? messageOf(cause) : `${messageOf(cause)}\nthe partial injection could not be reverted: ${problem}`,
+    next: isClean ? (own?.next ?? 'it was reverted; see "shopctl status"') : 'run "shopctl chaos clear --all"',
     exitCode: isClean ? (own?.exitCode ?? exitCodes.failed) : exitCodes.dirty,
     cause,
   });

@@ -23,25 +23,25 @@ describe('parameters', () => {
   });
 
   it.each([
-    ['latency', {}, 'latency must be stated'],
+    ['latency', {}, 'latency is required'],
     ['latency', { latency: 0 }, 'latency must be >= 1, got 0'],
     ['latency', { latency: '3' }, 'latency must be integer, got "3"'],
-    ['latency', { latncy: '3s' }, 'there is no parameter "latncy", did you mean "latency"?'],
+    ['latency', { latncy: '3s' }, 'unknown parameter "latncy", did you mean "latency"?'],
     ['latency', { latency: 10, toxicity: 0 }, 'toxicity must be > 0, got 0'],
     ['latency', { latency: 10, toxicity: 1.1 }, 'toxicity must be <= 1, got 1.1'],
     ['latency', { latency: 10, stream: 'sideways' }, 'stream must'],
     ['bandwidth', { rate: 0 }, 'rate must be >= 1, got 0'],
     ['bandwidth', { rate: -1 }, 'rate must be >= 1, got -1'],
-    ['timeout', {}, 'timeout must be stated'],
+    ['timeout', {}, 'timeout is required'],
     ['limit_data', { bytes: 0 }, 'bytes must be >= 1, got 0'],
-    ['down', { latency: 3 }, 'there is no parameter "latency"'],
+    ['down', { latency: 3 }, 'unknown parameter "latency"'],
     ['failpoint', { at: 'stock-reserved:unsaved', action: 'explode' }, 'action must'],
   ])('%s refuses %j: %s', (fault, given, problem) => {
     expect(() => check(fault, given)).toThrow(problem);
     expect(() => check(fault, given)).toThrow(expect.objectContaining({ exitCode: 2 }));
   });
 
-  it('tells an unknown name once, without what a schema says of it', () => {
+  it('reports an unknown name once, without the error of the schema', () => {
     expect(() => check('latency', { latency: 10, rate: 3 })).toThrow(/rate"$/);
   });
 
@@ -83,7 +83,7 @@ describe('fault names', () => {
   });
 
   it('are suggested when misspelt', () => {
-    expect(() => findFault('latncy')).toThrow('there is no fault "latncy", did you mean "latency"?');
+    expect(() => findFault('latncy')).toThrow('unknown fault "latncy", did you mean "latency"?');
   });
 });
 

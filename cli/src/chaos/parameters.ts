@@ -19,7 +19,7 @@ export function checkParameters<S extends TObject>(
   const problems = [
     ...unknown.map((name) => unknownName(name, known)),
     ...Value.Errors(schema, given)
-      // Those are told above, with the nearest name.
+      // Reported above, with the nearest name.
       .filter(
         ({ keyword, instancePath }) => keyword !== 'additionalProperties' && !unknown.includes(instancePath.slice(1)),
       )
@@ -27,7 +27,7 @@ export function checkParameters<S extends TObject>(
   ];
   if (problems.length === 0) return given as Static<S>;
   throw new CliError({
-    what: `${subject} cannot be injected like this`,
+    what: `invalid parameters for ${subject}`,
     why: [...new Set(problems)].join('\n'),
     next: `parameters of ${subject}: ${known.map((name) => describeParameter(schema, name)).join('; ') || 'none'}`,
     exitCode: exitCodes.usage,
@@ -92,7 +92,7 @@ function written(schema: TObject, name: string, value: unknown): unknown {
 
 function unknownName(name: string, known: readonly string[]): string {
   const suggestion = suggestName(name, known);
-  return `there is no parameter "${name}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`;
+  return `unknown parameter "${name}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`;
 }
 
 function describe(
@@ -100,7 +100,7 @@ function describe(
   given: Readonly<Record<string, unknown>>,
 ): string {
   const missing = 'requiredProperties' in error.params ? (error.params.requiredProperties as string[]) : [];
-  if (missing.length > 0) return `${missing.join(', ')} must be stated`;
+  if (missing.length > 0) return `${missing.join(', ')} is required`;
   const name = error.instancePath.slice(1);
   return `${name} ${error.message}, got ${JSON.stringify(given[name])}`;
 }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { exitCodes } from '../exit-codes.ts';
 import type { PlatformState } from '../platform/state.ts';
+import type { PlatformAccess } from './platform-access.ts';
 import { obstacleTo } from './preflight.ts';
-import type { World } from './world.ts';
 
 const edge = {
   name: 'orders-payments',
@@ -12,8 +12,11 @@ const edge = {
   upstream: '127.0.0.1:1',
 };
 
-function aPlatform(state: Partial<PlatformState>): World {
-  return { state: () => ({ edges: [], instances: [], ...state }), failpointDir: undefined } as unknown as World;
+function aPlatform(state: Partial<PlatformState>): PlatformAccess {
+  return {
+    state: () => ({ edges: [], instances: [], ...state }),
+    failpointDir: undefined,
+  } as unknown as PlatformAccess;
 }
 
 const latency = { fault: 'latency', target: 'orders-payments', parameters: { latency: '1s' } };
@@ -26,8 +29,8 @@ it('a fault on an edge cannot be injected where the services are wired directly'
 });
 
 it('a fault on an edge can be injected where there is a proxy', async () => {
-  const world = aPlatform({ edges: [edge], toxiproxyUrl: 'http://127.0.0.1:1' });
-  expect(await obstacleTo(latency, world)).toBeUndefined();
+  const platform = aPlatform({ edges: [edge], toxiproxyUrl: 'http://127.0.0.1:1' });
+  expect(await obstacleTo(latency, platform)).toBeUndefined();
 });
 
 it('a failpoint cannot be armed in services without failpoints', async () => {
@@ -41,12 +44,12 @@ it('a fault cannot be aimed at what is not there', async () => {
   expect(await obstacleTo(other, aPlatform({ edges: [edge] }))).toMatchObject({ exitCode: exitCodes.usage });
 });
 
-it('what does not answer at the moment is no obstacle', async () => {
-  const world = {
+it('a broker that does not respond now is no obstacle', async () => {
+  const platform = {
     ...aPlatform({}),
     async askBroker() {
-      throw new Error('the broker does not answer');
+      throw new Error('the broker does not respond');
     },
   };
-  expect(await obstacleTo({ fault: 'disk-alarm', target: 'rabbitmq', parameters: {} }, world)).toBeUndefined();
+  expect(await obstacleTo({ fault: 'disk-alarm', target: 'rabbitmq', parameters: {} }, platform)).toBeUndefined();
 });

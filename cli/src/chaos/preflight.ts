@@ -4,28 +4,28 @@ import { checkTarget, findFault } from './catalog.ts';
 import type { AnyFault } from './fault.ts';
 import type { InjectRequest } from './lease.ts';
 import { checkParameters, readDurations } from './parameters.ts';
-import type { World } from './world.ts';
+import type { PlatformAccess } from './platform-access.ts';
 
 /** A fault that is to be injected later. */
 export type PlannedFault = Pick<InjectRequest, 'fault' | 'target' | 'parameters'>;
 
 /**
  * Why a fault cannot be injected into this platform (exit code 2 or 3), undefined when it can. Looks as the injection would,
- * and changes nothing. What may be over by then (a database that does not answer now) is no obstacle.
+ * and changes nothing. A temporary condition (a database that does not respond now) is no obstacle.
  */
 export async function obstacleTo(
   { fault: name, target, parameters }: PlannedFault,
-  world: World,
+  platform: PlatformAccess,
 ): Promise<CliError | undefined> {
   try {
     const fault: AnyFault = findFault(name);
-    checkTarget(fault, target, world.state() ?? { edges: [], instances: [] });
+    checkTarget(fault, target, platform.state() ?? { edges: [], instances: [] });
     const checked = checkParameters(fault.parameters, readDurations(fault.parameters, parameters), fault.name);
     const injection = { id: 'planned', target, parameters: checked };
     fault.check?.(injection);
-    const obstacle = await fault.hostObstacle?.(world);
+    const obstacle = await fault.hostObstacle?.(platform);
     if (obstacle !== undefined) return obstacle;
-    await fault.prepare(injection, world);
+    await fault.prepare(injection, platform);
     return undefined;
   } catch (error) {
     const isLasting =

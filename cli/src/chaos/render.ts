@@ -11,10 +11,10 @@ export function describeFault({ target, fault, parameters }: Pick<Lease, 'target
   return `${target} ${fault}${how === '' ? '' : ` (${how})`}`;
 }
 
-/** What was measured, in the colour of the verdict. */
+/** The measurement, in the colour of the verdict. */
 export function describeWitness({ witness }: Lease, { style }: Output): string {
-  if (!witness) return 'not looked at yet';
-  if (witness.verdict === 'seen') return `${style.green('in effect')}: ${witness.evidence}`;
+  if (!witness) return 'not measured yet';
+  if (witness.verdict === 'observed') return `${style.green('in effect')}: ${witness.evidence}`;
   if (witness.verdict === 'pending') return `${style.yellow('waiting')}: ${witness.evidence}`;
   if (witness.verdict === 'unmeasurable') return `${style.yellow('not measurable')}: ${witness.evidence}`;
   return `${style.red('not in effect')}: ${witness.evidence}`;
@@ -23,11 +23,11 @@ export function describeWitness({ witness }: Lease, { style }: Output): string {
 /** How a lease ended, one line. */
 export function describeEnd(lease: Lease, { style }: Output): string {
   const { id, end, problem } = lease;
-  if (!end) return `${style.red('remains')} ${id} ${describeFault(lease)}: ${problem}`;
-  return `${style.green('healed')} ${id} ${describeFault(lease)} in ${formatDuration(end.tookMs)}: ${end.evidence}`;
+  if (!end) return `${style.red('undo failed')} ${id} ${describeFault(lease)}: ${problem}`;
+  return `${style.green('reverted')} ${id} ${describeFault(lease)} in ${formatDuration(end.tookMs)}: ${end.evidence}`;
 }
 
-/** Time until a lease ends by itself, for people. */
+/** Time until a lease expires, for people. */
 export function remaining({ expiresAt }: Lease): string {
   return formatDuration(Math.max(0, Date.parse(expiresAt) - Date.now()));
 }

@@ -8,10 +8,10 @@ import { createUndoLog, undoFile } from '../platform/undo-log.ts';
 import { restartHungProxy } from './hung-proxy.ts';
 import type { InjectRequest, Lease } from './lease.ts';
 import { Leases } from './leases.ts';
-import { createLiveWorld } from './live-world.ts';
+import { createLivePlatform } from './live-platform.ts';
 import { obstacleTo, type PlannedFault } from './preflight.ts';
 
-/** One line of the answer to an injection: the lease once in effect; while it is held, also its end. */
+/** One line of the response to an injection: the lease once in effect; while it is held, also its end. */
 export type InjectProgress =
   | { readonly type: 'injected'; readonly lease: Lease }
   | { readonly type: 'ended'; readonly lease: Lease }
@@ -19,28 +19,28 @@ export type InjectProgress =
 
 /**
  * Faults of a supervisor: `GET /v1/chaos` (leases), `POST /v1/chaos/faults` (InjectRequest; NDJSON of InjectProgress; the
- * connection is the holder until the answer, and for a held fault until its end), `POST /v1/chaos/clear` (`{ids?, why?}`),
- * `POST /v1/chaos/check` (PlannedFault[]; for each why it cannot be injected, or null), `POST /v1/chaos/lost` (ids;
+ * connection is the holder until the response, and for a held fault until its end), `POST /v1/chaos/clear` (`{ids?, why?}`),
+ * `POST /v1/chaos/check` (PlannedFault[]; for each the reason why it cannot be injected, or null), `POST /v1/chaos/lost` (ids;
  * those of active faults that are not in place any more).
  */
 export async function openChaos(
   context: ExtensionContext & { readonly env: NodeJS.ProcessEnv },
 ): Promise<SupervisorExtension> {
   const { project, events, onChange } = context;
-  const world = createLiveWorld(context);
+  const platform = createLivePlatform(context);
   const leases = new Leases({
     log: createUndoLog(undoFile(project)),
-    world,
+    platform,
     events,
     onChange,
   });
   await leases.adopt();
   restartHungProxy(context, () => leases.unfinished());
-  // Its proxies were made anew, without what faults had added.
+  // Its proxies were recreated without their toxics.
   events.follow(({ type, subject }) => {
     if (type === 'instance.ready' && subject === 'toxiproxy') void leases.reapply();
     if (type === 'instance.ready' && (subject === 'postgres' || subject === 'rabbitmq')) {
-      void leases.retryRemains(`${subject} is back`);
+      void leases.retryFailedUndos(`${subject} is back`);
     }
   });
   return {
@@ -55,7 +55,7 @@ export async function openChaos(
       } else if (route === 'POST /v1/chaos/check') {
         const answers: (ErrorBody | null)[] = [];
         for (const planned of await readJson<readonly PlannedFault[]>(request)) {
-          const obstacle = await obstacleTo(planned, world);
+          const obstacle = await obstacleTo(planned, platform);
           answers.push(obstacle === undefined ? null : bodyOf(obstacle));
         }
         answer(response, answers);
@@ -81,17 +81,17 @@ async function streamInjection(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const gone = new AbortController();
+  const holder = new AbortController();
   response.once('close', () => {
-    if (!response.writableEnded) gone.abort(new Error('the command that asked for it went away'));
+    if (!response.writableEnded) holder.abort(new Error('the connection of the command was lost'));
   });
   const asked = await readJson<InjectRequest>(request);
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
   const write = (progress: InjectProgress) => void response.write(`${JSON.stringify(progress)}\n`);
   try {
-    const lease = await leases.inject(asked, gone.signal);
+    const lease = await leases.inject(asked, holder.signal);
     write({ type: 'injected', lease });
-    if (asked.hold) write({ type: 'ended', lease: await untilEnded(leases, events, lease, gone.signal) });
+    if (asked.hold) write({ type: 'ended', lease: await untilEnded(leases, events, lease, holder.signal) });
   } catch (error) {
     write({ type: 'failed', error: bodyOf(toCliError(error)) });
   } finally {
@@ -99,24 +99,24 @@ async function streamInjection(
   }
 }
 
-/** Resolves with the lease once it is healed or remains; its end is told as an event. */
+/** Resolves with the lease once it is reverted or its undo has failed; an event reports its end. */
 function untilEnded(
   leases: Leases,
   events: ExtensionContext['events'],
   { id }: Lease,
-  gone: AbortSignal,
+  holderSignal: AbortSignal,
 ): Promise<Lease> {
   return new Promise((resolve, reject) => {
     const look = () => {
       const lease = leases.list().find((one) => one.id === id);
-      if (lease?.status !== 'healed' && lease?.status !== 'remains') return;
+      if (lease?.status !== 'reverted' && lease?.status !== 'undo_failed') return;
       unfollow();
       resolve(lease);
     };
     const unfollow = events.follow(look);
-    gone.addEventListener('abort', () => {
+    holderSignal.addEventListener('abort', () => {
       unfollow();
-      reject(gone.reason);
+      reject(holderSignal.reason);
     });
     look();
   });

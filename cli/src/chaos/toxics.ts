@@ -1,6 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 
-/** Which way a toxic acts: `downstream` on what the called side answers, `upstream` on what the caller sends. */
+/** Direction of a toxic: `downstream` on responses to the caller, `upstream` on requests of the caller. */
 export type Stream = 'upstream' | 'downstream';
 
 export const streams: readonly Stream[] = ['upstream', 'downstream'];
@@ -15,7 +15,7 @@ const ms = (minimum: number, description: string) =>
 /**
  * Attributes of each toxic. The server ignores names it does not know, and its zero defaults differ in meaning (latency 0
  * is nothing, limit_data 0 is an instant close, timeout 0 a black hole; a negative rate ends the server), so that every
- * attribute that decides what happens must be said, within a range in which it means something.
+ * attribute that matters is required, within a meaningful range.
  */
 export const toxicAttributes = {
   latency: strict({
@@ -27,7 +27,7 @@ export const toxicAttributes = {
   }),
   slow_close: strict({ delay: ms(1, 'delay of the end of a connection') }),
   timeout: strict({ timeout: ms(0, 'silence after which a connection is closed; 0: never, data just disappears') }),
-  reset_peer: strict({ timeout: ms(0, 'time until a connection is reset; 0: at once') }),
+  reset_peer: strict({ timeout: ms(0, 'time until a connection is reset; 0: immediately') }),
   slicer: strict({
     average_size: Type.Integer({ minimum: 1, maximum: 65_536, description: 'size of a piece, in bytes' }),
     size_variation: Type.Optional(

@@ -3,7 +3,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { durationMs } from '../shared/duration.ts';
 import { findFault } from './catalog.ts';
 
-/** A fault in one word, as `chaos inject` and `load run --chaos` take it. */
+/** A fault in one argument, as `chaos inject` and `load run --chaos` take it. */
 export interface WrittenFault {
   readonly target: string;
   readonly fault: string;
@@ -12,24 +12,24 @@ export interface WrittenFault {
 }
 
 /** `orders-payments:latency,latency=400ms`. Throws CliError (2). */
-export function parseFault(word: string): WrittenFault {
-  const [place = '', ...pairs] = word.split(',');
+export function parseFault(text: string): WrittenFault {
+  const [place = '', ...pairs] = text.split(',');
   const [target = '', name = '', ...more] = place.split(':');
-  if (target === '' || name === '' || more.length > 0) throw malformed(word);
+  if (target === '' || name === '' || more.length > 0) throw malformed(text);
   const fault = findFault(name);
   const parameters = Object.fromEntries(
     pairs.map((pair) => {
       const [parameter, ...value] = pair.split('=');
-      if (!parameter || value.length !== 1) throw malformed(word);
+      if (!parameter || value.length !== 1) throw malformed(text);
       return [parameter, plainValue(value[0] as string)];
     }),
   );
   return { target, fault: fault.name, parameters };
 }
 
-function malformed(word: string): CliError {
+function malformed(text: string): CliError {
   return new CliError({
-    what: `"${word}" is not a fault`,
+    what: `invalid fault "${text}"`,
     next: 'write TARGET:FAULT[,NAME=VALUE...], like orders-payments:latency,latency=400ms; "shopctl chaos faults" lists them',
     exitCode: exitCodes.usage,
   });

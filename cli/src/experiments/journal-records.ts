@@ -48,7 +48,7 @@ export type PhaseName =
   | 'steady-after'
   | 'audit';
 
-/** Part of a run an order was placed in: before the first fault acted, while one did, after the last was taken back. */
+/** Part of a run an order was placed in: before the first fault acted, while one did, after the last was reverted. */
 export type OrderPhase = 'before' | 'fault' | 'after';
 
 /** First record. */
@@ -107,7 +107,7 @@ export interface FaultRecord extends RecordTime {
   readonly type: 'fault';
   /** Name of the step that injected it. */
   readonly step: string;
-  readonly state: 'injected' | 'healed' | 'remains';
+  readonly state: 'injected' | 'reverted' | 'undo_failed';
   readonly lease: Pick<Lease, 'id' | 'fault' | 'kind' | 'target' | 'parameters' | 'ttlMs' | 'status' | 'since'>;
   readonly evidence?: string;
   readonly tookMs?: number;
@@ -117,7 +117,7 @@ export interface WitnessRecord extends RecordTime {
   readonly type: 'witness';
   readonly step: string;
   readonly leaseId: string;
-  readonly verdict: 'seen' | 'absent' | 'pending' | 'unmeasurable';
+  readonly verdict: 'observed' | 'not_observed' | 'pending' | 'unmeasurable';
   readonly evidence: string;
 }
 
@@ -214,8 +214,8 @@ export interface Clocks {
   readonly witnessedMs?: number;
   /** First order under a fault that was not answered Confirmed, or took longer than any before. */
   readonly firstSymptomMs?: number;
-  /** Last fault taken back. */
-  readonly healedMs?: number;
+  /** Last fault reverted. */
+  readonly revertedMs?: number;
   /** The steady state held again. */
   readonly steadyMs?: number;
   /** Nothing was under way any more: no open saga, outbox 0, queue 0. */

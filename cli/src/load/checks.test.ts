@@ -154,8 +154,8 @@ describe('the verdict', () => {
     [['ok', 'failed', 'unknown'], [], 'fail', 1],
     [['ok', 'unknown'], [], 'unknown', 5],
     [['ok', 'failed'], ['down on orders-broker'], 'dirty', 6],
-  ] as const)('of %j with %j left is %s, exit code %d', (each, remains, verdict, code) => {
-    expect(verdictOf(each.map(check), remains)).toBe(verdict);
+  ] as const)('of %j with %j left is %s, exit code %d', (each, notReverted, verdict, code) => {
+    expect(verdictOf(each.map(check), notReverted)).toBe(verdict);
     expect(exitCodeOf(verdict)).toBe(code);
   });
 });

@@ -130,8 +130,8 @@ export function judgeKeys(repeated: readonly string[] | string): LoadCheck {
 export type LoadVerdict = 'pass' | 'fail' | 'unknown' | 'dirty';
 
 /** What failed is certain, whatever else is not known. */
-export function verdictOf(checks: readonly LoadCheck[], remains: readonly string[]): LoadVerdict {
-  if (remains.length > 0) return 'dirty';
+export function verdictOf(checks: readonly LoadCheck[], notReverted: readonly string[]): LoadVerdict {
+  if (notReverted.length > 0) return 'dirty';
   if (checks.some(({ outcome }) => outcome === 'failed')) return 'fail';
   return checks.some(({ outcome }) => outcome === 'unknown') ? 'unknown' : 'pass';
 }

@@ -44,7 +44,7 @@ function aRun(
     others: [],
     cutAt: undefined,
     records: sent,
-    window: { faults: [], checks: [], remains: [] },
+    window: { faults: [], checks: [], notReverted: [] },
     drained: 'not looked at',
     sampled: [],
     audited: { report: 'not made', repeatedKeys: [] },

@@ -27,7 +27,7 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
   const soak = { durationS: plan.settings.durationS, faults: plan.faults };
   const memory = scenario.name === 'soak' ? judgeMemory(usage, soak) : { checks: [], notJudged: [] };
   const checks = [...checksOf(plan, run, { knee, measured }), ...memory.checks];
-  const verdict = verdictOf(checks, run.window.remains);
+  const verdict = verdictOf(checks, run.window.notReverted);
   const { audited, drained } = run;
   return {
     scenario: scenario.name,
@@ -50,7 +50,7 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
     audit: typeof audited.report === 'string' ? null : audited.report,
     checks,
     notJudged: memory.notJudged,
-    remains: run.window.remains,
+    notReverted: run.window.notReverted,
     gaps: run.observer.gaps(),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FaultBook } from '../chaos/fault-session.ts';
+import type { FaultSession } from '../chaos/fault-session.ts';
 import type { Lease } from '../chaos/lease.ts';
 import { neverInEffect, runFaultWindow } from './fault-window.ts';
 
@@ -14,25 +14,25 @@ const lease: Lease = {
   ttlMs: 1_000,
   expiresAt: '2026-01-02T03:05:05.000Z',
   isHeld: true,
-  witness: { verdict: 'seen', evidence: 'refused' },
+  witness: { verdict: 'observed', evidence: 'refused' },
 };
 
-/** A book that takes back what it injects, as far as nothing else is said. */
-function aBook(changes: Partial<Pick<FaultBook, 'inject' | 'heal' | 'refresh' | 'isLost'>> = {}) {
+/** A session that reverts what it injects, unless a test changes that. */
+function aBook(changes: Partial<Pick<FaultSession, 'inject' | 'revert' | 'refresh' | 'isLost'>> = {}) {
   const calls: string[] = [];
   const book = {
     async inject(step: string, { hold }: { hold: boolean }) {
       calls.push(`inject ${step}${hold ? ' held' : ''}`);
       return lease;
     },
-    async heal() {
-      calls.push('heal');
-      return { healed: [lease], remains: [] };
+    async revert() {
+      calls.push('revert');
+      return { reverted: [lease], notReverted: [] };
     },
-    refresh: async () => ({ ...lease, status: 'healed' as const }),
+    refresh: async () => ({ ...lease, status: 'reverted' as const }),
     isLost: () => false,
     ...changes,
-  } as unknown as FaultBook;
+  } as unknown as FaultSession;
   return { book, calls };
 }
 
@@ -42,17 +42,21 @@ const phase = { name: 'fault', startS: 0, durationS: 3, rate: 1, vus: 1, demands
 const past = { startedAt: performance.now() - 10_000, signal: new AbortController().signal };
 
 describe('the window of a fault', () => {
-  it('injects it as a held lease, heals it, and tells from when to when it acted', async () => {
+  it('injects it as a held lease, reverts it, and tells from when to when it acted', async () => {
     const { book, calls } = aBook();
-    const { faults: told, checks, remains } = await runFaultWindow({ faults, book, phase }, past);
-    expect(calls).toEqual(['inject down on orders-broker held', 'heal']);
+    const { faults: told, checks, notReverted } = await runFaultWindow({ faults, book, phase }, past);
+    expect(calls).toEqual(['inject down on orders-broker held', 'revert']);
     expect(told).toMatchObject([{ from: lease.since, to: expect.any(String), inEffect: true, evidence: 'refused' }]);
-    expect(checks).toMatchObject([{ outcome: 'ok', evidence: 'seen: refused' }]);
-    expect(remains).toEqual([]);
+    expect(checks).toMatchObject([{ outcome: 'ok', evidence: 'observed: refused' }]);
+    expect(notReverted).toEqual([]);
   });
 
   it('is unknown when the fault was not seen in effect, or could not be injected', async () => {
-    const unseen = { ...lease, status: 'healed', witness: { verdict: 'absent', evidence: 'no effect' } } as const;
+    const unseen = {
+      ...lease,
+      status: 'reverted',
+      witness: { verdict: 'not_observed', evidence: 'no effect' },
+    } as const;
     const absent = aBook({ refresh: async () => unseen });
     expect((await runFaultWindow({ faults, ...absent, phase }, past)).checks).toMatchObject([{ outcome: 'unknown' }]);
     const refused = aBook({ inject: async () => Promise.reject(new Error('no such proxy')) });
@@ -79,14 +83,18 @@ describe('the window of a fault', () => {
 
   it('is unknown when others ended the fault before its time', async () => {
     const end = { why: 'asked for', tookMs: 1, evidence: 'connects' };
-    const cleared = aBook({ refresh: async () => ({ ...lease, status: 'healed' as const, end }) });
+    const cleared = aBook({ refresh: async () => ({ ...lease, status: 'reverted' as const, end }) });
     const { checks, faults: told } = await runFaultWindow({ faults, ...cleared, phase }, past);
     expect(checks).toMatchObject([{ outcome: 'unknown', evidence: 'others ended it before its time: asked for' }]);
     expect(told).toMatchObject([{ from: lease.since, to: null }]);
   });
 
   it('of a fault that happens once is over when it has happened, not at the end of its phase', async () => {
-    const once = { ...lease, status: 'healed', end: { why: 'it happens once', tookMs: 1, evidence: 'ready' } } as const;
+    const once = {
+      ...lease,
+      status: 'reverted',
+      end: { why: 'it happens once', tookMs: 1, evidence: 'ready' },
+    } as const;
     const { book } = aBook({ inject: async () => once, refresh: async () => once });
     const began = Date.now();
     const waits = { ...phase, durationS: 3.5 };
@@ -96,22 +104,22 @@ describe('the window of a fault', () => {
     expect(Date.parse(String(told[0]?.to)) - began).toBeLessThan(400);
   });
 
-  it('tells what could not be taken back', async () => {
+  it('reports a fault that could not be reverted', async () => {
     const left = aBook({
-      heal: async () => ({ healed: [], remains: ['down on orders-broker'] }),
-      refresh: async () => ({ ...lease, status: 'remains' as const }),
+      revert: async () => ({ reverted: [], notReverted: ['down on orders-broker'] }),
+      refresh: async () => ({ ...lease, status: 'undo_failed' as const }),
     });
-    const { remains, faults: told } = await runFaultWindow({ faults, ...left, phase }, past);
-    expect(remains).toEqual(['down on orders-broker']);
+    const { notReverted, faults: told } = await runFaultWindow({ faults, ...left, phase }, past);
+    expect(notReverted).toEqual(['down on orders-broker']);
     expect(told).toMatchObject([{ to: null }]);
   });
 
-  it('heals also when it is interrupted while it waits', async () => {
+  it('reverts also when it is interrupted while it waits', async () => {
     const { book, calls } = aBook();
     const signal = AbortSignal.abort();
     await expect(
       runFaultWindow({ faults, book, phase }, { startedAt: performance.now(), signal }),
     ).rejects.toMatchObject({ name: 'AbortError' });
-    expect(calls).toEqual(['heal']);
+    expect(calls).toEqual(['revert']);
   });
 });

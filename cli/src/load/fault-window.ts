@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
-import { endedByOthers, type FaultBook } from '../chaos/fault-session.ts';
+import { endedByOthers, type FaultSession } from '../chaos/fault-session.ts';
 import type { Lease } from '../chaos/lease.ts';
 import type { WrittenFault } from '../chaos/written-fault.ts';
 import { messageOf } from '../errors.ts';
@@ -22,8 +22,8 @@ export interface RunFault {
 export interface FaultWindow {
   readonly faults: readonly RunFault[];
   readonly checks: readonly LoadCheck[];
-  /** What could not be taken back. */
-  readonly remains: readonly string[];
+  /** Faults that could not be reverted. */
+  readonly notReverted: readonly string[];
 }
 
 interface Injected {
@@ -38,21 +38,21 @@ interface Injected {
 const LATER_MS = 1_000;
 /** It is gone before the next phase begins, which is not judged either, ms. */
 const EARLIER_MS = 2_000;
-/** The command heals it; a command that is killed loses its lease, and this is for what is left then, ms. */
+/** The command reverts it; the fault of a killed command ends with its connection, or after this time, ms. */
 const TTL_SLACK_MS = 60_000;
 
 /**
- * Injects the faults a second after the phase `fault` has begun, and heals them two seconds before it ends. `startedAt`
+ * Injects the faults a second after the phase `fault` has begun, and reverts them two seconds before it ends. `startedAt`
  * is when the load began (monotonic, ms). Resolves when they are gone; what went wrong is told by checks.
  */
 export async function runFaultWindow(
-  { faults, book, phase }: { faults: readonly WrittenFault[]; book: FaultBook; phase: Phase },
+  { faults, book, phase }: { faults: readonly WrittenFault[]; book: FaultSession; phase: Phase },
   { startedAt, signal }: { startedAt: number; signal: AbortSignal },
 ): Promise<FaultWindow> {
   const beginsAt = startedAt + phase.startS * 1000 + LATER_MS;
   const endsAt = startedAt + (phase.startS + phase.durationS) * 1000 - EARLIER_MS;
   const injected: Injected[] = [];
-  let remains: readonly string[] = [];
+  let notReverted: readonly string[] = [];
   try {
     await waitUntil(beginsAt, signal);
     for (const chosen of faults) {
@@ -61,9 +61,9 @@ export async function runFaultWindow(
     }
     await waitUntil(endsAt, signal);
   } finally {
-    remains = (await book.heal()).remains;
+    notReverted = (await book.revert()).notReverted;
   }
-  const healedAt = new Date().toISOString();
+  const revertedAt = new Date().toISOString();
   const ended = await Promise.all(
     injected.map(async (one) => ({
       ...one,
@@ -72,16 +72,16 @@ export async function runFaultWindow(
   );
   return {
     faults: ended.map(({ last, ...one }) => ({
-      ...describeFault(one, last, healedAt),
+      ...describeFault(one, last, revertedAt),
       inEffect: judgeFault(one.chosen, last, book).outcome === 'ok',
     })),
     checks: ended.map(({ chosen, last }) => judgeFault(chosen, last, book)),
-    remains,
+    notReverted,
   };
 }
 
 /** Where the load ended before its faults could be judged. */
-export function neverInEffect(faults: readonly WrittenFault[], evidence: string): Omit<FaultWindow, 'remains'> {
+export function neverInEffect(faults: readonly WrittenFault[], evidence: string): Omit<FaultWindow, 'notReverted'> {
   return {
     faults: faults.map(({ target, fault, parameters }) => {
       return { target, fault, parameters, from: null, to: null, inEffect: false, evidence };
@@ -93,7 +93,7 @@ export function neverInEffect(faults: readonly WrittenFault[], evidence: string)
 async function inject(
   { target, fault, parameters }: WrittenFault,
   endsAt: number,
-  book: FaultBook,
+  book: FaultSession,
   signal: AbortSignal,
 ): Promise<Lease | string> {
   const ttlMs = Math.round(Math.max(1_000, endsAt - performance.now())) + TTL_SLACK_MS;
@@ -112,31 +112,31 @@ function waitUntil(atMs: number, signal: AbortSignal): Promise<void> {
 function describeFault(
   { chosen: { target, fault, parameters }, lease: first, injectedAt }: Injected,
   last: Lease | string,
-  healedAt: string,
+  revertedAt: string,
 ): Omit<RunFault, 'inEffect'> {
   const about = { target, fault, parameters };
   if (typeof first === 'string' || typeof last === 'string')
     return { ...about, from: null, to: null, evidence: String(last) };
   // One that happens once is over as soon as it is injected.
-  const endedAt = first.status === 'healed' ? injectedAt : endedByOthers(last) === undefined ? healedAt : null;
+  const endedAt = first.status === 'reverted' ? injectedAt : endedByOthers(last) === undefined ? revertedAt : null;
   return {
     ...about,
     from: last.since,
-    to: last.status === 'healed' ? endedAt : null,
+    to: last.status === 'reverted' ? endedAt : null,
     evidence: last.witness?.evidence ?? 'it was never looked at',
   };
 }
 
 /** A fault that was not measurably in effect makes the run say nothing about it. */
-function judgeFault(chosen: WrittenFault, lease: Lease | string, book: FaultBook): LoadCheck {
+function judgeFault(chosen: WrittenFault, lease: Lease | string, book: FaultSession): LoadCheck {
   const check = checkOf(chosen);
   if (typeof lease === 'string') return { ...check, outcome: 'unknown', evidence: `not injected: ${lease}` };
   const why = endedByOthers(lease);
   if (why !== undefined) return { ...check, outcome: 'unknown', evidence: `others ended it before its time: ${why}` };
   if (book.isLost(stepOf(chosen)))
     return { ...check, outcome: 'unknown', evidence: 'it was not in place any more at its end' };
-  const { verdict = 'absent', evidence = 'it was never looked at' } = lease.witness ?? {};
-  return { ...check, outcome: verdict === 'seen' ? 'ok' : 'unknown', evidence: `${verdict}: ${evidence}` };
+  const { verdict = 'not_observed', evidence = 'it was never looked at' } = lease.witness ?? {};
+  return { ...check, outcome: verdict === 'observed' ? 'ok' : 'unknown', evidence: `${verdict}: ${evidence}` };
 }
 
 function checkOf(chosen: WrittenFault): Pick<LoadCheck, 'kind' | 'name'> {

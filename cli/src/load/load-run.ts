@@ -4,7 +4,7 @@ import type { Phase, Scenario, Settings } from '../../../scenarios/lib/scenarios
 import { auditBaseline, type Baseline, describeBaseline } from '../audit/baseline.ts';
 import { type AuditTarget, openTarget } from '../audit/target.ts';
 import { createChaosClient } from '../chaos/chaos-client.ts';
-import { FaultBook } from '../chaos/fault-session.ts';
+import { FaultSession } from '../chaos/fault-session.ts';
 import type { WrittenFault } from '../chaos/written-fault.ts';
 import type { CommandDeps } from '../command-context.ts';
 import { messageOf } from '../errors.ts';
@@ -87,7 +87,7 @@ export interface Finished extends Loaded {
 }
 
 /**
- * Runs a load from its first order to its audit. Whatever happens, k6 is ended, the faults are taken back, and the run's files
+ * Runs a load from its first order to its audit. Whatever happens, k6 is ended, the faults are reverted, and the run's files
  * are removed. Rejects when it is interrupted; everything that is found out is in the result.
  */
 export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<LoadResult> {
@@ -233,7 +233,7 @@ function followLive(
   };
 }
 
-const NO_FAULTS: FaultWindow = { faults: [], checks: [], remains: [] };
+const NO_FAULTS: FaultWindow = { faults: [], checks: [], notReverted: [] };
 
 async function injectFaults(
   { faults, phases }: Plan,
@@ -242,25 +242,25 @@ async function injectFaults(
 ): Promise<FaultWindow> {
   const phase = phases.find(({ name }) => name === 'fault');
   if (faults.length === 0 || phase === undefined) return NO_FAULTS;
-  if (startedAt === undefined) return { ...neverInEffect(faults, 'no order was ever sent'), remains: [] };
+  if (startedAt === undefined) return { ...neverInEffect(faults, 'no order was ever sent'), notReverted: [] };
   const over = new AbortController();
   // Without a load there is nothing that the fault could act on.
   void k6.ended.then(() => over.abort());
-  const book = new FaultBook(createChaosClient(project), noteEvents(progress), systemClock);
+  const book = new FaultSession(createChaosClient(project), noteEvents(progress), systemClock);
   const signal = AbortSignal.any([deps.signal, over.signal]);
   try {
     return await runFaultWindow({ faults, book, phase }, { startedAt, signal });
   } catch (error) {
-    const { remains } = await book.heal();
-    if (deps.signal.aborted && remains.length > 0) tellLeft(remains, deps);
+    const { notReverted } = await book.revert();
+    if (deps.signal.aborted && notReverted.length > 0) tellLeft(notReverted, deps);
     if (deps.signal.aborted || !over.signal.aborted) throw error;
-    return { ...neverInEffect(faults, 'the load ended before the fault was over'), remains };
+    return { ...neverInEffect(faults, 'the load ended before the fault was over'), notReverted };
   }
 }
 
 /** An interrupted run has no result that could say it; its exit code does. */
-function tellLeft(remains: readonly string[], { output }: CommandDeps): void {
-  for (const what of remains) output.warn(`left: ${what}; run "shopctl chaos heal"`);
+function tellLeft(notReverted: readonly string[], { output }: CommandDeps): void {
+  for (const what of notReverted) output.warn(`left: ${what}; run "shopctl chaos clear --all"`);
   process.exitCode = exitCodes.dirty;
 }
 

@@ -30,11 +30,11 @@ ${runSection(result, k6Page)}`;
   return standalonePage({ title: `Load ${result.scenario}: ${result.verdict}`, style, body });
 }
 
-function header({ scenario, verdict, exitCode, tookMs, checks, remains, notJudged, gaps }: LoadResult): Markup {
+function header({ scenario, verdict, exitCode, tookMs, checks, notReverted, notJudged, gaps }: LoadResult): Markup {
   const wrong = checks.filter(({ outcome }) => outcome !== 'ok');
   const reasons = [
     ...wrong.map(({ name, evidence }) => `${name}: ${evidence}`),
-    ...remains.map((what) => `not reverted: ${what}`),
+    ...notReverted.map((what) => `not reverted: ${what}`),
     ...notJudged.map((what) => `not judged: ${what}`),
     ...gaps.map((what) => `could not be read for a while: ${what}`),
   ];

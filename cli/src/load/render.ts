@@ -28,7 +28,7 @@ export function renderLoad(result: LoadResult, style: Style): string {
     ...result.gaps.map((gap) => style.yellow(`could not be read for a while: ${gap}`)),
     ...result.notJudged.map((what) => style.yellow(`not judged: ${what}`)),
     renderChecks(result.checks, style),
-    ...result.remains.map((what) => style.red(`left: ${what}; run "shopctl chaos heal"`)),
+    ...result.notReverted.map((what) => style.red(`left: ${what}; run "shopctl chaos clear --all"`)),
     verdictLine(result, style),
   ].join('\n\n');
 }

@@ -44,8 +44,8 @@ export interface LoadResult {
   readonly checks: readonly LoadCheck[];
   /** What this scenario is judged by where there is enough of it, and why there was not. No reason against a pass. */
   readonly notJudged: readonly string[];
-  /** What was not taken back; empty unless the verdict is `dirty`. */
-  readonly remains: readonly string[];
+  /** Faults that were not reverted; empty unless the verdict is `dirty`. */
+  readonly notReverted: readonly string[];
   /** Parts that could not be read for a while. */
   readonly gaps: readonly string[];
 }

@@ -44,8 +44,8 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly logs: LogStore;
   /** From now on spans are passed on to this Jaeger too, and `/api/v3/` is answered by it. */
   relay(jaeger: JaegerRelay): void;
-  /** While it is away every connection is closed at once, those that are open too; the stores keep what they have. */
-  setAway(isAway: boolean): void;
+  /** While it is unavailable every connection is closed, open ones too; the stores keep what they have. */
+  setUnavailable(isUnavailable: boolean): void;
   close(): Promise<void>;
 }
 
@@ -79,9 +79,9 @@ export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpR
   const server = createServer((request, response) => {
     void respond(request, response, stores, limits.maxBodyBytes);
   });
-  let away = false;
+  let isOut = false;
   server.on('connection', (socket) => {
-    if (away) socket.destroy();
+    if (isOut) socket.destroy();
   });
   await listen(server, options.port, options.host);
   const { address, port } = server.address() as AddressInfo;
@@ -98,9 +98,9 @@ export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpR
     relay(jaeger) {
       stores.jaeger = jaeger;
     },
-    setAway(isAway) {
-      away = isAway;
-      if (isAway) server.closeAllConnections();
+    setUnavailable(isUnavailable) {
+      isOut = isUnavailable;
+      if (isUnavailable) server.closeAllConnections();
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -2,7 +2,7 @@ import { loadOrCreateSecrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';
 import { databaseNames, OPERATOR_ROLE } from '../topology/databases.ts';
 import { type ControlClient, createControlClient } from './control-client.ts';
-import { refuseLeftFaults } from './leftover-faults.ts';
+import { assertNoOrphanedFaults } from './orphaned-faults.ts';
 import type { Project } from './project.ts';
 import type { PlatformState } from './state.ts';
 
@@ -29,7 +29,7 @@ export async function connectPlatform(
   project: Project,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<PlatformConnection> {
-  await refuseLeftFaults(project);
+  await assertNoOrphanedFaults(project);
   const control = createControlClient(project);
   const state = await control.state();
   const secrets = await loadOrCreateSecrets(project.secretsFile);

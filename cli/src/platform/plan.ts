@@ -39,7 +39,7 @@ export interface Planner {
   /** Ports by owner, to be remembered. */
   ports(): Readonly<Record<string, number>>;
   /** Disconnects whoever sends or reads telemetry, or lets them again. Absent where there is none. */
-  setTelemetryAway?(isAway: boolean): void;
+  setTelemetryUnavailable?(isUnavailable: boolean): void;
   /** Ends what the planner opened itself (the OTLP receiver). */
   close(): Promise<void>;
 }

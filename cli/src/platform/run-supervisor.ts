@@ -129,12 +129,12 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     act: (service, action) => platform.act(service, action),
     setConditions: (name, conditions) => platform.setConditions(name, conditions),
     relaunch: (name) => platform.relaunch(name),
-    setTelemetryAway: (isAway) => planner.setTelemetryAway?.(isAway),
+    setTelemetryUnavailable: (isUnavailable) => planner.setTelemetryUnavailable?.(isUnavailable),
     onChange: () => save(),
   });
   const stopAll = async (timeoutMs?: number) => {
     events.add('platform.stopping', 'platform', 'the platform is taken down');
-    // What could not be taken back stays on record; it does not keep the processes from ending.
+    // A fault that was not reverted stays in the undo log; it does not keep the processes from ending.
     await extension?.end().catch(reportProblem('ending the faults'));
     await platform.down(timeoutMs);
   };

@@ -77,7 +77,7 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
     plan: (request) =>
       planShop({ ...options, secrets, telemetryUrl: receiver.url, launchOf, proxies, jaeger }, request),
     ports: () => ports.all(),
-    setTelemetryAway: (isAway) => receiver.setAway(isAway),
+    setTelemetryUnavailable: (isUnavailable) => receiver.setUnavailable(isUnavailable),
     async close() {
       feed.end();
       jaeger.close();

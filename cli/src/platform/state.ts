@@ -67,13 +67,13 @@ export interface StartStep {
   readonly waitedFor: readonly string[];
 }
 
-/** A fault that was injected and has not been taken back yet. */
+/** A fault that was injected and has not been reverted yet. */
 export interface ActiveFault {
   readonly id: string;
   readonly fault: string;
   readonly target: string;
-  /** `remains`: it could not be taken back. */
-  readonly status: 'injecting' | 'active' | 'ending' | 'remains';
+  /** `undo_failed`: it could not be reverted. */
+  readonly status: 'injecting' | 'active' | 'ending' | 'undo_failed';
   /** ISO time at which it ends by itself. */
   readonly expiresAt: string;
 }

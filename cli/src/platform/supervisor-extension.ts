@@ -26,7 +26,7 @@ export interface ExtensionContext {
   /** Stops and starts what is kept running; resolves when that has begun. */
   relaunch(name: string): Promise<void>;
   /** Disconnects whoever sends or reads telemetry, or lets them again. */
-  setTelemetryAway(isAway: boolean): void;
+  setTelemetryUnavailable(isUnavailable: boolean): void;
   /** Call when `activeFaults` has changed. */
   onChange(): void;
 }

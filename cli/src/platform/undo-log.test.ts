@@ -22,7 +22,7 @@ const record = (id: string): FaultRecord => ({
   undo: { toxic: `latency_${id}`, edge: { listen: '127.0.0.1:1', nested: [1, null, 'ü'] } },
   ttlMs: 60_000,
 });
-const healed = (id: string) => ({ id, time: '2026-01-01T00:00:01.000Z', why: 'asked for', evidence: 'gone' });
+const reverted = (id: string) => ({ id, time: '2026-01-01T00:00:01.000Z', why: 'asked for', evidence: 'gone' });
 
 /** Nothing more can be appended to any file meanwhile. */
 async function fullDisk() {
@@ -44,22 +44,22 @@ it('gives back what was written, the oldest first, to whoever reads the file lat
   expect(await createUndoLog(file).open()).toEqual([record('a'), record('b')]);
 });
 
-it('forgets what was healed, and is empty when nothing is left', async () => {
+it('forgets what was reverted, and is empty when nothing is left', async () => {
   const log = createUndoLog(file);
   await log.begin(record('a'));
   await log.begin(record('b'));
-  await log.healed(healed('b'));
+  await log.reverted(reverted('b'));
   expect(await openFaults(file)).toEqual([record('a')]);
-  await log.healed(healed('a'));
+  await log.reverted(reverted('a'));
   expect(await readFile(file, 'utf8')).toBe('');
 });
 
 it('writes with the next record what a full disk has refused', async () => {
   const log = createUndoLog(file);
   for (const id of ['a', 'b', 'c']) await log.begin(record(id));
-  await (await fullDisk()).during(() => expect(log.healed(healed('a'))).rejects.toThrow('ENOSPC'));
+  await (await fullDisk()).during(() => expect(log.reverted(reverted('a'))).rejects.toThrow('ENOSPC'));
   expect((await openFaults(file)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
-  await log.healed(healed('b'));
+  await log.reverted(reverted('b'));
   expect((await openFaults(file)).map(({ id }) => id)).toEqual(['c']);
 });
 
@@ -67,8 +67,8 @@ it('is emptied on a full disk when nothing is left', async () => {
   const log = createUndoLog(file);
   for (const id of ['a', 'b']) await log.begin(record(id));
   await (await fullDisk()).during(async () => {
-    await expect(log.healed(healed('a'))).rejects.toThrow('ENOSPC');
-    await log.healed(healed('b'));
+    await expect(log.reverted(reverted('a'))).rejects.toThrow('ENOSPC');
+    await log.reverted(reverted('b'));
   });
   expect(await readFile(file, 'utf8')).toBe('');
 });
@@ -86,7 +86,7 @@ it('keeps concurrent writers apart', async () => {
   const log = createUndoLog(file);
   const ids = Array.from({ length: 20 }, (_, index) => `f${index}`);
   await Promise.all(ids.map((id) => log.begin(record(id))));
-  await Promise.all(ids.slice(1).map((id) => log.healed(healed(id))));
+  await Promise.all(ids.slice(1).map((id) => log.reverted(reverted(id))));
   expect((await openFaults(file)).map(({ id }) => id)).toEqual(['f0']);
 });
 
@@ -100,12 +100,22 @@ it('has nothing open where there is no file', async () => {
   expect(await openFaults(file)).toEqual([]);
 });
 
-it('that cannot be read is dirty, with its place and what to do: nobody knows what is left', async () => {
+it('that cannot be read is dirty, with its place and what to do', async () => {
   await createUndoLog(file).begin(record('a'));
   await appendFile(file, 'nonsense\n');
   await expect(openFaults(file)).rejects.toMatchObject({
-    what: `cannot read what faults have left: ${file}:2`,
-    next: expect.stringContaining('chaos heal'),
+    what: `cannot read the undo log: ${file}:2`,
+    next: expect.stringContaining('chaos clear --all'),
+    exitCode: 6,
+  });
+});
+
+it('of another version of shopctl is dirty: its records are not guessed at', async () => {
+  await createUndoLog(file).begin(record('a'));
+  await appendFile(file, '{"type":"healed","id":"a"}\n');
+  await expect(openFaults(file)).rejects.toMatchObject({
+    what: `cannot read the undo log: ${file}:2`,
+    why: 'unknown record type "healed", of another version of shopctl',
     exitCode: 6,
   });
 });

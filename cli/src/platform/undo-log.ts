@@ -5,7 +5,7 @@ import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Project } from './project.ts';
 
-/** A fault that is about to be, and what takes it back. */
+/** A fault that is about to be injected, and its undo. */
 export interface FaultRecord {
   readonly type: 'fault';
   readonly id: string;
@@ -16,22 +16,22 @@ export interface FaultRecord {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly undo: object;
   readonly ttlMs: number;
-  /** It can only be taken back while the platform runs, so it does not keep the platform from starting. */
+  /** It can only be reverted while the platform runs, so it does not keep the platform from starting. */
   readonly needsPlatform?: boolean;
 }
 
-/** It has been taken back and seen to be gone. */
-interface HealedRecord {
-  readonly type: 'healed';
+/** It has been reverted, which was verified. */
+interface RevertedRecord {
+  readonly type: 'reverted';
   readonly id: string;
   readonly time: string;
   readonly why: string;
   readonly evidence: string;
 }
 
-type Entry = FaultRecord | HealedRecord;
+type Entry = FaultRecord | RevertedRecord;
 
-/** Where undo is kept: a fault is on disk before it happens, and until it is seen to be gone. */
+/** Where undo is kept: a fault is on disk before it happens, and until it is verified to be gone. */
 export interface UndoLog {
   /** Resolves when the record is on disk. */
   begin(record: FaultRecord): Promise<void>;
@@ -39,8 +39,8 @@ export interface UndoLog {
    * Resolves when it is on disk; the file is emptied when nothing is left in it to be undone, which needs no space on a
    * full disk. One that could not be written is written with the next.
    */
-  healed(record: Omit<HealedRecord, 'type'>): Promise<void>;
-  /** Faults that have not been taken back, the oldest first. */
+  reverted(record: Omit<RevertedRecord, 'type'>): Promise<void>;
+  /** Faults that have not been reverted, the oldest first. */
   open(): Promise<readonly FaultRecord[]>;
 }
 
@@ -48,21 +48,21 @@ export function undoFile({ stateDir }: Project): string {
   return join(stateDir, 'chaos', 'undo.jsonl');
 }
 
-/** The log in a file (0600); one process writes it at a time, whoever holds the project's lock. */
+/** The log in a file (0600); one process writes it at a time: the holder of the project's lock. */
 export function createUndoLog(file: string): UndoLog {
   let writing: Promise<unknown> = Promise.resolve();
-  const unwritten = new Map<string, HealedRecord>();
+  const unwritten = new Map<string, RevertedRecord>();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = writing.then(work);
-    // The next writer goes on; this failure is told to its own caller.
+    // The next writer continues; this failure is reported to its own caller.
     writing = result.catch(() => undefined);
     return result;
   };
   return {
     begin: (record) => inTurn(() => append(file, [record])),
-    healed: (record) =>
+    reverted: (record) =>
       inTurn(async () => {
-        unwritten.set(record.id, { type: 'healed', ...record });
+        unwritten.set(record.id, { type: 'reverted', ...record });
         const isLast = (await openFaults(file)).every(({ id }) => unwritten.has(id));
         if (isLast) await empty(file);
         else await append(file, [...unwritten.values()]);
@@ -73,14 +73,14 @@ export function createUndoLog(file: string): UndoLog {
 }
 
 /**
- * Faults of a file that have not been taken back, the oldest first; none when there is no file. Throws CliError (6) for a
- * file that says nothing: nobody knows what is left then.
+ * Faults of a file that have not been reverted, the oldest first; none without a file. Throws CliError (6) for a record
+ * that cannot be read: which faults are left is unknown then.
  */
 export async function openFaults(file: string): Promise<readonly FaultRecord[]> {
   if (!existsSync(file)) return [];
   const entries = parseEntries(await readFile(file, 'utf8'), file);
-  const healed = new Set(entries.flatMap((entry) => (entry.type === 'healed' ? [entry.id] : [])));
-  return entries.filter((entry): entry is FaultRecord => entry.type === 'fault' && !healed.has(entry.id));
+  const reverted = new Set(entries.flatMap((entry) => (entry.type === 'reverted' ? [entry.id] : [])));
+  return entries.filter((entry): entry is FaultRecord => entry.type === 'fault' && !reverted.has(entry.id));
 }
 
 /** A line without its end was cut off by a kill: its fault, if it is one, had not been injected yet. */
@@ -91,12 +91,16 @@ function parseEntries(text: string, file: string): readonly Entry[] {
 
 function parseEntry(line: string, place: string): Entry {
   try {
-    return JSON.parse(line) as Entry;
+    const entry = JSON.parse(line) as Entry;
+    if (entry.type === 'fault' || entry.type === 'reverted') return entry;
+    throw new Error(
+      `unknown record type ${JSON.stringify((entry as { type?: unknown }).type)}, of another version of shopctl`,
+    );
   } catch (cause) {
     throw new CliError({
-      what: `cannot read what faults have left: ${place}`,
+      what: `cannot read the undo log: ${place}`,
       why: messageOf(cause),
-      next: 'each line tells a fault and what takes it back: see that nothing of this one is left, remove the line, and run "shopctl chaos heal"',
+      next: 'check that nothing of this fault is left, remove the line, and run "shopctl chaos clear --all"',
       exitCode: exitCodes.dirty,
       cause,
     });

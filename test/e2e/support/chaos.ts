@@ -25,7 +25,7 @@ export async function inject(platform: TestPlatform, words: Words): Promise<{ co
 
 /** What `chaos status` shows, from where it has it: it is asked for again and again, and a command takes 300 ms. */
 export async function activeFaults({ project }: TestPlatform): Promise<readonly Lease[]> {
-  return (await createChaosClient(project).list()).filter(({ status }) => status !== 'healed');
+  return (await createChaosClient(project).list()).filter(({ status }) => status !== 'reverted');
 }
 
 /** Nothing is active, on disk or in Toxiproxy, and an order is confirmed. */

@@ -22,7 +22,7 @@ it.each<[Partial<CleanFacts>, string]>([
   ],
   [{ missing: ['orders-stock'] }, 'the proxy orders-stock is not there'],
   [{ frozen: ['payments-1 (process 7)'] }, 'payments-1 (process 7) is frozen (state T)'],
-  [{ faults: ['lock on orders-db (15fbad)'] }, 'lock on orders-db (15fbad) was not taken back'],
+  [{ faults: ['lock on orders-db (15fbad)'] }, 'lock on orders-db (15fbad) was not reverted'],
   [{ armed: ['orders.stock-reserved:unsaved'] }, 'the failpoint orders.stock-reserved:unsaved is armed'],
 ])('%j violates it, by name', (change, detail) => {
   expect(judgeClean({ ...clean, ...change })).toMatchObject({ verdict: 'violated', violations: [{ detail }] });

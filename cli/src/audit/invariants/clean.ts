@@ -15,7 +15,7 @@ export interface CleanFacts {
   readonly frozen: readonly string[];
   /** How many of its processes were looked at. */
   readonly processes: number;
-  /** Faults that were not taken back, `latency on orders-payments (15fbad)`: known to the supervisor, or in the undo file. */
+  /** Faults that were not reverted, `latency on orders-payments (15fbad)`: known to the supervisor, or in the undo file. */
   readonly faults: readonly string[];
   /** `orders.stock-reserved:unsaved` */
   readonly armed: readonly string[];
@@ -27,7 +27,7 @@ export interface CleanFacts {
  */
 export function judgeClean({ proxies, missing, frozen, processes, faults, armed }: CleanFacts): InvariantResult {
   const violations: Violation[] = [
-    ...faults.map((fault) => `${fault} was not taken back`),
+    ...faults.map((fault) => `${fault} was not reverted`),
     ...missing.map((name) => `the proxy ${name} is not there`),
     ...proxies.filter(({ enabled }) => !enabled).map(({ name }) => `the proxy ${name} is disabled`),
     ...proxies.flatMap((proxy) => proxy.toxics.map(({ name }) => `the proxy ${proxy.name} has the toxic ${name}`)),

@@ -1,7 +1,7 @@
 import { toxicAttributes } from '../toxics.ts';
-import { judged, toxicFault } from './toxic-fault.ts';
+import { toWitness, toxicFault } from './toxic-fault.ts';
 
-/** Shortest transfer whose rate can be told from the machine's own pace, ms. */
+/** Shortest transfer whose rate can be told from the machine's own speed, ms. */
 const MEASURABLE_MS = 30;
 /** The smallest exchange of HTTP/2 has 8.5 KB, which take as many seconds at 1 KB/s. */
 const LONGEST_LOOK_MS = 12_000;
@@ -29,9 +29,9 @@ export const bandwidth = toxicFault({
       };
     }
     const perSecond = Math.round(bytes / tookMs);
-    // At any rate some of the answer arrives; an edge that is silent altogether has another fault.
+    // At any rate a part of the response arrives; an edge that is silent has another fault.
     const flows = probe.stream === 'upstream' || result.bytes > 0;
-    return judged(
+    return toWitness(
       flows && tookMs >= expectedMs * 0.8,
       `a canary's ${bytes} bytes took ${Math.round(tookMs)} ms (${perSecond} KB/s)`,
     );

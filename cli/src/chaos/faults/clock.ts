@@ -6,8 +6,8 @@ import { writeDuration } from '../../shared/duration.ts';
 import { defineFault } from '../fault.ts';
 import { bringBack, instancesOf, recordVictims, START_LIMIT_MS, type Victims, verifyReady } from '../instances.ts';
 import { FAKETIME_HINT, faketimeEnvironment } from '../libfaketime.ts';
-import type { World } from '../world.ts';
-import { judged } from './toxic-fault.ts';
+import type { PlatformAccess } from '../platform-access.ts';
+import { toWitness } from './toxic-fault.ts';
 
 const YEAR_MS = 366 * 24 * 3_600_000;
 const parameters = Type.Object(
@@ -27,46 +27,46 @@ const SMALLEST_OFFSET_MS = 5_000;
 const PRECISION_MS = 2_000;
 const ASK_LIMIT_MS = 2_000;
 
-/** The wall clock of one service is wrong; its timers are not. */
+/** The wall clock of one service is wrong; its timers are right. */
 export const clock = defineFault<typeof parameters, Victims>({
   name: 'clock',
   kind: 'process',
   scope: 'instance',
-  title: 'it is restarted with a wall clock that is wrong; timers and durations are not concerned',
+  title: 'it is restarted with a wrong wall clock; timers and durations are not affected',
   parameters,
   defaults: { excluded: 'the restart of its target ends held orders under the right clock; E32 is about it' },
   presets: [{ offset: 3_600_000 }, { offset: -3_600_000 }],
   endsWithPlatform: true,
   undoLimitMs: START_LIMIT_MS,
   hostObstacle: async (host) => ((await host.libfaketime()) === undefined ? noLibrary() : undefined),
-  async prepare({ target, parameters: { offset } }, world) {
+  async prepare({ target, parameters: { offset } }, platform) {
     if (Math.abs(offset) < SMALLEST_OFFSET_MS) throw tooSmall(offset);
-    await libraryOf(world);
-    return recordVictims(target, world);
+    await libraryOf(platform);
+    return recordVictims(target, platform);
   },
-  async inject({ parameters: { offset } }, { target }, world) {
-    world.setConditions(target, { env: faketimeEnvironment(await libraryOf(world), offset) });
-    await world.act(target, 'restart');
+  async inject({ parameters: { offset } }, { target }, platform) {
+    platform.setConditions(target, { env: faketimeEnvironment(await libraryOf(platform), offset) });
+    await platform.act(target, 'restart');
   },
-  async witness({ parameters: { offset } }, { target }, world) {
-    const measured = await clockOffsets(target, world);
-    const isSeen = measured.length > 0 && measured.every(({ ms }) => Math.abs(ms - offset) <= PRECISION_MS);
-    return judged(isSeen, describe(measured));
+  async witness({ parameters: { offset } }, { target }, platform) {
+    const measured = await clockOffsets(target, platform);
+    const isObserved = measured.length > 0 && measured.every(({ ms }) => Math.abs(ms - offset) <= PRECISION_MS);
+    return toWitness(isObserved, describe(measured));
   },
   // Another fault may have had it started under other conditions. What does not run will start under these.
-  async isInPlace({ target }, world) {
-    return (await clockOffsets(target, world)).every(({ ms }) => Math.abs(ms) > PRECISION_MS);
+  async isInPlace({ target }, platform) {
+    return (await clockOffsets(target, platform)).every(({ ms }) => Math.abs(ms) > PRECISION_MS);
   },
-  async undo({ target }, world) {
-    if (!world.isLive) return;
-    world.setConditions(target, {});
-    await world.relaunch(target);
-    await bringBack({ target, victims: [] }, world);
+  async undo({ target }, platform) {
+    if (!platform.isLive) return;
+    platform.setConditions(target, {});
+    await platform.relaunch(target);
+    await bringBack({ target, victims: [] }, platform);
   },
-  async verify(victims, world) {
-    const ready = await verifyReady(victims, world);
-    if (!world.isLive) return ready;
-    const measured = await clockOffsets(victims.target, world);
+  async verify(victims, platform) {
+    const ready = await verifyReady(victims, platform);
+    if (!platform.isLive) return ready;
+    const measured = await clockOffsets(victims.target, platform);
     if (measured.some(({ ms }) => Math.abs(ms) > PRECISION_MS)) throw new Error(describe(measured));
     return `${ready}; ${describe(measured)}`;
   },
@@ -77,9 +77,9 @@ interface ClockOffset {
   readonly ms: number;
 }
 
-/** What the Date header of each instance's answer says, compared with our clock. */
-async function clockOffsets(target: string, world: World): Promise<readonly ClockOffset[]> {
-  const running = instancesOf(target, world).filter(({ process }) => process !== undefined);
+/** The Date header of each instance's response, compared with this machine's clock. */
+async function clockOffsets(target: string, platform: PlatformAccess): Promise<readonly ClockOffset[]> {
+  const running = instancesOf(target, platform).filter(({ process }) => process !== undefined);
   return Promise.all(
     running.map(async (instance) => {
       const response = await fetch(`http://127.0.0.1:${httpPort(instance)}/health/live`, {
@@ -94,18 +94,18 @@ async function clockOffsets(target: string, world: World): Promise<readonly Cloc
 function describe(measured: readonly ClockOffset[]): string {
   // A header without a fraction lags by half a second on average.
   const each = measured.map(({ name, ms }) => `${name} by ${writeDuration(Math.round(ms / 1_000) * 1_000)}`);
-  return each.length > 0 ? `clocks differ from ours: ${each.join(', ')}` : 'no instance runs';
+  return each.length > 0 ? `clocks differ from this machine's: ${each.join(', ')}` : 'no instance is running';
 }
 
-async function libraryOf(world: World): Promise<string> {
-  const library = await world.libfaketime();
+async function libraryOf(platform: PlatformAccess): Promise<string> {
+  const library = await platform.libfaketime();
   if (library !== undefined) return library;
   throw noLibrary();
 }
 
 function noLibrary(): CliError {
   return new CliError({
-    what: 'the clock of a process cannot be shifted here',
+    what: 'the clock fault is not available on this machine',
     why: process.platform === 'linux' ? 'libfaketime is not installed' : 'libfaketime is used on Linux only',
     next: FAKETIME_HINT,
     exitCode: exitCodes.unavailable,
@@ -115,7 +115,7 @@ function noLibrary(): CliError {
 function tooSmall(offset: number): CliError {
   return new CliError({
     what: `an offset of ${writeDuration(offset)} is too small`,
-    why: 'it could not be told from the second to which clocks are compared',
+    why: 'clocks are compared to the second, which would not show it',
     next: 'state at least 5s, or -5s',
     exitCode: exitCodes.usage,
   });

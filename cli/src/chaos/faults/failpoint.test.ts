@@ -8,7 +8,7 @@ import { createFailpoints, ForcedResponseError } from '@shop/kit/failpoints.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { armedFailpoints, failpointFolder, resetCounts } from '../../platform/failpoint-files.ts';
 import { readCoverage } from '../coverage.ts';
-import type { World } from '../world.ts';
+import type { PlatformAccess } from '../platform-access.ts';
 import { failpoint } from './failpoint.ts';
 
 let stateDir: string;
@@ -19,14 +19,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(stateDir, { recursive: true }));
 
-const world = () => ({ failpointDir: folder }) as World;
+const platform = () => ({ failpointDir: folder }) as PlatformAccess;
 const injection = (target: string, parameters: object) => ({ id: 'abc123', target, parameters });
 
 async function inject(target: string, parameters: object) {
   const one = injection(target, parameters);
-  const undo = await failpoint.prepare(one, world());
-  await failpoint.inject(one, undo, world());
-  return { undo, witness: () => failpoint.witness(one, undo, world()) };
+  const undo = await failpoint.prepare(one, platform());
+  await failpoint.inject(one, undo, platform());
+  return { undo, witness: () => failpoint.witness(one, undo, platform()) };
 }
 
 describe('an injected failpoint', () => {
@@ -36,11 +36,11 @@ describe('an injected failpoint', () => {
     expect(await armedFailpoints(folder)).toEqual(['orders.stock-reserved:unsaved']);
     expect((await witness()).verdict).toBe('pending');
     await expect(pass('stock-reserved:unsaved')).rejects.toThrow('failpoint stock-reserved:unsaved');
-    expect(await witness()).toEqual({ verdict: 'seen', evidence: 'acted 1 times' });
-    await expect(failpoint.verify(undo, world())).resolves.toBe('not armed any more');
+    expect(await witness()).toEqual({ verdict: 'observed', evidence: 'acted 1 times' });
+    await expect(failpoint.verify(undo, platform())).resolves.toBe('not armed any more');
   });
 
-  it('that acts on every third hit is seen from the third on, and stays until it is taken back', async () => {
+  it('that acts on every third hit is seen from the third on, and stays until it is reverted', async () => {
     const pass = createFailpoints('payments', folder);
     const { undo, witness } = await inject('payments', {
       at: 'charge-requested:unrecorded',
@@ -54,17 +54,17 @@ describe('an injected failpoint', () => {
     await expect(pass('charge-requested:unrecorded')).rejects.toMatchObject(
       new ForcedResponseError('charge-requested:unrecorded', 503),
     );
-    expect(await witness()).toEqual({ verdict: 'seen', evidence: 'acted 1 times, armed still' });
-    await expect(failpoint.verify(undo, world())).rejects.toThrow('is still there');
-    await failpoint.undo(undo, world());
-    await failpoint.verify(undo, world());
+    expect(await witness()).toEqual({ verdict: 'observed', evidence: 'acted 1 times, armed still' });
+    await expect(failpoint.verify(undo, platform())).rejects.toThrow('is still there');
+    await failpoint.undo(undo, platform());
+    await failpoint.verify(undo, platform());
     await pass('charge-requested:unrecorded');
   });
 
   it('taken away before it acted is absent, never seen', async () => {
     const { undo, witness } = await inject('orders', { at: 'stock-reserved:unsaved', action: 'kill' });
-    await failpoint.undo(undo, world());
-    expect((await witness()).verdict).toBe('absent');
+    await failpoint.undo(undo, platform());
+    expect((await witness()).verdict).toBe('not_observed');
   });
 
   it('is armed by a file for this user only', async () => {
@@ -90,7 +90,7 @@ describe('an injected failpoint', () => {
     ['orders', { at: 'stock-reserved:unsaved', action: 'delay' }, 'the time to wait is missing'],
     ['orders', { at: 'stock-reserved:unsaved', action: 'error', delay: 5 }, 'error has no delay'],
   ])('%s %j is refused before anything happens: %s', async (target, parameters, problem) => {
-    await expect(failpoint.prepare(injection(target, parameters), world())).rejects.toMatchObject({
+    await expect(failpoint.prepare(injection(target, parameters), platform())).rejects.toMatchObject({
       what: problem,
       exitCode: 2,
     });

@@ -17,21 +17,19 @@ const parameters = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 3_600_000,
-        description: 'how long to wait there; with kill, how long work goes on before the end',
+        description: 'how long to wait there; with kill, how long work continues before the end',
         unit: 'ms',
       }),
     ),
     status: Type.Optional(
       Type.Integer({ minimum: 200, maximum: 599, description: 'respond: the HTTP status to send, for instance 503' }),
     ),
-    every: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'each n-th hit acts; 1 is every hit' }),
-    ),
+    every: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'only each n-th hit acts' })),
     times: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 1_000_000,
-        description: 'how often it acts; 1 when neither this nor every is stated, without end when only every is',
+        description: 'how often it acts (default: once; with every alone, without end)',
       }),
     ),
   },
@@ -62,14 +60,14 @@ export const failpoint = defineFault<typeof parameters, Armed>({
   presets: [],
   placeOf: ({ at }) => at,
   check,
-  async prepare({ target, parameters: given }, world) {
+  async prepare({ target, parameters: given }, platform) {
     check({ target, parameters: given });
-    const { failpointDir: folder } = world;
+    const { failpointDir: folder } = platform;
     if (folder === undefined) {
       throw new CliError({
         what: 'the services run without failpoints',
         why:
-          world.state()?.runtime === 'docker'
+          platform.state()?.runtime === 'docker'
             ? 'their images hold a production build, which has no failpoints (docs/docker.md)'
             : 'failpoints are enabled when the platform starts, and it was started without',
         next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up", which runs a harness build',
@@ -83,9 +81,9 @@ export const failpoint = defineFault<typeof parameters, Armed>({
   async witness(_, armed) {
     const acted = countOf(armed.folder, 'acted', armed.failpoint) - armed.actedBefore;
     const isArmed = existsSync(armed.file);
-    if (acted > 0) return { verdict: 'seen', evidence: `acted ${acted} times${isArmed ? ', armed still' : ''}` };
+    if (acted > 0) return { verdict: 'observed', evidence: `acted ${acted} times${isArmed ? ', armed still' : ''}` };
     if (isArmed) return { verdict: 'pending', evidence: 'armed, not acted yet' };
-    return { verdict: 'absent', evidence: 'disarmed before it acted' };
+    return { verdict: 'not_observed', evidence: 'disarmed before it acted' };
   },
   whyNotAsked: 'the service disarms it before its last act; a witness that waits for one is looked at instead',
   undo: ({ file }) => disarmFailpoint(file),

@@ -9,9 +9,9 @@ import { fillDisk, mountObstacle, mountSmallDisk, mountsBelow, unmountSmallDisk 
 import { databaseOf, hasServer, quoted, waitsForStart } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import { instancesOf, recordVictims } from '../instances.ts';
+import type { PlatformAccess } from '../platform-access.ts';
 import { until } from '../poll.ts';
-import type { World } from '../world.ts';
-import { judged } from './toxic-fault.ts';
+import { toWitness } from './toxic-fault.ts';
 
 /** Where each service adds rows, and when a row was made. The catalog writes nothing. */
 const filledTables: Partial<Readonly<Record<DatabaseName, { readonly table: string; readonly madeAt: string }>>> = {
@@ -56,7 +56,7 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
     const obstacle = await mountObstacle();
     return obstacle === undefined ? undefined : cannotMount(obstacle);
   },
-  async prepare({ id, target }, world) {
+  async prepare({ id, target }, platform) {
     const database = databaseOf(target);
     const filled = filledTables[database];
     if (!filled) {
@@ -68,12 +68,15 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
         exitCode: exitCodes.usage,
       });
     }
-    recordVictims('postgres', world);
-    if (instancesOf('postgres', world).some(({ provider }) => provider === 'docker'))
+    recordVictims('postgres', platform);
+    if (instancesOf('postgres', platform).some(({ provider }) => provider === 'docker'))
       throw cannotMount('PostgreSQL runs in a container, whose files are not this machine’s');
     const obstacle = await mountObstacle();
     if (obstacle !== undefined) throw cannotMount(obstacle);
-    const [row] = await world.query<{ folder: string }>(database, `SELECT current_setting('data_directory') AS folder`);
+    const [row] = await platform.query<{ folder: string }>(
+      database,
+      `SELECT current_setting('data_directory') AS folder`,
+    );
     // Beside the data, where PostgreSQL's user can reach it.
     return {
       database,
@@ -82,8 +85,8 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
       path: join(row?.folder as string, '..', `full-disk-${id}`),
     };
   },
-  inject: ({ id }, { database, table, madeAt, name, path }, world) =>
-    inSession(id, database, world, async (client) => {
+  inject: ({ id }, { database, table, madeAt, name, path }, platform) =>
+    inSession(id, database, platform, async (client) => {
       // What is not on disk yet would be written when the tablespace is dropped, and make the undo slow.
       await client.query('CHECKPOINT');
       const { rows } = await client.query<{ folder: string; now: string }>(
@@ -99,39 +102,44 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
       );
       await fillDisk(path);
     }),
-  async witness(_, filled, world) {
-    const isThere = await hasIndex(filled, world);
+  async witness(_, filled, platform) {
+    const isThere = await hasIndex(filled, platform);
     const free = await freeBytes(filled);
-    return judged(
+    return toWitness(
       isThere && free < PAGE_BYTES,
       `the file system for new rows of ${filled.table} has ${free} bytes left, ${isThere ? 'less than the page that the next row needs' : 'and no index on it'}`,
     );
   },
-  isInPlace: async (filled, world) => (await hasIndex(filled, world)) && (await freeBytes(filled)) < PAGE_BYTES,
-  async undo({ database, name, path }, world) {
-    if (!hasServer(world)) throw waitsForStart('the full disk holds an index of its own, which it removes');
-    await inSession(name, database, world, async (client) => {
+  isInPlace: async (filled, platform) => (await hasIndex(filled, platform)) && (await freeBytes(filled)) < PAGE_BYTES,
+  async undo({ database, name, path }, platform) {
+    if (!hasServer(platform)) throw waitsForStart('the full disk has an index, which PostgreSQL removes');
+    await inSession(name, database, platform, async (client) => {
       await client.query(`DROP INDEX IF EXISTS ${name}`);
       await client.query(`DROP TABLESPACE IF EXISTS ${name}`);
     });
     await unmountSmallDisk(path);
   },
-  verify: (filled, world) =>
+  verify: (filled, platform) =>
     until('the full disk to be gone', BACK_LIMIT_MS, async () => {
-      if (await hasIndex(filled, world)) return undefined;
+      if (await hasIndex(filled, platform)) return undefined;
       if ((await mountsBelow(filled.path)).length > 0) return undefined;
       return `new rows of ${filled.table} need nothing of the full file system any more, which is unmounted`;
     }),
 });
 
-/** Statements that take longer than a look: on a connection of their own, ended also when they fail. */
-async function inSession(id: string, database: DatabaseName, world: World, work: (client: Client) => Promise<void>) {
-  const client = await world.sessions.open(id, await world.superuserDatabaseUrl(database));
+/** Statements that take longer than a probe: on their own connection, which is closed also when they fail. */
+async function inSession(
+  id: string,
+  database: DatabaseName,
+  platform: PlatformAccess,
+  work: (client: Client) => Promise<void>,
+) {
+  const client = await platform.sessions.open(id, await platform.superuserDatabaseUrl(database));
   try {
     await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
     await work(client);
   } finally {
-    await world.sessions.close(id);
+    await platform.sessions.close(id);
   }
 }
 
@@ -141,14 +149,14 @@ async function freeBytes({ path }: Filled): Promise<number> {
   return bavail * bsize;
 }
 
-async function hasIndex({ database, name }: Filled, world: World): Promise<boolean> {
-  const rows = await world.query(database, 'SELECT 1 FROM pg_class WHERE relname = $1', [name]);
+async function hasIndex({ database, name }: Filled, platform: PlatformAccess): Promise<boolean> {
+  const rows = await platform.query(database, 'SELECT 1 FROM pg_class WHERE relname = $1', [name]);
   return rows.length > 0;
 }
 
 function cannotMount(why: string): CliError {
   return new CliError({
-    what: 'no disk can be filled here',
+    what: 'the fill fault is not available here',
     why,
     next: 'run the platform as root on Linux (in a container or a virtual machine), or use read-only, which refuses writes too',
     exitCode: exitCodes.unavailable,

@@ -8,21 +8,21 @@ const parameters = Type.Object(
     connections: Type.Integer({
       minimum: 1,
       maximum: 1_000,
-      description: 'how many at the most; it ends earlier when the server refuses more',
+      description: 'maximum number; fewer when the server refuses more',
     }),
   },
   { additionalProperties: false },
 );
 
-/** Connections that are opened at once. */
-const AT_ONCE = 20;
+/** Connections that are opened concurrently. */
+const CONCURRENCY = 20;
 
 interface Held extends SessionRecord {
   /** How many were opened; set when they were. */
   held?: number;
 }
 
-/** Takes connections away from everybody: the server has a fixed number of them. */
+/** Exhausts the connections of the server, which has a fixed number of them. */
 export const holdConnections = defineFault<typeof parameters, Held>({
   name: 'hold-connections',
   kind: 'database',
@@ -32,40 +32,42 @@ export const holdConnections = defineFault<typeof parameters, Held>({
   defaults: { parameters: { connections: 1_000 } },
   presets: [{ connections: 100 }],
   prepare: async ({ id, target }) => ({ id, database: databaseOf(target) }),
-  async inject({ id, parameters: { connections } }, undo, world) {
+  async inject({ id, parameters: { connections } }, undo, platform) {
     const { database } = undo;
-    const url = await world.serviceDatabaseUrl(database);
+    const url = await platform.serviceDatabaseUrl(database);
     // Side by side: opened one after another, hundreds would not be there within the limit of an injection. At the end one
     // by one, because attempts that are about to be refused take places as well.
-    let atOnce = AT_ONCE;
+    let concurrency = CONCURRENCY;
     for (let held = 0; held < connections; ) {
-      const opening = Array.from({ length: Math.min(atOnce, connections - held) }, () => world.sessions.open(id, url));
+      const opening = Array.from({ length: Math.min(concurrency, connections - held) }, () =>
+        platform.sessions.open(id, url),
+      );
       const outcomes = await Promise.allSettled(opening);
       const refused = outcomes.filter((one) => one.status === 'rejected');
       held += outcomes.length - refused.length;
       undo.held = held;
-      // 53300 too_many_connections: this is what was wanted.
+      // 53300 too_many_connections is the intended effect.
       const other = refused.find(({ reason }) => (reason as { code?: unknown }).code !== '53300');
       if (other !== undefined) {
         throw new Error(`after ${held} connections: ${messageOf(other.reason)}`, { cause: other.reason });
       }
-      if (refused.length > 0 && atOnce === 1) return;
-      if (refused.length > 0) atOnce = 1;
+      if (refused.length > 0 && concurrency === 1) return;
+      if (refused.length > 0) concurrency = 1;
     }
   },
-  async witness({ parameters: { connections } }, { id, database }, world) {
-    const held = await countSessions(id, database, world);
-    const refusal = await world.sessions.open(id, await world.serviceDatabaseUrl(database)).then(
+  async witness({ parameters: { connections } }, { id, database }, platform) {
+    const held = await countSessions(id, database, platform);
+    const refusal = await platform.sessions.open(id, await platform.serviceDatabaseUrl(database)).then(
       () => undefined,
       (error: { code?: unknown }) => error.code,
     );
     const isFull = refusal === '53300';
     return {
-      verdict: held >= connections || isFull ? 'seen' : 'absent',
+      verdict: held >= connections || isFull ? 'observed' : 'not_observed',
       evidence: `PostgreSQL holds ${held} connections of it and ${isFull ? 'refuses the next (53300)' : 'takes more'}`,
     };
   },
-  isInPlace: async ({ id, database, held = 1 }, world) => (await countSessions(id, database, world)) >= held,
+  isInPlace: async ({ id, database, held = 1 }, platform) => (await countSessions(id, database, platform)) >= held,
   undo: endSessions,
   verify: verifyNoSessions,
 });

@@ -1,15 +1,15 @@
 import { describeCanary } from '../canary.ts';
 import type { Witness } from '../fault.ts';
 import { toxicAttributes } from '../toxics.ts';
-import { judged, toxicFault } from './toxic-fault.ts';
+import { toWitness, toxicFault } from './toxic-fault.ts';
 
-/** A long delay is believed after so much of it, ms: longer than any limit of one call in the shop. */
+/** A longer delay is not waited for to its end, ms: this exceeds every time limit of a call in the shop. */
 const LONGEST_LOOK_MS = 6_000;
 /** A delay that may be none at all is looked for so often and so long (ms): half of the canaries wait for `latency`. */
 const LOOKS = 10;
 const LOOK_MS = 4_000;
 
-/** Delays data, never the connection itself: a connect still succeeds at once. */
+/** Delays data, never the connection itself: a connect still succeeds immediately. */
 export const latency = toxicFault({
   type: 'latency',
   title: 'each piece of data is delayed',
@@ -30,13 +30,13 @@ export const latency = toxicFault({
     do {
       const result = await probe.send({ limitMs });
       const waitedMs = result.firstByteMs ?? result.tookMs;
-      // What the edge takes by itself is no delay. Timers may fire a millisecond early.
+      // The edge's own latency is no delay. Timers may fire a millisecond early.
       const isLate =
         (result.ended === 'answered' || result.ended === 'silent') &&
         waitedMs >= Math.max(least - 1, ownMs + least / 2);
-      witness = judged(isLate, `a canary was ${describeCanary(result)} (before: ${describeCanary(probe.before)})`);
+      witness = toWitness(isLate, `a canary was ${describeCanary(result)} (before: ${describeCanary(probe.before)})`);
       looks++;
-    } while (witness.verdict === 'absent' && !isNeverNone && looks < LOOKS && performance.now() < deadline);
+    } while (witness.verdict === 'not_observed' && !isNeverNone && looks < LOOKS && performance.now() < deadline);
     return witness;
   },
 });

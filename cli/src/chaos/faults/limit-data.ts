@@ -1,6 +1,6 @@
 import { describeCanary } from '../canary.ts';
 import { toxicAttributes } from '../toxics.ts';
-import { judged, toxicFault } from './toxic-fault.ts';
+import { toWitness, toxicFault } from './toxic-fault.ts';
 
 const LONGEST_LOOK_MS = 3_000;
 
@@ -18,12 +18,12 @@ export const limitData = toxicFault({
     if (probe.stream === 'upstream') {
       if (result.sentBytes <= bytes)
         return { verdict: 'unmeasurable', evidence: `a canary sends only ${result.sentBytes} bytes` };
-      // What was let through is answered, the rest is not.
-      return judged(isCut && result.bytes < result.sentBytes / 2, `a canary was ${describeCanary(result)}`);
+      // Only the data that passed gets a response.
+      return toWitness(isCut && result.bytes < result.sentBytes / 2, `a canary was ${describeCanary(result)}`);
     }
     if (isCut && result.bytes < bytes) {
-      return { verdict: 'unmeasurable', evidence: `a canary's whole answer has only ${result.bytes} bytes` };
+      return { verdict: 'unmeasurable', evidence: `a canary's whole response has only ${result.bytes} bytes` };
     }
-    return judged(isCut && result.bytes === bytes, `a canary was ${describeCanary(result)}`);
+    return toWitness(isCut && result.bytes === bytes, `a canary was ${describeCanary(result)}`);
   },
 });

@@ -9,16 +9,20 @@ import {
   verifyNoSessions,
 } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
-import { judged } from './toxic-fault.ts';
+import { toWitness } from './toxic-fault.ts';
 
 const parameters = Type.Object(
-  { table: Type.Optional(Type.String({ pattern: '^[A-Za-z_]+$', description: "default: the service's main one" })) },
+  {
+    table: Type.Optional(
+      Type.String({ pattern: '^[A-Za-z_]+$', description: 'table to lock (default: the main table of the service)' }),
+    ),
+  },
   { additionalProperties: false },
 );
 
-/** Statements under way may end first; longer ones refuse the lock. */
+/** Running statements may end first; longer ones fail the lock. */
 const LOCK_TIMEOUT = '3s';
-/** A lock that everybody waits for is seen by who waits so long. */
+/** A statement that waits so long is taken as blocked by the lock. */
 const PROBE_TIMEOUT = '100ms';
 
 /** Every statement on the table waits, reads too, until its own time limit. */
@@ -30,28 +34,28 @@ export const lock = defineFault<typeof parameters, SessionRecord>({
   parameters,
   defaults: { parameters: {} },
   prepare: async ({ id, target }) => ({ id, database: databaseOf(target) }),
-  async inject({ parameters: { table } }, { id, database }, world) {
-    const client = await world.sessions.open(id, await world.superuserDatabaseUrl(database));
+  async inject({ parameters: { table } }, { id, database }, platform) {
+    const client = await platform.sessions.open(id, await platform.superuserDatabaseUrl(database));
     await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
     await client.query('BEGIN');
     await client.query(`LOCK TABLE ${quoted(table ?? mainTables[database])} IN ACCESS EXCLUSIVE MODE`);
   },
-  async witness({ parameters: { table } }, { database }, world) {
+  async witness({ parameters: { table } }, { database }, platform) {
     const name = table ?? mainTables[database];
-    const code = await world
+    const code = await platform
       .query(database, `SET LOCAL lock_timeout = '${PROBE_TIMEOUT}'; SELECT 1 FROM ${quoted(name)} LIMIT 1`)
       .then(
         () => undefined,
         (error: { code?: unknown }) => error.code,
       );
     // 55P03 lock_not_available
-    return judged(
+    return toWitness(
       code === '55P03',
       `a read of ${name} ${code === '55P03' ? `waits (gave up after ${PROBE_TIMEOUT})` : 'does not wait'}`,
     );
   },
   // The lock is held by a transaction of this connection, and ends with either.
-  isInPlace: async ({ id, database }, world) => (await countSessions(id, database, world)) > 0,
+  isInPlace: async ({ id, database }, platform) => (await countSessions(id, database, platform)) > 0,
   undo: endSessions,
   verify: verifyNoSessions,
 });

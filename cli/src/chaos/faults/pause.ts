@@ -5,7 +5,7 @@ import { processState, processTree, signalIdentity } from '../../process/process
 import { defineFault } from '../fault.ts';
 import { recordVictims, type VictimRecord } from '../instances.ts';
 import { until } from '../poll.ts';
-import { judged } from './toxic-fault.ts';
+import { toWitness } from './toxic-fault.ts';
 
 interface Paused {
   readonly victims: readonly VictimRecord[];
@@ -24,36 +24,36 @@ async function affected({ victims, processes }: Paused): Promise<readonly Proces
   return [...all.values()].filter((_, index) => alive[index]);
 }
 
-/** Connections stay open and nothing answers, which only a time limit can tell. */
+/** Connections stay open without a response, which only a time limit detects. */
 export const pause = defineFault<ReturnType<typeof Type.Object>, Paused>({
   name: 'pause',
   kind: 'process',
   scope: 'process',
-  title: 'the process and those below it are frozen (SIGSTOP); connections stay, nothing answers',
+  title: 'the process and those below it are frozen (SIGSTOP); connections stay open without a response',
   parameters: Type.Object({}, { additionalProperties: false }),
   defaults: { parameters: {} },
-  async prepare({ target }, world) {
-    const { victims } = recordVictims(target, world);
+  async prepare({ target }, platform) {
+    const { victims } = recordVictims(target, platform);
     const trees = await Promise.all(victims.map(({ process }) => processTree(process)));
     return { victims, processes: trees.flat() };
   },
   async inject(_, paused) {
-    const told = new Set<number>();
+    const signalled = new Set<number>();
     // One of them may have been starting another when it was stopped.
     await until('all processes to be stopped', STOPPED_LIMIT_MS, async () => {
       const all = await affected(paused);
-      for (const one of all.filter(({ pid }) => !told.has(pid))) {
+      for (const one of all.filter(({ pid }) => !signalled.has(pid))) {
         await signalIdentity(one, 'SIGSTOP');
-        told.add(one.pid);
+        signalled.add(one.pid);
       }
-      return all.every((one) => told.has(one.pid) && isStopped(one)) || undefined;
+      return all.every((one) => signalled.has(one.pid) && isStopped(one)) || undefined;
     });
   },
   async witness(_, paused) {
     const all = await affected(paused);
     const states = all.map(({ pid }) => processState(pid)?.state ?? 'gone');
     const evidence = `${all.length} process(es) below ${paused.victims.map(({ name }) => name).join(', ')} in state ${[...new Set(states)].join(', ')}`;
-    return judged(all.length > 0 && states.every((state) => state === 'T'), evidence);
+    return toWitness(all.length > 0 && states.every((state) => state === 'T'), evidence);
   },
   async isInPlace(paused) {
     const all = await affected(paused);

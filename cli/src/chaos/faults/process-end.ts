@@ -9,18 +9,18 @@ import {
   type Victims,
   verifyReady,
 } from '../instances.ts';
-import type { World } from '../world.ts';
-import { judged } from './toxic-fault.ts';
+import type { PlatformAccess } from '../platform-access.ts';
+import { toWitness } from './toxic-fault.ts';
 
 interface ProcessEndOptions {
   readonly name: string;
   readonly title: string;
   readonly isMomentary: boolean;
-  /** Ends the processes, or has them ended. */
-  end(victims: Victims, world: World): Promise<void>;
+  /** Ends the processes. */
+  end(victims: Victims, platform: PlatformAccess): Promise<void>;
 }
 
-/** Faults by which processes end; taken back by having them run again. */
+/** Faults that end processes; reverted by starting them again. */
 export function processEndFault({ name, title, isMomentary, end }: ProcessEndOptions): AnyFault {
   return defineFault({
     name,
@@ -32,19 +32,19 @@ export function processEndFault({ name, title, isMomentary, end }: ProcessEndOpt
     isMomentary,
     endsWithPlatform: true,
     undoLimitMs: START_LIMIT_MS,
-    prepare: async ({ target }, world) => recordVictims(target, world),
-    inject: (_, victims: Victims, world) => end(victims, world),
+    prepare: async ({ target }, platform) => recordVictims(target, platform),
+    inject: (_, victims: Victims, platform) => end(victims, platform),
     async witness(_, victims: Victims) {
       const evidence = await awaitGone(victims);
-      return judged(evidence !== undefined, evidence ?? `${victims.target} still runs as it did`);
+      return toWitness(evidence !== undefined, evidence ?? `${victims.target} is still running unchanged`);
     },
     ...(!isMomentary && { isInPlace: areStopped }),
-    undo: (victims: Victims, world) => bringBack(victims, world),
-    verify: (victims: Victims, world) => verifyReady(victims, world),
+    undo: (victims: Victims, platform) => bringBack(victims, platform),
+    verify: (victims: Victims, platform) => verifyReady(victims, platform),
   });
 }
 
 /** Somebody else may have started them. */
-async function areStopped({ target }: Victims, world: World): Promise<boolean> {
-  return instancesOf(target, world).every(({ status }) => status === 'stopped');
+async function areStopped({ target }: Victims, platform: PlatformAccess): Promise<boolean> {
+  return instancesOf(target, platform).every(({ status }) => status === 'stopped');
 }

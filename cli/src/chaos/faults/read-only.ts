@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 import type { DatabaseName } from '../../platform/connection.ts';
 import { databaseOf, hasServer, mainTables, quoted, type SessionRecord, waitsForStart } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
+import type { PlatformAccess } from '../platform-access.ts';
 import { until } from '../poll.ts';
-import type { World } from '../world.ts';
-import { judged } from './toxic-fault.ts';
+import { toWitness } from './toxic-fault.ts';
 
 const BACK_LIMIT_MS = 3_000;
 const END_SERVICE_BACKENDS =
@@ -23,38 +23,40 @@ export const readOnly = defineFault<ReturnType<typeof Type.Object>, SessionRecor
   defaults: { parameters: {} },
   needsPlatform: true,
   prepare: async ({ id, target }) => ({ id, database: databaseOf(target) }),
-  async inject(_, { database }, world) {
-    await setReadOnly(database, 'SET default_transaction_read_only = on', world);
+  async inject(_, { database }, platform) {
+    await setReadOnly(database, 'SET default_transaction_read_only = on', platform);
   },
-  async witness(_, record, world) {
-    const code = await refusalOfWrite(record, world);
-    return judged(
+  async witness(_, record, platform) {
+    const code = await refusalOfWrite(record, platform);
+    return toWitness(
       code === '25006',
       `a write as ${record.database} is ${code === '25006' ? 'refused (25006)' : 'taken'}`,
     );
   },
-  async isInPlace({ database }, world) {
-    return (await world.query(database, SETTING, [database])).length > 0;
+  async isInPlace({ database }, platform) {
+    return (await platform.query(database, SETTING, [database])).length > 0;
   },
-  async undo({ database }, world) {
-    if (!hasServer(world)) throw waitsForStart();
-    await setReadOnly(database, 'RESET default_transaction_read_only', world);
+  async undo({ database }, platform) {
+    if (!hasServer(platform)) throw waitsForStart();
+    await setReadOnly(database, 'RESET default_transaction_read_only', platform);
   },
-  verify: (record, world) =>
+  verify: (record, platform) =>
     until('writes to be taken', BACK_LIMIT_MS, async () => {
-      return (await refusalOfWrite(record, world)) === '25006' ? undefined : `a write as ${record.database} is taken`;
+      return (await refusalOfWrite(record, platform)) === '25006'
+        ? undefined
+        : `a write as ${record.database} is taken`;
     }),
 });
 
 /** The role's setting counts for new connections, so those it has are ended. */
-async function setReadOnly(database: DatabaseName, setting: string, world: World): Promise<void> {
-  await world.query(database, `ALTER ROLE ${quoted(database)} IN DATABASE ${quoted(database)} ${setting}`);
-  await world.query(database, END_SERVICE_BACKENDS, [database]);
+async function setReadOnly(database: DatabaseName, setting: string, platform: PlatformAccess): Promise<void> {
+  await platform.query(database, `ALTER ROLE ${quoted(database)} IN DATABASE ${quoted(database)} ${setting}`);
+  await platform.query(database, END_SERVICE_BACKENDS, [database]);
 }
 
 /** SQLSTATE with which a write of nothing is refused to a new connection of the service's role; undefined when taken. */
-async function refusalOfWrite({ id, database }: SessionRecord, world: World): Promise<string | undefined> {
-  const client = await world.sessions.open(id, await world.serviceDatabaseUrl(database));
+async function refusalOfWrite({ id, database }: SessionRecord, platform: PlatformAccess): Promise<string | undefined> {
+  const client = await platform.sessions.open(id, await platform.serviceDatabaseUrl(database));
   try {
     // Read-only is checked before the role's rights, so that it does not matter whether it may delete.
     await client.query(`DELETE FROM ${quoted(mainTables[database])} WHERE false`);
@@ -64,6 +66,6 @@ async function refusalOfWrite({ id, database }: SessionRecord, world: World): Pr
     if (code === undefined) throw error;
     return code;
   } finally {
-    await world.sessions.close(id);
+    await platform.sessions.close(id);
   }
 }

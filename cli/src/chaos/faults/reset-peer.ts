@@ -1,6 +1,6 @@
 import { describeCanary } from '../canary.ts';
 import { toxicAttributes } from '../toxics.ts';
-import { judged, toxicFault } from './toxic-fault.ts';
+import { toWitness, toxicFault } from './toxic-fault.ts';
 
 const LONGEST_LOOK_MS = 3_000;
 
@@ -17,6 +17,6 @@ export const resetPeer = toxicFault({
     if (result.ended === 'silent' && timeout >= LONGEST_LOOK_MS) {
       return { verdict: 'unmeasurable', evidence: 'the reset comes later than a canary waits' };
     }
-    return judged(result.ended === 'reset', `a canary was ${describeCanary(result)}`);
+    return toWitness(result.ended === 'reset', `a canary was ${describeCanary(result)}`);
   },
 });

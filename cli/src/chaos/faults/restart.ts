@@ -2,7 +2,7 @@ import { processEndFault } from './process-end.ts';
 
 export const restart = processEndFault({
   name: 'restart',
-  title: 'it is stopped in order and started again',
+  title: 'it is stopped gracefully and started again',
   isMomentary: true,
-  end: ({ target }, world) => world.act(target, 'restart'),
+  end: ({ target }, platform) => platform.act(target, 'restart'),
 });

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { describeCanary } from '../canary.ts';
-import { judged, toxicFault } from './toxic-fault.ts';
+import { toWitness, toxicFault } from './toxic-fault.ts';
 
 const LONGEST_LOOK_MS = 3_000;
 const SHORT_LOOK_MS = 400;
@@ -29,8 +29,8 @@ export const slicer = toxicFault({
   }),
   async witness(probe, { averageSize, sizeVariation = 0, delay = 0 }) {
     const isUpstream = probe.stream === 'upstream';
-    // An order may be held until the fault is seen, so it is not waited for all pieces, but for some. How our own pieces
-    // arrive is not to be seen: there it is the time that tells.
+    // An order may be held until the fault is observed, so the witness waits for some pieces, not for all. The arrival of
+    // sent pieces cannot be observed: there the time is the evidence.
     const limitMs = isUpstream ? LONGEST_LOOK_MS : Math.min(LONGEST_LOOK_MS, Math.max(SHORT_LOOK_MS, SOME * delay));
     const result = await probe.send({ limitMs, conversation: 'bulk', bulkRequests: BULK_REQUESTS });
     const bytes = isUpstream ? result.sentBytes : result.bytes;
@@ -38,15 +38,15 @@ export const slicer = toxicFault({
     if (result.ended === 'silent') {
       const arrived = result.pieces >= Math.min(SOME - 1, Math.floor(limitMs / delay));
       const areSmall = bytes <= 2 * result.pieces * (averageSize + sizeVariation);
-      // How our own pieces arrive is not seen: that they would take longer than the look is what can be said.
+      // The arrival of sent pieces cannot be observed: only that they would take longer than the look.
       const wouldTakeMs = Math.floor(bytes / (averageSize + sizeVariation)) * delay;
-      return judged(isUpstream ? wouldTakeMs >= limitMs : arrived && areSmall, evidence);
+      return toWitness(isUpstream ? wouldTakeMs >= limitMs : arrived && areSmall, evidence);
     }
     if (bytes < 3 * averageSize || delay === 0) {
       return { verdict: 'unmeasurable', evidence: `a canary's ${bytes} bytes are too few to be cut visibly` };
     }
     // The pauses between pieces, at the least.
     const expectedMs = Math.max(1, Math.floor(bytes / (averageSize * 2)) - 1) * delay;
-    return judged(result.tookMs >= expectedMs, evidence);
+    return toWitness(result.tookMs >= expectedMs, evidence);
   },
 });

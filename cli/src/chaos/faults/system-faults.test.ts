@@ -1,6 +1,6 @@
 /*
  * Goal: the witnesses of faults of broker, starts, clocks and disks see nothing where nothing was injected, and what cannot
- * be had is refused before anything happens. Method: a world whose broker and processes say what a test wants.
+ * be had is refused before anything happens. Method: a platform whose broker and processes say what a test wants.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ import { identifyProcess, type ProcessIdentity } from '../../process/process-ide
 import { bindingsOf } from '../broker-faults.ts';
 import { findFault } from '../catalog.ts';
 import { faketimeEnvironment } from '../libfaketime.ts';
-import type { World } from '../world.ts';
+import type { PlatformAccess } from '../platform-access.ts';
 
 let server: Server;
 let own: ProcessIdentity;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-interface WorldOptions {
+interface PlatformOptions {
   readonly broker?: string;
   readonly libfaketime?: string;
   readonly instance?: Partial<InstanceState>;
@@ -36,12 +36,18 @@ interface WorldOptions {
   readonly rows?: readonly object[];
 }
 
-function aWorld({ broker = '', libfaketime, instance = {}, isLive = true, rows = [] }: WorldOptions = {}): World {
+function aPlatform({
+  broker = '',
+  libfaketime,
+  instance = {},
+  isLive = true,
+  rows = [],
+}: PlatformOptions = {}): PlatformAccess {
   asked = [];
   conditions = undefined;
   const { port } = server.address() as AddressInfo;
   const payments = { name: 'payments-1', service: 'payments', status: 'ready', process: own, ports: { main: port } };
-  const world: Partial<World> = {
+  const platform: Partial<PlatformAccess> = {
     isLive,
     state: () => ({ instances: [{ ...payments, ...instance }] }) as unknown as PlatformState,
     askBroker: async () => broker,
@@ -53,7 +59,7 @@ function aWorld({ broker = '', libfaketime, instance = {}, isLive = true, rows =
       conditions = given;
     },
   };
-  return world as World;
+  return platform as PlatformAccess;
 }
 
 const injection = (target: string, parameters: object) => ({ id: 'x', target, parameters });
@@ -61,40 +67,54 @@ const injection = (target: string, parameters: object) => ({ id: 'x', target, pa
 describe('a witness', () => {
   it('of unbind sees a queue that is bound, and sends no canary to it', async () => {
     const undo = { queue: 'shipping.order-confirmed', exchange: 'shop.events', routingKeys: ['order.confirmed'] };
-    const world = aWorld({ broker: `'${Buffer.from('order.confirmed').toString('base64')};'` });
-    const witness = await findFault('unbind').witness(injection('rabbitmq', {}), undo, world);
-    expect(witness).toEqual({ verdict: 'absent', evidence: 'shipping.order-confirmed is bound by order.confirmed' });
+    const platform = aPlatform({ broker: `'${Buffer.from('order.confirmed').toString('base64')};'` });
+    const witness = await findFault('unbind').witness(injection('rabbitmq', {}), undo, platform);
+    expect(witness).toEqual({
+      verdict: 'not_observed',
+      evidence: 'shipping.order-confirmed is bound by order.confirmed',
+    });
   });
 
   it('of purge does not take an empty queue for a purged one', async () => {
     const undo = { queue: 'shipping.order-confirmed', messages: 0 };
-    const witness = await findFault('purge').witness(injection('rabbitmq', {}), undo, aWorld());
-    expect(witness).toMatchObject({ verdict: 'absent' });
+    const witness = await findFault('purge').witness(injection('rabbitmq', {}), undo, aPlatform());
+    expect(witness).toMatchObject({ verdict: 'not_observed' });
   });
 
-  it('of slow-start is absent while the old process runs', async () => {
+  it('of slow-start is not observed while the old process runs', async () => {
     const victims = { target: 'payments', victims: [{ name: 'payments-1', process: own }] };
-    const witness = await findFault('slow-start').witness(injection('payments', { delay: 1_000 }), victims, aWorld());
-    expect(witness).toEqual({ verdict: 'absent', evidence: 'payments still runs as it did' });
+    const witness = await findFault('slow-start').witness(
+      injection('payments', { delay: 1_000 }),
+      victims,
+      aPlatform(),
+    );
+    expect(witness).toEqual({ verdict: 'not_observed', evidence: 'payments is still running unchanged' });
   });
 
-  it('of slow-start is absent where the next process starts at once', async () => {
+  it('of slow-start is not observed where the next process starts immediately', async () => {
     const ended = { ...own, pid: 2 ** 22 + 1 };
     const victims = { target: 'payments', victims: [{ name: 'payments-1', process: ended }] };
-    const look = (world: World) =>
-      findFault('slow-start').witness(injection('payments', { delay: 1_000 }), victims, world);
-    expect(await look(aWorld())).toMatchObject({
-      verdict: 'absent',
+    const look = (platform: PlatformAccess) =>
+      findFault('slow-start').witness(injection('payments', { delay: 1_000 }), victims, platform);
+    expect(await look(aPlatform())).toMatchObject({
+      verdict: 'not_observed',
       evidence: expect.stringContaining('1 had started'),
     });
-    const waits = aWorld({ instance: { process: undefined as never } });
-    expect(await look(waits)).toMatchObject({ verdict: 'seen', evidence: expect.stringContaining('0 had started') });
+    const waits = aPlatform({ instance: { process: undefined as never } });
+    expect(await look(waits)).toMatchObject({
+      verdict: 'observed',
+      evidence: expect.stringContaining('0 had started'),
+    });
   });
 
-  it('of clock is absent where the clock is right', async () => {
+  it('of clock is not observed where the clock is right', async () => {
     const victims = { target: 'payments', victims: [{ name: 'payments-1', process: own }] };
-    const witness = await findFault('clock').witness(injection('payments', { offset: -3_600_000 }), victims, aWorld());
-    expect(witness).toMatchObject({ verdict: 'absent' });
+    const witness = await findFault('clock').witness(
+      injection('payments', { offset: -3_600_000 }),
+      victims,
+      aPlatform(),
+    );
+    expect(witness).toMatchObject({ verdict: 'not_observed' });
   });
 });
 
@@ -103,7 +123,7 @@ describe('a fault that was lost is not in place any more:', () => {
   const session = { id: 'x', database: 'orders' };
   const filled = { ...session, table: 'orders', madeAt: 'created_at', name: 'shopctl_full_x', path: tmpdir() };
 
-  it.each<[string, string, object, WorldOptions, WorldOptions]>([
+  it.each<[string, string, object, PlatformOptions, PlatformOptions]>([
     ['disk-alarm', 'the broker was restarted', { before: '1' }, { broker: "'disk;'" }, { broker: "''" }],
     ['memory-alarm', 'another alarm is on', { before: '0.4' }, { broker: "'memory;'" }, { broker: "'disk;'" }],
     ['stop', 'somebody started it', victims, { instance: { status: 'stopped' } }, { instance: { status: 'ready' } }],
@@ -113,14 +133,14 @@ describe('a fault that was lost is not in place any more:', () => {
     // What does not run will start with the clock that it is told.
     ['clock', 'it was started as usual', victims, { instance: { process: undefined as never } }, {}],
   ])('%s, where %s', async (name, _, undo, there, lost) => {
-    expect(await findFault(name).isInPlace?.(undo, aWorld(there))).toBe(true);
-    expect(await findFault(name).isInPlace?.(undo, aWorld(lost))).toBe(false);
+    expect(await findFault(name).isInPlace?.(undo, aPlatform(there))).toBe(true);
+    expect(await findFault(name).isInPlace?.(undo, aPlatform(lost))).toBe(false);
   });
 
   it('fill, where its index or its file system is gone', async () => {
-    expect(await findFault('fill').isInPlace?.(filled, aWorld({ rows: [] }))).toBe(false);
+    expect(await findFault('fill').isInPlace?.(filled, aPlatform({ rows: [] }))).toBe(false);
     // This file system has room.
-    expect(await findFault('fill').isInPlace?.(filled, aWorld({ rows: [{}] }))).toBe(false);
+    expect(await findFault('fill').isInPlace?.(filled, aPlatform({ rows: [{}] }))).toBe(false);
   });
 });
 
@@ -129,23 +149,23 @@ describe('an undo', () => {
     const victims = { target: 'payments', victims: [] };
     await findFault('slow-start').undo(
       victims,
-      aWorld({ instance: { status: 'starting', process: undefined as never } }),
+      aPlatform({ instance: { status: 'starting', process: undefined as never } }),
     );
     expect({ asked, conditions }).toEqual({ asked: ['relaunch payments'], conditions: {} });
-    await findFault('slow-start').undo(victims, aWorld());
+    await findFault('slow-start').undo(victims, aPlatform());
     expect({ asked, conditions }).toEqual({ asked: [], conditions: {} });
   });
 
   it('of clock is not done before the clock is right', async () => {
     const victims = { target: 'payments', victims: [] };
-    await findFault('clock').undo(victims, aWorld());
+    await findFault('clock').undo(victims, aPlatform());
     expect({ asked, conditions }).toEqual({ asked: ['relaunch payments', 'start payments'], conditions: {} });
-    expect(await findFault('clock').verify(victims, aWorld())).toContain('payments-1 is ready');
+    expect(await findFault('clock').verify(victims, aPlatform())).toContain('payments-1 is ready');
   });
 
   it.each(['unbind', 'fill'])('of %s is left for the next start when nothing runs', async (name) => {
     const undo = { queue: 'q', exchange: 'e', routingKeys: [], database: 'orders', name: 'n', path: '/nowhere' };
-    await expect(findFault(name).undo(undo, aWorld({ isLive: false }))).rejects.toMatchObject({ exitCode: 6 });
+    await expect(findFault(name).undo(undo, aPlatform({ isLive: false }))).rejects.toMatchObject({ exitCode: 6 });
   });
 
   it.each(['disk-alarm', 'memory-alarm', 'slow-start', 'clock'])(
@@ -153,8 +173,8 @@ describe('an undo', () => {
     async (name) => {
       const fault = findFault(name);
       const undo = { before: '1', target: 'payments', victims: [] };
-      await fault.undo(undo, aWorld({ isLive: false }));
-      expect(await fault.verify(undo, aWorld({ isLive: false }))).toContain('ended');
+      await fault.undo(undo, aPlatform({ isLive: false }));
+      expect(await fault.verify(undo, aPlatform({ isLive: false }))).toContain('ended');
       expect(asked).toEqual([]);
     },
   );
@@ -162,37 +182,37 @@ describe('an undo', () => {
 
 describe('before anything happens', () => {
   it('clock is refused without libfaketime, with how to get it', async () => {
-    const preparing = findFault('clock').prepare(injection('payments', { offset: 60_000 }), aWorld());
+    const preparing = findFault('clock').prepare(injection('payments', { offset: 60_000 }), aPlatform());
     await expect(preparing).rejects.toMatchObject({ exitCode: 3, next: expect.stringContaining('libfaketime') });
   });
 
   it('clock is refused when the offset could not be measured', async () => {
     const preparing = findFault('clock').prepare(
       injection('payments', { offset: -2_000 }),
-      aWorld({ libfaketime: '/lib' }),
+      aPlatform({ libfaketime: '/lib' }),
     );
     await expect(preparing).rejects.toMatchObject({ exitCode: 2, what: 'an offset of -2s is too small' });
   });
 
-  it('an alarm is refused when the limit to go back to is not understood', async () => {
-    const world = aWorld({ broker: 'os:cmd("true")' });
-    await expect(findFault('disk-alarm').prepare(injection('rabbitmq', {}), world)).rejects.toThrow(/not understood/);
+  it('an alarm is refused when its former limit has an unknown form', async () => {
+    const platform = aPlatform({ broker: 'os:cmd("true")' });
+    await expect(findFault('disk-alarm').prepare(injection('rabbitmq', {}), platform)).rejects.toThrow(/unknown form/);
   });
 
   it('unbind is refused when there is nothing to unbind', async () => {
-    const preparing = findFault('unbind').prepare(injection('rabbitmq', {}), aWorld({ broker: "''" }));
+    const preparing = findFault('unbind').prepare(injection('rabbitmq', {}), aPlatform({ broker: "''" }));
     await expect(preparing).rejects.toMatchObject({ exitCode: 3 });
   });
 
   it('fill is refused for a service that adds no rows', async () => {
-    const preparing = findFault('fill').prepare(injection('catalog-db', {}), aWorld());
+    const preparing = findFault('fill').prepare(injection('catalog-db', {}), aPlatform());
     await expect(preparing).rejects.toMatchObject({ exitCode: 2 });
   });
 });
 
 it('an empty routing key, a fanout’s, is a binding too', async () => {
-  expect(await bindingsOf('shipping.dead-letters', aWorld({ broker: "';'" }))).toEqual(['']);
-  expect(await bindingsOf('shipping.dead-letters', aWorld({ broker: "''" }))).toEqual([]);
+  expect(await bindingsOf('shipping.dead-letters', aPlatform({ broker: "';'" }))).toEqual(['']);
+  expect(await bindingsOf('shipping.dead-letters', aPlatform({ broker: "''" }))).toEqual([]);
 });
 
 it('libfaketime shifts wall clocks only', () => {

@@ -5,7 +5,7 @@ import { databaseOf, hasServer } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import { instancesOf } from '../instances.ts';
 import { until } from '../poll.ts';
-import { judged } from './toxic-fault.ts';
+import { toWitness } from './toxic-fault.ts';
 
 interface Terminated {
   readonly database: DatabaseName;
@@ -27,36 +27,36 @@ export const terminate = defineFault<ReturnType<typeof Type.Object>, Terminated>
   defaults: { parameters: {} },
   isMomentary: true,
   undoLimitMs: BACK_LIMIT_MS + 5_000,
-  async prepare({ target }, world) {
+  async prepare({ target }, platform) {
     const database = databaseOf(target);
-    const rows = await world.query<{ pid: number }>(database, OWN_BACKENDS, [database]);
+    const rows = await platform.query<{ pid: number }>(database, OWN_BACKENDS, [database]);
     return { database, pids: rows.map(({ pid }) => pid) };
   },
-  async inject(_, { database, pids }, world) {
-    await world.query(database, 'SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [pids]);
+  async inject(_, { database, pids }, platform) {
+    await platform.query(database, 'SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [pids]);
   },
-  async witness(_, { database, pids }, world) {
-    if (pids.length === 0) return { verdict: 'absent', evidence: 'the service had no connection' };
+  async witness(_, { database, pids }, platform) {
+    if (pids.length === 0) return { verdict: 'not_observed', evidence: 'the service had no connection' };
     const left = await until('the backends to end', GONE_LIMIT_MS, async () => {
-      const rows = await world.query<{ pid: number }>(database, OWN_BACKENDS, [database]);
+      const rows = await platform.query<{ pid: number }>(database, OWN_BACKENDS, [database]);
       return rows.some(({ pid }) => pids.includes(pid)) ? undefined : 0;
     }).catch(() => 1); // Only the limit ends the wait.
-    return judged(
+    return toWitness(
       left === 0,
       `${pids.length} backend(s) of ${database} ${left === 0 ? 'are gone' : 'are still there'}`,
     );
   },
-  // Connections are made anew by the service itself.
+  // The service reconnects itself.
   undo: async () => undefined,
-  async verify({ database }, world) {
-    if (!hasServer(world)) return 'PostgreSQL has ended, and its connections with it';
+  async verify({ database }, platform) {
+    if (!hasServer(platform)) return 'PostgreSQL has ended, and its connections with it';
     return until(`${database} to be ready`, BACK_LIMIT_MS, async () => {
-      const instance = instancesOf(database, world)[0];
-      if (!instance) return 'the service does not run';
+      const instance = instancesOf(database, platform)[0];
+      if (!instance) return 'the service is not running';
       const response = await fetch(`http://127.0.0.1:${httpPort(instance)}/health/ready`, {
         signal: AbortSignal.timeout(2_000),
       }).catch(() => undefined); // It may be restarting; the limit ends the wait.
-      return response?.ok ? `${database} says it is ready, database included` : undefined;
+      return response?.ok ? `${database} is ready, its database included` : undefined;
     });
   },
 });

@@ -1,6 +1,6 @@
 import { describeCanary } from '../canary.ts';
 import { toxicAttributes } from '../toxics.ts';
-import { judged, toxicFault } from './toxic-fault.ts';
+import { toWitness, toxicFault } from './toxic-fault.ts';
 
 /** Silence for so long is a black hole, ms. */
 const SILENCE_MS = 500;
@@ -19,7 +19,7 @@ export const timeout = toxicFault({
   async witness(probe, { timeout }) {
     const closesWithin = timeout > 0 && timeout <= SILENCE_MS;
     const result = await probe.send({ limitMs: closesWithin ? timeout + SILENCE_MS : SILENCE_MS });
-    const isSeen = result.bytes === 0 && (closesWithin ? result.ended === 'closed' : result.ended === 'silent');
-    return judged(isSeen, `a canary was ${describeCanary(result)}`);
+    const isObserved = result.bytes === 0 && (closesWithin ? result.ended === 'closed' : result.ended === 'silent');
+    return toWitness(isObserved, `a canary was ${describeCanary(result)}`);
   },
 });

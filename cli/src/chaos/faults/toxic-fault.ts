@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { type CanaryOptions, type CanaryResult, canary } from '../canary.ts';
-import { type EdgeRecord, recordEdge, takeBack, verifyEdge } from '../edge.ts';
+import { type EdgeRecord, recordEdge, revertOnEdge, verifyEdge } from '../edge.ts';
 import { type AnyFault, defineFault, type FaultDefaults, type Witness } from '../fault.ts';
 import { type Stream, streams, type Toxic, type ToxicType, type toxicAttributes } from '../toxics.ts';
 import { checkToxic } from '../toxiproxy-client.ts';
@@ -16,12 +16,12 @@ export interface EdgeProbe {
 interface ToxicFaultOptions<T extends ToxicType, Schema extends TObject> {
   readonly type: T;
   readonly title: string;
-  /** What people state; default: the toxic's own attributes. */
+  /** Parameters of the fault. */
   readonly parameters: Schema;
   readonly defaults: FaultDefaults<Static<Schema>>;
   readonly presets: readonly Static<Schema>[];
   attributes(parameters: Static<Schema>): Static<(typeof toxicAttributes)[T]>;
-  /** One look; with a toxicity below 1 it is repeated, because a connection may have been spared. */
+  /** One look; with a toxicity below 1 it is repeated, because a connection may be unaffected. */
   witness(probe: EdgeProbe, parameters: Static<Schema>): Promise<Witness>;
 }
 
@@ -31,8 +31,8 @@ interface ToxicUndo {
 }
 
 /**
- * A toxic that spares some connections is looked for on so many that it meets one of them in 99 of 100 looks. Below one
- * connection in twenty it is not: what is met so seldom may well spare all that an experiment does.
+ * A toxic that does not affect every connection is looked for on so many that it affects one of them in 99 of 100 looks.
+ * Below one connection in twenty it is not looked for: it may well affect no request of an experiment.
  */
 const LEAST_TOXICITY = 0.05;
 const SURE = 0.99;
@@ -41,7 +41,7 @@ const common = {
   stream: Type.Optional(
     Type.Union(
       streams.map((stream) => Type.Literal(stream)),
-      { description: 'downstream (answers; the default) or upstream (requests)' },
+      { description: 'downstream (responses; the default) or upstream (requests)' },
     ),
   ),
   toxicity: Type.Optional(
@@ -72,13 +72,13 @@ export function toxicFault<T extends ToxicType, Schema extends TObject>(
     parameters,
     defaults,
     presets,
-    async prepare({ id, target, parameters }, world) {
+    async prepare({ id, target, parameters }, platform) {
       const toxic = toxicOf(`${type}_${id}`, parameters as Common & Static<Schema>);
       checkToxic(toxic);
-      return { edge: await recordEdge(target, world), toxic: toxic.name };
+      return { edge: await recordEdge(target, platform), toxic: toxic.name };
     },
-    inject: ({ parameters }, { edge, toxic }, world) =>
-      world.toxiproxy(edge.apiUrl).addToxic(edge.proxy, toxicOf(toxic, parameters as Common & Static<Schema>)),
+    inject: ({ parameters }, { edge, toxic }, platform) =>
+      platform.toxiproxy(edge.apiUrl).addToxic(edge.proxy, toxicOf(toxic, parameters as Common & Static<Schema>)),
     async witness({ parameters }, { edge }) {
       const { stream = 'downstream', toxicity = 1 } = parameters as Common;
       if (edge.before.ended !== 'answered') {
@@ -90,31 +90,31 @@ export function toxicFault<T extends ToxicType, Schema extends TObject>(
         send: (sending) => canary(edge.listen, edge.protocol, sending),
       };
       if (toxicity < LEAST_TOXICITY) {
-        const evidence = `it spares all but ${toxicity * 100} % of connections: an order hardly ever meets it`;
+        const evidence = `it affects only ${toxicity * 100} % of connections: an order hardly ever meets it`;
         return { verdict: 'unmeasurable', evidence };
       }
       const looks = toxicity === 1 ? 1 : Math.ceil(Math.log(1 - SURE) / Math.log(1 - toxicity));
       let witness = await options.witness(probe, parameters as Static<Schema>);
-      for (let look = 1; look < looks && witness.verdict === 'absent'; look++) {
+      for (let look = 1; look < looks && witness.verdict === 'not_observed'; look++) {
         witness = await options.witness(probe, parameters as Static<Schema>);
       }
       return witness;
     },
-    async isInPlace({ edge, toxic }, world) {
-      const { toxics } = await world.toxiproxy(edge.apiUrl).proxy(edge.proxy);
+    async isInPlace({ edge, toxic }, platform) {
+      const { toxics } = await platform.toxiproxy(edge.apiUrl).proxy(edge.proxy);
       return toxics.some(({ name }) => name === toxic);
     },
-    undo: ({ edge, toxic }, world) =>
-      takeBack(edge, world, () => world.toxiproxy(edge.apiUrl).removeToxic(edge.proxy, toxic)),
-    verify: ({ edge, toxic }, world) =>
-      verifyEdge(edge, world, async () => {
-        const { toxics } = await world.toxiproxy(edge.apiUrl).proxy(edge.proxy);
+    undo: ({ edge, toxic }, platform) =>
+      revertOnEdge(edge, platform, () => platform.toxiproxy(edge.apiUrl).removeToxic(edge.proxy, toxic)),
+    verify: ({ edge, toxic }, platform) =>
+      verifyEdge(edge, platform, async () => {
+        const { toxics } = await platform.toxiproxy(edge.apiUrl).proxy(edge.proxy);
         return toxics.every(({ name }) => name !== toxic);
       }),
   });
 }
 
-/** Seen or absent, with the measurement. */
-export function judged(isSeen: boolean, evidence: string): Witness {
-  return { verdict: isSeen ? 'seen' : 'absent', evidence };
+/** `observed` or `not_observed`, with the measurement. */
+export function toWitness(isObserved: boolean, evidence: string): Witness {
+  return { verdict: isObserved ? 'observed' : 'not_observed', evidence };
 }

@@ -5,7 +5,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import { bindingsOf, exchangeOf, hasBroker, publishCanary, queueParameter, withChannel } from '../broker-faults.ts';
 import { defineFault } from '../fault.ts';
 import { until } from '../poll.ts';
-import { judged } from './toxic-fault.ts';
+import { toWitness } from './toxic-fault.ts';
 
 const parameters = Type.Object({ queue: queueParameter }, { additionalProperties: false });
 
@@ -17,11 +17,11 @@ interface Unbound {
 
 const BOUND_LIMIT_MS = 3_000;
 
-const words = {
+const outcomes = {
   returned: 'returned (312 NO_ROUTE)',
-  routed: 'taken by another queue',
+  routed: 'routed to another queue',
   blocked: 'blocked by an alarm',
-  silent: 'not answered',
+  silent: 'not confirmed',
 };
 
 /** A service that connects to the broker meanwhile declares its bindings, and thereby ends the effect. */
@@ -29,13 +29,13 @@ export const unbind = defineFault<typeof parameters, Unbound>({
   name: 'unbind',
   kind: 'broker',
   scope: 'broker',
-  title: 'a queue is unbound from its exchange: what is published reaches no queue (NO_ROUTE)',
+  title: 'a queue is unbound from its exchange: published messages reach no queue (NO_ROUTE)',
   parameters,
   defaults: { excluded: 'events published meanwhile are lost by definition: E05 expects that' },
   // Bindings are kept in the broker's data.
   needsPlatform: true,
-  async prepare({ parameters: { queue = ORDER_CONFIRMED_QUEUE } }, world) {
-    const routingKeys = await bindingsOf(queue, world);
+  async prepare({ parameters: { queue = ORDER_CONFIRMED_QUEUE } }, platform) {
+    const routingKeys = await bindingsOf(queue, platform);
     const exchange = exchangeOf[queue] as string;
     if (routingKeys.length > 0) return { queue, exchange, routingKeys };
     throw new CliError({
@@ -45,30 +45,30 @@ export const unbind = defineFault<typeof parameters, Unbound>({
       exitCode: exitCodes.unavailable,
     });
   },
-  inject: (_, { queue, exchange, routingKeys }, world) =>
-    withChannel(world, async (channel) => {
+  inject: (_, { queue, exchange, routingKeys }, platform) =>
+    withChannel(platform, async (channel) => {
       for (const key of routingKeys) await channel.unbindQueue(queue, exchange, key);
     }),
-  async witness(_, { queue, exchange, routingKeys }, world) {
-    const left = await bindingsOf(queue, world);
+  async witness(_, { queue, exchange, routingKeys }, platform) {
+    const left = await bindingsOf(queue, platform);
     // Where a binding is left, a canary would arrive as a message.
-    if (left.length > 0) return { verdict: 'absent', evidence: `${queue} is bound by ${left.join(', ')}` };
-    const canary = await publishCanary(world, { exchange, routingKey: routingKeys[0] as string });
-    const evidence = `${queue} has no binding; a mandatory canary was ${words[canary]}`;
-    // A broker that takes nothing now (another fault) returns nothing either.
+    if (left.length > 0) return { verdict: 'not_observed', evidence: `${queue} is bound by ${left.join(', ')}` };
+    const canary = await publishCanary(platform, { exchange, routingKey: routingKeys[0] as string });
+    const evidence = `${queue} has no binding; a mandatory canary was ${outcomes[canary]}`;
+    // A broker that accepts nothing now (another fault) returns nothing either.
     if (canary === 'silent' || canary === 'blocked') return { verdict: 'unmeasurable', evidence };
-    return judged(canary === 'returned', evidence);
+    return toWitness(canary === 'returned', evidence);
   },
   whyNotAsked: 'orders and shipping bind the queue whenever they connect: that it is bound again is what E05b tests',
-  async undo({ queue, exchange, routingKeys }, world) {
-    if (!hasBroker(world)) throw waitsForStart();
-    await withChannel(world, async (channel) => {
+  async undo({ queue, exchange, routingKeys }, platform) {
+    if (!hasBroker(platform)) throw waitsForStart();
+    await withChannel(platform, async (channel) => {
       for (const key of routingKeys) await channel.bindQueue(queue, exchange, key);
     });
   },
-  verify: ({ queue, exchange, routingKeys }, world) =>
+  verify: ({ queue, exchange, routingKeys }, platform) =>
     until(`${queue} to be bound`, BOUND_LIMIT_MS, async () => {
-      const bound = await bindingsOf(queue, world);
+      const bound = await bindingsOf(queue, platform);
       if (routingKeys.some((key) => !bound.includes(key))) return undefined;
       return `${queue} is bound to ${exchange} by ${routingKeys.length} binding(s)`;
     }),
@@ -76,8 +76,8 @@ export const unbind = defineFault<typeof parameters, Unbound>({
 
 function waitsForStart(): CliError {
   return new CliError({
-    what: 'RabbitMQ does not run',
-    why: 'bindings are kept in its data; they are made again as soon as it runs again',
+    what: 'RabbitMQ is not running',
+    why: 'bindings are kept in its data; they are restored as soon as it runs again',
     next: 'run "shopctl up"',
     exitCode: exitCodes.dirty,
   });

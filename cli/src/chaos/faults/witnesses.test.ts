@@ -8,7 +8,7 @@ import type { AddressInfo, Server as NetServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { canary, type Protocol } from '../canary.ts';
 import { findFault } from '../catalog.ts';
-import type { World } from '../world.ts';
+import type { PlatformAccess } from '../platform-access.ts';
 
 let http: Server;
 let grpc: NetServer;
@@ -23,7 +23,7 @@ afterAll(() => {
   grpc.close();
 });
 
-const world = {} as World;
+const platform = {} as PlatformAccess;
 
 function witnessWithoutFault(name: string, parameters: object, protocol: Protocol) {
   return witnessOf(protocol === 'http' ? http : grpc, name, parameters, protocol);
@@ -35,7 +35,7 @@ async function witnessOf(server: NetServer, name: string, parameters: object, pr
   const before = await canary(listen, protocol, { limitMs: 1_000 });
   const edge = { listen, upstream: listen, proxy: 'edge', apiUrl: '', protocol, before };
   const injection = { id: 'x', target: 'edge', parameters };
-  return findFault(name).witness(injection, name === 'down' ? edge : { edge, toxic: 'x' }, world);
+  return findFault(name).witness(injection, name === 'down' ? edge : { edge, toxic: 'x' }, platform);
 }
 
 it.each([
@@ -60,26 +60,26 @@ it.each([
   ['limit_data', { bytes: 500, stream: 'upstream' }, 'http'],
   ['down', {}, 'http'],
   ['down', {}, 'grpc'],
-] as const)('%s %j over %s is absent where nothing was injected', async (name, parameters, protocol) => {
-  expect((await witnessWithoutFault(name, parameters, protocol)).verdict).toBe('absent');
+] as const)('%s %j over %s is not observed where nothing was injected', async (name, parameters, protocol) => {
+  expect((await witnessWithoutFault(name, parameters, protocol)).verdict).toBe('not_observed');
 });
 
-it('a delay no longer than what the edge takes by itself is not seen in it', async () => {
-  const slow = createServer((_, response) => setTimeout(() => response.end('x'), 100));
+it('a delay shorter than the latency of the edge itself is not observed', async () => {
+  const slow = createServer((_, response) => setTimeout(() => response.end('x'), 500));
   await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
   try {
-    expect((await witnessOf(slow, 'latency', { latency: 50 }, 'http')).verdict).toBe('absent');
+    expect((await witnessOf(slow, 'latency', { latency: 400 }, 'http')).verdict).toBe('not_observed');
   } finally {
     slow.close();
     slow.closeAllConnections();
   }
 });
 
-it('a fault that spares nearly every connection cannot be shown', async () => {
+it('a fault that affects hardly any connection is not measurable', async () => {
   expect((await witnessWithoutFault('latency', { latency: 500, toxicity: 0.01 }, 'http')).verdict).toBe('unmeasurable');
 });
 
-it('what a canary cannot show is not measurable rather than seen', async () => {
+it('what a canary cannot show is not measurable rather than observed', async () => {
   expect((await witnessWithoutFault('bandwidth', { rate: 1_000_000 }, 'http')).verdict).toBe('unmeasurable');
   expect((await witnessWithoutFault('slicer', { averageSize: 60_000, delay: 20 }, 'http')).verdict).toBe(
     'unmeasurable',

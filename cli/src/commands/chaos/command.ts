@@ -8,7 +8,7 @@ export interface ChaosInjectOptions extends CommonOptions {
   /** ms. */
   readonly ttl: number;
   readonly hold?: boolean;
-  /** What remains are the fault's own parameters, by their names. */
+  /** All other options are parameters of faults, by their names. */
   readonly [parameter: string]: unknown;
 }
 
@@ -69,7 +69,7 @@ export interface ChaosReportOptions extends CommonOptions {
 }
 
 export const register: Register = (program, deps) => {
-  const chaos = program.command('chaos').description('inject faults and take them back');
+  const chaos = program.command('chaos').description('inject faults and revert them; run experiments');
   addRun(chaos, deps);
   addMatrix(chaos, deps);
   addInject(chaos, deps);
@@ -77,7 +77,7 @@ export const register: Register = (program, deps) => {
   addCatalogue(chaos, deps);
 
   withCommonOptions(chaos.command('status'))
-    .description('faults that act on the platform, with their remaining time and what was measured of them')
+    .description('list active faults with their remaining time and what was measured')
     .addHelpText('after', effects('none, reads only', '0, 2, 4'))
     .action(async (options: CommonOptions) => {
       const { runChaosStatus } = await import('./run-chaos-status.ts');
@@ -85,31 +85,23 @@ export const register: Register = (program, deps) => {
     });
 
   withCommonOptions(chaos.command('clear'))
-    .description('take faults back before their time is over')
-    .argument('[id...]', 'ids of faults, as status shows them')
-    .option('-a, --all', 'all of them')
+    .description('revert active faults before their TTL expires')
+    .argument('[id...]', 'ids of faults (see "shopctl chaos status")')
+    .option('-a, --all', 'revert all faults, including those of a crashed supervisor (idempotent)')
     .addHelpText(
       'after',
-      effects('reverts faults of the running platform', '0, 2, 4, 6 (a fault could not be reverted)'),
+      effects(
+        'reverts faults of the running platform; with --all also those of a killed supervisor',
+        '0, 2, 4, 6 (a fault could not be reverted)',
+      ),
     )
     .action(async (ids: readonly string[], options: ChaosClearOptions) => {
-      const { runChaosClear } = await import('./run-chaos-end.ts');
+      const { runChaosClear } = await import('./run-chaos-clear.ts');
       await runChaosClear(ids, options, deps);
     });
 
-  withCommonOptions(chaos.command('heal'))
-    .description('take everything back, also what a killed supervisor left; may be repeated')
-    .addHelpText(
-      'after',
-      effects('reverts every fault, also those of a killed supervisor', '0, 2, 4, 6 (a fault could not be reverted)'),
-    )
-    .action(async (options: CommonOptions) => {
-      const { runChaosHeal } = await import('./run-chaos-end.ts');
-      await runChaosHeal(options, deps);
-    });
-
   withCommonOptions(chaos.command('faults'))
-    .description('what can be injected where, with its parameters')
+    .description('list faults with their targets and parameters')
     .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async (options: CommonOptions) => {
       const { runChaosFaults } = await import('./run-chaos-faults.ts');
@@ -119,9 +111,9 @@ export const register: Register = (program, deps) => {
 
 function addCoverage(chaos: Command, deps: Parameters<Register>[1]): void {
   withCommonOptions(chaos.command('coverage'))
-    .description('failpoints of the services: where they are, how often each was passed and acted')
-    .addOption(new Option('--require <what>', 'exit code 1 when a failpoint was never passed').choices(['all']))
-    .option('--reset', 'let the counts begin anew, after they were printed')
+    .description('list the failpoints of the services and how often each was passed and acted')
+    .addOption(new Option('--require <what>', 'exit with 1 when a failpoint was never passed').choices(['all']))
+    .option('--reset', 'reset the counts after printing them')
     .addHelpText(
       'after',
       effects(
@@ -138,15 +130,15 @@ function addCoverage(chaos: Command, deps: Parameters<Register>[1]): void {
 /** Without the parameters of faults: `addFaultOptions` adds them. */
 function addInject(chaos: Command, deps: Parameters<Register>[1]): void {
   withCommonOptions(chaos.command('inject'))
-    .description('inject a fault; it ends by itself when its time is over')
-    .argument('<target>', 'an edge, a service or instance, a component; or all of it: TARGET:FAULT[,NAME=VALUE...]')
-    .argument('[fault]', 'what is to happen there ("shopctl chaos faults" lists targets and faults)')
+    .description('inject a fault; it is reverted when its TTL expires')
+    .argument('<target>', 'an edge, service, instance or component; or all in one: TARGET:FAULT[,NAME=VALUE...]')
+    .argument('[fault]', 'fault type (see "shopctl chaos faults")')
     .addOption(
-      new Option('--ttl <duration>', 'when it ends by itself')
+      new Option('--ttl <duration>', 'revert the fault after this time')
         .argParser(parseDuration)
         .default(DEFAULT_TTL_MS, writeDuration(DEFAULT_TTL_MS)),
     )
-    .option('--hold', 'stay until Ctrl-C; the fault ends with this command, however it ends')
+    .option('--hold', 'keep running until Ctrl-C, and revert the fault when this command ends')
     .addHelpText(
       'after',
       effects(
@@ -160,24 +152,24 @@ function addInject(chaos: Command, deps: Parameters<Register>[1]): void {
     });
 }
 
-/** Experiments that are run. */
+/** Runs of experiments. */
 function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
   const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
 
   withCommonOptions(chaos.command('run'))
-    .description('run experiments, on the running platform or on one of their own, and give verdicts')
-    .argument('[experiment...]', 'ids of "shopctl chaos list", or paths of files')
-    .option('-t, --tag <tag>', 'experiments with this tag; may be repeated', collect)
-    .option('-a, --all', 'the whole catalog')
-    .option('--seed <number>', "instead of the file's seed", parseCount)
-    .option('--set <name=value>', 'another value for the configuration; may be repeated', collect)
+    .description('run experiments on the running platform, or on an ephemeral one, and print verdicts')
+    .argument('[experiment...]', 'ids (see "shopctl chaos list") or paths of files')
+    .option('-t, --tag <tag>', 'run experiments with this tag; may be repeated', collect)
+    .option('-a, --all', 'run the whole catalog')
+    .option('--seed <number>', 'override the seed of the file', parseCount)
+    .option('--set <name=value>', 'override a value of the configuration; may be repeated', collect)
     .option('--seed-bug <bug>', 'start the services with a seeded bug; may be repeated', parseSeededBugNames)
-    .option('--dry-run', 'only say what would be done')
-    .option('--fresh', 'on a platform of their own, also when one runs')
-    .option('--keep', 'leave the platform of their own running')
-    .option('--repeat <count>', 'each experiment so many times, and whether the verdicts are equal', parsePositive)
-    .option('--require-coverage', 'with --all: exit code 1 when a failpoint was never reached')
-    .option('--fail-fast', 'end with the first verdict that is not pass')
+    .option('--dry-run', 'print what would be done')
+    .option('--fresh', 'use an ephemeral platform even when one runs')
+    .option('--keep', 'leave the ephemeral platform running')
+    .option('--repeat <count>', 'repeat each experiment N times and compare verdicts', parsePositive)
+    .option('--require-coverage', 'with --all: exit with 1 when a failpoint was never reached')
+    .option('--fail-fast', 'stop after the first verdict other than pass')
     .option('--junit <file>', 'write JUnit XML of all runs')
     .option('--html <file>', 'write the report of the last run')
     .addHelpText(
@@ -194,7 +186,7 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
     });
 
   withCommonOptions(chaos.command('runs'))
-    .description('runs there are, with their verdicts')
+    .description('list past runs and their verdicts')
     .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async (options: CommonOptions) => {
       const { runChaosRuns } = await import('./run-chaos-runs.ts');
@@ -202,11 +194,11 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
     });
 
   withCommonOptions(chaos.command('report'))
-    .description('the reports of a run again, from its journal')
-    .argument('[run]', 'as "shopctl chaos runs" names it (default: the last)')
-    .option('--html <file>', 'one self-contained page with the timeline')
-    .option('--junit <file>', 'JUnit XML')
-    .option('--markdown <file>', 'a short summary (default: printed)')
+    .description('write reports of a run from its journal')
+    .argument('[run]', 'id of the run (see "shopctl chaos runs"; default: the last)')
+    .option('--html <file>', 'write one self-contained page with the timeline')
+    .option('--junit <file>', 'write JUnit XML')
+    .option('--markdown <file>', 'write a short summary (default: print it)')
     .addHelpText('after', effects('writes the files that its options name', '0, 2'))
     .action(async (runId: string | undefined, options: ChaosReportOptions) => {
       const { runChaosReport } = await import('./run-chaos-report.ts');
@@ -218,17 +210,17 @@ function addMatrix(chaos: Command, deps: Parameters<Register>[1]): void {
   const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
 
   withCommonOptions(chaos.command('matrix'))
-    .description('every fault while an order is held at every boundary; what fails is shrunk to the smallest that does')
-    .option('--fault <name>', 'this fault only; may be repeated', collect)
-    .option('--target <target>', 'faults aimed at this only; may be repeated', collect)
+    .description('run every fault at every failpoint and minimize failing combinations')
+    .option('--fault <name>', 'run only this fault; may be repeated', collect)
+    .option('--target <target>', 'run only faults on this target; may be repeated', collect)
     .option('--at <name>', 'hold orders at this failpoint only, like stock-reserved:unsaved; may be repeated', collect)
-    .option('--sample <count>', 'so many cells, chosen by the seed', parsePositive)
-    .option('--seed <number>', 'of the order of rounds and boundaries, and of the sample (default: 1)', parseCount)
-    .option('--budget <duration>', 'begin nothing that would not end in this time', parseDuration)
+    .option('--sample <count>', 'run a sample of N cells, chosen by the seed', parsePositive)
+    .option('--seed <number>', 'seed of the order of rounds and of the sample (default: 1)', parseCount)
+    .option('--budget <duration>', 'start no round that would not end within this time', parseDuration)
     .option('--seed-bug <bug>', 'start the services with a seeded bug; may be repeated', parseSeededBugNames)
-    .option('--dry-run', 'only say what would be done')
-    .option('--fresh', 'on a platform of its own, also when one runs')
-    .option('--junit <file>', 'write JUnit XML, a test case a cell')
+    .option('--dry-run', 'print what would be done')
+    .option('--fresh', 'use an ephemeral platform even when one runs')
+    .option('--junit <file>', 'write JUnit XML with a test case per cell')
     .option('--html <file>', 'write the table as a page')
     .addHelpText(
       'after',
@@ -244,7 +236,7 @@ function addMatrix(chaos: Command, deps: Parameters<Register>[1]): void {
     });
 }
 
-/** Before anything is begun: a command that was built anew is started anew. */
+/** Before anything else: a command that was rebuilt is restarted. */
 async function buildForOwnPlatform(
   options: CommonOptions & { readonly fresh?: boolean; readonly dryRun?: boolean },
   { env, output, projectFrom }: Parameters<Register>[1],
@@ -254,13 +246,13 @@ async function buildForOwnPlatform(
   await continueAsBuilt(projectFrom(options), { env, say: (line) => output.note(line) });
 }
 
-/** Experiments as files: nothing of them is run. */
+/** Experiments as files; none is run. */
 function addCatalogue(chaos: Command, deps: Parameters<Register>[1]): void {
   const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
 
   withCommonOptions(chaos.command('list'))
-    .description('experiments of the catalog')
-    .option('-t, --tag <tag>', 'only those with this tag; may be repeated', collect)
+    .description('list the experiments of the catalog')
+    .option('-t, --tag <tag>', 'list only experiments with this tag; may be repeated', collect)
     .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async (options: ChaosListOptions) => {
       const { runChaosList } = await import('./run-catalog.ts');
@@ -268,9 +260,9 @@ function addCatalogue(chaos: Command, deps: Parameters<Register>[1]): void {
     });
 
   withCommonOptions(chaos.command('show'))
-    .description('one experiment: why, steps, bounds as numbers, what must and must not happen')
-    .argument('<experiment>', 'an id of "shopctl chaos list", or the path of a file')
-    .option('--set <name=value>', 'another value for its configuration; may be repeated', collect)
+    .description('show one experiment: purpose, steps, bounds, what must and must not happen')
+    .argument('<experiment>', 'id (see "shopctl chaos list") or path of a file')
+    .option('--set <name=value>', 'override a value of its configuration; may be repeated', collect)
     .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async (name: string, options: ChaosShowOptions) => {
       const { runChaosShow } = await import('./run-catalog.ts');
@@ -278,7 +270,7 @@ function addCatalogue(chaos: Command, deps: Parameters<Register>[1]): void {
     });
 
   withCommonOptions(chaos.command('validate'))
-    .description('whether experiments are valid, with every problem and where it stands')
+    .description('validate experiments and list every problem with its line')
     .argument('[experiment...]', 'ids and paths of files (default: the whole catalog)')
     .addHelpText('after', effects('none, reads only', '0, 2 (with every problem)'))
     .action(async (names: readonly string[], options: CommonOptions) => {

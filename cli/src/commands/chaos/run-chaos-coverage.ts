@@ -17,7 +17,7 @@ export async function runChaosCoverage(options: ChaosCoverageOptions, deps: Comm
   );
   if (options.reset) {
     await resetCounts(failpointFolder(project));
-    deps.output.note('the counts begin anew');
+    deps.output.note('the counts were reset');
   }
   if (options.require === 'all' && missing.length > 0) process.exitCode = exitCodes.failed;
 }

@@ -8,14 +8,14 @@ import type { CommandDeps } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { createControlClient } from '../../platform/control-client.ts';
-import { refuseLeftFaults, refuseRemains } from '../../platform/leftover-faults.ts';
+import { assertNoOrphanedFaults, assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import type { Project } from '../../platform/project.ts';
 import type { ChaosInjectOptions } from './command.ts';
 
 /** How long the end of a held fault may take after Ctrl-C, ms: the longest is a service or component that starts again. */
 const END_LIMIT_MS = 70_000;
 
-/** `shopctl chaos inject`. Exit code 5 when the fault is not measurably in effect, 6 when it could not be taken back. */
+/** `shopctl chaos inject`. Exit code 5 when the fault is not measurably in effect, 6 when it could not be reverted. */
 export async function runChaosInject(
   place: string,
   faultName: string | undefined,
@@ -35,13 +35,13 @@ export async function runChaosInject(
   let lease: Lease | undefined;
   deps.onInterrupt(async () => {
     progress.stop();
-    await tellEnd(client, target, fault.name, deps);
+    await reportEnd(client, target, fault.name, deps);
   });
   try {
-    for await (const answer of client.inject({ target, fault: fault.name, parameters, ttlMs: ttl, hold }, signal)) {
-      if (answer.type === 'failed') throw new CliError(answer.error);
-      lease = answer.lease;
-      if (answer.type === 'ended') break;
+    for await (const progressed of client.inject({ target, fault: fault.name, parameters, ttlMs: ttl, hold }, signal)) {
+      if (progressed.type === 'failed') throw new CliError(progressed.error);
+      lease = progressed.lease;
+      if (progressed.type === 'ended') break;
       progress.stop();
       show(lease, hold, deps);
     }
@@ -55,14 +55,14 @@ export async function runChaosInject(
 }
 
 async function refuseDirty(project: Project): Promise<void> {
-  await refuseLeftFaults(project);
-  refuseRemains((await createControlClient(project).state()).faults);
+  await assertNoOrphanedFaults(project);
+  assertNoStuckFaults((await createControlClient(project).state()).faults);
 }
 
 function show(lease: Lease, isHeld: boolean, { output }: CommandDeps): void {
   const lines = (): string => {
     const head = `${lease.id} ${describeFault(lease)}: ${describeWitness(lease, output)}`;
-    if (lease.status === 'healed' || lease.status === 'remains') return `${head}\n${describeEnd(lease, output)}`;
+    if (lease.status === 'reverted' || lease.status === 'undo_failed') return `${head}\n${describeEnd(lease, output)}`;
     const end = isHeld ? 'Ctrl-C ends it' : `"shopctl chaos clear ${lease.id}" ends it`;
     return `${head}\n${end}, otherwise it ends in ${remaining(lease)}`;
   };
@@ -70,27 +70,27 @@ function show(lease: Lease, isHeld: boolean, { output }: CommandDeps): void {
   else output.result(lease, lines);
 }
 
-/** After Ctrl-C: the supervisor takes the fault back as soon as the connection is gone; we wait to see it through. */
-async function tellEnd(client: ChaosClient, target: string, fault: string, { output }: CommandDeps): Promise<void> {
+/** After Ctrl-C: the supervisor reverts the fault when the connection is lost; this waits for its end. */
+async function reportEnd(client: ChaosClient, target: string, fault: string, { output }: CommandDeps): Promise<void> {
   const ended = await until('the fault to end', END_LIMIT_MS, async () => {
     const own = (await client.list()).filter((one) => one.target === target && one.fault === fault).at(-1);
     if (!own) return { lease: undefined };
-    // A detached one that was in effect already goes on as it was told to.
+    // A detached fault that was in effect already stays.
     if (own.status === 'active' && !own.isHeld) return { lease: own };
-    return own.status === 'healed' || own.status === 'remains' ? { lease: own } : undefined;
+    return own.status === 'reverted' || own.status === 'undo_failed' ? { lease: own } : undefined;
   });
   if (ended.lease) output.note(describeEnd(ended.lease, output));
 }
 
 function exitCodeOf({ status, witness }: Lease) {
-  if (status === 'remains') return exitCodes.dirty;
-  return witness?.verdict === 'absent' || witness?.verdict === 'unmeasurable' ? exitCodes.unknown : exitCodes.ok;
+  if (status === 'undo_failed') return exitCodes.dirty;
+  return witness?.verdict === 'not_observed' || witness?.verdict === 'unmeasurable' ? exitCodes.unknown : exitCodes.ok;
 }
 
 function lostSupervisor(): CliError {
   return new CliError({
     what: 'the supervisor ended while the fault was injected',
-    next: 'run "shopctl chaos heal"',
+    next: 'run "shopctl chaos clear --all"',
     exitCode: exitCodes.notRunning,
   });
 }

@@ -4,18 +4,18 @@ import { describeFault, describeWitness, remaining } from '../../chaos/render.ts
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { formatTable } from '../../output/table.ts';
-import { refuseLeftFaults } from '../../platform/leftover-faults.ts';
+import { assertNoOrphanedFaults } from '../../platform/orphaned-faults.ts';
 
-/** `shopctl chaos status`: what acts on the platform now. Exit code 6 while something could not be taken back. */
+/** `shopctl chaos status`: the active faults. Exit code 6 while one could not be reverted. */
 export async function runChaosStatus(options: CommonOptions, deps: CommandDeps): Promise<void> {
   const project = deps.projectFrom(options);
-  await refuseLeftFaults(project);
+  await assertNoOrphanedFaults(project);
   const leases = await createChaosClient(project).list();
-  const faults = leases.filter(({ status }) => status !== 'healed');
-  deps.output.result({ faults, ended: leases.filter(({ status }) => status === 'healed') }, () =>
+  const faults = leases.filter(({ status }) => status !== 'reverted');
+  deps.output.result({ faults, ended: leases.filter(({ status }) => status === 'reverted') }, () =>
     describe(faults, deps),
   );
-  if (faults.some(({ status }) => status === 'remains')) process.exitCode = exitCodes.dirty;
+  if (faults.some(({ status }) => status === 'undo_failed')) process.exitCode = exitCodes.dirty;
 }
 
 function describe(faults: readonly Lease[], { output }: CommandDeps): string {
@@ -26,7 +26,7 @@ function describe(faults: readonly Lease[], { output }: CommandDeps): string {
       lease.id,
       describeFault(lease),
       lease.status,
-      lease.status === 'remains' ? '-' : remaining(lease),
+      lease.status === 'undo_failed' ? '-' : remaining(lease),
       lease.isHeld ? 'a command' : '-',
       lease.problem ?? describeWitness(lease, output),
     ]),

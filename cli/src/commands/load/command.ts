@@ -67,7 +67,7 @@ export const register: Register = (program, deps) => {
       'after',
       effects(
         'orders on the running platform, which stay; k6 as a child process, installed into the cache directory when it is missing; with --chaos faults, all reverted',
-        '0; 1 a threshold was crossed, orders left no record, memory grew, the ledger does not balance, a trace has another shape, or another run goes on there; 2; 3 k6 is not available; 4 the platform is not ready; 5 evidence is missing, such as fewer traces than --traces, or a process of a soak that was restarted; 6 a fault remains; 130',
+        '0; 1 a threshold was crossed, orders left no record, memory grew, the ledger does not balance, a trace has another shape, or another run goes on there; 2; 3 k6 is not available; 4 the platform is not ready; 5 evidence is missing, such as fewer traces than --traces, or a process of a soak that was restarted; 6 a fault notReverted; 130',
       ),
     )
     .action(async (name: string, options: LoadRunOptions) => {

@@ -11,7 +11,7 @@ import { k6PageOf, writeReports } from '../../load/write-reports.ts';
 import { refuseUnwritable } from '../../output/report-file.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { haveTool } from '../../platform/have-tool.ts';
-import { refuseRemains } from '../../platform/leftover-faults.ts';
+import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import type { Project } from '../../platform/project.ts';
 import { forwardHangUp, holdRuns } from '../chaos/run-chaos-run.ts';
 import type { LoadRunOptions } from './command.ts';
@@ -21,7 +21,7 @@ export async function runLoad(name: string, options: LoadRunOptions, deps: Comma
   const project = deps.projectFrom(options);
   const plan = await planOf(name, options, project);
   const connection = await deps.connect(project);
-  refuseRemains(connection.state.faults);
+  assertNoStuckFaults(connection.state.faults);
   refuseUnready(connection);
   checkFaults(plan.faults, connection.state);
   await refuseNotInjectable(project, plan.faults);

@@ -3,7 +3,7 @@ import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { formatDuration } from '../../output/units.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
-import { refuseRemains } from '../../platform/leftover-faults.ts';
+import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import { withShopDatabases } from '../../shop/databases.ts';
 import { createGatewayClient, type OrderRequest, type PlaceAnswer } from '../../shop/gateway-client.ts';
 import { parseIdPrefix } from '../../shop/id-prefix.ts';
@@ -25,7 +25,7 @@ export async function runOrderPlace(options: OrderPlaceOptions, deps: CommandDep
   const request = toRequest(options);
   const connection = await deps.connect(project);
   if (connection.gatewayUrl === '') throw noGateway();
-  refuseRemains(connection.state.faults);
+  assertNoStuckFaults(connection.state.faults);
   const timeoutMs = options.timeout * 1000;
 
   const answer = await createGatewayClient(connection.gatewayUrl).placeOrder(request, {

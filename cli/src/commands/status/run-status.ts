@@ -64,7 +64,7 @@ const runsAs: readonly InstanceStatus[] = ['starting', 'ready', 'unready', 'stop
 function faultLine(faults: readonly ActiveFault[] = [], style: Style): string[] {
   if (faults.length === 0) return [];
   const each = faults.map(({ id, fault, target, status, expiresAt }) => {
-    if (status === 'remains') return `${target} ${fault} could not be taken back (${id})`;
+    if (status === 'undo_failed') return `${target} ${fault} could not be reverted (${id})`;
     return `${target} ${fault} for another ${formatDuration(Math.max(0, Date.parse(expiresAt) - Date.now()))} (${id})`;
   });
   return [style.red(`faults: ${each.join(', ')}`)];

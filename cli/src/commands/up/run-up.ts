@@ -7,7 +7,7 @@ import { formatDuration } from '../../output/units.ts';
 import { bundles, supervisorBuild } from '../../platform/bundles.ts';
 import { type ControlClient, createControlClient, type UpProgress } from '../../platform/control-client.ts';
 import { hasFailpoints } from '../../platform/failpoint-files.ts';
-import { refuseLeftFaults } from '../../platform/leftover-faults.ts';
+import { assertNoOrphanedFaults } from '../../platform/orphaned-faults.ts';
 import { type Project, readConfigFile } from '../../platform/project.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
 import { type RuntimeKind, runtimeKinds } from '../../platform/service-runtime.ts';
@@ -28,7 +28,7 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
   const { output, env, signal } = deps;
   const project = deps.projectFrom(options);
   checkNames([...services, ...Object.keys(options.replicas ?? {})]);
-  await refuseLeftFaults(project, { isStart: true });
+  await assertNoOrphanedFaults(project, { isStart: true });
   const config = readConfigFile(project.root, env);
   const waitSeconds = options.waitTimeout ?? fromEnv(env) ?? config.waitTimeout ?? DEFAULT_WAIT_SECONDS;
   const began = performance.now();

@@ -3,7 +3,7 @@ import type { CommandDeps } from '../../command-context.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
 import { notRunning } from '../../platform/control-client.ts';
-import { refuseRemains } from '../../platform/leftover-faults.ts';
+import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
 import { writeBundle } from '../../verify/bundle.ts';
 import type { CheckResult } from '../../verify/check.ts';
@@ -32,7 +32,7 @@ export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps
   const project = deps.projectFrom(options);
   const connection = await connectWithin(deps, project);
   if (connection.state.status === 'stopped') throw notRunning();
-  refuseRemains(connection.state.faults);
+  assertNoStuckFaults(connection.state.faults);
   await refuseUnwritable(options);
   const startedAt = new Date();
   const began = performance.now();

@@ -88,7 +88,7 @@ function requireTerminal({
 /** Faults do not end with this command; whoever leaves should know. */
 function tellFaults({ faults }: WatchModel, { output }: CommandDeps): void {
   for (const lease of faults) {
-    const end = lease.status === 'remains' ? 'could not be taken back' : `ends in ${remaining(lease)}`;
+    const end = lease.status === 'undo_failed' ? 'undo failed' : `ends in ${remaining(lease)}`;
     output.note(`still active: ${lease.target} ${lease.fault}, ${end} ("shopctl chaos clear ${lease.id}" ends it)`);
   }
 }

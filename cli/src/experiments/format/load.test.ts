@@ -139,7 +139,7 @@ describe('a mistake is reported with its place, what was expected and the neares
     [
       'a fault that does not exist',
       fileWith({ method: fault('fault: latncy, target: orders-db') }),
-      '6:60 method[0].provider.fault: there is no fault "latncy", did you mean "latency"?',
+      '6:60 method[0].provider.fault: unknown fault "latncy", did you mean "latency"?',
     ],
     [
       'a target that does not exist',

@@ -160,9 +160,9 @@ function readFault(
     target: lease.target,
     parameters: parametersText(lease),
     injectedMs: Math.max(0, ms - msSinceBegin(lease, new Date(at))),
-    healedMs: end?.state === 'healed' ? end.ms : undefined,
-    healEvidence: end?.evidence ?? '',
-    remains: end?.state === 'remains',
+    revertedMs: end?.state === 'reverted' ? end.ms : undefined,
+    revertEvidence: end?.evidence ?? '',
+    notReverted: end?.state === 'undo_failed',
     witness,
   };
 }
@@ -188,20 +188,22 @@ function readCondition({ type, condition, outcome, count, evidence }: ConditionR
 
 /** What a journal without a verdict says nevertheless. */
 function reasonsSoFar(faults: readonly FaultReport[], steps: readonly StepReport[]): string[] {
-  const left = faults.filter(({ healedMs }) => healedMs === undefined);
+  const left = faults.filter(({ revertedMs }) => revertedMs === undefined);
   const bad = steps.filter(({ outcome }) => outcome === 'deviated' || outcome === 'unknown');
   return [
-    ...left.map(({ fault, target }) => `the journal does not say that ${fault} of ${target} was taken back`),
+    ...left.map(({ fault, target }) => `the journal does not say that ${fault} of ${target} was reverted`),
     ...bad.map(({ name, outcome, observed }) => `${name}: ${outcome}, ${observed}`),
   ];
 }
 
 function clocksSoFar(faults: readonly FaultReport[]): Clocks {
-  const seen = faults.filter(({ witness }) => witness?.verdict === 'seen').flatMap(({ witness }) => witness?.ms ?? []);
-  const healed = faults.flatMap(({ healedMs }) => healedMs ?? []);
+  const seen = faults
+    .filter(({ witness }) => witness?.verdict === 'observed')
+    .flatMap(({ witness }) => witness?.ms ?? []);
+  const reverted = faults.flatMap(({ revertedMs }) => revertedMs ?? []);
   return {
     ...(faults.length > 0 ? { injectedMs: Math.min(...faults.map(({ injectedMs }) => injectedMs)) } : {}),
     ...(seen.length > 0 ? { witnessedMs: Math.min(...seen) } : {}),
-    ...(healed.length > 0 && healed.length === faults.length ? { healedMs: Math.max(...healed) } : {}),
+    ...(reverted.length > 0 && reverted.length === faults.length ? { revertedMs: Math.max(...reverted) } : {}),
   };
 }

@@ -77,10 +77,10 @@ describe('the HTML report', () => {
     expect(first?.label).toContain('</script></style><script>alert(1)</script>');
   });
 
-  it('says of a journal without a verdict that there is none, and what was not taken back', () => {
+  it('says of a journal without a verdict that there is none, and what was not reverted', () => {
     const page = render(syntheticJournal({ verdict: 'none' }));
     expect(page).toContain('interrupted, no verdict');
-    expect(page).toContain('the journal does not say that latency of orders-payments was taken back');
+    expect(page).toContain('the journal does not say that latency of orders-payments was reverted');
     expect(page).toContain('last heard of in the phase &quot;method&quot;');
     expect(page).toContain('The auditor did not run.');
   });

@@ -17,7 +17,7 @@ export function renderJunit(records: readonly JournalRecord[]): string {
 
 /**
  * Several runs as one JUnit report, a suite each: a testcase per probe, witness, reach, never and invariant, and one for
- * the verdict, which also fails when nothing else can (a run that was killed, a fault that remains).
+ * the verdict, which also fails when nothing else can (a run that was killed, a fault that was not reverted).
  */
 export function renderJunitOfRuns(runs: readonly (readonly JournalRecord[])[]): string {
   return renderJunitSuites(runs.map((records) => suiteOf(readRun(records))));
@@ -90,7 +90,7 @@ function witnessCase({ step, fault, target, witness, injectedMs }: FaultReport):
   return {
     classname: 'witness',
     name: `${step}: ${fault} of ${target} is in effect`,
-    ...problemOf(witness?.verdict === 'seen' ? 'held' : 'unknown'),
+    ...problemOf(witness?.verdict === 'observed' ? 'held' : 'unknown'),
     evidence: witness === undefined ? 'not observed' : `${witness.verdict}: ${witness.evidence}`,
     tookMs: (witness?.ms ?? injectedMs) - injectedMs,
   };

@@ -7,7 +7,7 @@ describe('the Markdown summary of a run', () => {
     const text = renderMarkdown(syntheticJournal());
     expect(text).toContain('## E08 Payments slower than the attempt timeout: deviated');
     expect(text).toContain('- I7: 59 shipments of 60');
-    expect(text).toContain('| latency | orders-payments | seen: a canary was answered after 5,004 ms |');
+    expect(text).toContain('| latency | orders-payments | observed: a canary was answered after 5,004 ms |');
     expect(text).toContain(
       '| answered at once with the breaker open: deviated | each answered in at most 300 ms | p95 4.52 s |',
     );

@@ -36,8 +36,8 @@ function clockLine({ clocks }: RunReport): string {
 }
 
 function faultRows({ faults }: RunReport): string[][] {
-  return faults.map(({ fault, target, witness, remains }) => [
-    `${fault}${remains ? ' (remains)' : ''}`,
+  return faults.map(({ fault, target, witness, notReverted }) => [
+    `${fault}${notReverted ? ' (not reverted)' : ''}`,
     target,
     witness === undefined ? 'none' : `${witness.verdict}: ${witness.evidence}`,
   ]);

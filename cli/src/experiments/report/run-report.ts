@@ -67,10 +67,10 @@ export interface FaultReport {
   readonly target: string;
   readonly parameters: string;
   readonly injectedMs: number;
-  /** Undefined: the journal does not say that it was taken back. */
-  readonly healedMs: number | undefined;
-  readonly healEvidence: string;
-  readonly remains: boolean;
+  /** Undefined: the journal does not say that it was reverted. */
+  readonly revertedMs: number | undefined;
+  readonly revertEvidence: string;
+  readonly notReverted: boolean;
   readonly witness: { readonly verdict: string; readonly evidence: string; readonly ms: number } | undefined;
 }
 
@@ -103,17 +103,17 @@ export const VERDICT_WORDS: Readonly<Record<ReportedVerdict, string>> = {
   pass: 'Everything that was expected held, and every injected fault was observed in effect.',
   deviated: 'The system did not behave as the experiment expects.',
   unknown: 'Evidence is missing, so nothing can be concluded. This is not a pass.',
-  dirty: 'A fault could not be reverted. Run "shopctl chaos heal".',
-  interrupted: 'The run was stopped before its end, and what it did was taken back.',
+  dirty: 'A fault or change of the run could not be reverted. Run "shopctl chaos clear --all".',
+  interrupted: 'The run was stopped before its end, and every fault was reverted.',
   none: 'The journal ends without a verdict: the run was killed, or it is still going on. Nothing can be concluded.',
 };
 
 /** How long it took until clients noticed the fault, until the system was steady again, and until nothing was left to do. */
-export function spansOf({ injectedMs, firstSymptomMs, healedMs, steadyMs, drainedMs }: Clocks) {
+export function spansOf({ injectedMs, firstSymptomMs, revertedMs, steadyMs, drainedMs }: Clocks) {
   return {
     degradeMs: difference(injectedMs, firstSymptomMs),
-    recoverMs: difference(healedMs, steadyMs),
-    drainMs: difference(healedMs, drainedMs),
+    recoverMs: difference(revertedMs, steadyMs),
+    drainMs: difference(revertedMs, drainedMs),
   };
 }
 

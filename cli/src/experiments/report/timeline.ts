@@ -114,10 +114,10 @@ function stepSpan({ name, beginMs, endMs, outcome }: StepReport, runEndMs: numbe
   return { fromMs: Math.round(beginMs), toMs: Math.round(endMs ?? runEndMs), label: withOutcome(name, outcome), tone };
 }
 
-function faultSpan({ fault, target, injectedMs, healedMs }: FaultReport, runEndMs: number): Span {
+function faultSpan({ fault, target, injectedMs, revertedMs }: FaultReport, runEndMs: number): Span {
   return {
     fromMs: Math.round(injectedMs),
-    toMs: Math.round(healedMs ?? runEndMs),
+    toMs: Math.round(revertedMs ?? runEndMs),
     label: `${fault} ${target}`,
     tone: 'fault',
   };

@@ -44,8 +44,8 @@ describe('a run whose platform loses its supervisor', () => {
     expect(run.calls).toEqual(['steady', 'fault', 'first', 'end loads', 'heal all']);
   });
 
-  it('is dirty when nobody can say whether its fault is gone', async () => {
-    const run = await runFake({ lostAt: 'probe', remains: ['latency on orders-payments: nobody can say'] });
+  it('is dirty when it is unknown whether its fault is gone', async () => {
+    const run = await runFake({ lostAt: 'probe', notReverted: ['latency on orders-payments: unknown'] });
     expect(run.verdict).toBe('dirty');
   });
 
@@ -125,7 +125,7 @@ describe('verdict', () => {
   });
 
   it('is dirty when something is left, whatever else deviated', async () => {
-    const run = await runFake({ remains: ['latency on orders-payments'], result: () => deviated, steady: [] });
+    const run = await runFake({ notReverted: ['latency on orders-payments'], result: () => deviated, steady: [] });
     expect(run).toMatchObject({ verdict: 'dirty' });
     expect(run.reasons[0]).toBe('latency on orders-payments');
   });
@@ -146,7 +146,7 @@ describe('verdict', () => {
     });
   });
 
-  it('is interrupted, after everything was healed, and measures nothing further', async () => {
+  it('is interrupted, after everything was reverted, and measures nothing further', async () => {
     const run = await runFake({ interruptAt: 'probe' });
     expect(run.verdict).toBe('interrupted');
     expect(run.calls).toEqual(['steady', 'fault', 'probe', 'end loads', 'heal all']);
@@ -213,19 +213,19 @@ describe('whatever fails where', () => {
   const kinds = ['held', 'deviated', 'unknown', 'throws', 'interrupt'] as const;
   const plans = fc.record({
     what: fc.record(Object.fromEntries(names.map((name) => [name, fc.constantFrom(...kinds)]))),
-    remains: fc.boolean(),
+    notReverted: fc.boolean(),
     pending: fc.constantFrom('held', 'unknown'),
   });
 
   it('everything is healed once, every step that began has an end, and only evidence passes', async () => {
     await fc.assert(
-      fc.asyncProperty(plans, async ({ what, remains, pending }) => {
+      fc.asyncProperty(plans, async ({ what, notReverted, pending }) => {
         const interruptAt = names.find((name) => what[name] === 'interrupt');
         const run = await runFake({
           method: [aFault('fault'), aProbe('beside', { background: true }), aProbe('probe')],
           recovery: [aProbe('recovered')],
           ...(interruptAt !== undefined && { interruptAt }),
-          remains: remains ? ['a fault'] : [],
+          notReverted: notReverted ? ['a fault'] : [],
           pending: [{ outcome: pending as 'held' | 'unknown', step: 'fault' }],
           result: (step) => {
             const kind = what[step] ?? 'held';
@@ -238,8 +238,8 @@ describe('whatever fails where', () => {
         const began = steps.filter(({ state }) => state === 'begin').map(({ name, phase }) => `${phase} ${name}`);
         const ended = steps.filter(({ state }) => state === 'end').map(({ name, phase }) => `${phase} ${name}`);
         expect(ended.toSorted()).toEqual(began.toSorted());
-        if (remains) expect(run.verdict).toBe('dirty');
-        const isFlawless = names.every((name) => what[name] === 'held') && pending === 'held' && !remains;
+        if (notReverted) expect(run.verdict).toBe('dirty');
+        const isFlawless = names.every((name) => what[name] === 'held') && pending === 'held' && !notReverted;
         expect(run.verdict === 'pass').toBe(isFlawless);
       }),
       { numRuns: 300 },

@@ -10,7 +10,7 @@ import { type Finding, judge } from './verdict.ts';
 /*
  * The interpreter of experiments. It decides what is done in which order and what the whole comes to; doing it is its
  * ports'. Invariants:
- * E1 Whatever fails where, `healAll` is called once the method has ended, and its word decides whether the run is dirty.
+ * E1 Whatever fails where, `revertAll` is called once the method has ended, and its word decides whether the run is dirty.
  * E2 Every step that began has an end in the journal, but for a kill of this process.
  * E3 Only `held` speaks for a pass: evidence that is missing, a witness that was not seen and a condition that was not
  *    reached are findings, as is a step that could not be carried out.
@@ -36,8 +36,8 @@ export interface EnginePorts {
   endLoads(): Promise<readonly (StepResult & { readonly step: string })[]>;
   /** Witnesses that waited for something to happen, now that the method is over. */
   judgePending(): Promise<readonly (StepResult & { readonly step: string })[]>;
-  /** Resolves with what could not be taken back; never rejects. */
-  healAll(): Promise<readonly string[]>;
+  /** Resolves with faults that could not be reverted; never rejects. */
+  revertAll(): Promise<readonly string[]>;
   /** What speaks against a pass where none of the declared faults was ever in effect. */
   judgeFaults(): readonly Finding[];
   /** Journals reach and never conditions and resolves with what speaks against a pass. */
@@ -109,7 +109,7 @@ class ExperimentRun {
     if (wasSteady === 'held') await this.#phase('method', () => this.#method());
     else if (wasSteady !== undefined)
       this.#findings.push({ verdict: 'unknown', reason: 'the system never was steady' });
-    const isClean = await this.#heal();
+    const isClean = await this.#revert();
     if (wasSteady === 'held' && isClean) await this.#after(hypothesis.probes);
     if (wasSteady === 'held' && !this.#signals.interrupted.aborted) this.#findings.push(...this.#ports.judgeFaults());
     const problem = this.#ports.journal.problem();
@@ -119,7 +119,7 @@ class ExperimentRun {
     if (this.#signals.interrupted.aborted) {
       this.#findings.push({
         verdict: 'interrupted',
-        reason: `interrupted during ${this.#where}; everything was taken back`,
+        reason: `interrupted during ${this.#where}; every fault was reverted`,
       });
     } else if (this.#signals.lost.aborted) {
       const why = (this.#signals.lost.reason as Error).message;
@@ -295,14 +295,21 @@ class ExperimentRun {
   }
 
   /** E1. True when nothing is left. */
-  async #heal(): Promise<boolean> {
-    const { journal, healAll, tell } = this.#ports;
+  async #revert(): Promise<boolean> {
+    const { journal, revertAll, tell } = this.#ports;
     tell({ type: 'phase', phase: 'heal' });
     journal.write({ type: 'phase', phase: 'heal', state: 'begin' });
-    const remains = await healAll().catch((error: unknown) => [`healing broke off: ${(error as Error).message}`]);
-    for (const reason of remains) this.#findings.push({ verdict: 'dirty', reason });
-    journal.write({ type: 'phase', phase: 'heal', state: 'end', outcome: remains.length === 0 ? 'held' : 'deviated' });
+    const notReverted = await revertAll().catch((error: unknown) => [
+      `the revert broke off: ${(error as Error).message}`,
+    ]);
+    for (const reason of notReverted) this.#findings.push({ verdict: 'dirty', reason });
+    journal.write({
+      type: 'phase',
+      phase: 'heal',
+      state: 'end',
+      outcome: notReverted.length === 0 ? 'held' : 'deviated',
+    });
     await journal.sync();
-    return remains.length === 0;
+    return notReverted.length === 0;
   }
 }

@@ -1,5 +1,5 @@
 import { findFault } from '../../chaos/catalog.ts';
-import type { World } from '../../chaos/world.ts';
+import type { PlatformAccess } from '../../chaos/platform-access.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Project } from '../../platform/project.ts';
@@ -20,7 +20,7 @@ export interface Unavailable {
 }
 
 /** What faults need of the machine; asking may install it. */
-type Host = Pick<World, 'libfaketime'>;
+type Host = Pick<PlatformAccess, 'libfaketime'>;
 
 /** The experiments that are not available on this machine. */
 export async function unavailableHere(

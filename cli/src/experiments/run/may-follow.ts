@@ -11,5 +11,5 @@ export function mayFollow(verdict: RunVerdict, { method }: Pick<ResolvedExperime
 }
 
 function losesTelemetry(step: ResolvedExperiment['method'][number]): boolean {
-  return step.type === 'action' && step.provider.type === 'fault' && step.provider.fault === 'telemetry-away';
+  return step.type === 'action' && step.provider.type === 'fault' && step.provider.fault === 'telemetry-outage';
 }

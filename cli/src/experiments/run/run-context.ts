@@ -1,5 +1,5 @@
 import type { AuditTarget } from '../../audit/target.ts';
-import type { FaultBook } from '../../chaos/fault-session.ts';
+import type { FaultSession } from '../../chaos/fault-session.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import type { LogPosition } from '../../platform/log-reader.ts';
 import type { Project } from '../../platform/project.ts';
@@ -53,7 +53,7 @@ export interface RunContext {
   readonly platform: RunPlatform;
   readonly orders: OrderBook;
   readonly loads: LoadBook;
-  readonly faults: FaultBook;
+  readonly faults: FaultSession;
   readonly processEvents: ProcessEvents;
 
   readonly baselines: Map<string, Baseline>;

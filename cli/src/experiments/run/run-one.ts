@@ -1,7 +1,7 @@
 import { describeBaseline } from '../../audit/baseline.ts';
 import { openTarget } from '../../audit/target.ts';
 import { createChaosClient } from '../../chaos/chaos-client.ts';
-import { FaultBook } from '../../chaos/fault-session.ts';
+import { FaultSession } from '../../chaos/fault-session.ts';
 import { VERSION } from '../../commands/version/command.ts';
 import { messageOf } from '../../errors.ts';
 import { connectPlatform } from '../../platform/connection.ts';
@@ -167,7 +167,7 @@ interface OpenRun {
 async function openRun({ options, platform, journal, folder, run, loss, endsAt }: Opening): Promise<OpenRun> {
   const { experiment, seed, tell, interrupted } = options;
   const clock = systemClock;
-  const faults = new FaultBook(createChaosClient(platform.project), journal, clock);
+  const faults = new FaultSession(createChaosClient(platform.project), journal, clock);
   const processEvents = followProcesses(platform.connection.control, clock.date().getTime(), {
     onEvent({ type, subject, message }) {
       const event = PROCESS_EVENTS[type];
@@ -208,8 +208,8 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
     },
     endLoads: async () => (await context.loads.end()).map(({ step, summary }) => ({ ...judgeLoad(summary), step })),
     judgePending: () => judgeAllPending(context),
-    async healAll() {
-      return (await faults.heal()).remains;
+    async revertAll() {
+      return (await faults.revert()).notReverted;
     },
     judgeFaults: () => judgeFaults(faultsInEffect()),
     judgeConditions: () => judgeConditions(experiment, context),
@@ -275,14 +275,14 @@ function clocksOf(
   steadyAt: number | undefined,
 ): Clocks {
   const since = (at: number | undefined) => (at === undefined ? undefined : Math.round(at - began));
-  const { firstInjectedAt, firstWitnessedAt, lastHealedAt } = faults;
+  const { firstInjectedAt, firstWitnessedAt, lastRevertedAt } = faults;
   const drainedSince = sampler.drainedSince();
-  const drainedAt = drainedSince === undefined ? undefined : Math.max(drainedSince, lastHealedAt ?? drainedSince);
+  const drainedAt = drainedSince === undefined ? undefined : Math.max(drainedSince, lastRevertedAt ?? drainedSince);
   const clocks = {
     injectedMs: since(firstInjectedAt),
     witnessedMs: since(firstWitnessedAt),
     firstSymptomMs: since(firstSymptomAt(orders)),
-    healedMs: since(lastHealedAt),
+    revertedMs: since(lastRevertedAt),
     steadyMs: since(steadyAt),
     drainedMs: since(drainedAt),
   };

@@ -1,6 +1,6 @@
 import type { CommandDeps } from '../../command-context.ts';
 import { createControlClient } from '../../platform/control-client.ts';
-import { refuseLeftFaults, refuseRemains } from '../../platform/leftover-faults.ts';
+import { assertNoOrphanedFaults, assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import type { Project } from '../../platform/project.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
@@ -16,12 +16,12 @@ export async function runningPlatform(
   experiments: readonly FoundExperiment[],
   { project, fresh = false, deps }: { project: Project; fresh: boolean | undefined; deps: CommandDeps },
 ): Promise<PlatformState | undefined> {
-  await refuseLeftFaults(project);
+  await assertNoOrphanedFaults(project);
   const isRunning = await isSupervisorRunning(project);
   await endLeftOver(project, deps);
   if (!isRunning || fresh) return undefined;
   const state = await createControlClient(project).state();
-  refuseRemains(state.faults);
+  assertNoStuckFaults(state.faults);
   refuseUnmet(experiments, state);
   return state;
 }

@@ -54,6 +54,6 @@ export const aResult: LoadResult = {
     { kind: 'trace', name: 'sampled traces', outcome: 'unknown', evidence: 'none <fit>' },
   ],
   notJudged: ['how memory grew: it was not measured'],
-  remains: [],
+  notReverted: [],
   gaps: ['the outbox: refused'],
 };

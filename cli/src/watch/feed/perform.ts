@@ -14,7 +14,7 @@ import { runLoad } from './load.ts';
 
 export interface Performer {
   perform(effect: Exclude<Effect, { type: 'quit' }>): void;
-  /** No further orders; an injection that is not in effect yet is taken back by the supervisor. Answers are not awaited. */
+  /** No further orders; an injection that is not in effect yet is reverted by the supervisor. Answers are not awaited. */
   end(): void;
 }
 
@@ -74,12 +74,12 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
   }
 
   async function clear(ids: readonly string[] | undefined): Promise<void> {
-    const { healed, remains } = await chaos.clear(ids, '"watch"');
+    const { reverted, notReverted } = await chaos.clear(ids, '"watch"');
     feed.refresh();
-    const [left] = remains;
-    if (left) tell('bad', `${left.target} ${left.fault} remains: ${left.problem}`);
-    else if (healed.length === 0) tell('plain', 'it had ended already');
-    else tell('good', `${healed.map(({ target, fault }) => `${target} ${fault}`).join(', ')}: taken back`);
+    const [left] = notReverted;
+    if (left) tell('bad', `${left.target} ${left.fault} was not reverted: ${left.problem}`);
+    else if (reverted.length === 0) tell('plain', 'it had ended already');
+    else tell('good', `${reverted.map(({ target, fault }) => `${target} ${fault}`).join(', ')}: reverted`);
   }
 
   async function restart(service: string, { connection }: Reach): Promise<void> {
@@ -129,9 +129,9 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
 
 /** What was measured where a fault acts; the measurement itself is among the events. */
 function effectWords({ status, witness, end }: Lease): { tone: Notice['tone']; text: string } {
-  if (status === 'healed') return { tone: 'good', text: `happened, and is over: ${end?.evidence ?? ''}` };
+  if (status === 'reverted') return { tone: 'good', text: `happened, and is over: ${end?.evidence ?? ''}` };
   switch (witness?.verdict) {
-    case 'seen':
+    case 'observed':
       return { tone: 'good', text: 'is in effect' };
     case 'pending':
       return { tone: 'good', text: 'waits for its moment' };

@@ -73,7 +73,7 @@ export function pickClear(active: readonly Lease[]): Picker {
     }),
   );
   const all: Choice = { label: 'all faults', detail: '', value: { kind: 'clear', ids: undefined } };
-  return { ...base, title: 'Take back a fault', choices: each.length > 1 ? [...each, all] : each, span: undefined };
+  return { ...base, title: 'Revert a fault', choices: each.length > 1 ? [...each, all] : each, span: undefined };
 }
 
 /** Services, their replicas where there are several, and components. */

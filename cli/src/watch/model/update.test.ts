@@ -65,7 +65,7 @@ describe('keys', () => {
     expect(press(aModel(), type('l')).effects).toEqual([{ type: 'stopLoad' }]);
   });
 
-  it('c takes back the fault that was chosen, or all of them', () => {
+  it('c reverts the fault that was chosen, or all of them', () => {
     expect(press(aModel(), type('c'), 'enter').effects).toEqual([{ type: 'clear', ids: ['a1b2c3'] }]);
     const two = aModel({ faults: [aLease(), aLease({ id: 'b2', target: 'orders-db' })] });
     expect(press(two, type('c'), 'end', 'enter').effects).toEqual([{ type: 'clear', ids: undefined }]);

@@ -28,7 +28,7 @@ function take(model: WatchModel, message: Exclude<Message, { type: 'key' }>): Wa
     case 'shop':
       return { ...answered(model, 'databases'), shop: message.shop };
     case 'faults':
-      return { ...answered(model, 'faults'), faults: message.leases.filter(({ status }) => status !== 'healed') };
+      return { ...answered(model, 'faults'), faults: message.leases.filter(({ status }) => status !== 'reverted') };
     case 'event':
       return takeEvent(model, message.event);
     case 'failed':

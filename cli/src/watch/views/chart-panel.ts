@@ -108,9 +108,9 @@ function legend({ columns }: Chart, faults: readonly Lease[], nowMs: number, wid
   return last === undefined ? '' : style.dim(fit(` ▒ ${last.label} ended`, width));
 }
 
-/** What remains of a lease, for people. */
+/** Time that is left of a lease, for people. */
 export function leaseEnd({ status, expiresAt }: Lease, nowMs: number): string {
-  if (status === 'remains') return 'remains';
+  if (status === 'undo_failed') return 'undo failed';
   if (status === 'injecting' || status === 'ending') return status;
   return `${countdownText(Date.parse(expiresAt) - nowMs)} left`;
 }

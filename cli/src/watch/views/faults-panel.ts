@@ -19,7 +19,7 @@ export const FaultsPanel = memo(({ faults, nowMs, width, height, style }: Faults
   const room = height - 1;
   const shown = newest.length > room ? newest.slice(0, room - 1) : newest;
   const lines = [
-    `${style.bold(' FAULTS ')}${style.dim(newest.length === 0 ? 'none; f injects one' : 'c takes one back')}`,
+    `${style.bold(' FAULTS ')}${style.dim(newest.length === 0 ? 'none; f injects one' : 'c reverts one')}`,
     ...shown.map((lease) =>
       rowOf([
         [` ▒ ${lease.target} ${lease.fault}`, width - 18, style.magenta],

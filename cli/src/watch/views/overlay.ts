@@ -73,7 +73,7 @@ const help: readonly (readonly [string, string])[] = [
   ['o', 'place an order of one unit of product 1; O chooses another one'],
   ['l', 'start a load: a rate, for a limited time; again ends it'],
   ['f', 'inject a fault: which, where, for how long; it ends by itself'],
-  ['c', 'take a fault back'],
+  ['c', 'revert a fault'],
   ['r', 'restart a service, one of its replicas, or a component'],
   ['↑ ↓', 'move the cursor in the orders; Home goes back to the newest'],
   ['Enter', 'the trace and the timeline of the order under the cursor'],

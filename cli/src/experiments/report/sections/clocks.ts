@@ -10,12 +10,12 @@ export function clocksSection(clocks: Clocks): Markup {
     ['injected', clockText(clocks.injectedMs), 'the first fault acts'],
     ['witnessed', clockText(clocks.witnessedMs), 'it is seen to be in effect'],
     ['first symptom', clockText(clocks.firstSymptomMs), 'a client notices'],
-    ['healed', clockText(clocks.healedMs), 'every fault is observed to be gone'],
+    ['reverted', clockText(clocks.revertedMs), 'every fault is observed to be gone'],
     ['steady', clockText(clocks.steadyMs), 'the steady state holds again'],
     ['drained', clockText(clocks.drainedMs), 'outbox and compensations at 0'],
     ['to degrade', durationText(degradeMs), 'injected to first symptom'],
-    ['to recover', durationText(recoverMs), 'healed to steady'],
-    ['to drain', durationText(drainMs), 'healed to drained'],
+    ['to recover', durationText(recoverMs), 'reverted to steady'],
+    ['to drain', durationText(drainMs), 'reverted to drained'],
   ];
   return html`<section aria-labelledby="clocks">
   <h2 id="clocks">Clocks</h2>

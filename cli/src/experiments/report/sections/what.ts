@@ -30,7 +30,7 @@ function faultTable(faults: readonly FaultReport[]): Markup {
   if (faults.length === 0) return html`<p>No fault was injected.</p>`;
   return html`<div class="scroll"><table class="stacks">
   <caption>Faults, and how each was seen to be in effect</caption>
-  <thead><tr><th scope="col">fault</th><th scope="col">target</th><th scope="col">parameters</th><th scope="col">injected</th><th scope="col">taken back</th><th scope="col">witness</th></tr></thead>
+  <thead><tr><th scope="col">fault</th><th scope="col">target</th><th scope="col">parameters</th><th scope="col">injected</th><th scope="col">reverted</th><th scope="col">witness</th></tr></thead>
   <tbody>${faults.map(faultRow)}</tbody>
 </table></div>`;
 }
@@ -40,16 +40,16 @@ function faultRow({
   target,
   parameters,
   injectedMs,
-  healedMs,
-  healEvidence,
-  remains,
+  revertedMs,
+  revertEvidence,
+  notReverted,
   witness,
 }: FaultReport): Markup {
-  const end = remains ? outcomeWord('remains') : clockText(healedMs);
+  const end = notReverted ? outcomeWord('undo_failed') : clockText(revertedMs);
   return html`<tr>
   <th scope="row">${fault}</th><td data-column="target">${target}</td><td data-column="parameters">${parameters || '–'}</td>
   <td data-column="injected">${clockText(injectedMs)}</td>
-  <td data-column="taken back">${end} <span class="muted">${healEvidence}</span></td>
+  <td data-column="reverted">${end} <span class="muted">${revertEvidence}</span></td>
   <td data-column="witness">${outcomeWord(witness?.verdict ?? 'no witness')} ${witness?.evidence}</td>
 </tr>`;
 }

@@ -1,4 +1,4 @@
-import type { FaultBook } from '../../../chaos/fault-session.ts';
+import type { FaultSession } from '../../../chaos/fault-session.ts';
 import type { InjectRequest, Lease } from '../../../chaos/lease.ts';
 import { messageOf } from '../../../errors.ts';
 import type { FaultStep } from '../../format/schema.ts';
@@ -31,7 +31,7 @@ async function untilDecided(lease: Lease, withinMs: number, context: RunContext)
   const { faults, clock, signal } = context;
   const deadline = clock.now() + withinMs;
   let latest = lease;
-  while ((latest.witness === undefined || latest.witness.verdict === 'absent') && clock.now() < deadline) {
+  while ((latest.witness === undefined || latest.witness.verdict === 'not_observed') && clock.now() < deadline) {
     await clock.sleep(POLL_MS, signal);
     latest = (await faults.refresh(lease.id)) ?? latest;
   }
@@ -44,13 +44,13 @@ function judgeWitness(
   { journal, faults }: Pick<RunContext, 'journal' | 'faults'>,
   expected: string,
 ): StepResult {
-  const verdict = witness?.verdict ?? 'absent';
+  const verdict = witness?.verdict ?? 'not_observed';
   const evidence = witness?.evidence ?? 'it was never observed';
   journal.write({ type: 'witness', step: step.name, leaseId: id, verdict, evidence });
-  if (verdict === 'seen') faults.witnessed(step.name);
+  if (verdict === 'observed') faults.witnessed(step.name);
   const observed = `${verdict}: ${evidence}`;
   // `pending` holds for now: see `judgePending`.
-  return verdict === 'seen' || verdict === 'pending'
+  return verdict === 'observed' || verdict === 'pending'
     ? { outcome: 'held', expected, observed }
     : unknown(observed, { expected });
 }
@@ -58,15 +58,15 @@ function judgeWitness(
 /** Faults that waited for something to happen, at the end of the method: what has not happened by now was not tested. */
 export async function judgePending(
   step: FaultStep,
-  { faults, journal }: { faults: FaultBook; journal: RunContext['journal'] },
+  { faults, journal }: { faults: FaultSession; journal: RunContext['journal'] },
 ): Promise<StepResult | undefined> {
   const lease = faults.leaseOf(step.name);
   if (lease?.witness?.verdict !== 'pending') return undefined;
   const latest = (await faults.refresh(lease.id)) ?? lease;
-  const verdict = latest.witness?.verdict ?? 'absent';
+  const verdict = latest.witness?.verdict ?? 'not_observed';
   const evidence = latest.witness?.evidence ?? 'it was never observed';
   journal.write({ type: 'witness', step: step.name, leaseId: lease.id, verdict, evidence });
-  if (verdict !== 'seen') return unknown(`${verdict}: ${evidence}`);
+  if (verdict !== 'observed') return unknown(`${verdict}: ${evidence}`);
   faults.witnessed(step.name);
-  return { outcome: 'held', observed: `seen: ${evidence}` };
+  return { outcome: 'held', observed: `observed: ${evidence}` };
 }

@@ -25,7 +25,7 @@ export interface FakeRun {
   readonly pending?: readonly (StepResult & { readonly step: string })[];
   /** Loads that went on until the method was over. */
   readonly loads?: readonly (StepResult & { readonly step: string })[];
-  readonly remains?: readonly string[];
+  readonly notReverted?: readonly string[];
   /** What is said of a method without a fault in effect. */
   readonly faults?: readonly Finding[];
   readonly conditions?: readonly Finding[];
@@ -99,9 +99,9 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
       return fake.loads ?? [];
     },
     judgePending: async () => fake.pending ?? [],
-    async healAll() {
+    async revertAll() {
       calls.push('heal all');
-      return fake.remains ?? [];
+      return fake.notReverted ?? [];
     },
     judgeFaults: () => fake.faults ?? [],
     async judgeConditions() {

@@ -13,27 +13,28 @@ import { brokerUrl, databaseUrl } from '../providers/urls.ts';
 import { OPERATOR_ROLE } from '../topology/databases.ts';
 import { createDatabaseSessions } from './database-sessions.ts';
 import { findLibfaketime } from './libfaketime.ts';
+import type { PlatformAccess } from './platform-access.ts';
 import { createToxiproxyClient } from './toxiproxy-client.ts';
-import type { World } from './world.ts';
 
-export interface LiveWorldOptions
-  extends Pick<ExtensionContext, 'project' | 'state' | 'act' | 'setConditions' | 'relaunch' | 'setTelemetryAway'> {
+export interface LivePlatformOptions
+  extends Pick<
+    ExtensionContext,
+    'project' | 'state' | 'act' | 'setConditions' | 'relaunch' | 'setTelemetryUnavailable'
+  > {
   readonly env: NodeJS.ProcessEnv;
 }
 
 const STATEMENT_LIMIT_MS = 2_500;
 
-/** What faults act on while the platform runs. */
-export function createLiveWorld(options: LiveWorldOptions): World {
-  const { project, env, state, act, setConditions, relaunch, setTelemetryAway } = options;
+/** Access to the running platform. */
+export function createLivePlatform(options: LivePlatformOptions): PlatformAccess {
+  const { project, env, state, act, setConditions, relaunch, setTelemetryUnavailable } = options;
   const addressOf = () => {
     const postgres = state().instances.find(({ name }) => name === 'postgres');
     if (postgres?.address && postgres.provider !== 'url') return postgres.address;
     throw new CliError({
-      what: postgres ? 'PostgreSQL is not ours: its faults cannot be injected' : 'PostgreSQL does not run',
-      next: postgres
-        ? 'run the platform with one of its own (--provider postgres=embedded)'
-        : 'start it with "shopctl up"',
+      what: postgres ? 'PostgreSQL is managed externally: its faults are not available' : 'PostgreSQL is not running',
+      next: postgres ? 'let the platform run PostgreSQL (--provider postgres=embedded)' : 'start it with "shopctl up"',
       exitCode: postgres ? exitCodes.unavailable : exitCodes.notRunning,
     });
   };
@@ -48,7 +49,7 @@ export function createLiveWorld(options: LiveWorldOptions): World {
     act,
     setConditions,
     relaunch,
-    setTelemetryAway,
+    setTelemetryUnavailable,
     toxiproxy: (apiUrl) => createToxiproxyClient(apiUrl),
     superuserDatabaseUrl,
     async serviceDatabaseUrl(database) {
@@ -72,27 +73,27 @@ export function createLiveWorld(options: LiveWorldOptions): World {
   };
 }
 
-/** Throws CliError: (3) when the broker is not ours, (4) when it does not run. */
+/** Throws CliError: (3) when the broker is managed externally, (4) when it is not running. */
 function ownBroker({ instances }: PlatformState): InstanceState & { readonly address: Address } {
   const broker = instances.find(({ name }) => name === 'rabbitmq');
   if (broker?.provider === 'url') {
     throw new CliError({
-      what: 'RabbitMQ is not ours: its faults cannot be injected',
+      what: 'RabbitMQ is managed externally: its faults are not available',
       why: 'it is named by SHOPCTL_RABBITMQ_URL and cannot be administered with the account of a URL',
-      next: 'run the platform with one of its own (--provider rabbitmq=packages), or use network faults on orders-broker and shipping-broker',
+      next: 'let the platform run RabbitMQ (--provider rabbitmq=packages), or use network faults on orders-broker and shipping-broker',
       exitCode: exitCodes.unavailable,
     });
   }
   const { address } = broker ?? {};
   if (broker && address && broker.status !== 'stopped') return { ...broker, address };
   throw new CliError({
-    what: 'RabbitMQ does not run',
+    what: 'RabbitMQ is not running',
     next: 'start it with "shopctl start rabbitmq"',
     exitCode: exitCodes.notRunning,
   });
 }
 
-/** One statement on a connection of its own: faults end connections. */
+/** One statement on a new connection: faults end connections. */
 async function runStatement<Row extends object>(
   connectionString: string,
   text: string,

@@ -3,23 +3,23 @@ import type { Project } from '../platform/project.ts';
 import { endEarlierRun } from '../platform/run-supervisor.ts';
 import { recoverState } from '../platform/state.ts';
 import { createUndoLog, undoFile } from '../platform/undo-log.ts';
-import type { HealResult } from './lease.ts';
+import type { ClearResult } from './lease.ts';
 import { Leases } from './leases.ts';
-import { createLeftWorld } from './left-world.ts';
+import { createOfflinePlatform } from './offline-platform.ts';
 
 /**
- * Takes back what a killed supervisor has left, without one: its children are ended first (its guardian may have done so
- * already), which ends most faults; the rest is taken back from its record. Call it only when no supervisor runs.
+ * Reverts the faults of a killed supervisor, without one. Its children are ended first, which ends most faults; the rest is
+ * reverted from the undo log. Call it only when no supervisor runs.
  */
-export async function healLeft(project: Project): Promise<HealResult> {
+export async function revertOrphanedFaults(project: Project): Promise<ClearResult> {
   const before = await recoverState(project.stateFile);
   await endEarlierRun(project, before);
   const leases = new Leases({
     log: createUndoLog(undoFile(project)),
-    world: createLeftWorld(before),
+    platform: createOfflinePlatform(before),
     events: createEventLog(),
     onChange: () => undefined,
   });
   await leases.adopt();
-  return leases.clear('all', 'healed after the supervisor was killed');
+  return leases.clear('all', 'reverted after the supervisor was killed');
 }

@@ -2,23 +2,23 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { PlatformState } from '../platform/state.ts';
 import { createDatabaseSessions } from './database-sessions.ts';
+import type { PlatformAccess } from './platform-access.ts';
 import { createToxiproxyClient } from './toxiproxy-client.ts';
-import type { World } from './world.ts';
 
-/** What a killed supervisor left behind: its children have ended, servers that are not ours may still run. */
-export function createLeftWorld(state: PlatformState | undefined): World {
-  const away = (): CliError =>
-    new CliError({ what: 'the platform does not run', next: 'run "shopctl up"', exitCode: exitCodes.notRunning });
-  const refuse = () => Promise.reject(away());
+/** Access after a supervisor was killed: its children have ended; servers that are managed externally may still run. */
+export function createOfflinePlatform(state: PlatformState | undefined): PlatformAccess {
+  const notRunning = (): CliError =>
+    new CliError({ what: 'the platform is not running', next: 'run "shopctl up"', exitCode: exitCodes.notRunning });
+  const refuse = () => Promise.reject(notRunning());
   return {
     isLive: false,
     state: () => state,
     act: refuse,
-    // Nothing is started any more, so nothing starts otherwise.
+    // There are no more starts.
     setConditions: () => undefined,
     relaunch: refuse,
     // The receiver has ended with its supervisor.
-    setTelemetryAway: () => undefined,
+    setTelemetryUnavailable: () => undefined,
     toxiproxy: (apiUrl) => createToxiproxyClient(apiUrl),
     superuserDatabaseUrl: refuse,
     serviceDatabaseUrl: refuse,
