@@ -8,10 +8,10 @@ import type { PlatformNeeds } from '../../experiments/format/schema.ts';
 import { parseSetting } from '../../experiments/format/substitute.ts';
 import { describeFaults } from '../../experiments/run/faults-in-effect.ts';
 import {
-  refuseHere,
-  tellUnavailable,
+  findUnavailable,
+  recordUnavailable,
+  refuseUnavailable,
   type Unavailable,
-  unavailableHere,
 } from '../../experiments/run/host-requirements.ts';
 import { mayFollow } from '../../experiments/run/may-follow.ts';
 import { needsKey } from '../../experiments/run/needs.ts';
@@ -32,7 +32,7 @@ import { makeStateFolder } from '../../platform/state-folder.ts';
 import { takeProjectLock } from '../../process/project-lock.ts';
 import type { ChaosRunOptions } from './command.ts';
 
-/** One finished experiment as `--json` tells it. */
+/** One finished experiment as `--json` shows it. */
 export interface RunSummary {
   readonly id: string;
   readonly verdict: FinishedRun['verdict'];
@@ -56,8 +56,8 @@ export async function runChaosRun(
   const experiments = (await choose(names, options, project)).map((one) => withSeededBugs(one, options.seedBug ?? []));
   if (options.dryRun) return showPlan(experiments, deps);
   await refuseUnwritable(options);
-  const unavailable = await unavailableHere(experiments, hostOf(project, deps));
-  if (!asksForWhatThereIs(options)) refuseHere(unavailable);
+  const unavailable = await findUnavailable(experiments, hostOf(project, deps));
+  if (!asksForWhatThereIs(options)) refuseUnavailable(unavailable);
   const began = performance.now();
   const finished: RunSummary[] = [];
   const reached: Reached = new Map();
@@ -81,12 +81,12 @@ export async function runChaosRun(
   }
 }
 
-/** Whoever asks for everything gets what can be had, and is told of the rest; it never counts as a pass. */
+/** With --all or --tag the available experiments run and the others are reported; they never count as a pass. */
 function asksForWhatThereIs({ all, tag }: ChaosRunOptions): boolean {
   return all === true || tag !== undefined;
 }
 
-/** Tells of the unavailable ones and resolves with the others. */
+/** Reports the unavailable ones and resolves with the others. */
 async function withoutThese(
   unavailable: readonly Unavailable[],
   experiments: readonly FoundExperiment[],
@@ -95,7 +95,7 @@ async function withoutThese(
   const { project, options, deps } = batch;
   for (const one of unavailable) {
     deps.output.note(`${deps.output.style.bold(one.found.experiment.id)} ${one.found.experiment.title}`);
-    await conclude(await tellUnavailable(one, { project, seed: options.seed }), batch);
+    await conclude(await recordUnavailable(one, { project, seed: options.seed }), batch);
   }
   return experiments.filter((found) => unavailable.every((one) => one.found !== found));
 }
@@ -107,12 +107,12 @@ async function possibleOn(
   batch: Batch,
 ): Promise<readonly FoundExperiment[]> {
   const unavailable = await unavailableOn(platformProject, [...new Set(experiments)]);
-  if (!asksForWhatThereIs(batch.options)) refuseHere(unavailable);
+  if (!asksForWhatThereIs(batch.options)) refuseUnavailable(unavailable);
   return withoutThese(unavailable, experiments, batch);
 }
 
-/** What the machine lacks and can have is installed, once; why it cannot be had was told by then. */
-function hostOf(project: Project, deps: CommandDeps): Parameters<typeof unavailableHere>[1] {
+/** Missing requirements that can be installed are installed, once; the others have been reported by then. */
+function hostOf(project: Project, deps: CommandDeps): Parameters<typeof findUnavailable>[1] {
   let library: Promise<string | undefined> | undefined;
   return {
     libfaketime() {
@@ -166,14 +166,14 @@ function showPlan(experiments: readonly FoundExperiment[], { output }: CommandDe
   );
 }
 
-/** Two runs at once would each see the other's faults and orders; a load is one too. Free again after kill -9. */
+/** Concurrent runs would see each other's faults and orders; a load is one too. Free again after kill -9. */
 export async function holdRuns(project: Project): Promise<AsyncDisposable> {
   await makeStateFolder(join(project.stateDir, 'chaos'));
   const lock = await takeProjectLock(join(project.stateDir, 'chaos', 'run.lock'));
   if (lock === undefined) {
     throw new CliError({
       what: `an experiment or a load runs already on ${project.name}`,
-      why: 'two runs at once would each see the other’s faults and orders',
+      why: 'concurrent runs would see each other’s faults and orders',
       next: 'wait for the other run to end, or choose another project with --project',
     });
   }
@@ -286,9 +286,9 @@ async function runNext(
   return run;
 }
 
-/** Writes the reports of a run and tells what it came to. */
+/** Writes the reports of a run and prints its result. */
 async function conclude(run: FinishedRun, { deps: { output }, finished }: Batch): Promise<void> {
-  // A verdict stands also where there is no room for its report.
+  // A verdict is valid also where there is no space for its report.
   const report = await writeReports(run.folder, output).catch((error: unknown) => {
     output.warn(`the report could not be written: ${messageOf(error)}`);
     return null;
@@ -319,7 +319,7 @@ function show(finished: readonly RunSummary[], tookMs: number, { output }: Comma
   process.exitCode = exitCodeOf(worstVerdict(finished.map(({ verdict }) => verdict)));
 }
 
-/** Which of the services' boundaries no experiment has reached. Without failpoints it cannot be told. */
+/** The failpoints that no experiment has reached; unknown without failpoints. */
 function judgeReached(reached: Reached, { requireCoverage }: ChaosRunOptions, { output }: CommandDeps): void {
   if (reached.size > 0) output.note(describeReached(reached));
   if (!requireCoverage || (reached.size > 0 && neverReached(reached).length === 0)) return;

@@ -23,7 +23,7 @@ export interface Unavailable {
 type Host = Pick<PlatformAccess, 'libfaketime'>;
 
 /** The experiments that are not available on this machine. */
-export async function unavailableHere(
+export async function findUnavailable(
   experiments: readonly FoundExperiment[],
   host: Host,
 ): Promise<readonly Unavailable[]> {
@@ -46,7 +46,7 @@ async function hostObstacle({ method }: Pick<ResolvedExperiment, 'method'>, host
 }
 
 /** Throws CliError (3) when there are any. Nothing has happened by then. */
-export function refuseHere(unavailable: readonly Unavailable[]): void {
+export function refuseUnavailable(unavailable: readonly Unavailable[]): void {
   const [first] = unavailable;
   if (first === undefined) return;
   throw new CliError({
@@ -58,7 +58,7 @@ export function refuseHere(unavailable: readonly Unavailable[]): void {
 }
 
 /** Its run: a journal whose verdict is unknown and names what is missing. Nothing is done to any platform. */
-export async function tellUnavailable(
+export async function recordUnavailable(
   { found, obstacle }: Unavailable,
   { project, seed = found.experiment.seed }: { project: Project; seed: number | undefined },
 ): Promise<FinishedRun> {
