@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { histories, simulate } from '../testing/histories.ts';
 import { shortId } from '../testing/orders-store.ts';
-import { play, type SimulationResult } from '../testing/world.ts';
+import type { SimulationResult } from '../testing/simulation-result.ts';
+import { play } from '../testing/world.ts';
 
 /*
  * Goal: whatever goes wrong and in whatever order, when the faults are over every order has ended, and money, stock,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Fault, MessageFault, Outage, ProcessFault } from './faults.ts';
-import type { ClientOrder, History } from './world.ts';
+import type { ClientOrder, History } from './history.ts';
 
 /** Times in ms around the limits that matter: an attempt's 1 s and 2 s, a call's 4.5 s, the lease of 5 s, a late rest. */
 const LATE_MS = [20, 1_500, 3_000, 7_000, 15_000];

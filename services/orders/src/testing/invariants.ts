@@ -1,7 +1,8 @@
+import type { ClientOrder } from './history.ts';
 import { shortId } from './orders-store.ts';
+import { INVENTORY, PRICES } from './products.ts';
 import { PAYMENT_LIMIT_KOPIYKAS } from './services.ts';
-import type { ClientOrder, SimulationResult } from './world.ts';
-import { INVENTORY, PRICES } from './world.ts';
+import type { SimulationResult } from './simulation-result.ts';
 
 /** The ledger's invariants over what a history left behind; each violation is noted in its journal. */
 export function checkInvariants(result: SimulationResult): void {
@@ -18,7 +19,7 @@ function checkResponses({ responses, store, history, journal }: SimulationResult
   for (const { order } of responses) {
     const row = store.orders.get(order.id);
     if (row?.status !== order.status || row.reason !== order.reason) {
-      journal.violated(`I2 ${shortId(order.id)} was responses ${order.status} and is ${row?.status} (${row?.reason})`);
+      journal.violated(`I2 ${shortId(order.id)} was sent ${order.status} and is ${row?.status} (${row?.reason})`);
     }
   }
   if (store.orders.size > history.orders.length) journal.violated('I3 there are more orders than were sent');

@@ -2,12 +2,14 @@ import { ProblemError } from '@shop/kit/problems.ts';
 import type { DecidedOrder } from '../place-order.ts';
 import { type CompensationName, isEnded } from '../saga/saga.ts';
 import { createFaultPlan, type Fault, type Outage, type ProcessFault } from './faults.ts';
+import type { ClientOrder, History } from './history.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { checkInvariants } from './invariants.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createNetwork } from './network.ts';
 import { createOrdersStore, type OrdersStore, type StoreDefects, shortId } from './orders-store.ts';
 import { createProcess, type SimulatedProcess } from './process.ts';
+import { INVENTORY, PRICES } from './products.ts';
 import {
   createPaymentsModel,
   createStockModel,
@@ -17,24 +19,8 @@ import {
   type StockModel,
 } from './services.ts';
 import { createShippingModel, type ShippingDefects, type ShippingModel } from './shipping.ts';
+import type { ClientResponse, SimulationResult } from './simulation-result.ts';
 import { inVirtualTime, type VirtualTime } from './virtual-time.ts';
-
-/** What a client orders, and when. */
-export interface ClientOrder {
-  readonly atMs: number;
-  readonly productId: number;
-  readonly quantity: number;
-  /** With a key the client asks again until it knows how its order ended. */
-  readonly withKey: boolean;
-}
-
-/** One history: what clients ask for and what goes wrong. All of it ends, and then the world must converge. */
-export interface History {
-  readonly instances: number;
-  readonly orders: readonly ClientOrder[];
-  readonly faults: readonly Fault[];
-  readonly outages: readonly Outage[];
-}
 
 /** Seeded defects of the environment, to see that the simulation finds them. */
 export interface Defects {
@@ -43,37 +29,6 @@ export interface Defects {
   readonly payments?: PaymentsDefects;
   readonly shipping?: ShippingDefects;
 }
-
-/** A response that a client received. */
-export interface ClientResponse {
-  readonly client: number;
-  readonly order: DecidedOrder;
-}
-
-/** What is left when a history has ended. */
-export interface SimulationResult {
-  readonly history: History;
-  readonly store: OrdersStore;
-  readonly stock: StockModel;
-  readonly payments: PaymentsModel;
-  readonly shipping: ShippingModel;
-  readonly responses: readonly ClientResponse[];
-  readonly journal: Journal;
-  /** Sagas counted by `shop.sagas`. */
-  readonly counted: number;
-}
-
-/** Product 1 is plenty and cheap, two of product 2 are above the payment limit, product 3 is nearly sold out. */
-export const PRICES: ReadonlyMap<number, number> = new Map([
-  [1, 10_000],
-  [2, 3_000_000],
-  [3, 20_000],
-]);
-export const INVENTORY: ReadonlyMap<number, number> = new Map([
-  [1, 100],
-  [2, 100],
-  [3, 1],
-]);
 
 /** Ms of virtual time within which all must have ended after the last order, and after the last fault. */
 const CONVERGE_WITHIN_MS = 90_000;
