@@ -52,3 +52,11 @@ export function createInterruption(
     exitCodeOr: async (exitCode) => ending ?? exitCode,
   };
 }
+
+/** A closed terminal is an interruption like Ctrl-C; what is then written to it goes nowhere. */
+export function forwardHangUp(): void {
+  process.once('SIGHUP', () => {
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+    process.emit('SIGINT');
+  });
+}

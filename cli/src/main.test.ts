@@ -9,10 +9,10 @@ import type { CommandDeps } from './command-context.ts';
 import { addFaultOptions } from './commands/chaos/fault-options.ts';
 import { completionScript, describeProgram } from './commands/completion/completion.ts';
 import { parsePositive, parseProviders, parseReplicas, parseSince } from './commands/option-values.ts';
-import { VERSION } from './commands/version/command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { createProgram } from './main.ts';
 import { cloneRoot } from './platform/project.ts';
+import { VERSION } from './version.ts';
 
 const run = promisify(execFile);
 

@@ -25,7 +25,7 @@ import { register as registerStatus } from './commands/status/status.ts';
 import { register as registerTrace } from './commands/trace/command.ts';
 import { register as registerUp } from './commands/up/command.ts';
 import { register as registerVerify } from './commands/verify/command.ts';
-import { register as registerVersion, versionText } from './commands/version/command.ts';
+import { register as registerVersion } from './commands/version/command.ts';
 import { register as registerWait } from './commands/wait/command.ts';
 import { register as registerWatch } from './commands/watch/command.ts';
 import { CliError, toCliError } from './errors.ts';
@@ -33,6 +33,7 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { createInterruption } from './interruption.ts';
 import { type ConfigurableOutput, createOutput } from './output/output.ts';
 import { projectFrom } from './platform/project.ts';
+import { VERSION } from './version.ts';
 
 /** Every command, in the order of `--help`. A command module holds a light definition and imports its work when it runs. */
 const commands: readonly Register[] = [
@@ -70,7 +71,7 @@ const commands: readonly Register[] = [
 export function createProgram(deps: CommandDeps, registers: readonly Register[] = commands): Command {
   const program = new Command('shopctl')
     .description('An order platform on your machine, with traces, load and chaos to test it by.')
-    .version(versionText(), '-V, --version')
+    .version(VERSION, '-V, --version')
     .showSuggestionAfterError()
     // Every command has it; before the command it means the same.
     .addOption(new Option('-p, --project <name>').hideHelp())

@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DatabaseName } from '../../cli/src/platform/connection.ts';
+import type { DatabaseName } from '../../cli/src/topology/databases.ts';
 import { createDatabase, START_TIMEOUT_MS } from '../support/infrastructure.ts';
 
 type Row = Readonly<Record<string, unknown>>;

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../cli/src/audit/audit.ts';
 import { ids, type LedgerFixture, openLedgerFixture } from '../../cli/src/audit/testing/ledger-fixture.ts';
 import type { LedgerOrder } from '../../cli/src/audit/testing/ledger-rows.ts';
-import type { DatabaseName } from '../../cli/src/platform/connection.ts';
+import type { DatabaseName } from '../../cli/src/topology/databases.ts';
 import { purgePublished } from '../../services/orders/src/outbox.ts';
 import { purgeOrders } from '../../services/orders/src/repository.ts';
 import { purgePayments } from '../../services/payments/src/repository.ts';

@@ -5,7 +5,7 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { inject } from 'vitest';
-import type { DatabaseName } from '../../cli/src/platform/connection.ts';
+import type { DatabaseName } from '../../cli/src/topology/databases.ts';
 import type { TestBroker } from './broker.ts';
 import type { TestDatabase } from './postgres.ts';
 

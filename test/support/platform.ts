@@ -7,10 +7,11 @@ import { mkdir, mkdtemp, readdir, readFile, rename, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { connectPlatform, type DatabaseName, type PlatformConnection } from '../../cli/src/platform/connection.ts';
+import { connectPlatform, type PlatformConnection } from '../../cli/src/platform/connection.ts';
 import { armedFailpoints, failpointFolder } from '../../cli/src/platform/failpoint-files.ts';
 import { cloneRoot, openProject, type Project } from '../../cli/src/platform/project.ts';
 import type { InstanceState, PlatformState } from '../../cli/src/platform/state.ts';
+import type { DatabaseName } from '../../cli/src/topology/databases.ts';
 import { createBackend, type TelemetryBackend } from '../../cli/src/trace/backend.ts';
 import { startGuard } from './guard.ts';
 

@@ -1,7 +1,8 @@
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
-import type { DatabaseName, PlatformConnection } from '../platform/connection.ts';
+import type { PlatformConnection } from '../platform/connection.ts';
 import { type QueueDepth, rabbitmqQueues } from '../providers/rabbitmq/queues.ts';
 import { openShopDatabases, type ShopDatabases } from '../shop/databases.ts';
+import type { DatabaseName } from '../topology/databases.ts';
 import { createBackend, type MetricSource } from '../trace/backend.ts';
 import type { CleanFacts } from './invariants/clean.ts';
 import { readClean } from './read-clean.ts';

@@ -1,8 +1,8 @@
 import { failpoints } from '@shop/kit/failpoint-names.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { suggestName } from '../platform/graph.ts';
 import type { PlatformState } from '../platform/state.ts';
+import { suggestName } from '../shared/suggest-name.ts';
 import { edges, serviceNames } from '../topology/services.ts';
 import type { AnyFault, Scope } from './fault.ts';
 import { bandwidth } from './faults/bandwidth.ts';

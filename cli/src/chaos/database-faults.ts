@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { DatabaseName } from '../platform/connection.ts';
+import type { DatabaseName } from '../topology/databases.ts';
 import { databaseNames } from '../topology/databases.ts';
 import { sessionName } from './database-sessions.ts';
 import type { PlatformAccess } from './platform-access.ts';

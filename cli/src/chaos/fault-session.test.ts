@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../errors.ts';
-import type { NewRecord } from '../experiments/journal-records.ts';
-import { heal } from '../experiments/run/providers/heal.ts';
-import { createFakeClock } from '../experiments/run/testing/fake-clock.ts';
 import { notRunning } from '../platform/control-client.ts';
+import { createFakeClock } from '../shared/testing/fake-clock.ts';
 import type { ChaosClient } from './chaos-client.ts';
-import { FaultSession } from './fault-session.ts';
+import { type FaultChange, FaultSession } from './fault-session.ts';
 import type { InjectRequest, Lease, LeaseStatus } from './lease.ts';
 
 const REQUEST: InjectRequest = {
@@ -21,7 +19,8 @@ const never = new AbortController().signal;
 function aSupervisor({ clearLeaves = 'reverted' as LeaseStatus, isGone = false } = {}) {
   const leases: Lease[] = [];
   const clock = createFakeClock();
-  const records: NewRecord[] = [];
+  const changes: FaultChange[] = [];
+  const troubles: string[] = [];
   const gone = new CliError({ what: 'platform not running', exitCode: 4 });
   const add = (more: Partial<Lease> = {}): Lease => {
     const lease: Lease = {
@@ -65,26 +64,24 @@ function aSupervisor({ clearLeaves = 'reverted' as LeaseStatus, isGone = false }
       return { reverted: [], notReverted: [] };
     },
   };
-  const journal = {
-    write: (record: NewRecord) => void records.push(record),
-    sync: async () => undefined,
-    close: async () => undefined,
-    problem: () => undefined,
+  const listener = {
+    onChange: (change: FaultChange) => void changes.push(change),
+    onTrouble: (event: string) => void troubles.push(event),
   };
-  return { client, clock, leases, add, records, state, book: new FaultSession(client, journal, clock) };
+  return { client, clock, leases, add, changes, troubles, state, book: new FaultSession(client, listener, clock) };
 }
 
 describe('reverting', () => {
-  it('ends the faults of the run, journals it, and touches no others', async () => {
-    const { book, add, leases, records } = aSupervisor();
+  it('ends the faults of the run, says so, and touches no others', async () => {
+    const { book, add, leases, changes } = aSupervisor();
     add({ isHeld: false, target: 'orders-stock' });
     await book.inject('slow', REQUEST, never);
     expect(book.phase()).toBe('fault');
     expect(await book.revert()).toMatchObject({ notReverted: [] });
     expect(leases.map(({ status }) => status)).toEqual(['active', 'reverted']);
-    expect(records).toMatchObject([
-      { type: 'fault', state: 'injected' },
-      { type: 'fault', state: 'reverted' },
+    expect(changes).toMatchObject([
+      { step: 'slow', state: 'injected' },
+      { step: 'slow', state: 'reverted' },
     ]);
     expect(book.phase()).toBe('after');
   });
@@ -96,10 +93,11 @@ describe('reverting', () => {
   });
 
   it('reports a fault as not reverted when it is unknown whether it is gone', async () => {
-    const { book, state } = aSupervisor();
+    const { book, state, troubles } = aSupervisor();
     await book.inject('slow', REQUEST, never);
     state.isGone = true;
     expect((await book.revert()).notReverted).toEqual([expect.stringContaining('unknown whether it is gone')]);
+    expect(troubles).toEqual(['revert.failed']);
   });
 
   it('ends also a fault whose injection was given up', async () => {
@@ -118,11 +116,11 @@ describe('reverting', () => {
   });
 
   it('may be repeated, and reverts nothing twice', async () => {
-    const { book, records } = aSupervisor();
+    const { book, changes } = aSupervisor();
     await book.inject('slow', REQUEST, never);
     await book.revert();
     expect(await book.revert()).toEqual({ reverted: [], notReverted: [] });
-    expect(records.filter((record) => record.type === 'fault' && record.state === 'reverted')).toHaveLength(1);
+    expect(changes.filter(({ state }) => state === 'reverted')).toHaveLength(1);
   });
 
   it('of one step leaves the others', async () => {
@@ -206,10 +204,7 @@ it('a fault whose time was over before its step is reverted was cut short', asyn
   };
   await book.inject('slow', REQUEST, never);
   await expect.poll(() => book.phase()).toBe('after');
-  expect(await heal({ type: 'heal', of: 'slow' }, { faults: book })).toMatchObject({
-    outcome: 'unknown',
-    observed: expect.stringContaining('its time to live expired'),
-  });
+  expect(book.expiredTtl('slow')).toContain('its time to live expired');
 });
 
 describe('a fault that ended before the run took it back', () => {

@@ -1,11 +1,26 @@
 import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Journal } from '../experiments/journal.ts';
-import type { FaultRecord, OrderPhase } from '../experiments/journal-records.ts';
 import { wasNeverHeard } from '../platform/control-client.ts';
 import type { RunClock } from '../shared/clock.ts';
 import type { ChaosClient } from './chaos-client.ts';
 import { endsAutomatically, type InjectRequest, type Lease, msSinceBegin } from './lease.ts';
+
+/** Before the first fault acts, while one does, after the last was reverted. */
+export type FaultPhase = 'before' | 'fault' | 'after';
+
+/** What has become of a fault of the session. */
+export interface FaultChange {
+  readonly step: string;
+  readonly state: 'injected' | 'reverted' | 'undo_failed';
+  readonly lease: Lease;
+}
+
+/** Called while the session goes on; must not throw. */
+export interface FaultListener {
+  onChange(change: FaultChange): void;
+  /** What went wrong on the way, and says nothing about the faults themselves. */
+  onTrouble(event: 'lease.connection-lost' | 'revert.failed', details: string): void;
+}
 
 /** A fault of this run. */
 interface Injection {
@@ -59,7 +74,7 @@ export function endedByOthers({ end }: Pick<Lease, 'end'>): string | undefined {
  */
 export class FaultSession {
   readonly #client: ChaosClient;
-  readonly #journal: Journal;
+  readonly #listener: FaultListener;
   readonly #clock: RunClock;
   readonly #injections: Injection[] = [];
   /** Names of steps. */
@@ -69,14 +84,14 @@ export class FaultSession {
   firstWitnessedAt: number | undefined;
   lastRevertedAt: number | undefined;
 
-  constructor(client: ChaosClient, journal: Journal, clock: RunClock) {
+  constructor(client: ChaosClient, listener: FaultListener, clock: RunClock) {
     this.#client = client;
-    this.#journal = journal;
+    this.#listener = listener;
     this.#clock = clock;
   }
 
   /** Phase of an order placed now. A fault may act from its request on: a kill is reported after the restart. */
-  phase(): OrderPhase {
+  phase(): FaultPhase {
     if (this.#injections.some((one) => !isOver(one))) return 'fault';
     return this.firstInjectedAt === undefined ? 'before' : 'after';
   }
@@ -142,7 +157,7 @@ export class FaultSession {
     const { lease } = first.value;
     injection.lease = lease;
     this.firstInjectedAt ??= this.#clock.now() - msSinceBegin(lease, this.#clock.date());
-    this.#write(injection, 'injected', lease);
+    this.#listener.onChange({ step: injection.step, state: 'injected', lease });
     void this.#follow(injection, answers);
     return lease;
   }
@@ -157,7 +172,7 @@ export class FaultSession {
     } catch (error) {
       // The connection is lost and with it the fault; `revert` asks for its end.
       if (!isOver(injection)) {
-        this.#journal.write({ type: 'event', event: 'lease.connection-lost', details: messageOf(error) });
+        this.#listener.onTrouble('lease.connection-lost', messageOf(error));
       }
     }
   }
@@ -203,7 +218,7 @@ export class FaultSession {
       if (ids.length > 0) await this.#client.clear(ids, WHY);
     } catch (error) {
       // The end of each is looked up below; an error here alone says nothing about the fault.
-      this.#journal.write({ type: 'event', event: 'revert.failed', details: messageOf(error) });
+      this.#listener.onTrouble('revert.failed', messageOf(error));
     }
     for (const injection of chosen) {
       const problem = await this.#untilOver(injection, reverted);
@@ -253,24 +268,16 @@ export class FaultSession {
       this.#end(injection);
       this.lastRevertedAt = this.#clock.now();
     }
-    if (!wasOver) this.#write(injection, lease.status === 'reverted' ? 'reverted' : 'undo_failed', lease);
+    if (wasOver) return;
+    this.#listener.onChange({
+      step: injection.step,
+      state: lease.status === 'reverted' ? 'reverted' : 'undo_failed',
+      lease,
+    });
   }
 
   #end(injection: Injection): void {
     injection.overAt ??= this.#clock.date().getTime();
-  }
-
-  #write({ step }: Injection, state: FaultRecord['state'], lease: Lease): void {
-    const { id, fault, kind, target, parameters, ttlMs, status, since, end, problem } = lease;
-    const evidence = end === undefined ? problem : `${end.why}: ${end.evidence}`;
-    this.#journal.write({
-      type: 'fault',
-      step,
-      state,
-      lease: { id, fault, kind, target, parameters, ttlMs, status, since },
-      ...(evidence !== undefined && { evidence }),
-      ...(end !== undefined && { tookMs: end.tookMs }),
-    });
   }
 }
 

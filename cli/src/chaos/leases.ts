@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { TObject } from 'typebox';
-import { within } from '../commands/connect-within.ts';
 import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { EventLog } from '../platform/events.ts';
 import type { FaultRecord, UndoLog } from '../platform/undo-log.ts';
+import { within } from '../shared/time-limit.ts';
 import { checkTarget, findFault } from './catalog.ts';
 import type { AnyFault, Witness } from './fault.ts';
 import {

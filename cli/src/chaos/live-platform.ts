@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { DatabaseName } from '../platform/connection.ts';
 import { failpointFolder, hasFailpoints } from '../platform/failpoint-files.ts';
 import type { InstanceState, PlatformState } from '../platform/state.ts';
 import type { ExtensionContext } from '../platform/supervisor-extension.ts';
@@ -10,6 +9,7 @@ import { SUPERUSER } from '../providers/postgres/cluster.ts';
 import { evaluateOnBroker } from '../providers/rabbitmq/evaluate.ts';
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';
+import type { DatabaseName } from '../topology/databases.ts';
 import { OPERATOR_ROLE } from '../topology/databases.ts';
 import { createDatabaseSessions } from './database-sessions.ts';
 import { findLibfaketime } from './libfaketime.ts';

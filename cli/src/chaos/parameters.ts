@@ -2,8 +2,8 @@ import type { Static, TObject } from 'typebox';
 import { Value } from 'typebox/value';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { suggestName } from '../platform/graph.ts';
 import { durationMs, signedDurationMs, writeDuration } from '../shared/duration.ts';
+import { suggestName } from '../shared/suggest-name.ts';
 
 /**
  * Checks parameters before anything happens. Throws CliError (2) with every problem: unknown names with the nearest one

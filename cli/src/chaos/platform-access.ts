@@ -1,6 +1,6 @@
-import type { DatabaseName } from '../platform/connection.ts';
 import type { PlatformState } from '../platform/state.ts';
 import type { StartConditions } from '../platform/unit.ts';
+import type { DatabaseName } from '../topology/databases.ts';
 import type { DatabaseSessions } from './database-sessions.ts';
 import type { ToxiproxyClient } from './toxiproxy-client.ts';
 

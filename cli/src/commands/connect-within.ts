@@ -3,19 +3,10 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
 import type { Project } from '../platform/project.ts';
+import { within } from '../shared/time-limit.ts';
 
 /** A supervisor that runs answers in milliseconds. In ms. */
 const CONNECT_LIMIT_MS = 10_000;
-
-/** The result of `work`, or a rejection that names it after `limitMs`: for work that knows no limit of its own. */
-export function within<T>(work: Promise<T>, limitMs: number, what: string): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(new CliError({ what: `${what} gave no answer within ${limitMs / 1000} s`, exitCode: exitCodes.timedOut }));
-    }, limitMs);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
 
 /** Connects to the platform. Throws CliError (4) also when its supervisor is frozen. */
 export async function connectWithin(deps: CommandDeps, project: Project): Promise<PlatformConnection> {

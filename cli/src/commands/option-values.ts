@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { componentWays } from '../providers/component.ts';
 import { toolWays } from '../providers/tool.ts';
 import { durationMs } from '../shared/duration.ts';
+import { isPort } from '../shared/port-number.ts';
 
 /** The longest that a timer can wait, s: one that is longer rings at once. */
 const MOST_SECONDS = 2_147_483;
@@ -26,10 +27,6 @@ export function parseDuration(text: string): number {
 export function parseCount(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number, 0 or more');
   return Number(text);
-}
-
-export function isPort(text: string): boolean {
-  return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535;
 }
 
 /** A TCP port. */

@@ -1,4 +1,5 @@
 import type { InvariantResult } from '../audit/invariant.ts';
+import type { FaultChange, FaultPhase } from '../chaos/fault-session.ts';
 import type { Lease } from '../chaos/lease.ts';
 
 /**
@@ -48,8 +49,8 @@ export type PhaseName =
   | 'steady-after'
   | 'audit';
 
-/** Part of a run an order was placed in: before the first fault acted, while one did, after the last was reverted. */
-export type OrderPhase = 'before' | 'fault' | 'after';
+/** Part of a run an order was placed in. */
+export type OrderPhase = FaultPhase;
 
 /** First record. */
 export interface RunRecord extends RecordTime {
@@ -107,7 +108,7 @@ export interface FaultRecord extends RecordTime {
   readonly type: 'fault';
   /** Name of the step that injected it. */
   readonly step: string;
-  readonly state: 'injected' | 'reverted' | 'undo_failed';
+  readonly state: FaultChange['state'];
   readonly lease: Pick<Lease, 'id' | 'fault' | 'kind' | 'target' | 'parameters' | 'ttlMs' | 'status' | 'since'>;
   readonly evidence?: string;
   readonly tookMs?: number;

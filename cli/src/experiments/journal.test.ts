@@ -3,8 +3,8 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createFakeClock } from '../shared/testing/fake-clock.ts';
 import { createJournal, readJournal } from './journal.ts';
-import { createFakeClock } from './run/testing/fake-clock.ts';
 
 let folder: string;
 let file: string;

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import { type ScenarioName, scenarios } from '../../../scenarios/lib/scenarios.ts';
 import { conclude } from './conclude.ts';
-import type { Finished, Plan } from './load-run.ts';
+import type { Finished } from './finished.ts';
+import type { Plan } from './plan.ts';
 import { records } from './testing/records.ts';
 import { UsageMeter } from './usage.ts';
 

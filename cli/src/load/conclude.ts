@@ -10,10 +10,11 @@ import {
   verdictOf,
 } from './checks.ts';
 import { busiestAtKnee } from './drive.ts';
+import type { Finished } from './finished.ts';
 import { findKnee, firstSaturated } from './knee.ts';
-import type { Finished, Plan } from './load-run.ts';
 import { type MeasuredPhase, measure, measurePhases, startOf, throughputOf } from './measured.ts';
 import { judgeMemory } from './memory.ts';
+import type { Plan } from './plan.ts';
 import type { LoadResult } from './result.ts';
 import { judgeTold } from './told.ts';
 

@@ -1,15 +1,11 @@
 import { rm } from 'node:fs/promises';
-import type { OrderRecord } from '../../../scenarios/lib/record.ts';
-import type { Phase, Scenario, Settings } from '../../../scenarios/lib/scenarios.ts';
 import { auditBaseline, type Baseline, describeBaseline } from '../audit/baseline.ts';
 import { type AuditTarget, openTarget } from '../audit/target.ts';
 import { createChaosClient } from '../chaos/chaos-client.ts';
-import { FaultSession } from '../chaos/fault-session.ts';
-import type { WrittenFault } from '../chaos/written-fault.ts';
+import { type FaultListener, FaultSession } from '../chaos/fault-session.ts';
 import type { CommandDeps } from '../command-context.ts';
 import { messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Journal } from '../experiments/journal.ts';
 import type { Progress } from '../output/progress.ts';
 import { terminalOf } from '../output/terminal.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
@@ -17,35 +13,23 @@ import type { Project } from '../platform/project.ts';
 import { systemClock } from '../shared/clock.ts';
 import { createGatewayClient } from '../shop/gateway-client.ts';
 import { createBackend } from '../trace/backend.ts';
-import { type Audited, auditLoad, drain } from './afterwards.ts';
+import { auditLoad, drain } from './afterwards.ts';
 import { conclude } from './conclude.ts';
 import { endWhenSaturated, untilFirstOrder, withoutCutOff } from './drive.ts';
 import { type FaultWindow, neverInEffect, runFaultWindow } from './fault-window.ts';
+import type { Loaded } from './finished.ts';
 import { storedTrace } from './history.ts';
 import { filesOf, type RunningK6, startK6 } from './k6-process.ts';
-import { type K6Summary, readSummary } from './k6-summary.ts';
+import { readSummary } from './k6-summary.ts';
 import { describeLive, LiveCount } from './live.ts';
-import { type Observer, startObserver } from './observe.ts';
+import { startObserver } from './observe.ts';
 import { onAbort } from './on-abort.ts';
-import type { Drain } from './outbox.ts';
+import type { Plan } from './plan.ts';
 import { createRecordReader } from './records.ts';
 import type { LoadResult } from './result.ts';
 import { createRunFolder } from './run-folder.ts';
-import { type SampledTrace, TraceSampler } from './trace-sample.ts';
+import { TraceSampler } from './trace-sample.ts';
 import { warmUp } from './warm-up.ts';
-
-/** What a run is, decided before anything happens. */
-export interface Plan {
-  readonly scenario: Scenario;
-  readonly settings: Settings;
-  readonly phases: readonly Phase[];
-  readonly faults: readonly WrittenFault[];
-  readonly seed: number;
-  readonly runId: string;
-  readonly tracesWanted: number;
-  /** Absolute. */
-  readonly htmlFile: string | undefined;
-}
 
 export interface Surroundings {
   readonly project: Project;
@@ -59,31 +43,6 @@ interface Run extends Surroundings {
   readonly folder: string;
   readonly target: AuditTarget;
   readonly progress: Progress;
-}
-
-/** What a load came to, before it is judged. Moments are monotonic, ms. */
-export interface Loaded {
-  readonly observer: Observer;
-  readonly startedAt: number | undefined;
-  readonly endedAt: number;
-  readonly exitCode: number;
-  readonly summary: K6Summary | string;
-  readonly messages: string;
-  /** Lines on k6's console that are no record, the first few. */
-  readonly others: readonly string[];
-  /** When the command ended k6 because it had seen enough, ms since 1970. */
-  readonly cutAt: number | undefined;
-  /** What was told of orders, without those that the end itself cut off. */
-  readonly records: readonly OrderRecord[];
-  readonly window: FaultWindow;
-}
-
-/** Everything that a result is made of. */
-export interface Finished extends Loaded {
-  readonly drained: Drain | string;
-  readonly sampled: readonly SampledTrace[];
-  readonly audited: Audited;
-  readonly tookMs: number;
 }
 
 /**
@@ -246,7 +205,7 @@ async function injectFaults(
   const over = new AbortController();
   // Without a load there is nothing that the fault could act on.
   void k6.ended.then(() => over.abort());
-  const book = new FaultSession(createChaosClient(project), noteEvents(progress), systemClock);
+  const book = new FaultSession(createChaosClient(project), noteFaults(progress), systemClock);
   const signal = AbortSignal.any([deps.signal, over.signal]);
   try {
     return await runFaultWindow({ faults, book, phase }, { startedAt, signal });
@@ -264,15 +223,10 @@ function tellLeft(notReverted: readonly string[], { output }: CommandDeps): void
   process.exitCode = exitCodes.dirty;
 }
 
-/** A load keeps no journal: what a fault's book would write there is told. */
-function noteEvents(progress: Progress): Journal {
+/** A load keeps no journal: what becomes of its faults is a note. */
+function noteFaults(progress: Progress): FaultListener {
   return {
-    write(record) {
-      if (record.type === 'fault') progress.note(`${record.lease.fault} on ${record.lease.target}: ${record.state}`);
-      if (record.type === 'event') progress.note(`${record.event}: ${record.details ?? ''}`);
-    },
-    sync: async () => undefined,
-    close: async () => undefined,
-    problem: () => undefined,
+    onChange: ({ state, lease }) => progress.note(`${lease.fault} on ${lease.target}: ${state}`),
+    onTrouble: (event, details) => progress.note(`${event}: ${details}`),
   };
 }

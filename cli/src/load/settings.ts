@@ -8,7 +8,7 @@ import {
 } from '../../../scenarios/lib/scenarios.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { suggestName } from '../platform/graph.ts';
+import { suggestName } from '../shared/suggest-name.ts';
 
 /** What a user may say; the rest is the scenario's own. */
 export interface SettingOptions {

@@ -1,7 +1,8 @@
 import { identifyProcess, type ProcessIdentity } from '../process/process-identity.ts';
+import type { Running } from '../process/running.ts';
 import { spawnProcess } from '../process/spawn.ts';
 import type { Launch } from '../providers/component.ts';
-import type { Running, Unit } from './unit.ts';
+import type { Unit } from './unit.ts';
 
 /** What the supervisor wants to know about each child, and puts into its environment. */
 export interface ChildRegistry {

@@ -1,13 +1,10 @@
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';
-import { databaseNames, OPERATOR_ROLE } from '../topology/databases.ts';
+import { type DatabaseName, databaseNames, OPERATOR_ROLE } from '../topology/databases.ts';
 import { type ControlClient, createControlClient } from './control-client.ts';
 import { assertNoOrphanedFaults } from './orphaned-faults.ts';
 import type { Project } from './project.ts';
 import type { PlatformState } from './state.ts';
-
-/** The five databases of the platform. */
-export type DatabaseName = 'catalog' | 'orders' | 'stock' | 'payments' | 'shipping';
 
 /** Where a running platform can be reached. URLs hold passwords of the operator role: never print them. */
 export interface PlatformConnection {

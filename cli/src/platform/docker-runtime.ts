@@ -7,6 +7,7 @@ import { findImage, imageBuild, imageName, type ServiceImage } from '../images/i
 import { requireEngine } from '../images/service-engine.ts';
 import { identifyProcess } from '../process/process-identity.ts';
 import { signalIdentity } from '../process/process-tree.ts';
+import type { Running } from '../process/running.ts';
 import { type ContainerSpec, containerRun } from '../providers/docker/container-run.ts';
 import type { EngineUrl } from '../providers/docker/engine.ts';
 import { hostNetworkObstacle } from '../providers/docker/host-network.ts';
@@ -17,7 +18,7 @@ import { flagFile, flagFolder } from './flag-file.ts';
 import { stopTimeoutMs } from './process-runtime.ts';
 import type { Project } from './project.ts';
 import type { ServiceInstance, ServiceRuntime, ServiceSource } from './service-runtime.ts';
-import type { Running, StartConditions } from './unit.ts';
+import type { StartConditions } from './unit.ts';
 
 /** Where the image looks for variables that an engine is not told (its Dockerfile). */
 const SECRETS_MOUNT = '/run/secrets/service.env';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stopOrder, suggestName, withDependencies } from './graph.ts';
+import { stopOrder, withDependencies } from './graph.ts';
 
 const shop = [
   { name: 'postgres', dependsOn: [] },
@@ -37,14 +37,5 @@ describe('dependency graph', () => {
       { name: 'b', dependsOn: ['a'] },
     ];
     expect(() => stopOrder(circle)).toThrow('circular dependency among a, b');
-  });
-
-  it.each([
-    ['ordes', 'orders'],
-    ['catlog', 'catalog'],
-    ['gatway', 'gateway'],
-    ['kubernetes', undefined],
-  ])('suggests for %s: %s', (typed, suggested) => {
-    expect(suggestName(typed, names(shop))).toBe(suggested);
   });
 });

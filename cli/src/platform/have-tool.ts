@@ -1,4 +1,4 @@
-import type { CommandDeps } from '../command-context.ts';
+import type { Output } from '../output/output.ts';
 import { formatDuration } from '../output/units.ts';
 import { findTool, installTool } from '../providers/resolve-tool.ts';
 import type { ToolName } from '../providers/tool.ts';
@@ -12,7 +12,7 @@ import type { Project } from './project.ts';
 export async function haveTool(
   name: ToolName,
   project: Project,
-  { output, env, signal }: Pick<CommandDeps, 'output' | 'env' | 'signal'>,
+  { output, env, signal }: { output: Output; env: NodeJS.ProcessEnv; signal: AbortSignal },
 ): Promise<string> {
   const context = inspectionContext(project, env);
   const found = await findTool(name, context);

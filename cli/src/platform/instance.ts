@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import type { Running } from '../process/running.ts';
 import { tailLines } from './log-tail.ts';
 import type { InstanceState, InstanceStatus } from './state.ts';
-import type { Running, StartConditions, Unit } from './unit.ts';
+import type { StartConditions, Unit } from './unit.ts';
 
 /** When to restart, when to give up, how often to look. Times in ms. */
 export interface SupervisionLimits {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandDeps } from '../command-context.ts';
-import { runDown } from '../commands/down/run-down.ts';
 import { createOutput } from '../output/output.ts';
 import { isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import { createControlClient, isGone, type UpProgress, type UpRequest } from './control-client.ts';
+import { endPlatform } from './end-platform.ts';
 import { findLeftovers } from './leftovers.ts';
 import { cloneRoot, openProject, type Project } from './project.ts';
 import { childListFile, endEarlierRun } from './run-supervisor.ts';
@@ -306,7 +306,7 @@ describe('a supervisor whose socket is gone', () => {
       next: expect.stringContaining('shopctl down'),
       exitCode: 4,
     });
-    await runDown({}, deps());
+    await endPlatform(project, { purge: false }, deps());
   });
 
   it('is taken down, and all that it runs', async () => {
@@ -314,10 +314,10 @@ describe('a supervisor whose socket is gone', () => {
     await up();
     const { instances, supervisor } = await state();
     await rm(project.socketPath);
-    await runDown({}, deps());
+    const ended = await endPlatform(project, { purge: false }, deps());
     expect(await gone([...instances.map(({ process }) => process as ProcessIdentity), supervisor])).toBe(true);
     expect(written).toContain('ending it by a signal');
-    expect(written).toContain('"wasRunning": true');
+    expect(ended.wasRunning).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
+import type { Running } from '../process/running.ts';
 import type { ServiceDefinition } from '../topology/services.ts';
-import type { Running, StartConditions } from './unit.ts';
+import type { StartConditions } from './unit.ts';
 
 /** What services run as, in the words of `up --runtime`. */
 export type RuntimeKind = 'process' | 'docker';

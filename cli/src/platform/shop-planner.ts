@@ -5,10 +5,11 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createJaegerRelay, type JaegerRelay } from '../otlp/jaeger-relay.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../otlp/receiver.ts';
-import type { Address, ComponentName, Launch, ProviderKind } from '../providers/component.ts';
+import type { Address, Launch, ProviderKind } from '../providers/component.ts';
 import { resolveComponent } from '../providers/resolve.ts';
 import { loadOrCreateSecrets, type Secrets } from '../providers/secrets.ts';
 import { ComponentUnavailableError } from '../providers/unavailable.ts';
+import type { ComponentName } from '../topology/components.ts';
 import {
   dependenciesOf,
   type Edge,

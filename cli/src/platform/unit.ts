@@ -1,14 +1,4 @@
-import type { ProcessIdentity } from '../process/process-identity.ts';
-
-/** Something that runs now. */
-export interface Running {
-  /** Absent for what we did not start, and for containers whose process takes no signals from us. */
-  readonly process?: ProcessIdentity;
-  /** Resolves when it has ended, with how: "exit code 1", "signal SIGKILL". */
-  readonly ended: Promise<string>;
-  /** Asks it to end, insists after the limit; resolves when it has ended and left nothing behind. */
-  stop(timeoutMs?: number): Promise<void>;
-}
+import type { Running } from '../process/running.ts';
 
 /** What a fault changes about every start of an instance while it lasts. */
 export interface StartConditions {

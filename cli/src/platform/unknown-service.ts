@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { suggestName } from './graph.ts';
+import { suggestName } from '../shared/suggest-name.ts';
 
 /** The error (exit code 2) for a name that is none, with the nearest one that is. */
 export function unknownService(name: string, known: readonly string[]): CliError {

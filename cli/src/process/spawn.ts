@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Running } from '../platform/unit.ts';
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
+import type { Running } from './running.ts';
 
 /** A child process in a session of its own, its output appended to a file. */
 export interface SpawnOptions {

@@ -1,9 +1,5 @@
+import type { ComponentName } from '../topology/components.ts';
 import type { Secrets } from './secrets.ts';
-
-/** What the platform needs beside its own services. */
-export type ComponentName = 'postgres' | 'rabbitmq' | 'toxiproxy' | 'jaeger';
-
-export const componentNames: readonly ComponentName[] = ['postgres', 'rabbitmq', 'toxiproxy', 'jaeger'];
 
 /** Where a component comes from, in the words of `--provider component=kind`. */
 export type ProviderKind = 'url' | 'installed' | 'cache' | 'embedded' | 'docker' | 'release' | 'go' | 'packages';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ContainerCreateOptions } from 'dockerode';
-import type { Address, ComponentContext, ComponentName } from './component.ts';
+import type { ComponentName } from '../topology/components.ts';
+import type { Address, ComponentContext } from './component.ts';
 import type { ContainerSpec } from './docker/container-run.ts';
 import { httpProbe } from './http-probe.ts';
 import { jaegerConfig } from './jaeger-config.ts';

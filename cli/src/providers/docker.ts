@@ -1,5 +1,6 @@
-import type { Availability, ComponentContext, ComponentName, Launch, Provider } from './component.ts';
-import { containerRun, execute } from './docker/container-run.ts';
+import type { ComponentName } from '../topology/components.ts';
+import type { Availability, ComponentContext, Launch, Provider } from './component.ts';
+import { containerRun } from './docker/container-run.ts';
 import { type EngineUrl, engineUrl, openEngine, pingEngine, unlessStatus } from './docker/engine.ts';
 import { hostNetworkObstacle } from './docker/host-network.ts';
 import { pullImage } from './docker/pull.ts';
@@ -20,18 +21,6 @@ export function dockerProvider(component: ComponentName, context: ComponentConte
       await pullImage(await openEngine(engineUrl(context.env)), containerImages[component], onProgress);
     },
   };
-}
-
-/**
- * Runs a command in a container of ours and returns what it wrote. Throws with its error output when it fails.
- * `url` is the launch's `info.engine`.
- */
-export async function execInContainer(
-  container: string,
-  command: readonly string[],
-  url: EngineUrl = engineUrl(process.env),
-): Promise<string> {
-  return execute(await openEngine(url), container, command);
 }
 
 async function check(component: ComponentName, { env }: ComponentContext): Promise<Availability> {

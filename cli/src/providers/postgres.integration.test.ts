@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DatabaseName } from '../platform/connection.ts';
+import type { DatabaseName } from '../topology/databases.ts';
 import { type DatabaseRole, databaseNames } from '../topology/databases.ts';
 import type { Launch } from './component.ts';
 import { resolveComponent } from './resolve.ts';

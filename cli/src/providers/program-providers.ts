@@ -1,14 +1,7 @@
 import { join } from 'node:path';
+import type { ComponentName } from '../topology/components.ts';
 import { checkCached } from './cached-program.ts';
-import type {
-  Address,
-  ComponentContext,
-  ComponentName,
-  Launch,
-  ProcessSpec,
-  Provider,
-  ProviderKind,
-} from './component.ts';
+import type { Address, ComponentContext, Launch, ProcessSpec, Provider, ProviderKind } from './component.ts';
 import { findOnPath } from './executables.ts';
 import { buildGoProgram, type GoProgram } from './go-build.ts';
 import { httpProbe } from './http-probe.ts';

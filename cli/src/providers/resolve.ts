@@ -1,16 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mountsBelow, unmountSmallDisk } from '../process/small-disk.ts';
-import {
-  type Availability,
-  type ComponentContext,
-  type ComponentName,
-  componentNames,
-  type Launch,
-  type OnProgress,
-  type Provider,
-  type ProviderKind,
-} from './component.ts';
+import { type ComponentName, componentNames } from '../topology/components.ts';
+import type { Availability, ComponentContext, Launch, OnProgress, Provider, ProviderKind } from './component.ts';
 import { purgeContainers } from './docker/leftovers.ts';
 import { holdInstallation, type InstallationPlace } from './installation.ts';
 import { jaegerProviders } from './jaeger.ts';

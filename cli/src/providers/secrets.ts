@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm } from 'node:fs/promises';
-import type { DatabaseName } from '../platform/connection.ts';
+import type { DatabaseName } from '../topology/databases.ts';
 import { type BrokerUser, brokerUsers, databaseNames } from '../topology/databases.ts';
 import { writePrivateFile } from './private-file.ts';
 

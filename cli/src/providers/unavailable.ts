@@ -1,5 +1,6 @@
 import { exitCodes } from '../exit-codes.ts';
-import type { Availability, ComponentName } from './component.ts';
+import type { ComponentName } from '../topology/components.ts';
+import type { Availability } from './component.ts';
 import type { ToolName } from './tool.ts';
 
 /** No way to have a component serves here. Lists each way, why not, and what to do. */

@@ -3,9 +3,8 @@ import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 import type { TestDatabase } from '../../../test/support/postgres.ts';
-import { listProducts, listStock } from '../commands/products/run-products.ts';
-import type { DatabaseName } from '../platform/connection.ts';
 import { withClient } from '../providers/postgres/client.ts';
+import type { DatabaseName } from '../topology/databases.ts';
 import { openShopDatabases, type ShopDatabases } from './databases.ts';
 import { parseIdPrefix } from './id-prefix.ts';
 import { countOpenSagas } from './open-sagas.ts';
@@ -19,6 +18,7 @@ import {
   listPublishedRows,
   unpublishRows,
 } from './outbox-table.ts';
+import { listProducts, listStock } from './products-table.ts';
 import { stuckReasons } from './stuck.ts';
 
 /*

@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import type { Client } from 'pg';
 import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { DatabaseName } from '../platform/connection.ts';
+import type { DatabaseName } from '../topology/databases.ts';
 
 /** Limits of one statement, in ms: a PostgreSQL that is frozen ends in an error within their sum. */
 export interface DatabaseLimits {

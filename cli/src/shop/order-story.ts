@@ -1,4 +1,4 @@
-import type { DatabaseName } from '../platform/connection.ts';
+import type { DatabaseName } from '../topology/databases.ts';
 import { DatabaseError, type ShopDatabases } from './databases.ts';
 import type { IdRange } from './id-prefix.ts';
 import { type OrderRow, readOrder } from './orders-table.ts';

@@ -1,4 +1,5 @@
-import type { DatabaseName } from '../platform/connection.ts';
+/** The five databases of the platform. */
+export type DatabaseName = 'catalog' | 'orders' | 'stock' | 'payments' | 'shipping';
 
 /** The five databases, one per service that stores something. */
 export const databaseNames: readonly DatabaseName[] = ['catalog', 'orders', 'stock', 'payments', 'shipping'];

@@ -1,4 +1,4 @@
-import type { ComponentName } from '../providers/component.ts';
+import type { ComponentName } from './components.ts';
 
 export type ServiceName = 'gateway' | 'orders' | 'catalog' | 'stock' | 'payments' | 'shipping';
 

@@ -1,12 +1,12 @@
 import { mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { within } from '../commands/connect-within.ts';
 import { checkCpus, checkDisk, checkMemory, checkNode } from '../doctor/machine.ts';
 import { messageOf } from '../errors.ts';
 import { inspectionContext } from '../platform/component-context.ts';
 import { writePrivateFile } from '../providers/private-file.ts';
 import { describeProviders } from '../providers/resolve.ts';
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
+import { within } from '../shared/time-limit.ts';
 import type { CheckResult } from './check.ts';
 import type { VerifyContext } from './context.ts';
 

@@ -12,7 +12,7 @@ import {
   type PlaceAnswer,
 } from '../shop/gateway-client.ts';
 import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
-import { CheckFailed, EvidenceMissing } from './check.ts';
+import { CheckFailed, EvidenceMissing } from './check-errors.ts';
 import { type CounterReading, readCounters } from './counters.ts';
 
 /** Longest wait for one answer of the gateway, in ms: it promises one within 10 s under any single fault. */

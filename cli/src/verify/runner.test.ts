@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Check, CheckFailed, EvidenceMissing } from './check.ts';
+import type { Check } from './check.ts';
+import { CheckFailed, EvidenceMissing } from './check-errors.ts';
 import type { VerifyContext } from './context.ts';
 import { runChecks, stages } from './runner.ts';
 

@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.ts';
-import { type Check, CheckFailed, type CheckResult, EvidenceMissing } from './check.ts';
+import type { Check, CheckResult } from './check.ts';
+import { CheckFailed, EvidenceMissing } from './check-errors.ts';
 import { confirmed } from './checks/confirmed.ts';
 import { correlation } from './checks/correlation.ts';
 import { declined } from './checks/declined.ts';

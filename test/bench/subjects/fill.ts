@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { DatabaseName } from '../../../cli/src/platform/connection.ts';
+import type { DatabaseName } from '../../../cli/src/topology/databases.ts';
 import type { DatabaseUrls } from './databases.ts';
 
 /** An id that depends on its number alone, so that five databases agree on their orders without talking. */

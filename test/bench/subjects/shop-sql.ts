@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DatabaseName } from '../../../cli/src/platform/connection.ts';
+import type { DatabaseName } from '../../../cli/src/topology/databases.ts';
 import type { Database } from '../../../kit/src/database.ts';
 import { createOrderConfirmed, parseOrderConfirmed } from '../../../kit/src/events.ts';
 import { createProducts } from '../../../services/catalog/src/repository.ts';

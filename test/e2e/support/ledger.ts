@@ -1,4 +1,4 @@
-import type { DatabaseName } from '../../../cli/src/platform/connection.ts';
+import type { DatabaseName } from '../../../cli/src/topology/databases.ts';
 import type { TestPlatform } from '../../support/platform.ts';
 import { eventually } from './eventually.ts';
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { DatabaseName } from '../../platform/connection.ts';
+import type { DatabaseName } from '../../topology/databases.ts';
 import { databaseOf, hasServer, mainTables, quoted, type SessionRecord, waitsForStart } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import type { PlatformAccess } from '../platform-access.ts';

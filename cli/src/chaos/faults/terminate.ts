@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import type { DatabaseName } from '../../platform/connection.ts';
 import { httpPort } from '../../platform/state.ts';
+import type { DatabaseName } from '../../topology/databases.ts';
 import { databaseOf, hasServer } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import { instancesOf } from '../instances.ts';

@@ -1,15 +1,6 @@
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseCount, parseSince } from '../option-values.ts';
-
-export interface AuditCommandOptions extends CommonOptions {
-  readonly order?: string;
-  /** ms since 1970. */
-  readonly since?: number;
-  /** Seconds. */
-  readonly settle: number;
-  readonly history?: string;
-  readonly deadLetters: number;
-}
+import type { AuditCommandOptions } from './run-audit.ts';
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('audit'))

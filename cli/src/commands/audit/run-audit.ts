@@ -2,11 +2,20 @@ import { audit, exitCodeOf } from '../../audit/audit.ts';
 import { renderAudit } from '../../audit/report.ts';
 import type { Scope } from '../../audit/rows.ts';
 import { type AuditTarget, openTarget } from '../../audit/target.ts';
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
 import { parseIdPrefix, theOnly } from '../../shop/id-prefix.ts';
 import { connectWithin } from '../connect-within.ts';
-import type { AuditCommandOptions } from './command.ts';
+
+export interface AuditCommandOptions extends CommonOptions {
+  readonly order?: string;
+  /** ms since 1970. */
+  readonly since?: number;
+  /** Seconds. */
+  readonly settle: number;
+  readonly history?: string;
+  readonly deadLetters: number;
+}
 
 /** Audits the running platform, prints the report and sets the exit code. */
 export async function runAudit(options: AuditCommandOptions, deps: CommandDeps): Promise<void> {

@@ -1,10 +1,5 @@
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
-
-export interface BuildOptions extends CommonOptions {
-  readonly tag?: string;
-  readonly force?: boolean;
-  readonly harness?: boolean;
-}
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
+import type { BuildOptions } from './run-build.ts';
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('build'))

@@ -1,4 +1,4 @@
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { BuiltImage } from '../../images/build-image.ts';
@@ -8,7 +8,12 @@ import { requireEngine } from '../../images/service-engine.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatBytes, formatDuration } from '../../output/units.ts';
 import { unknownService } from '../../platform/unknown-service.ts';
-import type { BuildOptions } from './command.ts';
+
+export interface BuildOptions extends CommonOptions {
+  readonly tag?: string;
+  readonly force?: boolean;
+  readonly harness?: boolean;
+}
 
 /** `shopctl build`. */
 export async function runBuild(names: readonly string[], options: BuildOptions, deps: CommandDeps): Promise<void> {

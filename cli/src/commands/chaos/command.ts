@@ -3,70 +3,13 @@ import { DEFAULT_TTL_MS } from '../../chaos/lease.ts';
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { writeDuration } from '../../shared/duration.ts';
 import { parseCount, parseDuration, parsePositive, parseSeededBugNames } from '../option-values.ts';
-
-export interface ChaosInjectOptions extends CommonOptions {
-  /** ms. */
-  readonly ttl: number;
-  readonly hold?: boolean;
-  /** All other options are parameters of faults, by their names. */
-  readonly [parameter: string]: unknown;
-}
-
-export interface ChaosClearOptions extends CommonOptions {
-  readonly all?: boolean;
-}
-
-export interface ChaosListOptions extends CommonOptions {
-  readonly tag?: readonly string[];
-}
-
-export interface ChaosShowOptions extends CommonOptions {
-  /** `name=value` */
-  readonly set?: readonly string[];
-}
-
-export interface ChaosCoverageOptions extends CommonOptions {
-  readonly reset?: boolean;
-  readonly require?: 'all';
-}
-
-export interface ChaosRunOptions extends CommonOptions {
-  readonly tag?: readonly string[];
-  readonly all?: boolean;
-  readonly seed?: number;
-  /** `name=value` */
-  readonly set?: readonly string[];
-  readonly seedBug?: readonly string[];
-  readonly dryRun?: boolean;
-  readonly keep?: boolean;
-  readonly repeat?: number;
-  readonly junit?: string;
-  readonly html?: string;
-  readonly fresh?: boolean;
-  readonly failFast?: boolean;
-  readonly requireCoverage?: boolean;
-}
-
-export interface ChaosMatrixOptions extends CommonOptions {
-  readonly fault?: readonly string[];
-  readonly target?: readonly string[];
-  readonly at?: readonly string[];
-  readonly sample?: number;
-  readonly seed?: number;
-  /** ms. */
-  readonly budget?: number;
-  readonly seedBug?: readonly string[];
-  readonly dryRun?: boolean;
-  readonly fresh?: boolean;
-  readonly junit?: string;
-  readonly html?: string;
-}
-
-export interface ChaosReportOptions extends CommonOptions {
-  readonly html?: string;
-  readonly junit?: string;
-  readonly markdown?: string;
-}
+import type { ChaosListOptions, ChaosShowOptions } from './run-catalog.ts';
+import type { ChaosClearOptions } from './run-chaos-clear.ts';
+import type { ChaosCoverageOptions } from './run-chaos-coverage.ts';
+import type { ChaosInjectOptions } from './run-chaos-inject.ts';
+import type { ChaosMatrixOptions } from './run-chaos-matrix.ts';
+import type { ChaosReportOptions } from './run-chaos-report.ts';
+import type { ChaosRunOptions } from './run-chaos-run.ts';
 
 export const register: Register = (program, deps) => {
   const chaos = program.command('chaos').description('inject faults and revert them; run experiments');

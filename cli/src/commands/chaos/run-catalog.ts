@@ -4,7 +4,15 @@ import { type FoundExperiment, findExperiments, readCatalog } from '../../experi
 import { areaOf, renderExperiment, renderList } from '../../experiments/format/render.ts';
 import { parseSetting } from '../../experiments/format/substitute.ts';
 import { cloneRoot } from '../../platform/project.ts';
-import type { ChaosListOptions, ChaosShowOptions } from './command.ts';
+
+export interface ChaosListOptions extends CommonOptions {
+  readonly tag?: readonly string[];
+}
+
+export interface ChaosShowOptions extends CommonOptions {
+  /** `name=value` */
+  readonly set?: readonly string[];
+}
 
 /** `shopctl chaos list`: exit code 2 when a file of the catalog is not valid; the others are listed all the same. */
 export async function runChaosList({ tag: tags = [] }: ChaosListOptions, { output }: CommandDeps): Promise<void> {

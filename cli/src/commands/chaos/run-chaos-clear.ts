@@ -2,7 +2,7 @@ import { createChaosClient } from '../../chaos/chaos-client.ts';
 import type { ClearResult } from '../../chaos/lease.ts';
 import { describeEnd } from '../../chaos/render.ts';
 import { revertOrphanedFaults } from '../../chaos/revert-orphaned-faults.ts';
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { assertNoOrphanedFaults } from '../../platform/orphaned-faults.ts';
@@ -10,7 +10,10 @@ import type { Project } from '../../platform/project.ts';
 import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
 import { openFaults, undoFile } from '../../platform/undo-log.ts';
 import { takeProjectLock } from '../../process/project-lock.ts';
-import type { ChaosClearOptions } from './command.ts';
+
+export interface ChaosClearOptions extends CommonOptions {
+  readonly all?: boolean;
+}
 
 /**
  * `shopctl chaos clear`: idempotent with `--all`, which also reverts the faults of a crashed supervisor, the newest first.

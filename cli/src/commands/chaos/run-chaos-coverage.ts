@@ -1,10 +1,14 @@
 import { type CoveredFailpoint, readCoverage } from '../../chaos/coverage.ts';
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Output } from '../../output/output.ts';
 import { formatTable } from '../../output/table.ts';
 import { failpointFolder, resetCounts } from '../../platform/failpoint-files.ts';
-import type { ChaosCoverageOptions } from './command.ts';
+
+export interface ChaosCoverageOptions extends CommonOptions {
+  readonly reset?: boolean;
+  readonly require?: 'all';
+}
 
 /** `shopctl chaos coverage`. Exit code 1 with `--require all` when some failpoint was never reached. */
 export async function runChaosCoverage(options: ChaosCoverageOptions, deps: CommandDeps): Promise<void> {

@@ -4,13 +4,20 @@ import type { Lease } from '../../chaos/lease.ts';
 import { until } from '../../chaos/poll.ts';
 import { describeEnd, describeFault, describeWitness, remaining } from '../../chaos/render.ts';
 import { parseFault } from '../../chaos/written-fault.ts';
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import { assertNoOrphanedFaults, assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import type { Project } from '../../platform/project.ts';
-import type { ChaosInjectOptions } from './command.ts';
+
+export interface ChaosInjectOptions extends CommonOptions {
+  /** ms. */
+  readonly ttl: number;
+  readonly hold?: boolean;
+  /** All other options are parameters of faults, by their names. */
+  readonly [parameter: string]: unknown;
+}
 
 /** How long the end of a held fault may take after Ctrl-C, ms: the longest is a service or component that starts again. */
 const END_LIMIT_MS = 70_000;

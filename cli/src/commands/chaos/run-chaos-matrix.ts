@@ -1,4 +1,4 @@
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import type { FoundExperiment } from '../../experiments/format/catalog.ts';
 import { readJournal } from '../../experiments/journal.ts';
 import type { RunVerdict } from '../../experiments/journal-records.ts';
@@ -17,11 +17,26 @@ import { runOne } from '../../experiments/run/run-one.ts';
 import { runningPlatform } from '../../experiments/run/running-platform.ts';
 import { exitCodeOf, worstVerdict } from '../../experiments/run/verdict.ts';
 import { writeReports } from '../../experiments/run/write-reports.ts';
+import { forwardHangUp } from '../../interruption.ts';
 import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
 import { formatDuration } from '../../output/units.ts';
 import type { Project } from '../../platform/project.ts';
-import type { ChaosMatrixOptions } from './command.ts';
-import { forwardHangUp, holdRuns } from './run-chaos-run.ts';
+import { holdRuns } from '../../platform/run-lock.ts';
+
+export interface ChaosMatrixOptions extends CommonOptions {
+  readonly fault?: readonly string[];
+  readonly target?: readonly string[];
+  readonly at?: readonly string[];
+  readonly sample?: number;
+  readonly seed?: number;
+  /** ms. */
+  readonly budget?: number;
+  readonly seedBug?: readonly string[];
+  readonly dryRun?: boolean;
+  readonly fresh?: boolean;
+  readonly junit?: string;
+  readonly html?: string;
+}
 
 /** A run takes this long before any was measured, ms. */
 const FIRST_GUESS_MS = 45_000;

@@ -1,11 +1,16 @@
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { readJournal } from '../../experiments/journal.ts';
 import { renderHtml } from '../../experiments/report/render-html.ts';
 import { renderJunit } from '../../experiments/report/render-junit.ts';
 import { renderMarkdown } from '../../experiments/report/render-markdown.ts';
 import { findRun } from '../../experiments/run/run-folder.ts';
 import { writeReportFile } from '../../output/report-file.ts';
-import type { ChaosReportOptions } from './command.ts';
+
+export interface ChaosReportOptions extends CommonOptions {
+  readonly html?: string;
+  readonly junit?: string;
+  readonly markdown?: string;
+}
 
 /** `shopctl chaos report`: a run's reports again, from its journal. Without a file the Markdown is printed. */
 export async function runChaosReport(

@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError, messageOf } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { type FoundExperiment, findExperiments } from '../../experiments/format/catalog.ts';
@@ -23,14 +22,30 @@ import { type FinishedRun, runOne } from '../../experiments/run/run-one.ts';
 import { runningPlatform } from '../../experiments/run/running-platform.ts';
 import { exitCodeOf, worstVerdict } from '../../experiments/run/verdict.ts';
 import { writeReports, writeSharedReports } from '../../experiments/run/write-reports.ts';
+import { forwardHangUp } from '../../interruption.ts';
 import { refuseUnwritable } from '../../output/report-file.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../output/units.ts';
 import { haveTool } from '../../platform/have-tool.ts';
 import type { Project } from '../../platform/project.ts';
-import { makeStateFolder } from '../../platform/state-folder.ts';
-import { takeProjectLock } from '../../process/project-lock.ts';
-import type { ChaosRunOptions } from './command.ts';
+import { holdRuns } from '../../platform/run-lock.ts';
+
+export interface ChaosRunOptions extends CommonOptions {
+  readonly tag?: readonly string[];
+  readonly all?: boolean;
+  readonly seed?: number;
+  /** `name=value` */
+  readonly set?: readonly string[];
+  readonly seedBug?: readonly string[];
+  readonly dryRun?: boolean;
+  readonly keep?: boolean;
+  readonly repeat?: number;
+  readonly junit?: string;
+  readonly html?: string;
+  readonly fresh?: boolean;
+  readonly failFast?: boolean;
+  readonly requireCoverage?: boolean;
+}
 
 /** One finished experiment as `--json` shows it. */
 export interface RunSummary {
@@ -126,14 +141,6 @@ function hostOf(project: Project, deps: CommandDeps): Parameters<typeof findUnav
   };
 }
 
-/** A closed terminal is an interruption like Ctrl-C; what is then written to it goes nowhere. */
-export function forwardHangUp(): void {
-  process.once('SIGHUP', () => {
-    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-    process.emit('SIGINT');
-  });
-}
-
 async function choose(
   names: readonly string[],
   { tag = [], all = false, set = [] }: ChaosRunOptions,
@@ -164,21 +171,6 @@ function showPlan(experiments: readonly FoundExperiment[], { output }: CommandDe
     experiments.map(({ file, experiment }) => ({ file, experiment })),
     () => experiments.map(({ experiment }) => renderPlan(experiment)).join('\n\n'),
   );
-}
-
-/** Concurrent runs would see each other's faults and orders; a load is one too. Free again after kill -9. */
-export async function holdRuns(project: Project): Promise<AsyncDisposable> {
-  await makeStateFolder(join(project.stateDir, 'chaos'));
-  const lock = await takeProjectLock(join(project.stateDir, 'chaos', 'run.lock'));
-  if (lock === undefined) {
-    throw new CliError({
-      what: `an experiment or a load runs already on ${project.name}`,
-      why: 'concurrent runs would see each other’s faults and orders',
-      next: 'wait for the other run to end, or choose another project with --project',
-    });
-  }
-  // The project's folder may be gone by then (down -v), and the lock with it.
-  return { [Symbol.asyncDispose]: () => lock.release().catch(() => undefined) };
 }
 
 interface Batch {

@@ -1,11 +1,6 @@
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseSeconds } from '../option-values.ts';
-
-export interface CountersOptions extends CommonOptions {
-  /** Seconds. */
-  readonly interval: number;
-  readonly once?: boolean;
-}
+import type { CountersOptions } from './run-counters.ts';
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('counters'))

@@ -1,9 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { renderReport } from '../../counters/render.ts';
 import { createReport, type Sample } from '../../counters/report.ts';
 import { createBackend } from '../../trace/backend.ts';
-import type { CountersOptions } from './command.ts';
+
+export interface CountersOptions extends CommonOptions {
+  /** Seconds. */
+  readonly interval: number;
+  readonly once?: boolean;
+}
 
 /**
  * Prints a report at once, with totals, and then one per interval until the command is interrupted. Reports are

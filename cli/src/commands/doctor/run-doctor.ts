@@ -12,10 +12,11 @@ import type { Project } from '../../platform/project.ts';
 import { childListFile } from '../../platform/run-supervisor.ts';
 import { type PlatformState, readState } from '../../platform/state.ts';
 import { isAlive } from '../../process/process-identity.ts';
-import type { Availability, ComponentName } from '../../providers/component.ts';
+import type { Availability } from '../../providers/component.ts';
 import { describeProviders } from '../../providers/resolve.ts';
 import { describeTools } from '../../providers/resolve-tool.ts';
 import type { ToolName } from '../../providers/tool.ts';
+import type { ComponentName } from '../../topology/components.ts';
 
 const GATEWAY_PORT = 8080;
 /** Without these nothing starts; the others have a stand-in. */

@@ -1,12 +1,6 @@
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseSeconds } from '../option-values.ts';
-
-export interface DownOptions extends CommonOptions {
-  readonly volumes?: boolean;
-  readonly purge?: boolean;
-  /** Seconds. */
-  readonly timeout?: number;
-}
+import type { DownOptions } from './run-down.ts';
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('down'))

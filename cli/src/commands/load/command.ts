@@ -1,20 +1,8 @@
 import { InvalidArgumentError } from 'commander';
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { durationMs } from '../../shared/duration.ts';
 import { parseCount } from '../option-values.ts';
-
-export interface LoadRunOptions extends CommonOptions {
-  readonly rate?: number;
-  /** ms. */
-  readonly duration?: number;
-  readonly vus?: number;
-  readonly seed?: number;
-  /** Faults and experiments. */
-  readonly chaos?: readonly string[];
-  readonly traces: number;
-  readonly junit?: string;
-  readonly html?: string;
-}
+import type { LoadRunOptions } from './run-load.ts';
 
 function parseDuration(text: string): number {
   const ms = durationMs(text);

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { refuseNotInjectable } from '../../experiments/run/preflight.ts';
+import { forwardHangUp } from '../../interruption.ts';
 import { checkFaults, chooseFaults } from '../../load/faults.ts';
-import { type Plan, runPlan } from '../../load/load-run.ts';
+import { runPlan } from '../../load/load-run.ts';
+import type { Plan } from '../../load/plan.ts';
 import { renderLoad } from '../../load/render.ts';
 import { findScenario, resolveSettings } from '../../load/settings.ts';
 import { k6PageOf, writeReports } from '../../load/write-reports.ts';
@@ -13,8 +15,20 @@ import type { PlatformConnection } from '../../platform/connection.ts';
 import { haveTool } from '../../platform/have-tool.ts';
 import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import type { Project } from '../../platform/project.ts';
-import { forwardHangUp, holdRuns } from '../chaos/run-chaos-run.ts';
-import type { LoadRunOptions } from './command.ts';
+import { holdRuns } from '../../platform/run-lock.ts';
+
+export interface LoadRunOptions extends CommonOptions {
+  readonly rate?: number;
+  /** ms. */
+  readonly duration?: number;
+  readonly vus?: number;
+  readonly seed?: number;
+  /** Faults and experiments. */
+  readonly chaos?: readonly string[];
+  readonly traces: number;
+  readonly junit?: string;
+  readonly html?: string;
+}
 
 /** `shopctl load run`. */
 export async function runLoad(name: string, options: LoadRunOptions, deps: CommandDeps): Promise<void> {

@@ -1,14 +1,6 @@
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseCount, parseSince } from '../option-values.ts';
-
-export interface LogsOptions extends CommonOptions {
-  readonly follow?: boolean;
-  /** Lines. */
-  readonly tail?: number;
-  /** ms since the epoch. */
-  readonly since?: number;
-  readonly trace?: string;
-}
+import type { LogsOptions } from './run-logs.ts';
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('logs'))

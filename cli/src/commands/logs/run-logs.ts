@@ -1,10 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import type { Style } from '../../output/style.ts';
 import { type LogCursor, type LogLine, logFiles, openLog } from '../../platform/log-reader.ts';
 import { unknownService } from '../../platform/unknown-service.ts';
 import { serviceNames } from '../../topology/services.ts';
-import type { LogsOptions } from './command.ts';
+
+export interface LogsOptions extends CommonOptions {
+  readonly follow?: boolean;
+  /** Lines. */
+  readonly tail?: number;
+  /** ms since the epoch. */
+  readonly since?: number;
+  readonly trace?: string;
+}
 
 const DEFAULT_LINES = 100;
 const LOOK_EVERY_MS = 100;

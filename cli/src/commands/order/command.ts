@@ -1,32 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseCount, parseSeconds } from '../option-values.ts';
-
-interface ProductChoice {
-  readonly productId: number;
-  /** Undefined: that of --quantity. */
-  readonly quantity: number | undefined;
-}
-
-export interface OrderPlaceOptions extends CommonOptions {
-  readonly product: readonly ProductChoice[];
-  readonly quantity: number;
-  readonly customer: string;
-  readonly idempotencyKey?: string;
-  /** False with --no-trace. */
-  readonly trace: boolean;
-  /** Seconds. */
-  readonly timeout: number;
-}
-
-export interface OrderGetOptions extends CommonOptions {
-  readonly showCustomer?: boolean;
-}
-
-export interface OrderListOptions extends CommonOptions {
-  readonly limit: number;
-  readonly status?: 'Confirmed' | 'Cancelled' | 'open';
-}
+import type { OrderPlaceOptions, ProductChoice } from './run-order-place.ts';
+import type { OrderGetOptions, OrderListOptions } from './run-order-read.ts';
 
 /** `5`, or `5:2` for two units; several times. The shop itself says which products and quantities it takes. */
 function parseProduct(text: string, earlier: readonly ProductChoice[] = []): ProductChoice[] {

@@ -1,4 +1,4 @@
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { formatDuration } from '../../output/units.ts';
@@ -14,7 +14,23 @@ import { problemError } from '../../shop/problem-advice.ts';
 import { createBackend } from '../../trace/backend.ts';
 import { renderTrace } from '../../trace/render.ts';
 import { nodesOf } from '../../trace/tree.ts';
-import type { OrderPlaceOptions } from './command.ts';
+
+export interface ProductChoice {
+  readonly productId: number;
+  /** Undefined: that of --quantity. */
+  readonly quantity: number | undefined;
+}
+
+export interface OrderPlaceOptions extends CommonOptions {
+  readonly product: readonly ProductChoice[];
+  readonly quantity: number;
+  readonly customer: string;
+  readonly idempotencyKey?: string;
+  /** False with --no-trace. */
+  readonly trace: boolean;
+  /** Seconds. */
+  readonly timeout: number;
+}
 
 type Decided = Extract<PlaceAnswer, { kind: 'decided' }>;
 

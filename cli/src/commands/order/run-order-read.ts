@@ -1,4 +1,4 @@
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { formatTable } from '../../output/table.ts';
 import { withShopDatabases } from '../../shop/databases.ts';
 import { parseIdPrefix } from '../../shop/id-prefix.ts';
@@ -6,7 +6,15 @@ import { formatMoney } from '../../shop/money.ts';
 import { formatFacts, orderFacts, paintStatus, sagaFacts } from '../../shop/order-page.ts';
 import { listOrders, type OrderRow, readCustomer, readOrder } from '../../shop/orders-table.ts';
 import { formatTime, shortId } from '../../shop/times.ts';
-import type { OrderGetOptions, OrderListOptions } from './command.ts';
+
+export interface OrderGetOptions extends CommonOptions {
+  readonly showCustomer?: boolean;
+}
+
+export interface OrderListOptions extends CommonOptions {
+  readonly limit: number;
+  readonly status?: 'Confirmed' | 'Cancelled' | 'open';
+}
 
 /** `shopctl order get`: the order as recorded; its customer only when that is asked for. */
 export async function runOrderGet(id: string, options: OrderGetOptions, deps: CommandDeps): Promise<void> {

@@ -1,17 +1,7 @@
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseCount } from '../option-values.ts';
-
-export interface OutboxListOptions extends CommonOptions {
-  readonly pending?: boolean;
-  readonly limit: number;
-}
-
-export interface OutboxRedriveOptions extends CommonOptions {
-  readonly order?: string;
-  readonly deadLetters?: boolean;
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-}
+import type { OutboxListOptions } from './run-outbox-list.ts';
+import type { OutboxRedriveOptions } from './run-outbox-redrive.ts';
 
 export const register: Register = (program, deps) => {
   const outbox = program.command('outbox').description('events on their way from orders to shipping');

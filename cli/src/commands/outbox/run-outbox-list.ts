@@ -1,10 +1,14 @@
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../output/units.ts';
 import { withShopDatabases } from '../../shop/databases.ts';
 import { countPendingRows, listPendingRows, listPublishedRows, type OutboxRow } from '../../shop/outbox-table.ts';
 import { formatTime, shortId } from '../../shop/times.ts';
-import type { OutboxListOptions } from './command.ts';
+
+export interface OutboxListOptions extends CommonOptions {
+  readonly pending?: boolean;
+  readonly limit: number;
+}
 
 /** `shopctl outbox ls`: what waits, the oldest first, then what was published last. */
 export async function runOutboxList({ pending = false, limit, ...options }: OutboxListOptions, deps: CommandDeps) {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
@@ -11,7 +11,13 @@ import { parseIdPrefix, theOnly } from '../../shop/id-prefix.ts';
 import { findOrderId } from '../../shop/orders-table.ts';
 import { findRows, isTooOld, listRowsOfOrder, type OutboxRow, unpublishRows } from '../../shop/outbox-table.ts';
 import { shortId } from '../../shop/times.ts';
-import type { OutboxRedriveOptions } from './command.ts';
+
+export interface OutboxRedriveOptions extends CommonOptions {
+  readonly order?: string;
+  readonly deadLetters?: boolean;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+}
 
 /** `shopctl outbox redrive`: publishes outbox rows again, or moves dead letters back. */
 export async function runOutboxRedrive(ids: readonly string[], options: OutboxRedriveOptions, deps: CommandDeps) {

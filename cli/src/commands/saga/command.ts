@@ -1,13 +1,8 @@
 import { Option } from 'commander';
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
-import { type SagaState, sagaStates } from '../../shop/orders-table.ts';
+import { sagaStates } from '../../shop/orders-table.ts';
 import { parseCount } from '../option-values.ts';
-
-export interface SagaListOptions extends CommonOptions {
-  readonly stuck?: boolean;
-  readonly state?: SagaState;
-  readonly limit: number;
-}
+import type { SagaListOptions } from './run-saga.ts';
 
 export const register: Register = (program, deps) => {
   const saga = program.command('saga').description('the sagas behind orders');

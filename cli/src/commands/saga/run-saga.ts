@@ -6,12 +6,18 @@ import { parseIdPrefix } from '../../shop/id-prefix.ts';
 import { warnOfMissing } from '../../shop/missing-evidence.ts';
 import { formatFacts, orderFacts, sagaFacts } from '../../shop/order-page.ts';
 import { readStory } from '../../shop/order-story.ts';
+import type { SagaState } from '../../shop/orders-table.ts';
 import { listEndedSagas, listOpenSagas, type OrderRow } from '../../shop/orders-table.ts';
 import { sagaSteps } from '../../shop/saga-steps.ts';
 import { formatSagas } from '../../shop/sagas-table.ts';
 import { formatSteps } from '../../shop/steps-table.ts';
 import { stuckReasons } from '../../shop/stuck.ts';
-import type { SagaListOptions } from './command.ts';
+
+export interface SagaListOptions extends CommonOptions {
+  readonly stuck?: boolean;
+  readonly state?: SagaState;
+  readonly limit: number;
+}
 
 /** More open sagas than this are not looked at. */
 const MAX_OPEN = 10_000;

@@ -1,13 +1,6 @@
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseSources } from '../option-values.ts';
-
-export interface SetupOptions extends CommonOptions {
-  readonly yes?: boolean;
-  readonly with?: readonly string[];
-  /** Component or program to the one way it is to be had by. */
-  readonly provider?: Readonly<Record<string, string>>;
-  readonly dryRun?: boolean;
-}
+import type { SetupOptions } from './run-setup.ts';
 
 const SETUP_HELP = `
 PostgreSQL, RabbitMQ and Toxiproxy are installed when they are missing; without Toxiproxy services are wired directly.

@@ -1,17 +1,25 @@
 import { createInterface } from 'node:readline/promises';
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../output/units.ts';
 import { bundles } from '../../platform/bundles.ts';
 import { inspectionContext } from '../../platform/component-context.ts';
-import type { Availability, ComponentContext, ComponentName, ProviderKind } from '../../providers/component.ts';
-import { componentNames } from '../../providers/component.ts';
+import type { Availability, ComponentContext, ProviderKind } from '../../providers/component.ts';
 import { describeProviders, installComponent } from '../../providers/resolve.ts';
 import { describeTools, installTool } from '../../providers/resolve-tool.ts';
 import { type ToolName, toolNames } from '../../providers/tool.ts';
-import type { SetupOptions } from './command.ts';
+import type { ComponentName } from '../../topology/components.ts';
+import { componentNames } from '../../topology/components.ts';
+
+export interface SetupOptions extends CommonOptions {
+  readonly yes?: boolean;
+  readonly with?: readonly string[];
+  /** Component or program to the one way it is to be had by. */
+  readonly provider?: Readonly<Record<string, string>>;
+  readonly dryRun?: boolean;
+}
 
 /** A component of the platform, or a program that commands use. */
 type Wanted = ComponentName | ToolName;

@@ -7,16 +7,7 @@ import {
   withCommonOptions,
 } from '../../command-context.ts';
 import { parseSeconds } from '../option-values.ts';
-
-export interface TraceAssertOptions extends CommonOptions {
-  readonly contract: string;
-  /** Seconds. */
-  readonly timeout: number;
-  /** Seconds. */
-  readonly settle: number;
-  /** Parameters of the contract. */
-  readonly set?: Readonly<Record<string, number>>;
-}
+import type { TraceAssertOptions } from './run-trace.ts';
 
 export const register: Register = (program, deps) => {
   const trace = program.command('trace').description('traces: show one as a tree, compare it with its contract');

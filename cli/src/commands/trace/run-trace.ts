@@ -12,7 +12,16 @@ import { type ExpectedSpan, expectedTree, loadContract } from '../../trace/contr
 import { diffLines, renderDiff } from '../../trace/diff.ts';
 import { renderTrace } from '../../trace/render.ts';
 import { buildTree, durationMs, type TraceNode } from '../../trace/tree.ts';
-import type { TraceAssertOptions } from './command.ts';
+
+export interface TraceAssertOptions extends CommonOptions {
+  readonly contract: string;
+  /** Seconds. */
+  readonly timeout: number;
+  /** Seconds. */
+  readonly settle: number;
+  /** Parameters of the contract. */
+  readonly set?: Readonly<Record<string, number>>;
+}
 
 /** Prints a trace, by its id or that of its order. Throws CliError (1) when the backend does not know it. */
 export async function runTraceShow(

@@ -1,26 +1,8 @@
-import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { type Command, Option } from 'commander';
-import {
-  type CommandDeps,
-  type CommonOptions,
-  effects,
-  type Register,
-  withCommonOptions,
-} from '../../command-context.ts';
-import { type RuntimeKind, runtimeKinds } from '../../platform/service-runtime.ts';
+import { type CommandDeps, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { runtimeKinds } from '../../platform/service-runtime.ts';
 import { parsePort, parseProviders, parseReplicas, parseSeconds, parseSeededBugNames } from '../option-values.ts';
-
-export interface UpOptions extends CommonOptions {
-  /** Seconds. */
-  readonly waitTimeout?: number;
-  readonly replicas?: Readonly<Record<string, number>>;
-  readonly provider?: Readonly<Record<string, string>>;
-  readonly port?: number;
-  readonly direct?: boolean;
-  readonly runtime?: RuntimeKind;
-  readonly seedBug?: readonly SeededBugName[];
-  readonly build: boolean;
-}
+import type { UpOptions } from './run-up.ts';
 
 export const register: Register = (program: Command, deps: CommandDeps) => {
   withCommonOptions(program.command('up'))

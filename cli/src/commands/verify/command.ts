@@ -1,11 +1,6 @@
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseSeconds } from '../option-values.ts';
-
-export interface VerifyCommandOptions extends CommonOptions {
-  readonly junit?: string;
-  /** Seconds. */
-  readonly timeout: number;
-}
+import type { VerifyCommandOptions } from './run-verify.ts';
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('verify'))

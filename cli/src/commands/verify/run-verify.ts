@@ -1,5 +1,5 @@
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
 import { notRunning } from '../../platform/control-client.ts';
@@ -12,7 +12,12 @@ import { renderJunit } from '../../verify/junit.ts';
 import { renderResult, renderSummary } from '../../verify/report.ts';
 import { runChecks } from '../../verify/runner.ts';
 import { connectWithin } from '../connect-within.ts';
-import type { VerifyCommandOptions } from './command.ts';
+
+export interface VerifyCommandOptions extends CommonOptions {
+  readonly junit?: string;
+  /** Seconds. */
+  readonly timeout: number;
+}
 
 /** The whole outcome; `--json` prints it as it is. */
 export interface VerifyReport {

@@ -1,11 +1,5 @@
 import { effects, type Register, withCommonOptions } from '../../command-context.ts';
-
-/** Raised with cli/package.json; a test keeps them equal. */
-export const VERSION = '0.1.0';
-
-export function versionText(): string {
-  return VERSION;
-}
+import { VERSION } from '../../version.ts';
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('version'))

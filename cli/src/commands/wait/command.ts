@@ -1,10 +1,6 @@
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseSeconds } from '../option-values.ts';
-
-export interface WaitOptions extends CommonOptions {
-  /** Seconds. */
-  readonly timeout: number;
-}
+import type { WaitOptions } from './run-wait.ts';
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('wait'))

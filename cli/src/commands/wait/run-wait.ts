@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CommandDeps } from '../../command-context.ts';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { formatDuration } from '../../output/units.ts';
@@ -7,7 +7,11 @@ import { createControlClient } from '../../platform/control-client.ts';
 import { tailLines } from '../../platform/log-tail.ts';
 import type { InstanceState } from '../../platform/state.ts';
 import { unknownService } from '../../platform/unknown-service.ts';
-import type { WaitOptions } from './command.ts';
+
+export interface WaitOptions extends CommonOptions {
+  /** Seconds. */
+  readonly timeout: number;
+}
 
 const LOOK_EVERY_MS = 50;
 

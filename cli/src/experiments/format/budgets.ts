@@ -1,5 +1,5 @@
 import { databaseLimits, type EdgeLimits, type EdgeName, edges, loadEdge, ORDER_BUDGET_MS } from '@shop/kit/edges.ts';
-import type { Quantity } from './expression.ts';
+import type { Quantity } from './quantity.ts';
 
 /** What `budget.` stands before. */
 export type Budgets = ReadonlyMap<string, Quantity>;

@@ -2,7 +2,7 @@ import { glob, readFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { CliError, messageOf } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { suggestName } from '../../platform/graph.ts';
+import { suggestName } from '../../shared/suggest-name.ts';
 import { parseYaml, type YamlFile } from './document.ts';
 import { type FileProblem, type ReadResult, readContracts, resolveFile } from './load.ts';
 import { isObject } from './read.ts';

@@ -1,12 +1,7 @@
-import { suggestName } from '../../platform/graph.ts';
 import { durationMs } from '../../shared/duration.ts';
+import { suggestName } from '../../shared/suggest-name.ts';
 import type { Budgets } from './budgets.ts';
-
-/** A number and what it counts. */
-export interface Quantity {
-  readonly value: number;
-  readonly unit: 'ms' | 'number';
-}
+import type { Quantity } from './quantity.ts';
 
 /** A mistake in an expression; its message is for the author of a file. */
 export class ExpressionError extends Error {

@@ -1,6 +1,7 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { budgetsOf } from './budgets.ts';
 import type { SchemaNode } from './expected.ts';
+import { readFault } from './faults.ts';
 import { got, type Path, type Problem, writePath } from './problem.ts';
 import { isObject, read } from './read.ts';
 import { closed, type Repeated, Scalar } from './values.ts';
@@ -128,7 +129,7 @@ const blocks: Readonly<Record<Repeated, TSchema>> = {
 /** What is wrong with a block, apart from the entries that it makes: these are checked as if they were written out. */
 function problemsOf(block: Record<string, unknown>, path: Path, repeats: Repeated): readonly Problem[] {
   const problems: Problem[] = [];
-  read(blocks[repeats] as SchemaNode, block, path, { budgets: budgetsOf(), problems });
+  read(blocks[repeats] as SchemaNode, block, path, { budgets: budgetsOf(), problems, readers: { fault: readFault } });
   if (problems.length > 0) return problems;
   const items = block['for-each'] as readonly unknown[];
   const templates = block[repeats] as readonly unknown[];

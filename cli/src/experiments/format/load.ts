@@ -7,6 +7,7 @@ import { type Budgets, budgetsOf } from './budgets.ts';
 import { checkExperiment } from './check.ts';
 import { parseYaml, type YamlFile } from './document.ts';
 import type { SchemaNode } from './expected.ts';
+import { readFault } from './faults.ts';
 import { type EachItem, type Expansion, expandForEach } from './for-each.ts';
 import { didYouMean, type Problem, writePath } from './problem.ts';
 import { isObject, read } from './read.ts';
@@ -70,7 +71,7 @@ function resolve(value: unknown, settings: Configuration, contracts: ReadOptions
   const problems: Problem[] = [];
   const configuration = configurationOf(value, settings, problems);
   const file = substitute(expansion.file, configuration, problems, (path) => originOf(path)?.item);
-  const context = { budgets: budgetsFor(file, problems), problems };
+  const context = { budgets: budgetsFor(file, problems), problems, readers: { fault: readFault } };
   const audit = file.audit === 'all' ? {} : file.audit;
   const experiment = read(
     Experiment as SchemaNode,

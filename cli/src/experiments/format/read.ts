@@ -4,7 +4,6 @@ import type { Budgets } from './budgets.ts';
 import { choose } from './choose.ts';
 import { expected, readingOf, type SchemaNode } from './expected.ts';
 import { ExpressionError, evaluate } from './expression.ts';
-import { readFault } from './faults.ts';
 import { didYouMean, got, type Path, type Problem } from './problem.ts';
 import type { Reading } from './values.ts';
 
@@ -12,7 +11,11 @@ import type { Reading } from './values.ts';
 export interface ReadContext {
   readonly budgets: Budgets;
   readonly problems: Problem[];
+  /** What is read by more than its schema. */
+  readonly readers: { readonly fault: Reader };
 }
+
+type Reader = (value: unknown, path: Path, context: ReadContext) => unknown;
 
 /**
  * The meaning of a file's values: defaults filled in, durations in ms, expressions as numbers. Every problem goes
@@ -20,7 +23,7 @@ export interface ReadContext {
  */
 export function read(schema: SchemaNode, value: unknown, path: Path, context: ReadContext): unknown {
   const reading = readingOf(schema);
-  if (reading === 'fault') return readFault(value, path, context);
+  if (reading === 'fault') return context.readers.fault(value, path, context);
   if (reading !== undefined) return readText(reading, value, path, context);
   if (schema.anyOf) return readUnion(schema, value, path, context);
   if (schema.type === 'object') return readObject(schema, value, path, context);

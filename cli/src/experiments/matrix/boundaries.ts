@@ -2,7 +2,7 @@ import { edges } from '@shop/kit/edges.ts';
 import type { FailpointName } from '@shop/kit/failpoint-names.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { suggestName } from '../../platform/graph.ts';
+import { suggestName } from '../../shared/suggest-name.ts';
 import type { ServiceName } from '../../topology/services.ts';
 
 /** `orders.stock-reserved:unsaved`: a failpoint at which an order can be held. */

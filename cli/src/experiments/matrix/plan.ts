@@ -1,7 +1,7 @@
 import type { Scope } from '../../chaos/fault.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { suggestName } from '../../platform/graph.ts';
+import { suggestName } from '../../shared/suggest-name.ts';
 import { edges } from '../../topology/services.ts';
 import { createRandom } from '../run/random.ts';
 import { type Boundary, boundaries, type OrderPath } from './boundaries.ts';

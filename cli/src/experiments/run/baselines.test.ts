@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { createFakeClock } from '../../shared/testing/fake-clock.ts';
 import { captureBaseline } from './baselines.ts';
 import type { RunContext } from './run-context.ts';
-import { createFakeClock } from './testing/fake-clock.ts';
 import { aPoint, createFakeContext } from './testing/fake-context.ts';
 
 /** A baseline in an experiment whose only probe looks at the outbox; orders counts its rows again half a second later. */

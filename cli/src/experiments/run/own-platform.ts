@@ -2,10 +2,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { CommandDeps } from '../../command-context.ts';
-import { runDown } from '../../commands/down/run-down.ts';
-import { runUp } from '../../commands/up/run-up.ts';
-import type { Output } from '../../output/output.ts';
+import { endPlatform } from '../../platform/end-platform.ts';
 import { openProject, type Project } from '../../platform/project.ts';
+import { startPlatform } from '../../platform/start-platform.ts';
 import { makeStateFolder } from '../../platform/state-folder.ts';
 import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
 import type { PlatformNeeds } from '../format/schema.ts';
@@ -31,19 +30,15 @@ export async function startOwn(project: Project, needs: PlatformNeeds, deps: Com
   const cleanUps: (() => Promise<void>)[] = [];
   const env = { ...deps.env, ...needs.env, SHOPCTL_FAILPOINTS: '1' };
   try {
-    await runUp(
+    await startPlatform(
+      // As a command's project, so that an error which names commands names them for this platform.
+      deps.projectFrom({ project: own.name }),
       [],
+      { replicas: needs.replicas, seedBug: needs['seeded-bugs'].filter(isSeededBugName), build: true, direct: false },
       {
-        project: own.name,
-        replicas: needs.replicas,
-        seedBug: needs['seeded-bugs'].filter(isSeededBugName),
-        build: true,
-        direct: false,
-      },
-      {
-        ...deps,
+        output: deps.output,
         env,
-        output: quiet(deps.output),
+        signal: deps.signal,
         // Only while it starts: afterwards the platform ends with the run, not by this.
         onInterrupt: (cleanUp) => void cleanUps.push(cleanUp),
       },
@@ -59,7 +54,7 @@ export async function startOwn(project: Project, needs: PlatformNeeds, deps: Com
 /** Takes it down with its data. */
 export async function endOwn(project: Project, deps: CommandDeps): Promise<void> {
   const own = ownProject(project, deps.env);
-  await runDown({ project: own.name, volumes: true }, { ...deps, output: quiet(deps.output) });
+  await endPlatform(deps.projectFrom({ project: own.name }), { purge: true }, deps);
   await rm(noteFile(project), { force: true });
 }
 
@@ -73,19 +68,4 @@ export async function endLeftOver(project: Project, deps: CommandDeps): Promise<
   if (!isNoted && !(await isSupervisorRunning(own))) return;
   deps.output.note(`taking down ${own.name}, which an earlier run has left`);
   await endOwn(project, deps);
-}
-
-/** Other commands' results are not this one's; what they tell while they work is. */
-function quiet(output: Output): Output {
-  return {
-    mode: output.mode,
-    style: output.style,
-    columns: output.columns,
-    note: (text) => output.note(text),
-    warn: (text) => output.warn(text),
-    error: (error) => output.error(error),
-    progress: (text) => output.progress(text),
-    result: () => undefined,
-    record: () => undefined,
-  };
 }

@@ -3,8 +3,8 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { suggestName } from '../../platform/graph.ts';
 import type { Project } from '../../platform/project.ts';
+import { suggestName } from '../../shared/suggest-name.ts';
 
 /** Where a run keeps its journal and reports. */
 export interface RunFolder {

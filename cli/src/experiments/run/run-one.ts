@@ -2,7 +2,6 @@ import { describeBaseline } from '../../audit/baseline.ts';
 import { openTarget } from '../../audit/target.ts';
 import { createChaosClient } from '../../chaos/chaos-client.ts';
 import { FaultSession } from '../../chaos/fault-session.ts';
-import { VERSION } from '../../commands/version/command.ts';
 import { messageOf } from '../../errors.ts';
 import { connectPlatform } from '../../platform/connection.ts';
 import type { Project } from '../../platform/project.ts';
@@ -10,6 +9,7 @@ import { systemClock } from '../../shared/clock.ts';
 import { openShopDatabases } from '../../shop/databases.ts';
 import { createGatewayClient } from '../../shop/gateway-client.ts';
 import { createBackend } from '../../trace/backend.ts';
+import { VERSION } from '../../version.ts';
 import type { FoundExperiment } from '../format/catalog.ts';
 import type { FaultStep } from '../format/schema.ts';
 import { createJournal, type Journal } from '../journal.ts';
@@ -20,6 +20,7 @@ import { judgeConditions } from './conditions.ts';
 import { type EngineEvent, type EnginePorts, type RunResult, runExperiment } from './engine.ts';
 import { execute, waitsByItself } from './execute.ts';
 import { countDeclared, type FaultsInEffect, judgeFaults } from './faults-in-effect.ts';
+import { journalFaults } from './journal-faults.ts';
 import { LoadBook } from './load-book.ts';
 import { OrderBook } from './order-book.ts';
 import { followProcesses } from './process-events.ts';
@@ -167,7 +168,7 @@ interface OpenRun {
 async function openRun({ options, platform, journal, folder, run, loss, endsAt }: Opening): Promise<OpenRun> {
   const { experiment, seed, tell, interrupted } = options;
   const clock = systemClock;
-  const faults = new FaultSession(createChaosClient(platform.project), journal, clock);
+  const faults = new FaultSession(createChaosClient(platform.project), journalFaults(journal), clock);
   const processEvents = followProcesses(platform.connection.control, clock.date().getTime(), {
     onEvent({ type, subject, message }) {
       const event = PROCESS_EVENTS[type];

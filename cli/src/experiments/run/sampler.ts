@@ -1,7 +1,7 @@
-import { within } from '../../commands/connect-within.ts';
 import { messageOf } from '../../errors.ts';
 import type { MetricPoint } from '../../otlp/metric-store.ts';
 import { percentile } from '../../shared/statistics.ts';
+import { within } from '../../shared/time-limit.ts';
 import type { SampleRecord } from '../journal-records.ts';
 import { gained, matching, numberOf, readSeries, type Snapshot, snapshot } from './counters.ts';
 import { eventCounters } from './event-counters.ts';

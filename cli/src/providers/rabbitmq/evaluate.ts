@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import type { Launch } from '../component.ts';
-import { execInContainer } from '../docker.ts';
+import { execInContainer } from '../docker/exec.ts';
 
 const CALL_TIMEOUT_MS = 10_000;
 

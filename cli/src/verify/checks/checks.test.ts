@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ByStatus } from '../../audit/invariants/metrics.ts';
 import type { PlaceAnswer } from '../../shop/gateway-client.ts';
-import { CheckFailed, EvidenceMissing } from '../check.ts';
+import { CheckFailed, EvidenceMissing } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
 import { confirmed } from './confirmed.ts';
 import { correlation } from './correlation.ts';

@@ -1,5 +1,6 @@
 import { formatDuration } from '../../output/units.ts';
-import { type Check, expectThat } from '../check.ts';
+import type { Check } from '../check.ts';
+import { expectThat } from '../check-errors.ts';
 import { decided, describeAnswer } from '../context.ts';
 import { until } from '../until.ts';
 

@@ -2,7 +2,8 @@ import { type LogLine, logFiles, readLog } from '../../platform/log-reader.ts';
 import type { PlaceAnswer } from '../../shop/gateway-client.ts';
 import { readLogsOfTrace } from '../../shop/order-logs.ts';
 import { serviceNames } from '../../topology/services.ts';
-import { type Check, EvidenceMissing, expectThat } from '../check.ts';
+import type { Check } from '../check.ts';
+import { EvidenceMissing, expectThat } from '../check-errors.ts';
 import { until } from '../until.ts';
 
 /** Who writes a line at info for every order; the others are silent while all goes well, unless they log at debug. */

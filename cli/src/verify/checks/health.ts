@@ -1,7 +1,8 @@
 import { messageOf } from '../../errors.ts';
 import { httpPort, type InstanceState } from '../../platform/state.ts';
 import { serviceNames } from '../../topology/services.ts';
-import { type Check, expectThat } from '../check.ts';
+import type { Check } from '../check.ts';
+import { expectThat } from '../check-errors.ts';
 
 /** A health answer takes up to 1 s, because a dependency may be given that long. */
 const LIMIT_MS = 3_000;

@@ -1,6 +1,7 @@
 import { audit } from '../../audit/audit.ts';
 import { renderAudit } from '../../audit/report.ts';
-import { type Check, CheckFailed, EvidenceMissing } from '../check.ts';
+import type { Check } from '../check.ts';
+import { CheckFailed, EvidenceMissing } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
 
 /** How long what this run started may take to end, in ms. */

@@ -1,7 +1,8 @@
 import { STATUSES, type Status } from '../../audit/invariants/metrics.ts';
 import { messageOf } from '../../errors.ts';
 import type { PlaceAnswer } from '../../shop/gateway-client.ts';
-import { type Check, EvidenceMissing, expectThat } from '../check.ts';
+import type { Check } from '../check.ts';
+import { EvidenceMissing, expectThat } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
 import { type CounterReading, readCounters } from '../counters.ts';
 import { until } from '../until.ts';

@@ -1,6 +1,7 @@
 import { PUBLISH_LIMIT_MS } from '../../audit/invariants/outbox.ts';
 import { formatDuration } from '../../output/units.ts';
-import { type Check, expectThat } from '../check.ts';
+import type { Check } from '../check.ts';
+import { expectThat } from '../check-errors.ts';
 import { until } from '../until.ts';
 
 /** The outbox is back at 0 after this run's order. What others order meanwhile may wait its own turn. */

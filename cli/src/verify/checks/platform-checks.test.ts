@@ -12,7 +12,7 @@ import { cloneRoot } from '../../platform/project.ts';
 import { serviceNames } from '../../topology/services.ts';
 import { expectedTree, loadContract } from '../../trace/contract.ts';
 import { spansOf } from '../../trace/synthetic-trace.ts';
-import { CheckFailed, EvidenceMissing } from '../check.ts';
+import { CheckFailed, EvidenceMissing } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
 import { health } from './health.ts';
 import { ledger } from './ledger.ts';

@@ -3,7 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Check, EvidenceMissing, expectThat } from '../check.ts';
+import type { Check } from '../check.ts';
+import { EvidenceMissing, expectThat } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
 
 /** Longest wait for the answer to a request that is refused, ms. */

@@ -1,5 +1,6 @@
 import { messageOf } from '../../errors.ts';
-import { type Check, CheckFailed, EvidenceMissing, expectThat } from '../check.ts';
+import type { Check } from '../check.ts';
+import { CheckFailed, EvidenceMissing, expectThat } from '../check-errors.ts';
 import { type Attempt, decided, describeAnswer } from '../context.ts';
 
 /** The same Idempotency-Key gives the same order; with another body it is refused. */

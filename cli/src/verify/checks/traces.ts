@@ -2,7 +2,8 @@ import { createAccountReader } from '../../trace/accounting.ts';
 import { assertTrace } from '../../trace/assert.ts';
 import { expectedTree, loadContract } from '../../trace/contract.ts';
 import { diffLines, renderDiff } from '../../trace/diff.ts';
-import { type Check, CheckFailed, EvidenceMissing } from '../check.ts';
+import type { Check } from '../check.ts';
+import { CheckFailed, EvidenceMissing } from '../check-errors.ts';
 import { traceOf, type VerifyContext } from '../context.ts';
 
 /** Spans arrive a batch delay (150 ms) after they end; the relay needs its poll (0.5 s) and the broker. In ms. */

@@ -1,7 +1,7 @@
 import { ProblemError } from '@shop/kit/problems.ts';
 import type { DecidedOrder } from '../place-order.ts';
 import { type CompensationName, isEnded } from '../saga/saga.ts';
-import { createFaultPlan, type Fault, type Outage, type ProcessFault } from './faults.ts';
+import { createFaultPlan, type ProcessFault } from './faults.ts';
 import type { ClientOrder, History } from './history.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { checkInvariants } from './invariants.ts';
@@ -10,15 +10,8 @@ import { createNetwork } from './network.ts';
 import { createOrdersStore, type OrdersStore, type StoreDefects, shortId } from './orders-store.ts';
 import { createProcess, type SimulatedProcess } from './process.ts';
 import { INVENTORY, PRICES } from './products.ts';
-import {
-  createPaymentsModel,
-  createStockModel,
-  type PaymentsDefects,
-  type PaymentsModel,
-  type StockDefects,
-  type StockModel,
-} from './services.ts';
-import { createShippingModel, type ShippingDefects, type ShippingModel } from './shipping.ts';
+import { createPaymentsModel, createStockModel, type PaymentsDefects, type StockDefects } from './services.ts';
+import { createShippingModel, type ShippingDefects } from './shipping.ts';
 import type { ClientResponse, SimulationResult } from './simulation-result.ts';
 import { inVirtualTime, type VirtualTime } from './virtual-time.ts';
 

@@ -1,7 +1,7 @@
 import type { OrdersTolerance } from '../../format/schema.ts';
 import type { BookedOrder } from '../order-book.ts';
 import type { RunContext } from '../run-context.ts';
-import type { Aspect } from './judge-orders.ts';
+import type { Aspect } from './aspect.ts';
 
 const POLL_MS = 250;
 const LISTED = 5;

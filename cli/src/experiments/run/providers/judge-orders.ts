@@ -1,19 +1,11 @@
 import { percentile } from '../../../shared/statistics.ts';
 import type { CountTolerance, DurationComparison, OrdersTolerance } from '../../format/schema.ts';
-import type { Outcome } from '../../journal-records.ts';
 import type { BookedOrder, OrderAnswer } from '../order-book.ts';
 import { type StepResult, unknown, worst } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
 import { describeTolerance, isWithin, round } from '../tolerance.ts';
+import type { Aspect } from './aspect.ts';
 import { judgeEventually } from './eventual-status.ts';
-
-/** The result of one aspect of a set of orders. */
-export interface Aspect {
-  readonly outcome: Outcome;
-  readonly expected: string;
-  readonly observed: string;
-  readonly evidence?: string;
-}
 
 /** Examples listed of orders that were not as expected. */
 const LISTED = 5;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { MetricPoint } from '../../../otlp/metric-store.ts';
+import { createFakeClock } from '../../../shared/testing/fake-clock.ts';
 import type { MetricProbe } from '../../format/schema.ts';
-import { createFakeClock } from '../testing/fake-clock.ts';
 import { aPoint, createFakeContext } from '../testing/fake-context.ts';
 import { probeMetric } from './metric.ts';
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { CliError } from '../../../errors.ts';
 import { exitCodes } from '../../../exit-codes.ts';
+import { createFakeClock } from '../../../shared/testing/fake-clock.ts';
 import { OrderBook } from '../order-book.ts';
 import type { RunContext } from '../run-context.ts';
-import { createFakeClock } from '../testing/fake-clock.ts';
 import { placeOrder } from './place-order.ts';
 
 it('a client that gave up has waited all of its time, whatever two clocks say of it', async () => {

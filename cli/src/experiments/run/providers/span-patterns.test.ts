@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../../../platform/project.ts';
+import { createFakeClock } from '../../../shared/testing/fake-clock.ts';
 import { serviceNames } from '../../../topology/services.ts';
 import { expectedTree, loadContract } from '../../../trace/contract.ts';
 import { spansOf } from '../../../trace/synthetic-trace.ts';
 import type { TraceProbe, TraceTolerance } from '../../format/schema.ts';
-import { createFakeClock } from '../testing/fake-clock.ts';
 import { aPoint, createFakeContext, type FakeContext } from '../testing/fake-context.ts';
 import { judgeSpans } from './span-patterns.ts';
 

@@ -1,10 +1,10 @@
 import type { MetricPoint } from '../../../otlp/metric-store.ts';
 import type { PlatformEvent } from '../../../platform/events.ts';
 import type { RunClock } from '../../../shared/clock.ts';
+import { createFakeClock } from '../../../shared/testing/fake-clock.ts';
 import type { RecordedTrace } from '../../../trace/backend.ts';
 import type { NewRecord } from '../../journal-records.ts';
 import type { Baseline, RunContext } from '../run-context.ts';
-import { createFakeClock } from './fake-clock.ts';
 
 /** What the parts of a run have seen; nothing happened unless said otherwise. */
 export interface FakeContext {

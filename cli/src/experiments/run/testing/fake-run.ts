@@ -1,3 +1,4 @@
+import { createFakeClock } from '../../../shared/testing/fake-clock.ts';
 import type { Probe, ResolvedExperiment, Step } from '../../format/schema.ts';
 import type { Journal } from '../../journal.ts';
 import type { NewRecord } from '../../journal-records.ts';
@@ -5,7 +6,6 @@ import { type EnginePorts, type RunResult, runExperiment } from '../engine.ts';
 import type { ExecutableStep } from '../execute.ts';
 import type { StepResult } from '../outcome.ts';
 import type { Finding } from '../verdict.ts';
-import { createFakeClock } from './fake-clock.ts';
 
 /** What the fakes of one run answer; everything holds unless said otherwise. */
 export interface FakeRun {

@@ -1,4 +1,4 @@
-import type { RunClock } from '../../../shared/clock.ts';
+import type { RunClock } from '../clock.ts';
 
 /** A clock whose sleeps end immediately and advance it. */
 export function createFakeClock(): RunClock & { advance(ms: number): void } {

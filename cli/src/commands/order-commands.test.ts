@@ -1,16 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createProgram } from '../../main.ts';
-import { createOutput } from '../../output/output.ts';
-import type { PlatformConnection } from '../../platform/connection.ts';
-import { notRunning } from '../../platform/control-client.ts';
-import { projectFrom } from '../../platform/project.ts';
-import { ORDER_ID, TRACE_ID } from '../../shop/testing/stories.ts';
-import { register as registerExplain } from '../explain/command.ts';
-import { register as registerOutbox } from '../outbox/command.ts';
-import { register as registerSaga } from '../saga/command.ts';
-import { register as registerOrder } from './command.ts';
+import { createProgram } from '../main.ts';
+import { createOutput } from '../output/output.ts';
+import type { PlatformConnection } from '../platform/connection.ts';
+import { notRunning } from '../platform/control-client.ts';
+import { projectFrom } from '../platform/project.ts';
+import { ORDER_ID, TRACE_ID } from '../shop/testing/stories.ts';
+import { register as registerExplain } from './explain/command.ts';
+import { register as registerOrder } from './order/command.ts';
+import { register as registerOutbox } from './outbox/command.ts';
+import { register as registerSaga } from './saga/command.ts';
 
 /** Runs a command line in this process against a connection, and keeps what it wrote. */
 async function run(
@@ -48,7 +48,7 @@ describe('usage', () => {
   it.each([
     ['order', 'get', 'not-an-id'],
     ['order', 'timeline', '12345'],
-    ['saga', 'show', '../../etc'],
+    ['saga', 'show', '../etc'],
     ['explain', 'xyz'],
     ['outbox', 'redrive'],
     ['outbox', 'redrive', 'b1c2d3', '--dead-letters'],

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import type { FaultSession } from '../../../chaos/fault-session.ts';
+import { heal } from './heal.ts';
+
+function aSession(more: Partial<Pick<FaultSession, 'expiredTtl' | 'revert'>>): FaultSession {
+  return {
+    expiredTtl: () => undefined,
+    revert: async () => ({ reverted: [], notReverted: [] }),
+    ...more,
+  } as unknown as FaultSession;
+}
+
+it('is unknown when the time to live of the fault expired before its step was reverted', async () => {
+  const faults = aSession({ expiredTtl: () => 'latency had ended, because its time to live expired' });
+  expect(await heal({ type: 'heal', of: 'slow' }, { faults })).toMatchObject({
+    outcome: 'unknown',
+    observed: expect.stringContaining('its time to live expired'),
+  });
+});
+
+it('deviates when a fault was not reverted', async () => {
+  const faults = aSession({ revert: async () => ({ reverted: [], notReverted: ['latency on orders-payments'] }) });
+  expect(await heal({ type: 'heal', of: 'slow' }, { faults })).toMatchObject({
+    outcome: 'deviated',
+    observed: 'left: latency on orders-payments',
+  });
+});

@@ -1,0 +1,32 @@
+import type { OrderRecord } from '../../../scenarios/lib/record.ts';
+import type { Audited } from './afterwards.ts';
+import type { FaultWindow } from './fault-window.ts';
+import type { K6Summary } from './k6-summary.ts';
+import type { Observer } from './observe.ts';
+import type { Drain } from './outbox.ts';
+import type { SampledTrace } from './trace-sample.ts';
+
+/** What a load came to, before it is judged. Moments are monotonic, ms. */
+export interface Loaded {
+  readonly observer: Observer;
+  readonly startedAt: number | undefined;
+  readonly endedAt: number;
+  readonly exitCode: number;
+  readonly summary: K6Summary | string;
+  readonly messages: string;
+  /** Lines on k6's console that are no record, the first few. */
+  readonly others: readonly string[];
+  /** When the command ended k6 because it had seen enough, ms since 1970. */
+  readonly cutAt: number | undefined;
+  /** What was told of orders, without those that the end itself cut off. */
+  readonly records: readonly OrderRecord[];
+  readonly window: FaultWindow;
+}
+
+/** Everything that a result is made of. */
+export interface Finished extends Loaded {
+  readonly drained: Drain | string;
+  readonly sampled: readonly SampledTrace[];
+  readonly audited: Audited;
+  readonly tookMs: number;
+}

@@ -1,0 +1,93 @@
+import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { isPort } from '../shared/port-number.ts';
+import type { UpRequest } from './control-client.ts';
+import { readConfigFile } from './project.ts';
+import { type RuntimeKind, runtimeKinds } from './service-runtime.ts';
+
+/** What whoever starts a platform may choose; what is left open is taken from the environment and the configuration file. */
+export interface StartOptions {
+  /** Seconds. */
+  readonly waitTimeout?: number;
+  readonly replicas?: Readonly<Record<string, number>>;
+  readonly provider?: Readonly<Record<string, string>>;
+  readonly port?: number;
+  readonly direct?: boolean;
+  readonly runtime?: RuntimeKind;
+  readonly seedBug?: readonly SeededBugName[];
+  readonly build: boolean;
+}
+
+const DEFAULT_WAIT_SECONDS = 180;
+
+/** What the supervisor is asked for: options come before the environment, which comes before the configuration file. */
+export function startRequest(
+  services: readonly string[],
+  options: StartOptions,
+  { root, env }: { root: string; env: NodeJS.ProcessEnv },
+): UpRequest {
+  const config = readConfigFile(root, env);
+  const waitSeconds = options.waitTimeout ?? fromEnv(env) ?? config.waitTimeout ?? DEFAULT_WAIT_SECONDS;
+  const runtime = chosenRuntime(options, config.runtime, env);
+  return {
+    services,
+    replicas: options.replicas ?? {},
+    ...directOption(options, config.direct, env),
+    ...(runtime && { runtime }),
+    ...portOption(options, env),
+    providers: { ...config.providers, ...options.provider },
+    ...(options.seedBug && { seededBugs: options.seedBug }),
+    waitTimeoutMs: waitSeconds * 1000,
+  };
+}
+
+function fromEnv({ SHOPCTL_WAIT_TIMEOUT: text }: NodeJS.ProcessEnv): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const seconds = Number(text);
+  if (Number.isFinite(seconds) && seconds > 0) return seconds;
+  throw new CliError({
+    what: `SHOPCTL_WAIT_TIMEOUT is "${text}"`,
+    next: 'set it to a number of seconds above 0, or unset it',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function portOption({ port }: StartOptions, { SHOPCTL_PORT: text }: NodeJS.ProcessEnv): { port?: number } {
+  if (port !== undefined) return { port };
+  if (text === undefined || text === '') return {};
+  if (isPort(text)) return { port: Number(text) };
+  throw new CliError({
+    what: `SHOPCTL_PORT is "${text}"`,
+    next: 'set it to a port from 1 to 65535, or unset it',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Nothing said: as the platform is wired already, through proxies at the first start. */
+function directOption(
+  { direct }: StartOptions,
+  configured: boolean | undefined,
+  env: NodeJS.ProcessEnv,
+): { direct?: boolean } {
+  const fromEnvironment = env.SHOPCTL_DIRECT ? env.SHOPCTL_DIRECT === '1' || env.SHOPCTL_DIRECT === 'true' : undefined;
+  const chosen = direct ?? fromEnvironment ?? configured;
+  return chosen === undefined ? {} : { direct: chosen };
+}
+
+/** Nothing said: what services run as already, processes at the first start. */
+function chosenRuntime(
+  { runtime }: StartOptions,
+  configured: string | undefined,
+  { SHOPCTL_RUNTIME: fromEnvironment }: NodeJS.ProcessEnv,
+): RuntimeKind | undefined {
+  const chosen = runtime ?? (fromEnvironment || configured);
+  const known = runtimeKinds.find((kind) => kind === chosen);
+  if (chosen === undefined || known) return known;
+  throw new CliError({
+    what: `"${chosen}" is no runtime`,
+    why: `SHOPCTL_RUNTIME or the configuration file names it; there are ${runtimeKinds.join(' and ')}`,
+    next: 'correct it, or choose one with --runtime',
+    exitCode: exitCodes.usage,
+  });
+}

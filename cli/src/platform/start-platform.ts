@@ -1,0 +1,169 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Output } from '../output/output.ts';
+import { formatDuration } from '../output/units.ts';
+import { serviceNames } from '../topology/services.ts';
+import { bundles, supervisorBuild } from './bundles.ts';
+import { type ControlClient, createControlClient, type UpProgress } from './control-client.ts';
+import { hasFailpoints } from './failpoint-files.ts';
+import { assertNoOrphanedFaults } from './orphaned-faults.ts';
+import type { Project } from './project.ts';
+import { describeSeededBugs } from './seeded-bugs.ts';
+import type { RuntimeKind } from './service-runtime.ts';
+import { type StartOptions, startRequest } from './start-options.ts';
+import type { PlatformState } from './state.ts';
+import { waitUntilGone } from './supervisor-end.ts';
+import { isSupervisorRunning, startSupervisor } from './supervisor-process.ts';
+import { unknownService } from './unknown-service.ts';
+
+const INTERRUPTED_END_MS = 20_000;
+const OUTDATED_END_MS = 30_000;
+
+/** What a start needs of the command that asks for it. */
+export interface StartDeps {
+  readonly output: Output;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+  onInterrupt(cleanUp: () => Promise<void>): void;
+}
+
+/** A platform that is ready. */
+export interface StartedPlatform {
+  readonly state: PlatformState;
+  /** What this start has started; empty when everything was running. */
+  readonly started: UpDone['started'];
+  readonly tookMs: number;
+}
+
+/**
+ * Starts the platform of a project, or what is named and its dependencies, and resolves when it is ready. An interruption
+ * takes back what was started. Throws CliError: 2 for options that name what does not exist, 6 while faults are left, and
+ * what the supervisor reports.
+ */
+export async function startPlatform(
+  project: Project,
+  services: readonly string[],
+  options: StartOptions,
+  { output, env, signal, onInterrupt }: StartDeps,
+): Promise<StartedPlatform> {
+  checkNames([...services, ...Object.keys(options.replicas ?? {})]);
+  await assertNoOrphanedFaults(project, { isStart: true });
+  const request = startRequest(services, options, { root: project.root, env });
+  const began = performance.now();
+  const progress = output.progress(`starting ${services.length > 0 ? services.join(', ') : 'the platform'}`);
+  try {
+    if (options.build) await bundles(project).buildIfStale((line) => progress.note(line));
+    const control = createControlClient(project);
+    const wasRunning = (await isSupervisorRunning(project)) && !(await endOutdated(project, control, progress));
+    if (options.build && (request.runtime ?? (await runtimeOf(wasRunning, control))) === 'docker') {
+      const failpoints = wasRunning ? (await control.state()).failpoints === true : hasFailpoints(env);
+      await buildServiceImages(project, failpoints, { env, signal }, progress);
+    }
+    // The supervisor takes back what this call started as soon as the connection is gone; we wait to see it through.
+    const starting = wasRunning ? undefined : startSupervisor({ project, env, signal });
+    onInterrupt(async () => {
+      // How the start itself ended is told by the command; here it only has to be over.
+      await starting?.catch(() => {});
+      await (wasRunning ? untilSettled(control) : untilEnded(project, control));
+    });
+    await starting;
+    const { state, started } = await follow(control.up(request, signal), progress);
+    const tookMs = performance.now() - began;
+    progress.succeed(summary(started.length, tookMs));
+    for (const warning of [...state.warnings, ...describeSeededBugs(state.seededBugs)]) output.warn(warning);
+    return { state, started, tookMs };
+  } catch (error) {
+    if (!signal.aborted) progress.fail('not started');
+    else progress.stop();
+    throw error;
+  }
+}
+
+/** Loaded only where services run as containers: the engine's client takes a tenth of a second. */
+async function buildServiceImages(
+  { root }: Project,
+  failpoints: boolean,
+  { env, signal }: Pick<StartDeps, 'env' | 'signal'>,
+  progress: { update(text: string): void; note(text: string): void },
+): Promise<void> {
+  const { requireEngine } = await import('../images/service-engine.ts');
+  const { buildImages } = await import('../images/build-images.ts');
+  const { imageBuild } = await import('../images/images.ts');
+  const { engine } = await requireEngine(env, 'running services as containers');
+  await buildImages(serviceNames, { engine, root, build: imageBuild(failpoints), signal, progress });
+}
+
+/** A supervisor of an earlier build would not know what this command asks; it makes way, and data stays. */
+async function endOutdated(
+  project: Project,
+  control: ControlClient,
+  progress: { note(text: string): void },
+): Promise<boolean> {
+  const { build } = await control.state();
+  if (build === (await supervisorBuild(project))) return false;
+  progress.note('the supervisor was built anew: restarting the platform');
+  await control.down({});
+  await waitUntilGone(project, OUTDATED_END_MS);
+  return true;
+}
+
+function checkNames(names: readonly string[]): void {
+  for (const name of names) {
+    if (!(serviceNames as readonly string[]).includes(name)) throw unknownService(name, serviceNames);
+  }
+}
+
+async function runtimeOf(isRunning: boolean, control: ControlClient): Promise<RuntimeKind | undefined> {
+  return isRunning ? (await control.state()).runtime : undefined;
+}
+
+type UpDone = Extract<UpProgress, { type: 'done' }>;
+
+async function follow(
+  answers: AsyncIterable<UpProgress>,
+  progress: { update(text: string): void; note(text: string): void },
+): Promise<UpDone> {
+  const waiting = new Set<string>();
+  for await (const answer of answers) {
+    if (answer.type === 'done') return answer;
+    if (answer.type === 'failed') throw new CliError(answer.error);
+    const { type, subject, message } = answer.event;
+    if (type === 'instance.starting') waiting.add(subject);
+    if (type === 'instance.ready') waiting.delete(subject);
+    if (type === 'instance.crashed' || type === 'instance.failed') progress.note(`${subject}: ${message}`);
+    if (type === 'instance.retired') progress.note(`${subject}: ${message}`);
+    if (waiting.size > 0) progress.update(`waiting for ${[...waiting].join(', ')}`);
+  }
+  throw new CliError({
+    what: 'the supervisor ended while the platform was starting',
+    why: 'its connection closed without a result',
+    next: 'see .shop/<project>/logs/supervisor.log, then run "shopctl up" again',
+    exitCode: exitCodes.notRunning,
+  });
+}
+
+/** A platform that ran before goes on; only what the interrupted call began is stopped. */
+async function untilSettled(control: ControlClient): Promise<void> {
+  while ((await control.state()).status === 'starting') await delay(50);
+}
+
+/** The supervisor was ours: it ends when everything is stopped, or is told to when our request never reached it. */
+async function untilEnded(project: Project, control: ControlClient): Promise<void> {
+  const isIdle = async () => (await isSupervisorRunning(project)) && (await control.state()).status === 'stopped';
+  const ended = waitUntilGone(project, INTERRUPTED_END_MS);
+  const watched = new AbortController();
+  const sendHome = async () => {
+    while (!watched.signal.aborted) {
+      // It may end between the question and the order: then it is where we want it.
+      if (await isIdle().catch(() => false)) return control.down({}).catch(() => {});
+      await delay(50);
+    }
+  };
+  await Promise.all([ended.finally(() => watched.abort()), sendHome()]);
+}
+
+function summary(startedCount: number, tookMs: number): string {
+  if (startedCount === 0) return `ready: everything was running already (${formatDuration(tookMs)})`;
+  return `ready in ${formatDuration(tookMs)}`;
+}

@@ -1,0 +1,34 @@
+/** A check that did not hold. */
+export class CheckFailed extends Error {
+  override readonly name = 'CheckFailed';
+  readonly expected: string;
+  readonly got: string;
+  /** More lines for people: a tree diff, the violations. */
+  readonly details: string;
+
+  constructor({ expected, got, details = '' }: { expected: string; got: string; details?: string }) {
+    super(`expected ${expected}, got ${got}`);
+    this.expected = expected;
+    this.got = got;
+    this.details = details;
+  }
+}
+
+/** A check about which nothing can be said. */
+export class EvidenceMissing extends Error {
+  override readonly name = 'EvidenceMissing';
+  readonly details: string;
+
+  constructor(message: string, details = '') {
+    super(message);
+    this.details = details;
+  }
+}
+
+/** Throws CheckFailed unless it holds. */
+export function expectThat(
+  holds: boolean,
+  failure: { expected: string; got: string; details?: string },
+): asserts holds {
+  if (!holds) throw new CheckFailed(failure);
+}

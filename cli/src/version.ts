@@ -1,0 +1,2 @@
+/** Raised with cli/package.json; a test keeps them equal. */
+export const VERSION = '0.1.0';
