@@ -73,7 +73,7 @@ export function findFault(name: string): AnyFault {
   const suggestion = suggestName(name, names);
   throw new CliError({
     what: `unknown fault "${name}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
-    next: `faults are ${names.join(', ')}; "shopctl chaos faults" says targets and parameters`,
+    next: `faults are ${names.join(', ')}; "shopctl chaos faults" lists targets and parameters`,
     exitCode: exitCodes.usage,
   });
 }
