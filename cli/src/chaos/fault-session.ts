@@ -188,6 +188,10 @@ export class FaultSession {
     this.#witnessed.add(step);
   }
 
+  isWitnessed(step: string): boolean {
+    return this.#witnessed.has(step);
+  }
+
   /** How many faults have been seen in effect. */
   get inEffect(): number {
     return this.#witnessed.size;

@@ -55,13 +55,20 @@ function judgeWitness(
     : unknown(observed, { expected });
 }
 
-/** Faults that waited for something to happen, at the end of the method: what has not happened by now was not tested. */
+type Session = Pick<FaultSession, 'leaseOf' | 'refresh' | 'witnessed' | 'isWitnessed'>;
+
+/**
+ * Faults that waited for something to happen, at the end of the method: what has not happened by now was not tested. One
+ * that the method has reverted was observed for the last time at its revert.
+ */
 export async function judgePending(
   step: FaultStep,
-  { faults, journal }: { faults: FaultSession; journal: RunContext['journal'] },
+  { faults, journal }: { faults: Session; journal: RunContext['journal'] },
 ): Promise<StepResult | undefined> {
   const lease = faults.leaseOf(step.name);
-  if (lease?.witness?.verdict !== 'pending') return undefined;
+  const before = lease?.witness?.verdict;
+  if (lease === undefined || faults.isWitnessed(step.name)) return undefined;
+  if (before !== 'pending' && before !== 'observed') return undefined;
   const latest = (await faults.refresh(lease.id)) ?? lease;
   const verdict = latest.witness?.verdict ?? 'not_observed';
   const evidence = latest.witness?.evidence ?? 'it was never observed';
