@@ -10,7 +10,7 @@ import { postgresProbe } from './postgres/probe.ts';
 import { scramVerifier } from './postgres/scram.ts';
 import { setUpCluster } from './postgres/set-up.ts';
 import { nothing } from './provider-checks.ts';
-import { brokerDefinitions } from './rabbitmq/configuration.ts';
+import { brokerDefinitions, WAL_MAX_BYTES } from './rabbitmq/configuration.ts';
 import { amqpProbe } from './rabbitmq/probe.ts';
 
 export const containerImages: Readonly<Record<ComponentName, string>> = {
@@ -76,7 +76,7 @@ const plans: Readonly<Record<ComponentName, (name: string, context: ComponentCon
     const address = { host: '127.0.0.1', port };
     // The definitions hold password hashes only. A mounted file of ours (0600) would be unreadable for its user.
     const start = `printf %s "$SHOPCTL_DEFINITIONS" > /etc/rabbitmq/shopctl.json
-echo "load_definitions = /etc/rabbitmq/shopctl.json" > /etc/rabbitmq/conf.d/90-shopctl.conf
+printf "%s\\n" "load_definitions = /etc/rabbitmq/shopctl.json" "raft.wal_max_size_bytes = ${WAL_MAX_BYTES}" > /etc/rabbitmq/conf.d/90-shopctl.conf
 # No plugin is used, and each takes time to start.
 echo "[]." > /etc/rabbitmq/enabled_plugins
 # Erlang makes a table as large as this limit, which many engines set to a billion. Lowering it is always allowed.

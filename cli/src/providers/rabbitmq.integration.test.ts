@@ -66,6 +66,11 @@ it('answers all who ask at once', async () => {
   expect(await Promise.all(asked)).toEqual(asked.map((_, index) => `${index * 2}`));
 });
 
+it('begins a new write-ahead log after 16 MB, which it holds in memory until then', async () => {
+  const limit = 'maps:get(wal_max_size_bytes, ra_system:fetch(quorum_queues)).';
+  expect(await evaluateOnBroker(launch, limit)).toBe(String(16 * 1024 ** 2));
+});
+
 it(
   'keeps confirmed messages when it is killed, and starts again on the same data',
   async () => {
