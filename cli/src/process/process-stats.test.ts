@@ -47,6 +47,12 @@ describe.runIf(process.platform === 'linux')('what a process uses', () => {
     expect(cpuMs).toBeGreaterThanOrEqual(280);
   });
 
+  it('takes no buffers, which a process that looks every second would fill its memory with', async () => {
+    const before = process.memoryUsage().arrayBuffers;
+    for (let look = 0; look < 100; look++) await processUsage(process.pid);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_000_000);
+  });
+
   it('is unknown of one that is gone', async () => {
     const shell = spawn('/bin/sh', ['-c', 'exit 0']);
     await once(shell, 'exit');

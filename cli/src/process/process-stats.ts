@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { parseProcStat } from './process-identity.ts';
 
@@ -24,13 +24,13 @@ export async function processUsage(pid: number): Promise<ProcessUsage | undefine
 
 /** Resident memory of this process alone, bytes; undefined when it is gone. Linux only. */
 export async function ownResidentBytes(pid: number): Promise<number | undefined> {
-  return (await readUsage(pid))?.rssBytes;
+  return readUsage(pid)?.rssBytes;
 }
 
-async function usageFromProc(pid: number): Promise<ProcessUsage | undefined> {
-  const own = await readUsage(pid);
+function usageFromProc(pid: number): ProcessUsage | undefined {
+  const own = readUsage(pid);
   if (own === undefined) return undefined;
-  const below = (await Promise.all(own.children.map(usageBelow))).flat();
+  const below = own.children.flatMap(usageBelow);
   return {
     cpuMs: own.cpuMs + below.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
     // Memory that children share (code, PostgreSQL's buffers) is counted once, with the parent.
@@ -38,10 +38,9 @@ async function usageFromProc(pid: number): Promise<ProcessUsage | undefined> {
   };
 }
 
-async function usageBelow(pid: number): Promise<readonly OwnUsage[]> {
-  const own = await readUsage(pid);
-  if (own === undefined) return [];
-  return [own, ...(await Promise.all(own.children.map(usageBelow))).flat()];
+function usageBelow(pid: number): readonly OwnUsage[] {
+  const own = readUsage(pid);
+  return own === undefined ? [] : [own, ...own.children.flatMap(usageBelow)];
 }
 
 interface OwnUsage extends ProcessUsage {
@@ -49,29 +48,32 @@ interface OwnUsage extends ProcessUsage {
   readonly children: readonly number[];
 }
 
-/** One process, with the CPU time of children that have ended. */
-async function readUsage(pid: number): Promise<OwnUsage | undefined> {
+/**
+ * One process, with the CPU time of children that have ended. Read synchronously, as nothing of procfs waits for a disk:
+ * `readFile` takes a buffer of 64 KB for each of these files, whose size is 0 to it, and a shop has 150 of them.
+ */
+function readUsage(pid: number): OwnUsage | undefined {
   try {
-    const [stat, statm, children] = await Promise.all([
-      readFile(`/proc/${pid}/stat`, 'utf8'),
-      readFile(`/proc/${pid}/statm`, 'utf8'),
-      // Of its main thread, which is the one that forks. Kernels without CONFIG_PROC_CHILDREN lack the file.
-      readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => ''),
-    ]);
-    const parsed = parseProcStat(stat);
+    const parsed = parseProcStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
     if (!parsed) return undefined;
-    const [, residentPages, sharedPages] = statm.split(' ').map(Number);
+    const [, residentPages, sharedPages] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);
     return {
       cpuMs: ((parsed.cpuTicks + parsed.endedChildrenTicks) * 1000) / TICKS_PER_SECOND,
       rssBytes: (residentPages ?? 0) * PAGE_BYTES,
       sharedBytes: (sharedPages ?? 0) * PAGE_BYTES,
-      children: children.split(' ').filter(Boolean).map(Number),
+      children: readChildren(pid),
     };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ESRCH') return undefined;
     throw error;
   }
+}
+
+/** Of its main thread, which is the one that forks; none where the kernel lacks the file (CONFIG_PROC_CHILDREN). */
+function readChildren(pid: number): readonly number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];
 }
 
 async function usageFromPs(pid: number): Promise<ProcessUsage | undefined> {
