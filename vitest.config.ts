@@ -17,6 +17,9 @@ const ALONE = [
   'test/e2e/{cli-places,compose,docker-*}.e2e.test.ts',
 ];
 
+/** `npm run verify` leaves out what needs PostgreSQL or RabbitMQ. */
+const withoutServers = process.env.WITHOUT_SERVERS === '1' ? ['**/*.integration.test.ts'] : [];
+
 const wholePlatforms = { testTimeout: 60_000, hookTimeout: 240_000 };
 
 /** Unit and integration tests run side by side; whole platforms after them, two at a time or alone. */
@@ -28,7 +31,7 @@ export default defineConfig({
         test: {
           name: 'units',
           include: ['{kit,cli}/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/e2e/**'],
+          exclude: ['**/node_modules/**', 'test/e2e/**', ...withoutServers],
           globalSetup: 'test/support/global-setup.ts',
           setupFiles: 'test/support/fail-on-warnings.ts',
           // A test that hangs is found all the same; one that only shares two cores with a compiler is not failed for it.
