@@ -13,15 +13,15 @@ import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { databaseNames } from '../cli/src/topology/databases.ts';
 import { ensureCommit, readReleases } from './releases.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const known = ['catalog', 'orders', 'payments', 'shipping', 'stock'];
+const known = databaseNames;
 const say = (text) => console.error(text);
 
 const wanted = process.argv.slice(2);
-const services = wanted.length > 0 ? wanted : known;
-const wrong = services.find((name) => !known.includes(name));
+const wrong = wanted.find((name) => !known.includes(name));
 if (wrong !== undefined) {
   say(`"${wrong}" has no database; choose of ${known.join(', ')}`);
   process.exit(2);
@@ -32,11 +32,16 @@ const folder = await mkdtemp(join(tmpdir(), 'shop-releases-'));
 process.once('SIGINT', () => void leave(130));
 process.once('SIGTERM', () => void leave(143));
 let child;
+let services = wanted.length > 0 ? wanted : known;
 
 try {
   const release = readReleases(root).at(-1);
   ensureCommit(root, release);
   const released = await checkOut(release.commit);
+  const isNew = (name) => !existsSync(join(released, 'services', name));
+  for (const name of services.filter(isNew)) say(`${name} is new since ${release.version}: nothing to compare with`);
+  services = services.filter((name) => !isNew(name));
+  if (services.length === 0) throw new Error(`${release.version} has none of these services`);
   const today = await checkOut('HEAD');
   await exchangeMigrations(released, today);
   await test(released, `the code of ${release.version} on today's schema`);

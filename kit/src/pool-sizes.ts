@@ -1,6 +1,7 @@
-/** Connections of one instance to its database, unless DATABASE_POOL_SIZE says otherwise: who has a pool, and how large it is. */
-export const poolSizes = { catalog: 4, orders: 8, stock: 4, payments: 4, shipping: 4 } as const;
+/** Those that need more than the rest. */
+const larger: Readonly<Record<string, number>> = { orders: 8 };
 
-export function isPooled(service: string): service is keyof typeof poolSizes {
-  return Object.hasOwn(poolSizes, service);
+/** Connections of one instance of a service to its database, unless DATABASE_POOL_SIZE says otherwise. */
+export function poolSizeOf(service: string): number {
+  return larger[service] ?? 4;
 }

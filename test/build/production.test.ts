@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { failpoints } from '@shop/kit/failpoint-names.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { serviceNames } from '../../cli/src/topology/services.ts';
@@ -29,7 +30,9 @@ describe.each(serviceNames)('%s', (service) => {
     // Each stands in the sentence that refuses it, and nowhere else.
     for (const variable of variables) expect(text.split(variable), variable).toHaveLength(2);
   });
+});
 
+describe.each(Object.keys(failpoints))('%s', (service) => {
   it('has all of its own in a harness build', async () => {
     const text = await bundleText(serviceTargetName(service, 'harness'));
     expect(harnessCodeIn(text)).toEqual(expect.arrayContaining([...harnessCodeOf(service)]));

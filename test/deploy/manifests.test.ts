@@ -12,13 +12,8 @@ import { TELEMETRY_SHUTDOWN_MS } from '@shop/kit/telemetry/shutdown.ts';
 import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { databaseNames } from '../../cli/src/topology/databases.ts';
-import { edges, type ServiceName, serviceNames, services } from '../../cli/src/topology/services.ts';
-import { loadConfig as loadCatalog } from '../../services/catalog/src/config.ts';
-import { loadConfig as loadGateway } from '../../services/gateway/src/config.ts';
-import { loadConfig as loadOrders } from '../../services/orders/src/config.ts';
-import { loadConfig as loadPayments } from '../../services/payments/src/config.ts';
-import { loadConfig as loadShipping } from '../../services/shipping/src/config.ts';
-import { loadConfig as loadStock } from '../../services/stock/src/config.ts';
+import { edges, type ServiceName, serviceNames } from '../../cli/src/topology/services.ts';
+import { serviceConfigs } from '../support/service-configs.ts';
 import { environmentOf, watchedEnvironment } from './support/environment.ts';
 import {
   type Container,
@@ -34,14 +29,6 @@ import {
 import { mayConnect, type Pod, waysOut } from './support/network-policy.ts';
 import { applied, cannotRender, render } from './support/render.ts';
 
-const loaders: Readonly<Record<ServiceName, (env: NodeJS.ProcessEnv) => unknown>> = {
-  gateway: loadGateway,
-  orders: loadOrders,
-  catalog: loadCatalog,
-  stock: loadStock,
-  payments: loadPayments,
-  shipping: loadShipping,
-};
 const COLLECTOR = 'otel-collector';
 /** For a machine of one's own. */
 const ONE_POD_EACH = 'overlays/local';
@@ -77,7 +64,7 @@ describe.skipIf(cannotRender !== undefined).each(systems)('deploy/%s', (folder) 
   it('gives every service an environment that its own configuration takes, and nothing that it does not read', () => {
     for (const { metadata, spec } of serviceDeployments(folder)) {
       const { env, read } = watchedEnvironment(environmentOf(containerOf(spec), at(folder)));
-      loaders[nameOf(spec) as ServiceName](env);
+      serviceConfigs[nameOf(spec) as ServiceName].loadConfig(env);
       const unread = Object.keys(env).filter((name) => !read.has(name) && !name.startsWith('OTEL_'));
       expect(unread, metadata.name).toEqual([]);
     }
@@ -156,10 +143,9 @@ describe.skipIf(cannotRender !== undefined).each(systems)('deploy/%s', (folder) 
           .map(({ name }) => `${nameOf(from.spec)} -> ${nameOf(to.spec)} ${name}`),
       ),
     );
-    const door = (to: string) => (services.find(({ name }) => name === to)?.door === 'grpc' ? 'grpc' : 'http');
     const wanted = edges
       .filter(({ to }) => serviceNames.includes(to as ServiceName))
-      .map(({ from, to }) => `${from} -> ${to} ${door(to)}`);
+      .map(({ from, to, protocol }) => `${from} -> ${to} ${protocol}`);
     expect([...new Set(open)].toSorted()).toEqual(wanted.toSorted());
   });
 

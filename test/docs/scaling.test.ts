@@ -1,13 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { databaseNames } from '../../cli/src/topology/databases.ts';
+import { type DatabaseName, databaseNames } from '../../cli/src/topology/databases.ts';
 import { serviceNames } from '../../cli/src/topology/services.ts';
-import { loadConfig as loadCatalog } from '../../services/catalog/src/config.ts';
-import { loadConfig as loadOrders } from '../../services/orders/src/config.ts';
-import { loadConfig as loadPayments } from '../../services/payments/src/config.ts';
-import { loadConfig as loadShipping } from '../../services/shipping/src/config.ts';
-import { loadConfig as loadStock } from '../../services/stock/src/config.ts';
+import { serviceConfigs } from '../support/service-configs.ts';
 
 /** What a service cannot do without, as examples. */
 const environment = {
@@ -19,13 +15,12 @@ const environment = {
   DATABASE_URL: 'postgres://role:secret@database.example/name',
   BROKER_URL: 'amqp://user:secret@broker.example/shop',
 };
-const poolSizes: Readonly<Record<string, number>> = {
-  catalog: loadCatalog(environment).DATABASE_POOL_SIZE,
-  orders: loadOrders(environment).database.poolSize,
-  stock: loadStock(environment).DATABASE_POOL_SIZE,
-  payments: loadPayments(environment).DATABASE_POOL_SIZE,
-  shipping: loadShipping(environment).DATABASE_POOL_SIZE,
-};
+/** Of a service as its configuration has it by default. */
+function poolSizeOf(service: string): unknown {
+  const { loadConfig } = serviceConfigs[service as DatabaseName];
+  const config = loadConfig(environment) as { DATABASE_POOL_SIZE?: number; database?: { poolSize: number } };
+  return config.DATABASE_POOL_SIZE ?? config.database?.poolSize;
+}
 const root = new URL('../../', import.meta.url).pathname;
 const page = readFileSync(`${root}docs/scaling.md`, 'utf8');
 const read = (file: string) => parse(readFileSync(`${root}deploy/${file}`, 'utf8'));
@@ -63,7 +58,7 @@ describe('docs/scaling.md', () => {
     const surge = Number.parseInt(settings.maxSurge, 10) / 100;
     expect(rows.map(([, service]) => service).toSorted()).toEqual([...databaseNames].toSorted());
     for (const [, service = '', all, rolling, pool, connections] of rows) {
-      expect([number(all), number(pool)], service).toEqual([most.get(service), poolSizes[service]]);
+      expect([number(all), number(pool)], service).toEqual([most.get(service), poolSizeOf(service)]);
       expect(number(rolling), service).toBe(number(all) + Math.ceil(number(all) * surge));
       expect(number(connections), service).toBe(number(rolling) * number(pool));
     }

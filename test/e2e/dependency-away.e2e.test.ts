@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serviceNames } from '../../cli/src/topology/services.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { type Answer, look, place, send } from './support/client.ts';
 import { findByKey } from './support/crash.ts';
@@ -135,7 +136,7 @@ async function expectUnready(unready: Readonly<Record<string, string>>): Promise
   }
 }
 
-const others = ['gateway', 'orders', 'catalog', 'stock', 'payments', 'shipping'];
+const others: readonly string[] = serviceNames;
 
 /** Nobody but the dependency itself may have ended. */
 async function expectNoRestarts(before: ReadonlyMap<string, number>, except: string): Promise<void> {

@@ -4,12 +4,7 @@ import { edgeFields, edges, edgeVariable } from '@shop/kit/edges.ts';
 import { harnessVariables } from '@shop/kit/harness.ts';
 import { describe, expect, it } from 'vitest';
 import { configKeys } from '../../cli/src/platform/project.ts';
-import { variables as catalog } from '../../services/catalog/src/config.ts';
-import { variables as gateway } from '../../services/gateway/src/config.ts';
-import { variables as orders } from '../../services/orders/src/config.ts';
-import { variables as payments } from '../../services/payments/src/config.ts';
-import { variables as shipping } from '../../services/shipping/src/config.ts';
-import { variables as stock } from '../../services/stock/src/config.ts';
+import { serviceConfigs } from '../support/service-configs.ts';
 import { expectGeneratedBlocks } from './expect-generated.ts';
 
 /** One variable of a schema. */
@@ -21,18 +16,13 @@ interface Setting {
   readonly description?: string;
 }
 
-interface Settings {
-  readonly properties: Readonly<Record<string, object>>;
-  readonly required?: readonly string[];
-}
-
 const root = join(import.meta.dirname, '../..');
-const services: Readonly<Record<string, Settings>> = { gateway, orders, catalog, stock, payments, shipping };
-const names = [...new Set(Object.values(services).flatMap(({ properties }) => Object.keys(properties)))];
+const services = Object.entries(serviceConfigs).map(([service, { variables }]) => ({ service, ...variables }));
+const names = [...new Set(services.flatMap(({ properties }) => Object.keys(properties)))];
 
 /** The same setting in each service that has it. */
 function settingsOf(name: string): readonly { service: string; setting: Setting; isRequired: boolean }[] {
-  return Object.entries(services).flatMap(([service, { properties, required = [] }]) => {
+  return services.flatMap(({ service, properties, required = [] }) => {
     const setting = properties[name] as Setting | undefined;
     return setting === undefined ? [] : [{ service, setting, isRequired: required.includes(name) }];
   });
@@ -57,7 +47,7 @@ function defaultOf(name: string): string {
 
 function serviceRow(name: string): string {
   const settings = settingsOf(name);
-  const all = settings.length === Object.keys(services).length;
+  const all = settings.length === services.length;
   const who = all ? 'all' : settings.map(({ service }) => service).join(', ');
   const setting: Setting = settings[0]?.setting ?? {};
   return `| \`${name}\` | ${who} | ${defaultOf(name)} | ${valuesOf(setting)} | ${setting.description} |`;

@@ -8,13 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PactV4, Verifier } from '@pact-foundation/pact';
 import { expect } from 'vitest';
+import type { ServiceName } from '../../cli/src/topology/services.ts';
 
 // Read by the native library, which would report each verification to its makers.
 process.env.PACT_DO_NOT_TRACK = 'true';
 
 const pactsDir = join(import.meta.dirname, '../../contracts/pacts');
-
-type ServiceName = 'gateway' | 'orders' | 'catalog' | 'payments' | 'shipping';
 
 export interface PactRecording extends AsyncDisposable {
   readonly pact: PactV4;

@@ -12,6 +12,7 @@ import { armedFailpoints, failpointFolder } from '../../cli/src/platform/failpoi
 import { cloneRoot, openProject, type Project } from '../../cli/src/platform/project.ts';
 import type { InstanceState, PlatformState } from '../../cli/src/platform/state.ts';
 import type { DatabaseName } from '../../cli/src/topology/databases.ts';
+import { serviceNames } from '../../cli/src/topology/services.ts';
 import { createBackend, type TelemetryBackend } from '../../cli/src/trace/backend.ts';
 import { startGuard } from './guard.ts';
 
@@ -164,9 +165,7 @@ function openPools(urls: PlatformConnection['databaseUrls']): Record<DatabaseNam
 
 async function readLogs(folder: string, services: readonly string[]): Promise<readonly LogLine[]> {
   const wanted = (file: string) => services.length === 0 || services.some((name) => file.startsWith(`${name}-`));
-  const files = (await readdir(folder)).filter((file) =>
-    /^(gateway|orders|catalog|stock|payments|shipping)-/.test(file),
-  );
+  const files = (await readdir(folder)).filter((file) => serviceNames.some((name) => file.startsWith(`${name}-`)));
   const texts = await Promise.all(files.filter(wanted).map((file) => readFile(join(folder, file), 'utf8')));
   return texts.flatMap((text) =>
     text

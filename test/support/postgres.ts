@@ -3,8 +3,7 @@ import type { ComponentContext, Launch } from '../../cli/src/providers/component
 import { withClient } from '../../cli/src/providers/postgres/client.ts';
 import { SUPERUSER } from '../../cli/src/providers/postgres/cluster.ts';
 import { databaseUrl } from '../../cli/src/providers/urls.ts';
-import type { DatabaseName } from '../../cli/src/topology/databases.ts';
-import { databaseNames, OPERATOR_ROLE } from '../../cli/src/topology/databases.ts';
+import { type DatabaseName, databaseNames, OPERATOR_ROLE } from '../../cli/src/topology/databases.ts';
 
 /** URLs of one test file's own database, by role. */
 export interface TestDatabase {

@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.ts';
-import type { InventoryFact, OrderFacts, PriceFact, Source } from './facts.ts';
+import { type DatabaseName, databaseNames } from '../topology/databases.ts';
+import type { InventoryFact, OrderFacts, PriceFact } from './facts.ts';
 import { isForgotten } from './horizon.ts';
 import { mergeFacts } from './merge.ts';
 import {
@@ -22,7 +23,7 @@ export interface Ledger extends AsyncDisposable {
   /** When the orders were looked at, ms since 1970 by the database's clock. */
   readonly at: number;
   /** Databases that cannot be read, with the reason. */
-  readonly missing: ReadonlyMap<Source, string>;
+  readonly missing: ReadonlyMap<DatabaseName, string>;
   /**
    * Every order in turn. Orders known only to others come last, once it is certain that there is no such order; those of before the
    * audit's horizon, which may have been deleted, do not come.
@@ -36,16 +37,14 @@ export interface Ledger extends AsyncDisposable {
 /** Facts without an order that are held back until their orders were looked for. */
 const STRAYS_AT_ONCE = 1_000;
 
-const DATABASES = ['orders', 'catalog', 'payments', 'stock', 'shipping'] as const satisfies readonly Source[];
-
 /**
  * Opens the ledger. The orders are looked at first: whatever an order's state follows from has happened by then, so the
  * others, looked at a moment later, must have it. A price that an order has is in the catalog before the order is.
  */
 export async function openLedger(target: AuditTarget): Promise<Ledger> {
-  const missing = new Map<Source, string>();
-  const snapshots = new Map<Source, Snapshot>();
-  const open = async (database: (typeof DATABASES)[number]) => {
+  const missing = new Map<DatabaseName, string>();
+  const snapshots = new Map<DatabaseName, Snapshot>();
+  const open = async (database: DatabaseName) => {
     try {
       snapshots.set(database, await openSnapshot(target.databaseUrls[database]));
     } catch (error) {
@@ -53,7 +52,7 @@ export async function openLedger(target: AuditTarget): Promise<Ledger> {
     }
   };
   await open('orders');
-  await Promise.all(DATABASES.filter((name) => name !== 'orders').map(open));
+  await Promise.all(databaseNames.filter((name) => name !== 'orders').map(open));
 
   async function groups<Fact>(source: RowSource<Fact>, scope: Scope): Promise<GroupReader<Fact>> {
     const snapshot = snapshots.get(source.database);

@@ -115,9 +115,6 @@ export interface PriceFact {
   readonly validFrom: number;
 }
 
-/** Where facts come from. */
-export type Source = 'orders' | 'catalog' | 'payments' | 'stock' | 'shipping';
-
 /** `1x2 5x1`: products with their units, in order of product, for comparison and for people. */
 export function describeLines(lines: readonly Line[]): string {
   return lines

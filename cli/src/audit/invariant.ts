@@ -1,4 +1,5 @@
-import type { OrderFacts, Source } from './facts.ts';
+import type { DatabaseName } from '../topology/databases.ts';
+import type { OrderFacts } from './facts.ts';
 import type { OtherRows } from './horizon.ts';
 
 /**
@@ -73,7 +74,7 @@ export interface OrderInvariant {
   readonly id: string;
   readonly title: string;
   /** Without one of these sources nothing can be said. */
-  readonly needs: readonly Source[];
+  readonly needs: readonly DatabaseName[];
   /** The rows of other databases that it compares orders with, within the horizon (see `areCompared`); absent when it compares none. */
   readonly compares?: readonly OtherRows[];
   start(clock: Clock): OrderJudge;

@@ -1,4 +1,5 @@
-import type { OrderFacts, Source } from './facts.ts';
+import type { DatabaseName } from '../topology/databases.ts';
+import type { OrderFacts } from './facts.ts';
 import { areCompared } from './horizon.ts';
 import type { Clock, InvariantResult, OrderInvariant, OrderJudge, Violation } from './invariant.ts';
 import { verdictOf } from './invariant.ts';
@@ -14,7 +15,7 @@ interface Running {
 export async function judgeOrders(
   invariants: readonly OrderInvariant[],
   facts: AsyncIterable<OrderFacts> | Iterable<OrderFacts>,
-  options: { readonly clock: Clock; readonly missing: ReadonlyMap<Source, string> },
+  options: { readonly clock: Clock; readonly missing: ReadonlyMap<DatabaseName, string> },
 ): Promise<InvariantResult[]> {
   const reasonsOf = ({ needs }: OrderInvariant) =>
     needs.map((source) => options.missing.get(source)).filter((reason) => reason !== undefined);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isPooled, poolSizes } from '@shop/kit/pool-sizes.ts';
+import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
+import { databaseNames } from '../topology/databases.ts';
 import type { InvariantResult } from './invariant.ts';
 import { judgeSessions, type OpenTransaction, type SessionFact } from './invariants/sessions.ts';
 import type { AuditTarget } from './target.ts';
@@ -33,7 +34,7 @@ export async function checkSessions(target: AuditTarget, signal?: AbortSignal): 
   const names = Object.values(target.databaseUrls).map((url) => new URL(url).pathname.slice(1));
   let stillOpen: ReadonlySet<string> | undefined;
   for (;;) {
-    const rows = await target.databases.query<SessionRow>('orders', SESSIONS, [names, Object.keys(poolSizes)]);
+    const rows = await target.databases.query<SessionRow>('orders', SESSIONS, [names, databaseNames]);
     const open = rows.filter(({ transaction }) => transaction !== null);
     const before = stillOpen;
     stillOpen = new Set(open.map(keyOf).filter((key) => before === undefined || before.has(key)));
@@ -43,11 +44,15 @@ export async function checkSessions(target: AuditTarget, signal?: AbortSignal): 
     const result = judgeSessions(
       sessionsOf(rows, target.databasePoolSize),
       isOver ? suspects.map((row) => ({ ...placeOf(row), openForMs: elapsedMs })) : [],
-      target.instances.filter((name) => isPooled(name.replace(/-\d+$/, ''))),
+      target.instances.filter((name) => hasDatabase(name.replace(/-\d+$/, ''))),
     );
     if (isOver || (suspects.length === 0 && result.verdict === 'ok')) return result;
     await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
+}
+
+function hasDatabase(service: string): boolean {
+  return (databaseNames as readonly string[]).includes(service);
 }
 
 function keyOf({ pid, transaction }: SessionRow): string {
@@ -63,7 +68,7 @@ function sessionsOf(rows: readonly SessionRow[], configured: number | undefined)
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    const poolSize = isPooled(first.role) ? (configured ?? poolSizes[first.role]) : 0;
+    const poolSize = hasDatabase(first.role) ? (configured ?? poolSizeOf(first.role)) : 0;
     return [{ ...placeOf(first), connections: group.length, poolSize }];
   });
 }

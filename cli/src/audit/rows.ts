@@ -1,3 +1,4 @@
+import type { DatabaseName } from '../topology/databases.ts';
 import { readEvent } from './event-payload.ts';
 import type {
   EffectFact,
@@ -10,7 +11,6 @@ import type {
   PricedLine,
   ReservationFact,
   ShipmentFact,
-  Source,
 } from './facts.ts';
 
 /** Which orders are audited. */
@@ -26,7 +26,7 @@ export type Row = readonly (string | number | boolean | null)[];
 
 /** One table read in order of order id. */
 export interface RowSource<Fact> {
-  readonly database: Exclude<Source, 'catalog'>;
+  readonly database: Exclude<DatabaseName, 'catalog'>;
   /** For the cursor. */
   readonly name: string;
   select(scope: Scope): string;

@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { DatabaseName } from '../topology/databases.ts';
-import { databaseNames } from '../topology/databases.ts';
+import { type DatabaseName, databaseNames } from '../topology/databases.ts';
 import { sessionName } from './database-sessions.ts';
 import type { PlatformAccess } from './platform-access.ts';
 import { until } from './poll.ts';
@@ -12,15 +11,6 @@ export interface SessionRecord {
   readonly id: string;
   readonly database: DatabaseName;
 }
-
-/** The table each service writes first. */
-export const mainTables: Readonly<Record<DatabaseName, string>> = {
-  catalog: 'products',
-  orders: 'orders',
-  stock: 'inventory',
-  payments: 'payments',
-  shipping: 'Shipments',
-};
 
 /** A name as SQL takes it. */
 export function quoted(name: string): string {

@@ -91,13 +91,13 @@ function migrations(database: string): ComposeService {
 const confined = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
 
 function service(definition: ServiceDefinition): ComposeService {
-  const { name, door, preferredPort } = definition;
+  const { name, protocol, preferredPort } = definition;
   const asksFlags = Object.values(flags).some(({ service }) => service === name);
   return {
     ...imageOf(name),
     environment: {
       INSTANCE: `${name}-1`,
-      ...(door === 'grpc' && { HEALTH_PORT }),
+      ...(protocol === 'grpc' && { HEALTH_PORT }),
       ...(asksFlags && { FLAGS_FILE }),
       OTEL_SERVICE_NAME: name,
       OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${name}-1`,
@@ -127,15 +127,15 @@ function imageOf(service: string): ComposeService {
   return { image: imageName(name), build: { context: '.', dockerfile: `services/${service}/Dockerfile` } };
 }
 
-function endOf({ variable, from, to }: Edge): string {
-  switch (variable) {
-    case 'DATABASE_URL':
+function endOf({ protocol, from, to }: Edge): string {
+  switch (protocol) {
+    case 'sql':
       return `postgres://${from}:${PASSWORD}@postgres:5432/${from}`;
-    case 'BROKER_URL':
+    case 'amqp':
       return `amqp://shop:${PASSWORD}@rabbitmq:5672/${VIRTUAL_HOST}`;
-    case 'STOCK_ADDRESSES':
+    case 'grpc':
       return `${to}:${MAIN_PORT}`;
-    default:
+    case 'http':
       return `http://${to}:${MAIN_PORT}`;
   }
 }

@@ -54,7 +54,7 @@ describe.each(imageSubjects.map((subject) => [dockerfileOf(subject), subject] as
   });
 });
 
-describe.each(services)('services/$name/Dockerfile', ({ name, door, semiSpaceMb }) => {
+describe.each(services)('services/$name/Dockerfile', ({ name, protocol, semiSpaceMb }) => {
   const instruction = instructionsOf(name);
 
   it('shares all layers up to its own sources with the others', () => {
@@ -77,7 +77,7 @@ describe.each(services)('services/$name/Dockerfile', ({ name, door, semiSpaceMb 
 
   it('has a health check and says which ports it listens on', () => {
     expect(instruction('HEALTHCHECK')).toHaveLength(1);
-    expect(instruction('EXPOSE')).toEqual([door === 'grpc' ? 'EXPOSE 8080 8081' : 'EXPOSE 8080']);
+    expect(instruction('EXPOSE')).toEqual([protocol === 'grpc' ? 'EXPOSE 8080 8081' : 'EXPOSE 8080']);
   });
 });
 

@@ -3,7 +3,8 @@ import { type SeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
 import type { Address } from '../providers/component.ts';
 import type { Secrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';
-import { type Edge, edges, type ServiceDefinition, type ServiceName } from '../topology/services.ts';
+import type { BrokerUser, DatabaseName } from '../topology/databases.ts';
+import { type Edge, edges, type ServiceDefinition } from '../topology/services.ts';
 
 /** What decides the environment of one replica. */
 export interface ServicePlace {
@@ -81,20 +82,20 @@ function edgeValue(edge: Edge, { endpointsOf, secrets, externalBrokerUrl }: Serv
   const addresses = endpointsOf(edge);
   const [first] = addresses;
   if (!first) throw new Error(`edge ${edge.name} has no endpoint`);
-  switch (edge.variable) {
-    case 'DATABASE_URL':
-      return databaseUrl('service', edge.from as Exclude<ServiceName, 'gateway'>, { address: first, secrets });
-    case 'BROKER_URL': {
-      const url = brokerUrl(edge.from as 'orders' | 'shipping', {
+  switch (edge.protocol) {
+    case 'sql':
+      return databaseUrl('service', edge.from as DatabaseName, { address: first, secrets });
+    case 'amqp': {
+      const url = brokerUrl(edge.from as BrokerUser, {
         address: first,
         secrets,
         ...(externalBrokerUrl !== undefined && { externalUrl: externalBrokerUrl }),
       });
       return atAddress(url, first);
     }
-    case 'STOCK_ADDRESSES':
+    case 'grpc':
       return addresses.map(({ host, port }) => `${host}:${port}`).join(',');
-    default:
+    case 'http':
       return addresses.map(({ host, port }) => `http://${host}:${port}`).join(',');
   }
 }

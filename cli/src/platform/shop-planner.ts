@@ -266,11 +266,11 @@ async function reserveServicePorts(
   replicasOf: (name: string) => number,
 ): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>> {
   const ports = new Map<string, Readonly<Record<string, number>>>();
-  for (const { name, door, preferredPort } of definitions) {
+  for (const { name, protocol, preferredPort } of definitions) {
     for (let replica = 1; replica <= replicasOf(name); replica++) {
       const instance = instanceName(name, replica);
       const main = await book.reserve(instance, replica === 1 ? preferredPort : undefined);
-      const health = door === 'grpc' ? await book.reserve(`${instance}:health`) : undefined;
+      const health = protocol === 'grpc' ? await book.reserve(`${instance}:health`) : undefined;
       ports.set(instance, health === undefined ? { main } : { main, health });
     }
   }
@@ -353,7 +353,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     // PostgreSQL is up in a blink and has the schema then; the broker is slow, and services retry until it answers.
     waitsFor: [...components.filter((name) => name === 'postgres'), ...(proxied ? ['toxiproxy'] : [])],
     ports,
-    ...(definition.door === 'http' && { url: `http://${LOOPBACK}:${ports.main}` }),
+    ...(definition.protocol === 'http' && { url: `http://${LOOPBACK}:${ports.main}` }),
     ...(source.detail !== undefined && { detail: source.detail }),
     ...(source.info && { info: source.info(instance) }),
     logFile,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm } from 'node:fs/promises';
-import type { DatabaseName } from '../topology/databases.ts';
-import { type BrokerUser, brokerUsers, databaseNames } from '../topology/databases.ts';
+import { type BrokerUser, brokerUsers, type DatabaseName, databaseNames } from '../topology/databases.ts';
 import { writePrivateFile } from './private-file.ts';
 
 /** Passwords of one project's accounts. Generated, kept in one file (0600), never printed. */

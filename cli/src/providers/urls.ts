@@ -1,5 +1,10 @@
-import type { DatabaseName } from '../topology/databases.ts';
-import { type BrokerUser, type DatabaseRole, OPERATOR_ROLE, VIRTUAL_HOST } from '../topology/databases.ts';
+import {
+  type BrokerUser,
+  type DatabaseName,
+  type DatabaseRole,
+  OPERATOR_ROLE,
+  VIRTUAL_HOST,
+} from '../topology/databases.ts';
 import type { Address } from './component.ts';
 import type { Secrets } from './secrets.ts';
 

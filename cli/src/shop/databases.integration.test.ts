@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 import type { TestDatabase } from '../../../test/support/postgres.ts';
 import { withClient } from '../providers/postgres/client.ts';
-import type { DatabaseName } from '../topology/databases.ts';
+import { type DatabaseName, databaseNames } from '../topology/databases.ts';
 import { openShopDatabases, type ShopDatabases } from './databases.ts';
 import { parseIdPrefix } from './id-prefix.ts';
 import { countOpenSagas } from './open-sagas.ts';
@@ -33,13 +33,12 @@ const OUTBOX_ID = 'b1c2d3e4-1111-4111-8111-111111111111';
 const OWNER = 'a2f1b3c4-0000-4000-8000-000000000001';
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 
-const used: readonly DatabaseName[] = ['catalog', 'orders', 'stock', 'payments', 'shipping'];
 let made: Record<DatabaseName, TestDatabase>;
 let urls: Record<DatabaseName, string>;
 let databases: ShopDatabases;
 
 beforeAll(async () => {
-  const created = await Promise.all(used.map(async (name) => [name, await createDatabase(name)] as const));
+  const created = await Promise.all(databaseNames.map(async (name) => [name, await createDatabase(name)] as const));
   await Promise.all(created.map(([name, database]) => insertRows(database, rows[name] ?? '')));
   made = Object.fromEntries(created) as typeof made;
   urls = Object.fromEntries(created.map(([name, { operatorUrl }]) => [name, operatorUrl])) as typeof urls;

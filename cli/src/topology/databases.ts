@@ -1,15 +1,24 @@
-/** The five databases of the platform. */
-export type DatabaseName = 'catalog' | 'orders' | 'stock' | 'payments' | 'shipping';
+import { type ServiceWith, services } from './services.ts';
 
-/** The five databases, one per service that stores something. */
-export const databaseNames: readonly DatabaseName[] = ['catalog', 'orders', 'stock', 'payments', 'shipping'];
+/** A database, named after the service that stores in it. */
+export type DatabaseName = ServiceWith<'mainTable'>;
 
-/** The role of the command line: reads all five databases. */
+/** The first table that each of these services writes, or reads, in its database. */
+export const mainTables = Object.fromEntries(
+  services.flatMap(({ name, mainTable }) => (mainTable === undefined ? [] : [[name, mainTable]])),
+) as Readonly<Record<DatabaseName, string>>;
+
+export const databaseNames = Object.keys(mainTables) as readonly DatabaseName[];
+
+/** The role of the command line: reads all databases. */
 export const OPERATOR_ROLE = 'shop_operator';
 
 /** Accounts on the broker. */
-export const brokerUsers = ['orders', 'shipping', OPERATOR_ROLE] as const;
-export type BrokerUser = (typeof brokerUsers)[number];
+export type BrokerUser = ServiceWith<'usesBroker'> | typeof OPERATOR_ROLE;
+export const brokerUsers = [
+  ...services.flatMap(({ name, usesBroker }) => (usesBroker ? [name] : [])),
+  OPERATOR_ROLE,
+] as readonly BrokerUser[];
 
 /** The broker's only virtual host. */
 export const VIRTUAL_HOST = 'shop';

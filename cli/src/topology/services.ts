@@ -1,12 +1,31 @@
 import type { ComponentName } from './components.ts';
 
-export type ServiceName = 'gateway' | 'orders' | 'catalog' | 'stock' | 'payments' | 'shipping';
+/** How a service is called. A gRPC service has a second listener, HTTP, for health. */
+export type Protocol = 'http' | 'grpc';
 
-/** One service as the supervisor sees it. */
-export interface ServiceDefinition {
-  readonly name: ServiceName;
-  /** What its main door speaks; a gRPC service has a second, HTTP door for health. */
-  readonly door: 'http' | 'grpc';
+/**
+ * The services, their calls, databases and broker accounts: the only list of them (decision 0058). The order is that of
+ * every listing: as an order meets them.
+ */
+const definitions = [
+  { name: 'gateway', protocol: 'http', preferredPort: 8080, semiSpaceMb: 8, calls: ['orders'] },
+  {
+    name: 'orders',
+    protocol: 'http',
+    semiSpaceMb: 8,
+    calls: ['catalog', 'stock', 'payments'],
+    mainTable: 'orders',
+    usesBroker: true,
+  },
+  { name: 'catalog', protocol: 'http', semiSpaceMb: 2, mainTable: 'products' },
+  { name: 'stock', protocol: 'grpc', semiSpaceMb: 2, mainTable: 'inventory' },
+  { name: 'payments', protocol: 'http', semiSpaceMb: 2, mainTable: 'payments' },
+  { name: 'shipping', protocol: 'http', semiSpaceMb: 2, mainTable: 'Shipments', usesBroker: true },
+] as const satisfies readonly Definition[];
+
+interface Definition {
+  readonly name: string;
+  readonly protocol: Protocol;
   /** Tried first for the first replica; a free port is taken otherwise. */
   readonly preferredPort?: number;
   /**
@@ -14,17 +33,31 @@ export interface ServiceDefinition {
    * through twice gets more. Figures: docs/performance.md.
    */
   readonly semiSpaceMb: number;
+  /** The services that it calls. */
+  readonly calls?: readonly string[];
+  /** The first table that it writes, or reads, in the database that is named after it; without one it has no database. */
+  readonly mainTable?: string;
+  /** It has an account on the broker. */
+  readonly usesBroker?: true;
 }
 
-/** The six services, in the order they are listed everywhere. */
-export const services: readonly ServiceDefinition[] = [
-  { name: 'gateway', door: 'http', preferredPort: 8080, semiSpaceMb: 8 },
-  { name: 'orders', door: 'http', semiSpaceMb: 8 },
-  { name: 'catalog', door: 'http', semiSpaceMb: 2 },
-  { name: 'stock', door: 'grpc', semiSpaceMb: 2 },
-  { name: 'payments', door: 'http', semiSpaceMb: 2 },
-  { name: 'shipping', door: 'http', semiSpaceMb: 2 },
-];
+export type ServiceName = (typeof definitions)[number]['name'];
+
+/** The services whose definition has the key: `ServiceWith<'mainTable'>` are those that have a database. */
+export type ServiceWith<Key extends keyof Definition> = Extract<
+  (typeof definitions)[number],
+  { readonly [key in Key]: unknown }
+>['name'];
+
+/** One service as the supervisor sees it. */
+export interface ServiceDefinition extends Definition {
+  readonly name: ServiceName;
+  readonly calls?: readonly ServiceName[];
+}
+
+export const services: readonly ServiceDefinition[] = definitions;
+
+export const serviceNames: readonly ServiceName[] = services.map(({ name }) => name);
 
 /** One arrow of the topology. */
 export interface Edge {
@@ -32,32 +65,32 @@ export interface Edge {
   readonly name: string;
   readonly from: ServiceName;
   readonly to: ServiceName | ComponentName;
-  /** The variable that tells the caller where to connect. */
-  readonly variable:
-    | 'ORDERS_URLS'
-    | 'CATALOG_URLS'
-    | 'PAYMENTS_URLS'
-    | 'STOCK_ADDRESSES'
-    | 'DATABASE_URL'
-    | 'BROKER_URL';
+  /** What is spoken over it. */
+  readonly protocol: Protocol | 'sql' | 'amqp';
+  /** The variable that tells the caller where to connect: `DATABASE_URL`, `BROKER_URL`, `CATALOG_URLS`, `STOCK_ADDRESSES`. */
+  readonly variable: string;
 }
 
-/** Every edge (source: "Topology" in the reference). */
+/** Every edge (source: "Topology" in the reference): calls between services, then databases, then the broker. */
 export const edges: readonly Edge[] = [
-  { name: 'gateway-orders', from: 'gateway', to: 'orders', variable: 'ORDERS_URLS' },
-  { name: 'orders-catalog', from: 'orders', to: 'catalog', variable: 'CATALOG_URLS' },
-  { name: 'orders-stock', from: 'orders', to: 'stock', variable: 'STOCK_ADDRESSES' },
-  { name: 'orders-payments', from: 'orders', to: 'payments', variable: 'PAYMENTS_URLS' },
-  { name: 'orders-db', from: 'orders', to: 'postgres', variable: 'DATABASE_URL' },
-  { name: 'catalog-db', from: 'catalog', to: 'postgres', variable: 'DATABASE_URL' },
-  { name: 'stock-db', from: 'stock', to: 'postgres', variable: 'DATABASE_URL' },
-  { name: 'payments-db', from: 'payments', to: 'postgres', variable: 'DATABASE_URL' },
-  { name: 'shipping-db', from: 'shipping', to: 'postgres', variable: 'DATABASE_URL' },
-  { name: 'orders-broker', from: 'orders', to: 'rabbitmq', variable: 'BROKER_URL' },
-  { name: 'shipping-broker', from: 'shipping', to: 'rabbitmq', variable: 'BROKER_URL' },
+  ...services.flatMap(({ name, calls = [] }) => calls.map((to) => callEdge(name, to))),
+  ...services.flatMap(({ name, mainTable }) => (mainTable === undefined ? [] : [databaseEdge(name)])),
+  ...services.flatMap(({ name, usesBroker }) => (usesBroker ? [brokerEdge(name)] : [])),
 ];
 
-export const serviceNames: readonly ServiceName[] = services.map(({ name }) => name);
+function callEdge(from: ServiceName, to: ServiceName): Edge {
+  const { protocol } = services.find(({ name }) => name === to) as ServiceDefinition;
+  const variable = `${to.toUpperCase()}_${protocol === 'grpc' ? 'ADDRESSES' : 'URLS'}`;
+  return { name: `${from}-${to}`, from, to, protocol, variable };
+}
+
+function databaseEdge(from: ServiceName): Edge {
+  return { name: `${from}-db`, from, to: 'postgres', protocol: 'sql', variable: 'DATABASE_URL' };
+}
+
+function brokerEdge(from: ServiceName): Edge {
+  return { name: `${from}-broker`, from, to: 'rabbitmq', protocol: 'amqp', variable: 'BROKER_URL' };
+}
 
 /** What a service needs to do its work: the ends of its edges. */
 export function dependenciesOf(service: ServiceName): readonly (ServiceName | ComponentName)[] {

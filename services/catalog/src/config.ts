@@ -1,11 +1,11 @@
 import { commonVariables, databaseVariables, parseEnvironment } from '@shop/kit/config.ts';
-import { poolSizes } from '@shop/kit/pool-sizes.ts';
+import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
 
 /** What the service reads of its environment. */
 export const variables = Type.Object({
   ...commonVariables,
-  ...databaseVariables(poolSizes.catalog),
+  ...databaseVariables(poolSizeOf('catalog')),
 });
 
 export type CatalogConfig = Static<typeof variables>;

@@ -9,13 +9,13 @@ import {
 } from '@shop/kit/config.ts';
 import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
 import { BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
-import { poolSizes } from '@shop/kit/pool-sizes.ts';
+import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
 import { Type } from 'typebox';
 
 /** What the service reads of its environment. */
 export const variables = Type.Object({
   ...commonVariables,
-  ...databaseVariables(poolSizes.orders),
+  ...databaseVariables(poolSizeOf('orders')),
   BROKER_URL: url('`amqp://user:password@127.0.0.1:port/shop`', 'amqps?'),
   CATALOG_URLS: url('base URLs of the replicas of catalog, separated by commas', 'https?'),
   PAYMENTS_URLS: url('base URLs of the replicas of payments, separated by commas', 'https?'),

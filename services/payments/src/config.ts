@@ -1,12 +1,12 @@
 import { commonVariables, databaseVariables, keepDays, parseEnvironment } from '@shop/kit/config.ts';
 import { BOOKS_KEEP_DAYS } from '@shop/kit/keep-days.ts';
-import { poolSizes } from '@shop/kit/pool-sizes.ts';
+import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
 
 /** What the service reads of its environment. */
 export const variables = Type.Object({
   ...commonVariables,
-  ...databaseVariables(poolSizes.payments),
+  ...databaseVariables(poolSizeOf('payments')),
   PAYMENTS_KEEP_DAYS: keepDays(
     'days that a payment is kept after its last change; its charges and refunds stay',
     BOOKS_KEEP_DAYS,

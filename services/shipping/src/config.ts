@@ -1,12 +1,12 @@
 import { commonVariables, databaseVariables, keepDays, parseEnvironment, url } from '@shop/kit/config.ts';
 import { BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
-import { poolSizes } from '@shop/kit/pool-sizes.ts';
+import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
 import { type Static, Type } from 'typebox';
 
 /** What the service reads of its environment. */
 export const variables = Type.Object({
   ...commonVariables,
-  ...databaseVariables(poolSizes.shipping),
+  ...databaseVariables(poolSizeOf('shipping')),
   BROKER_URL: url('`amqp://user:password@127.0.0.1:port/shop`', 'amqps?'),
   CONSUMER_PREFETCH: Type.Integer({
     minimum: 1,

@@ -1,3 +1,4 @@
+import { serviceNames } from '../../../cli/src/topology/services.ts';
 import type { Bench } from '../bench.ts';
 import { alternate, type Case, type Measured } from '../measure/cases.ts';
 import { CASE_HEADERS, caseRow, found, number, type Section } from '../section.ts';
@@ -5,7 +6,6 @@ import { shots } from './orders.ts';
 
 /** Spans of one confirmed order (docs/traces.md). */
 const SPANS = 31;
-const SERVICES = ['gateway', 'orders', 'catalog', 'stock', 'payments', 'shipping'];
 
 /**
  * (b) The platform with tracing and metrics, with metrics alone, and with neither. Each shot has a platform started for it:
@@ -32,13 +32,13 @@ export async function measureTracing(bench: Bench): Promise<Section> {
     targets: [
       {
         what: 'CPU of a span in the services, export included, in µs',
-        value: perSpan(on, off, SERVICES),
+        value: perSpan(on, off, serviceNames),
         atMost: 45,
       },
     ],
     notes: [
       'No figure where the rounds of both overlap: more of them are needed then, or a quieter machine.',
-      `With metrics, which stay on when tracing is off, a span comes to ${number(perSpan(on, neither, SERVICES))} µs.`,
+      `With metrics, which stay on when tracing is off, a span comes to ${number(perSpan(on, neither, serviceNames))} µs.`,
       `32 concurrent, each shot on a platform started for it, after a ${bench.options.quick ? 'second' : 'minute'} under load. Differences of the six services, divided by ${SPANS} spans; receiving them, metrics included, costs the supervisor ${number(perSpan(on, neither, ['supervisor']))} µs a span beside it.`,
     ],
     measured,

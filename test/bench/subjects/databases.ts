@@ -1,5 +1,4 @@
-import type { DatabaseName } from '../../../cli/src/topology/databases.ts';
-import { databaseNames } from '../../../cli/src/topology/databases.ts';
+import { type DatabaseName, databaseNames } from '../../../cli/src/topology/databases.ts';
 import { type Database, openDatabase } from '../../../kit/src/database.ts';
 import { createLogger } from '../../../kit/src/logger.ts';
 

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { mainTables } from '../../topology/databases.ts';
 import {
   countSessions,
   databaseOf,
   endSessions,
-  mainTables,
   quoted,
   type SessionRecord,
   verifyNoSessions,

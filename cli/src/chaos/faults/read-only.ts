@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import type { DatabaseName } from '../../topology/databases.ts';
-import { databaseOf, hasServer, mainTables, quoted, type SessionRecord, waitsForStart } from '../database-faults.ts';
+import { type DatabaseName, mainTables } from '../../topology/databases.ts';
+import { databaseOf, hasServer, quoted, type SessionRecord, waitsForStart } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 import { until } from '../poll.ts';

@@ -10,8 +10,7 @@ import type { Availability, ComponentContext, ProviderKind } from '../../provide
 import { describeProviders, installComponent } from '../../providers/resolve.ts';
 import { describeTools, installTool } from '../../providers/resolve-tool.ts';
 import { type ToolName, toolNames } from '../../providers/tool.ts';
-import type { ComponentName } from '../../topology/components.ts';
-import { componentNames } from '../../topology/components.ts';
+import { type ComponentName, componentNames } from '../../topology/components.ts';
 
 export interface SetupOptions extends CommonOptions {
   readonly yes?: boolean;

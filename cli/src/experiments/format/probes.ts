@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { databaseNames } from '../../topology/databases.ts';
 import { closed, defaulted, oneOf, Scalar, stepName } from './values.ts';
 
 /** Of the audit (shopctl audit). */
@@ -53,8 +54,6 @@ export const MetricProvider = closed(
   },
   { description: 'metric' },
 );
-
-const databaseNames = ['catalog', 'orders', 'stock', 'payments', 'shipping'] as const;
 
 export const SqlProvider = closed(
   {

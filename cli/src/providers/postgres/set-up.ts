@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Client } from 'pg';
-import type { DatabaseName } from '../../topology/databases.ts';
-import { databaseNames, OPERATOR_ROLE } from '../../topology/databases.ts';
+import { type DatabaseName, databaseNames, OPERATOR_ROLE } from '../../topology/databases.ts';
 import type { Address } from '../component.ts';
 import type { Secrets } from '../secrets.ts';
 import { databaseAccount } from '../urls.ts';

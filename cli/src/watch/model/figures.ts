@@ -64,11 +64,11 @@ export const watchedMetrics: readonly string[] = [
 const SERVED = new Set(['http.server.request.duration', 'rpc.server.call.duration', 'messaging.process.duration']);
 
 /** Metrics of calls that do not say where they went: the caller has one edge of this sort. */
-const EDGE_OF_METRIC: Readonly<Record<string, Edge['variable']>> = {
-  'rpc.client.call.duration': 'STOCK_ADDRESSES',
-  'db.client.operation.duration': 'DATABASE_URL',
-  'messaging.client.operation.duration': 'BROKER_URL',
-  'messaging.process.duration': 'BROKER_URL',
+const EDGE_OF_METRIC: Readonly<Record<string, Edge['protocol']>> = {
+  'rpc.client.call.duration': 'grpc',
+  'db.client.operation.duration': 'sql',
+  'messaging.client.operation.duration': 'amqp',
+  'messaging.process.duration': 'amqp',
 };
 
 /** Which edge an HTTP caller's `server.port` belongs to, by `service:port`. */
@@ -153,8 +153,8 @@ function edgesOf(
 }
 
 function edgeOf({ name, service, attributes }: MetricPoint, ports: EdgePorts): string | undefined {
-  const variable = EDGE_OF_METRIC[name];
-  if (variable !== undefined) return edges.find((edge) => edge.from === service && edge.variable === variable)?.name;
+  const protocol = EDGE_OF_METRIC[name];
+  if (protocol !== undefined) return edges.find((edge) => edge.from === service && edge.protocol === protocol)?.name;
   if (name !== 'http.client.request.duration') return undefined;
   return ports.get(`${service}:${attributes['server.port']}`);
 }

@@ -2,6 +2,7 @@ import { Text } from 'ink';
 import { createElement as h, memo } from 'react';
 import type { Style } from '../../output/style.ts';
 import type { InstanceState } from '../../platform/state.ts';
+import { serviceNames } from '../../topology/services.ts';
 import type { Red } from '../model/figures.ts';
 import { worstOf } from './signs.ts';
 import { cpuText, fitLines, memoryText, msText, rateText, rowOf } from './text.ts';
@@ -47,7 +48,7 @@ export const ServicesPanel = memo(({ instances, red, waiting, componentRows, hei
 });
 
 /** As an order meets them. */
-const RANK = ['gateway', 'orders', 'catalog', 'stock', 'payments', 'shipping'];
+const RANK: readonly string[] = serviceNames;
 
 function byRank(a: { readonly name: string }, b: { readonly name: string }): number {
   return RANK.indexOf(a.name) - RANK.indexOf(b.name);
