@@ -105,8 +105,8 @@ describe('exit codes', { timeout: 20_000 }, () => {
     const { code, stdout } = await shopctlIn(home, 'doctor');
     await rm(home, { recursive: true });
     expect(code).toBe(exitCodes.failed);
-    expect(stdout).toMatch(/fail leftovers +cannot read .*state\.json/);
-    expect(stdout).toContain('ok   node');
+    expect(stdout).toMatch(/FAIL +leftovers: cannot read .*state\.json/);
+    expect(stdout).toContain('pass    node');
   });
 
   it('says that a result could not be written', async (test) => {

@@ -40,7 +40,7 @@ const catches: Readonly<Record<SeededBugName, Catch>> = {
   'no-inbox': { by: 'E29', reason: /^I7 .* is violated: / },
   'no-idempotency-key': { by: 'E13', reason: /^I4 .* is violated: / },
   'charged-twice': { by: 'E13', reason: /^I4 .* is violated: .*charged 2 times/ },
-  'release-before-reserve-forgotten': { by: 'E15b', reason: /^"no units of cancelled orders": I5 violated/ },
+  'release-before-reserve-forgotten': { by: 'E15b', reason: /^"no units of cancelled orders": I5 is violated/ },
 };
 
 const wanted = process.argv.slice(2);
@@ -76,11 +76,11 @@ async function verified(bug: SeededBugName): Promise<Looked> {
   await shopctl('down', '--volumes');
   if (stdout === '') return { isFailed: false, verdict: 'not started', reasons: [started.slice(-400)] };
   const { verdict, checks } = JSON.parse(stdout) as VerifyReport;
-  const failed = checks.filter((check) => check.verdict === 'failed');
+  const failed = checks.filter((check) => check.verdict === 'fail');
   const reasons = failed.flatMap(({ id, evidence, details = '' }) =>
     [evidence, ...details.split('\n')].map((line) => `${id}: ${line.trim()}`),
   );
-  return { isFailed: verdict === 'failed', verdict, reasons };
+  return { isFailed: verdict === 'fail', verdict, reasons };
 }
 
 async function shopctl(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {

@@ -147,7 +147,7 @@ describe('a seeded bug', () => {
     const { seededBugs, invariants } = JSON.parse(stdout);
     expect(code).toBe(1);
     expect(seededBugs).toEqual(['no-idempotency-key']);
-    const violated = invariants.filter(({ verdict }: { verdict: string }) => verdict === 'violated');
+    const violated = invariants.filter(({ verdict }: { verdict: string }) => verdict === 'fail');
     expect(violated.map(({ id }: { id: string }) => id)).toEqual(['I4']);
   });
 

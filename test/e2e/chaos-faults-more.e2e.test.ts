@@ -84,13 +84,13 @@ describe('the audit', () => {
   it('names a fault while it acts (I14), and what it has left on the platform', async () => {
     const { lease } = await inject(platform, ['orders-stock', 'down']);
     const { verdict, violations } = (await cleanInvariant()) ?? {};
-    expect(verdict).toBe('violated');
+    expect(verdict).toBe('fail');
     expect(violations?.map(({ detail }) => detail)).toEqual([
       `down on orders-stock (${lease.id}) was not reverted`,
       'the proxy orders-stock is disabled',
     ]);
     await clear(lease.id);
-    expect(await cleanInvariant()).toMatchObject({ verdict: 'ok' });
+    expect(await cleanInvariant()).toMatchObject({ verdict: 'pass' });
     await expectClean(platform);
   });
 });

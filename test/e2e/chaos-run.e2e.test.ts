@@ -92,7 +92,7 @@ describe('a verdict', () => {
     ]);
     expect(records.find(({ type }) => type === 'witness')).toMatchObject({ verdict: 'observed' });
     expect(records.filter((record) => record.type === 'order' && record.state === 'ok')).toHaveLength(2);
-    expect(records.find(({ type }) => type === 'audit')).toMatchObject({ verdict: 'ok' });
+    expect(records.find(({ type }) => type === 'audit')).toMatchObject({ verdict: 'pass' });
     await chaos.expectClean(platform);
   });
 

@@ -62,7 +62,7 @@ describe.skipIf(found === undefined)('a platform of containers', () => {
       expect(await readFile(join(root, 'docs/docker.md'), 'utf8')).toContain(CHAIN);
       const { code, stdout, stderr } = await runLine(shell, CHAIN);
       expect({ code, said: code === 0 ? '' : `${stdout}\n${stderr}` }).toEqual({ code: 0, said: '' });
-      for (const said of ['12 of 12 checks held', 'the ledger balances']) expect(stdout).toContain(said);
+      for (const said of ['12 of 12 checks passed', 'the ledger balances']) expect(stdout).toContain(said);
       const { runtime, instances } = await stateOf(shell);
       expect(runtime).toBe('docker');
       // A container was killed in between, by an experiment.
@@ -80,14 +80,14 @@ describe.skipIf(found === undefined)('a platform of containers', () => {
       const { code, stdout, stderr } = await shell.run('load', 'run', scenario, ...options, '--json');
       expect(stdout, stderr).not.toBe('');
       const { checks, traces, usage, notReverted } = JSON.parse(stdout) as LoadResult;
-      const failed = checks.filter(({ outcome }) => outcome !== 'ok');
+      const failed = checks.filter(({ verdict }) => verdict !== 'pass');
       // Thresholds aside: a busy machine crosses them.
-      expect(failed.filter(({ kind }) => kind !== 'threshold')).toEqual([]);
+      expect(failed.filter(({ group }) => group !== 'threshold')).toEqual([]);
       expect(code).toBe(failed.length === 0 ? 0 : 1);
       expect(notReverted).toEqual([]);
       expect(traces.length).toBeGreaterThan(0);
       expect(traces.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
-      expect(checks.some(({ kind }) => kind === 'audit')).toBe(true);
+      expect(checks.some(({ group }) => group === 'audit')).toBe(true);
       for (const service of serviceNames) {
         const used = usage?.processes.find(({ name }) => name === `${service}-1`);
         expect(used?.cpuMs, service).toBeGreaterThan(0);
@@ -144,7 +144,7 @@ describe.skipIf(!hasServers)('services as processes, components in containers', 
   it('are verified, with the trace from Jaeger where it is one of them', async () => {
     const { code, stdout, stderr } = await shell.run('verify');
     expect(code, stdout + stderr).toBe(0);
-    expect(stdout).toContain('12 of 12 checks held');
+    expect(stdout).toContain('12 of 12 checks passed');
   });
 
   it(

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
-import { type AuditReport, exitCodeOf } from './audit.ts';
+import { exitCodeOf } from '../shared/verdict.ts';
+import type { AuditReport } from './audit.ts';
 import { auditBaseline, type Baseline, describeBaseline, sinceBaseline } from './baseline.ts';
 import { ids, type LedgerFixture, openLedgerFixture } from './testing/ledger-fixture.ts';
 import { messageOf } from './testing/ledger-rows.ts';
@@ -27,14 +28,14 @@ afterAll(async () => {
 beforeEach(() => ledger.reset());
 
 const violatedOf = ({ invariants }: AuditReport) =>
-  invariants.filter(({ verdict }) => verdict === 'violated').map(({ id }) => id);
+  invariants.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
 const violationsOf = ({ invariants }: AuditReport) => invariants.flatMap(({ violations }) => violations);
 
 describe('a ledger that balances', () => {
   it('is ok, with counts and sums as evidence', async () => {
     const report = await ledger.audit();
-    expect(report).toMatchObject({ verdict: 'ok', orders: 5, settled: true });
-    expect(exitCodeOf(report)).toBe(0);
+    expect(report).toMatchObject({ verdict: 'pass', orders: 5, settled: true });
+    expect(exitCodeOf(report.verdict)).toBe(0);
     const evidence = Object.fromEntries(report.invariants.map((result) => [result.id, result.evidence]));
     expect(evidence).toMatchObject({
       I1: '5 orders: 2 Confirmed, 3 Cancelled, 0 open',
@@ -414,7 +415,7 @@ describe('a corrupted row is found by exactly one invariant, which names the ord
     const report = await ledger.audit();
     expect(violatedOf(report)).toEqual([invariant]);
     expect(violationsOf(report)).toMatchObject([orderId === undefined ? { kind } : { kind, orderId }]);
-    expect(exitCodeOf(report)).toBe(1);
+    expect(exitCodeOf(report.verdict)).toBe(1);
   });
 
   it('an event that was never published, and a gauge that says so', async () => {
@@ -432,7 +433,7 @@ describe('a corrupted row is found by exactly one invariant, which names the ord
          payload -> 'data' || '{"total":{"amount":${amount},"currency":"UAH"},"lines":[{"productId":1,"quantity":2,"unitPrice":45000}]}'), "TraceParent", created_at, published_at
        FROM outbox WHERE order_id = '${ids.confirmed}'`;
     await ledger.alter('orders', second(90_000));
-    expect((await ledger.audit()).verdict).toBe('ok');
+    expect((await ledger.audit()).verdict).toBe('pass');
     await ledger.alter('orders', second(90_001));
     const report = await ledger.audit();
     expect(violatedOf(report)).toEqual(['I6']);
@@ -490,7 +491,7 @@ describe('work in flight is not a violation while it has time', () => {
   it('a saga that began just now', async () => {
     await ledger.alter('orders', `${newOrder} now())`);
     const report = await ledger.audit();
-    expect(report).toMatchObject({ verdict: 'ok', settled: false, waitingFor: '1 open sagas' });
+    expect(report).toMatchObject({ verdict: 'pass', settled: false, waitingFor: '1 open sagas' });
     expect(report.invariants.find(({ id }) => id === 'I1')?.inFlight).toBe(1);
   });
 
@@ -501,7 +502,7 @@ describe('work in flight is not a violation while it has time', () => {
       `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'; DELETE FROM inbox WHERE order_id = '${ids.confirmed}'`,
     );
     await ledger.publish('queue', 1);
-    expect((await ledger.audit()).verdict).toBe('ok');
+    expect((await ledger.audit()).verdict).toBe('pass');
     await ledger.reset();
     await ledger.alter('orders', `UPDATE outbox SET published_at = now() WHERE order_id = '${ids.confirmed}'`);
     await ledger.alter(
@@ -515,7 +516,7 @@ describe('work in flight is not a violation while it has time', () => {
     await ledger.alter('orders', `${newOrder} now())`);
     const auditing = ledger.audit({ settleMs: 10_000 });
     await ledger.alter('orders', `DELETE FROM orders WHERE id = '${ids.nobody}'`);
-    await expect(auditing).resolves.toMatchObject({ verdict: 'ok', settled: true });
+    await expect(auditing).resolves.toMatchObject({ verdict: 'pass', settled: true });
   });
 });
 
@@ -549,7 +550,7 @@ describe('queues', () => {
   it('a dead letter is found, unless it was injected on purpose', async () => {
     await ledger.publish('dead letters', 1);
     expect(violatedOf(await ledger.audit())).toEqual(['I9']);
-    expect((await ledger.audit({ deadLetters: 1 })).verdict).toBe('ok');
+    expect((await ledger.audit({ deadLetters: 1 })).verdict).toBe('pass');
     expect(violatedOf(await ledger.audit({ deadLetters: 2 }))).toEqual(['I9']);
   });
 });
@@ -588,7 +589,7 @@ describe('metrics', () => {
       { pid: 1, sagas: { Confirmed: 1, Cancelled: 3 }, ageMs: 3_000_000 },
       { pid: 2, sagas: { Confirmed: 1, Cancelled: 0 } },
     ]);
-    expect((await ledger.audit()).verdict).toBe('ok');
+    expect((await ledger.audit()).verdict).toBe('pass');
   });
 
   it('what a killed process may have taken with it is unknown, not a pass', async () => {
@@ -598,7 +599,7 @@ describe('metrics', () => {
     ]);
     const report = await ledger.audit();
     expect(report.verdict).toBe('unknown');
-    expect(exitCodeOf(report)).toBe(5);
+    expect(exitCodeOf(report.verdict)).toBe(5);
   }, 15_000);
 
   it('without reports they are unknown', async () => {
@@ -665,7 +666,7 @@ describe('what clients were told', () => {
   ];
 
   it('is all true and complete', async () => {
-    expect((await ledger.audit({ historyFile: await history(...all) })).verdict).toBe('ok');
+    expect((await ledger.audit({ historyFile: await history(...all) })).verdict).toBe('pass');
   });
 
   it('an acknowledged order that is not there is lost', async () => {
@@ -690,7 +691,7 @@ describe('what clients were told', () => {
 
   it('an order whose client got no answer is recovered, which is no violation', async () => {
     const report = await ledger.audit({ historyFile: await history(...all.slice(1), { status: 'unknown' }) });
-    expect(report.verdict).toBe('ok');
+    expect(report.verdict).toBe('pass');
     expect(violationsOf(report)).toMatchObject([{ kind: 'recovered', orderId: ids.confirmed }]);
   });
 
@@ -707,7 +708,7 @@ describe('what clients were told', () => {
 describe('the scope', () => {
   it('of one order sees that order only', async () => {
     await ledger.alter('payments', `DELETE FROM payments WHERE order_id = '${ids.confirmed}'`);
-    expect((await ledger.audit({ scope: { orderId: ids.alsoConfirmed } })).verdict).toBe('ok');
+    expect((await ledger.audit({ scope: { orderId: ids.alsoConfirmed } })).verdict).toBe('pass');
     expect(violatedOf(await ledger.audit({ scope: { orderId: ids.confirmed } }))).toEqual(['I4']);
   });
 
@@ -740,9 +741,9 @@ describe('what was wrong before a run', () => {
     const before = await auditBaseline(ledger.target);
     expect(describeBaseline(before)).toBe('I4 money charged equals orders confirmed (1 violation)');
     const clean = await afterwards(before);
-    expect(clean.verdict).toBe('ok');
+    expect(clean.verdict).toBe('pass');
     expect(resultOf(clean, 'I4')).toMatchObject({
-      verdict: 'ok',
+      verdict: 'pass',
       violations: [],
       preExisting: [{ orderId: ids.nobody }],
       evidence: expect.stringContaining('1 violation from before'),
@@ -756,7 +757,7 @@ describe('what was wrong before a run', () => {
   it('a sum that is otherwise wrong afterwards is unknown', async () => {
     await ledger.alter('stock', 'UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 7');
     const before = await auditBaseline(ledger.target);
-    expect((await afterwards(before)).verdict).toBe('ok');
+    expect((await afterwards(before)).verdict).toBe('pass');
     await ledger.alter('stock', 'UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 7');
     expect(resultOf(await afterwards(before), 'I5')).toMatchObject({
       verdict: 'unknown',
@@ -790,7 +791,7 @@ describe('missing evidence', () => {
     const report = await ledger.audit({ target });
     const unknown = report.invariants.filter(({ verdict }) => verdict === 'unknown').map(({ id }) => id);
     expect(unknown).toEqual(['I4']);
-    expect(exitCodeOf(report)).toBe(5);
+    expect(exitCodeOf(report.verdict)).toBe(5);
     expect(JSON.stringify(report)).not.toContain('x:y');
   });
 
@@ -810,7 +811,7 @@ describe('missing evidence', () => {
       verdict: 'unknown',
       evidence: 'the broker is away',
     });
-    expect(exitCodeOf(report)).toBe(5);
+    expect(exitCodeOf(report.verdict)).toBe(5);
   });
 
   it('a violation outweighs missing evidence', async () => {
@@ -819,6 +820,6 @@ describe('missing evidence', () => {
       ...ledger.target,
       telemetry: { ...ledger.target.telemetry, metrics: () => Promise.reject(new Error('away')) },
     };
-    expect(exitCodeOf(await ledger.audit({ target }))).toBe(1);
+    expect(exitCodeOf((await ledger.audit({ target })).verdict)).toBe(1);
   });
 });

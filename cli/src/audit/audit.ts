@@ -1,6 +1,7 @@
 import { AUDIT_HORIZON_DAYS } from '@shop/kit/keep-days.ts';
 import { CliError, messageOf } from '../errors.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type Verdict, worst } from '../shared/verdict.ts';
 import { type Ledger, openLedger } from './collect.ts';
 import type { OrderFacts, PriceFact } from './facts.ts';
 import { type History, readHistory } from './history.ts';
@@ -42,10 +43,10 @@ export interface AuditOptions {
   readonly onProgress?: (text: string) => void;
 }
 
-/** The whole verdict; `--json` prints it as it is. */
+/** The whole result; `--json` prints it as it is. */
 export interface AuditReport {
   /** The worst of the invariants, `skipped` ones aside. */
-  readonly verdict: 'ok' | 'violated' | 'unknown';
+  readonly verdict: Verdict;
   readonly scope: Scope;
   readonly orders: number;
   /** Those of them that were placed before the audit's horizon: other databases may have deleted what was theirs. */
@@ -77,7 +78,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const global = scope.orderId === undefined ? await judgeGlobally(options, ledger, clock) : [];
   const invariants = merge(perOrder, global);
   return {
-    verdict: worstOf(invariants),
+    verdict: worst(invariants.map(({ verdict }) => verdict)),
     scope,
     ...counter,
     settled: settlement.settledAt !== undefined,
@@ -85,11 +86,6 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     invariants,
     tookMs: Math.round(performance.now() - began),
   };
-}
-
-/** 0 when everything balances, 1 with a violation, 5 when evidence is missing. */
-export function exitCodeOf({ verdict }: AuditReport): ExitCode {
-  return { ok: exitCodes.ok, violated: exitCodes.failed, unknown: exitCodes.unknown }[verdict];
 }
 
 async function historyOf({ historyFile }: AuditOptions, scope: Scope): Promise<History | undefined> {
@@ -148,7 +144,7 @@ function onlyIfSeen(
   result: InvariantResult,
   { scope, counter, isCompared }: { scope: Scope; counter: Counter; isCompared: boolean },
 ): InvariantResult {
-  if (result.verdict !== 'ok') return result;
+  if (result.verdict !== 'pass') return result;
   if (scope.sinceMs !== undefined && counter.orders === 0) {
     return unknownResult(result, 'no order was placed in that time');
   }
@@ -238,11 +234,6 @@ function join(one: InvariantResult, other: InvariantResult): InvariantResult {
 
 function numberOf({ id }: InvariantResult): number {
   return Number(id.slice(1));
-}
-
-export function worstOf(invariants: readonly InvariantResult[]): AuditReport['verdict'] {
-  if (invariants.some(({ verdict }) => verdict === 'violated')) return 'violated';
-  return invariants.some(({ verdict }) => verdict === 'unknown') ? 'unknown' : 'ok';
 }
 
 function unknownOrder(orderId: string, ledger: Ledger): CliError {

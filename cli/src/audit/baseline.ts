@@ -1,4 +1,5 @@
-import { type AuditReport, audit, worstOf } from './audit.ts';
+import { worst } from '../shared/verdict.ts';
+import { type AuditReport, audit } from './audit.ts';
 import { count, type InvariantResult, type Violation, verdictOf } from './invariant.ts';
 import type { ByStatus } from './invariants/metrics.ts';
 import { readLostCounts } from './read-metrics.ts';
@@ -19,7 +20,7 @@ export interface Baseline {
 export async function auditBaseline(target: AuditTarget, signal?: AbortSignal): Promise<Baseline> {
   const lost = await readLostCounts(target);
   const report = await audit({ target, settleMs: 0, lostBefore: lost, ...(signal && { signal }) });
-  const violated = report.invariants.filter(({ verdict }) => verdict === 'violated');
+  const violated = report.invariants.filter(({ verdict }) => verdict === 'fail');
   return { lost, violated: violated.map(({ id, title, violations }) => ({ id, title, violations })) };
 }
 
@@ -33,9 +34,9 @@ export function sinceBaseline(report: AuditReport, baseline: Baseline | undefine
   if (baseline === undefined || baseline.violated.length === 0) return report;
   const invariants = report.invariants.map((result) => {
     const known = baseline.violated.find(({ id }) => id === result.id)?.violations;
-    return known === undefined || result.verdict !== 'violated' ? result : without(result, known);
+    return known === undefined || result.verdict !== 'fail' ? result : without(result, known);
   });
-  return { ...report, invariants, verdict: worstOf(invariants) };
+  return { ...report, invariants, verdict: worst(invariants.map((result) => result.verdict)) };
 }
 
 /**

@@ -1,11 +1,7 @@
+import type { CheckVerdict, Verdict } from '../shared/verdict.ts';
 import type { DatabaseName } from '../topology/databases.ts';
 import type { OrderFacts } from './facts.ts';
 import type { OtherRows } from './horizon.ts';
-
-/**
- * `unknown`: the evidence is missing, which is never a pass. `skipped`: not asked for (a single order, or no history).
- */
-export type Verdict = 'ok' | 'violated' | 'unknown' | 'skipped';
 
 /**
  * Jepsen's words where they fit: `lost` should be there and is not, `unexpected` is there and nobody asked for it,
@@ -28,7 +24,8 @@ export interface InvariantResult {
   /** Number in the fault catalog, `I4`. */
   readonly id: string;
   readonly title: string;
-  readonly verdict: Verdict;
+  /** `skipped`: not asked for (a single order, or no history). */
+  readonly verdict: CheckVerdict;
   /** Counts and sums, one line; for `unknown` what is missing. */
   readonly evidence: string;
   readonly violations: readonly Violation[];
@@ -89,9 +86,17 @@ export function violated(kind: ViolationKind, detail: string): Finding {
 
 /** Verdict of a finished judgement: a violation that is certain outweighs evidence that is missing. */
 export function verdictOf(violations: readonly Violation[], missing: readonly string[]): Verdict {
-  if (violations.some(({ kind }) => kind !== 'recovered')) return 'violated';
-  return missing.length > 0 ? 'unknown' : 'ok';
+  if (violations.some(({ kind }) => kind !== 'recovered')) return 'fail';
+  return missing.length > 0 ? 'unknown' : 'pass';
 }
+
+/** In a sentence about an invariant: `I4 is violated`. */
+export const VERDICT_WORDS = {
+  pass: 'holds',
+  fail: 'is violated',
+  unknown: 'is unknown',
+  skipped: 'was skipped',
+} as const satisfies Record<CheckVerdict, string>;
 
 /** `12,345` */
 export function count(value: number): string {

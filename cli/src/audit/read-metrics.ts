@@ -52,7 +52,7 @@ export async function checkMetrics(
   for (;;) {
     const { evidence, complete } = await look(target);
     const result = judgeMetrics({ ...evidence, lostBefore });
-    if ((complete && result.verdict === 'ok') || performance.now() > deadline) return result;
+    if ((complete && result.verdict === 'pass') || performance.now() > deadline) return result;
     await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
 }

@@ -46,7 +46,7 @@ export async function checkSessions(target: AuditTarget, signal?: AbortSignal): 
       isOver ? suspects.map((row) => ({ ...placeOf(row), openForMs: elapsedMs })) : [],
       target.instances.filter((name) => hasDatabase(name.replace(/-\d+$/, ''))),
     );
-    if (isOver || (suspects.length === 0 && result.verdict === 'ok')) return result;
+    if (isOver || (suspects.length === 0 && result.verdict === 'pass')) return result;
     await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
 }

@@ -1,9 +1,6 @@
-/** One thing `doctor` looked at. Warnings do not fail it. */
-export interface Check {
-  readonly category: 'runtime' | 'machine' | 'components' | 'ports' | 'state';
-  readonly name: string;
-  readonly status: 'pass' | 'warning' | 'fail';
-  readonly message: string;
-  /** What to do, where something is to be done. */
-  readonly fix?: string;
+import type { CheckResult } from '../shared/verdict.ts';
+
+/** One thing `doctor` looked at. What a platform can run without is a warning. */
+export interface DoctorCheck extends CheckResult<'pass' | 'fail'> {
+  readonly group: 'runtime' | 'machine' | 'components' | 'ports' | 'state';
 }

@@ -10,25 +10,25 @@ it.each([
   ['20.19.0', 'fail', /npm install/],
   ['24.21.0', 'pass', undefined],
   ['26.0.0', 'pass', undefined],
-])('Node %s: %s', (version, status, fix) => {
+])('Node %s: %s', (version, verdict, fix) => {
   const check = checkNode(version);
-  expect(check).toMatchObject({ status, message: `Node ${version}` });
+  expect(check).toMatchObject({ verdict, evidence: `Node ${version}` });
   if (fix) expect(check.fix).toMatch(fix);
   else expect(check.fix).toBeUndefined();
 });
 
 it('warns of a single CPU and says what to expect', () => {
-  expect(checkCpus(1)).toMatchObject({ status: 'warning', message: '1 CPU', fix: expect.stringContaining('slow') });
-  expect(checkCpus(2)).toMatchObject({ status: 'pass', message: '2 CPUs' });
+  expect(checkCpus(1)).toMatchObject({ verdict: 'pass', evidence: '1 CPU', fix: expect.stringContaining('slow') });
+  expect(checkCpus(2)).toEqual({ group: 'machine', name: 'cpu', verdict: 'pass', evidence: '2 CPUs' });
 });
 
 it('tells how much memory there is and how much is needed', async () => {
-  expect((await checkMemory()).message).toMatch(/available, a platform needs \d/);
+  expect((await checkMemory()).evidence).toMatch(/available, a platform needs \d/);
 });
 
 it('looks at the disk of a folder that is still to be made', async () => {
   const folder = join(tmpdir(), 'not', 'made', 'yet');
-  expect((await checkDisk(folder)).message).toContain(folder);
+  expect((await checkDisk(folder)).evidence).toContain(folder);
 });
 
 it('names the process that holds the port, unless it is ours', async () => {
@@ -37,11 +37,11 @@ it('names the process that holds the port, unless it is ours', async () => {
   const { port } = server.address() as AddressInfo;
   try {
     const taken = await checkPort(port, false);
-    expect(taken).toMatchObject({ status: 'warning', fix: expect.stringContaining('shopctl port gateway') });
-    if (process.platform === 'linux') expect(taken.message).toContain(`process ${process.pid}`);
-    expect(await checkPort(port, true)).toMatchObject({ status: 'pass' });
+    expect(taken).toMatchObject({ verdict: 'pass', fix: expect.stringContaining('shopctl port gateway') });
+    if (process.platform === 'linux') expect(taken.evidence).toContain(`process ${process.pid}`);
+    expect(await checkPort(port, true)).toMatchObject({ verdict: 'pass', evidence: 'held by the running gateway' });
   } finally {
     server.close();
   }
-  expect(await checkPort(port, false)).toMatchObject({ status: 'pass', message: 'free' });
+  expect(await checkPort(port, false)).toMatchObject({ verdict: 'pass', evidence: 'free' });
 });

@@ -1,17 +1,17 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { isFree } from '../platform/ports.ts';
-import type { Check } from './checks.ts';
+import type { DoctorCheck } from './checks.ts';
 
 /** The gateway's port: whether it can be had, and who holds it if not. */
-export async function checkPort(port: number, isOurs: boolean): Promise<Check> {
-  const base = { category: 'ports', name: `port ${port}` } as const;
-  if (isOurs) return { ...base, status: 'pass', message: 'held by the running gateway' };
-  if (await isFree(port)) return { ...base, status: 'pass', message: 'free' };
+export async function checkPort(port: number, isOurs: boolean): Promise<DoctorCheck> {
+  const base = { group: 'ports', name: `port ${port}` } as const;
+  if (isOurs) return { ...base, verdict: 'pass', evidence: 'held by the running gateway' };
+  if (await isFree(port)) return { ...base, verdict: 'pass', evidence: 'free' };
   const holder = await findHolder(port);
   return {
     ...base,
-    status: 'warning',
-    message: `taken by ${holder ?? 'another program'}; the gateway will use the next free port`,
+    verdict: 'pass',
+    evidence: `taken by ${holder ?? 'another program'}; the gateway will use the next free port`,
     fix: 'end that program, or look up the real port with "shopctl port gateway"',
   };
 }

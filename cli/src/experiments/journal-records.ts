@@ -1,6 +1,7 @@
 import type { InvariantResult } from '../audit/invariant.ts';
 import type { FaultChange, FaultPhase } from '../chaos/fault-session.ts';
 import type { Lease } from '../chaos/lease.ts';
+import type { Verdict } from '../shared/verdict.ts';
 
 /**
  * The journal of a run: `journal.jsonl`, one record a line, written as it happens. What reads it (reports, `chaos runs`)
@@ -194,7 +195,7 @@ export interface ConditionRecord extends RecordTime {
 
 export interface AuditRecord extends RecordTime {
   readonly type: 'audit';
-  readonly verdict: 'ok' | 'violated' | 'unknown';
+  readonly verdict: Verdict;
   readonly orders: number;
   readonly tookMs: number;
   readonly invariants: readonly AuditedInvariant[];

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
-import { type AuditReport, audit, worstOf } from '../audit/audit.ts';
+import { type AuditReport, audit } from '../audit/audit.ts';
 import { type Baseline, sinceBaseline } from '../audit/baseline.ts';
 import { count, type InvariantResult, verdictOf } from '../audit/invariant.ts';
 import type { AuditTarget } from '../audit/target.ts';
 import { messageOf } from '../errors.ts';
+import { worst } from '../shared/verdict.ts';
 import { historyLines, readOwnOrders, repeatedKeys, unaskedOf, writeHistory } from './history.ts';
 import { type Drain, readBacklog, untilDrained } from './outbox.ts';
 
@@ -82,10 +83,10 @@ const ASKED_FOR = 'I3';
  */
 async function ofRunAlone(report: AuditReport, readUnasked: () => Promise<readonly string[]>): Promise<AuditReport> {
   const found = report.invariants.find(({ id }) => id === ASKED_FOR);
-  if (found?.verdict !== 'violated') return report;
+  if (found?.verdict !== 'fail') return report;
   const judged = await judgeAskedFor(found, readUnasked);
   const invariants = report.invariants.map((result) => (result === found ? judged : result));
-  return { ...report, invariants, verdict: worstOf(invariants) };
+  return { ...report, invariants, verdict: worst(invariants.map((result) => result.verdict)) };
 }
 
 async function judgeAskedFor(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditReport } from '../audit/audit.ts';
+import { exitCodeOf } from '../shared/verdict.ts';
 import {
-  exitCodeOf,
   judgeAudit,
   judgeDrain,
   judgeK6,
@@ -15,19 +15,19 @@ import {
 const threshold = { metric: 'order_duration', condition: 'p(95)<1', isMet: true, observed: '0.5 ms' };
 const summary = { thresholds: [threshold], dropped: 0, vusMax: 5 };
 const ended = { exitCode: 0, summary, wasEnough: false, messages: '', orders: 10 };
-const check = (outcome: LoadCheck['outcome']): LoadCheck => ({ kind: 'k6', name: 'n', outcome, evidence: 'e' });
-const outcomes = (checks: readonly LoadCheck[]) => checks.map(({ outcome }) => outcome);
+const check = (verdict: LoadCheck['verdict']): LoadCheck => ({ group: 'k6', name: 'n', verdict, evidence: 'e' });
+const verdicts = (checks: readonly LoadCheck[]) => checks.map(({ verdict }) => verdict);
 
 describe('k6', () => {
-  it('that ran to its end is ok, and so is each threshold that was met', () => {
-    expect(outcomes(judgeK6(ended))).toEqual(['ok', 'ok']);
+  it('that ran to its end passes, and so does each threshold that was met', () => {
+    expect(verdicts(judgeK6(ended))).toEqual(['pass', 'pass']);
   });
 
   it('that says thresholds were crossed ran to its end all the same: they fail', () => {
     const crossed = { ...summary, thresholds: [{ ...threshold, isMet: false }] };
     expect(judgeK6({ ...ended, exitCode: 99, summary: crossed })).toMatchObject([
-      { outcome: 'ok' },
-      { kind: 'threshold', name: 'order_duration p(95)<1', outcome: 'failed', evidence: '0.5 ms' },
+      { verdict: 'pass' },
+      { group: 'threshold', name: 'order_duration p(95)<1', verdict: 'fail', evidence: '0.5 ms' },
     ]);
   });
 
@@ -36,11 +36,11 @@ describe('k6', () => {
     ['no summary', { exitCode: 105, summary: 'ENOENT' }, 'k6 ended with 105 and left no summary (ENOENT)'],
     ['no order', { orders: 0 }, 'no order was sent'],
   ])('with %s has shown nothing', (_, end, evidence) => {
-    expect(judgeK6({ ...ended, ...end })[0]).toMatchObject({ outcome: 'unknown', evidence });
+    expect(judgeK6({ ...ended, ...end })[0]).toMatchObject({ verdict: 'unknown', evidence });
   });
 
   it('that was ended because the system was saturated has shown what it was to show', () => {
-    expect(judgeK6({ ...ended, exitCode: 105, wasEnough: true })[0]).toMatchObject({ outcome: 'ok' });
+    expect(judgeK6({ ...ended, exitCode: 105, wasEnough: true })[0]).toMatchObject({ verdict: 'pass' });
   });
 });
 
@@ -55,13 +55,13 @@ describe('a knee', () => {
 
   it('is told with what limits it', () => {
     expect(judgeKnee(knee)).toMatchObject({
-      outcome: 'ok',
+      verdict: 'pass',
       evidence: '40 orders a second held (p95 90 ms), 60 did not: it was slow',
     });
   });
 
   it('below the first step fails', () => {
-    expect(judgeKnee({ ...knee, sustainedPerSecond: null })).toMatchObject({ outcome: 'failed' });
+    expect(judgeKnee({ ...knee, sustainedPerSecond: null })).toMatchObject({ verdict: 'fail' });
   });
 });
 
@@ -69,15 +69,15 @@ describe('what waits behind the answers', () => {
   const last = { atMs: 0, pending: 3, open: 1 };
 
   it('must come to its end', () => {
-    expect(judgeDrain({ tookMs: 120, last })).toMatchObject({ outcome: 'ok', evidence: '120 ms after the load' });
+    expect(judgeDrain({ tookMs: 120, last })).toMatchObject({ verdict: 'pass', evidence: '120 ms after the load' });
     expect(judgeDrain({ tookMs: undefined, last })).toMatchObject({
-      outcome: 'failed',
+      verdict: 'fail',
       evidence: '3 events and 1 sagas still waited',
     });
   });
 
   it('is unknown when it cannot be seen', () => {
-    expect(judgeDrain('refused')).toMatchObject({ outcome: 'unknown', evidence: 'refused' });
+    expect(judgeDrain('refused')).toMatchObject({ verdict: 'unknown', evidence: 'refused' });
   });
 });
 
@@ -86,27 +86,27 @@ describe('the audit', () => {
 
   it('is a check per invariant; those that were skipped are none', () => {
     const invariants = [
-      { ...invariant, verdict: 'ok' },
+      { ...invariant, verdict: 'pass' },
       { ...invariant, verdict: 'unknown' },
       { ...invariant, verdict: 'skipped' },
-      { ...invariant, verdict: 'violated', violations: [{ kind: 'lost', detail: 'no order' }] },
+      { ...invariant, verdict: 'fail', violations: [{ kind: 'lost', detail: 'no order' }] },
     ] as const;
     const report = { invariants } as unknown as AuditReport;
-    expect(outcomes(judgeAudit(report))).toEqual(['ok', 'unknown', 'failed']);
+    expect(verdicts(judgeAudit(report))).toEqual(['pass', 'unknown', 'fail']);
     expect(judgeAudit(report)[2]?.evidence).toBe('3 orders (lost: no order)');
   });
 
   it('that could not be made is unknown', () => {
-    expect(judgeAudit('no database')).toMatchObject([{ outcome: 'unknown', evidence: 'no database' }]);
+    expect(judgeAudit('no database')).toMatchObject([{ verdict: 'unknown', evidence: 'no database' }]);
   });
 
   it('fails when a key has two orders', () => {
-    expect(judgeKeys([])).toMatchObject({ outcome: 'ok' });
-    expect(judgeKeys(['k'])).toMatchObject({ outcome: 'failed', evidence: '1 keys have several: k' });
+    expect(judgeKeys([])).toMatchObject({ verdict: 'pass' });
+    expect(judgeKeys(['k'])).toMatchObject({ verdict: 'fail', evidence: '1 keys have several: k' });
   });
 
   it('does not know of two orders for a key where it could not look', () => {
-    expect(judgeKeys('no database')).toMatchObject({ outcome: 'unknown', evidence: 'no database' });
+    expect(judgeKeys('no database')).toMatchObject({ verdict: 'unknown', evidence: 'no database' });
   });
 });
 
@@ -124,17 +124,17 @@ describe('sampled traces', () => {
       ],
       asked,
     );
-    expect(outcomes(found)).toEqual(['ok', 'failed', 'unknown']);
+    expect(verdicts(found)).toEqual(['pass', 'fail', 'unknown']);
   });
 
   it.each([0, 1, 2])('that were wanted are missing evidence when %d of 3 were had', (had) => {
     const found = judgeTraces(Array(had).fill({ ...trace, verdict: 'pass' }), asked);
     expect(found.at(-1)).toMatchObject({
       name: 'sampled traces',
-      outcome: 'unknown',
+      verdict: 'unknown',
       evidence: expect.stringContaining(`${had} of 3:`),
     });
-    expect(outcomes(found.slice(0, -1))).toEqual(Array(had).fill('ok'));
+    expect(verdicts(found.slice(0, -1))).toEqual(Array(had).fill('pass'));
   });
 
   it('are not missed where they were not wanted', () => {
@@ -143,17 +143,17 @@ describe('sampled traces', () => {
 
   it('of a load that was ended because it was saturated may be fewer, and not none', () => {
     const cut = { ...asked, wasEnough: true };
-    expect(outcomes(judgeTraces([{ ...trace, verdict: 'pass' }], cut))).toEqual(['ok']);
-    expect(outcomes(judgeTraces([], cut))).toEqual(['unknown']);
+    expect(verdicts(judgeTraces([{ ...trace, verdict: 'pass' }], cut))).toEqual(['pass']);
+    expect(verdicts(judgeTraces([], cut))).toEqual(['unknown']);
   });
 });
 
 describe('the verdict', () => {
   it.each([
-    [['ok', 'ok'], [], 'pass', 0],
-    [['ok', 'failed', 'unknown'], [], 'fail', 1],
-    [['ok', 'unknown'], [], 'unknown', 5],
-    [['ok', 'failed'], ['down on orders-broker'], 'dirty', 6],
+    [['pass', 'pass'], [], 'pass', 0],
+    [['pass', 'fail', 'unknown'], [], 'fail', 1],
+    [['pass', 'unknown'], [], 'unknown', 5],
+    [['pass', 'fail'], ['down on orders-broker'], 'dirty', 6],
   ] as const)('of %j with %j left is %s, exit code %d', (each, notReverted, verdict, code) => {
     expect(verdictOf(each.map(check), notReverted)).toBe(verdict);
     expect(exitCodeOf(verdict)).toBe(code);

@@ -1,18 +1,14 @@
 import type { AuditReport } from '../audit/audit.ts';
 import { count } from '../audit/invariant.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { type CheckResult, type RunVerdict, type Verdict, worst } from '../shared/verdict.ts';
 import type { K6Summary, Threshold } from './k6-summary.ts';
 import type { Knee } from './knee.ts';
 import type { Drain } from './outbox.ts';
 import type { SampledTrace } from './trace-sample.ts';
 
 /** One thing that a run was judged by. */
-export interface LoadCheck {
-  readonly kind: 'k6' | 'threshold' | 'knee' | 'fault' | 'outbox' | 'audit' | 'trace' | 'memory';
-  readonly name: string;
-  readonly outcome: 'ok' | 'failed' | 'unknown';
-  /** What was seen, one line. */
-  readonly evidence: string;
+export interface LoadCheck extends CheckResult<Verdict> {
+  readonly group: 'k6' | 'threshold' | 'knee' | 'fault' | 'outbox' | 'audit' | 'trace' | 'memory';
 }
 
 /** k6's exit code when a threshold was crossed, which the summary tells in detail (errext/exitcodes of k6). */
@@ -32,18 +28,18 @@ export interface K6End {
 
 /** Whether k6 did what it was asked for, and each threshold by itself. */
 export function judgeK6({ exitCode, summary, wasEnough, messages, orders }: K6End): readonly LoadCheck[] {
-  const check = { kind: 'k6', name: 'k6 ran to its end' } as const;
+  const check = { group: 'k6', name: 'k6 ran to its end' } as const;
   const ended = `k6 ended with ${exitCode}`;
   const log = messages === '' ? '' : `: ${messages}`;
   if (typeof summary === 'string')
-    return [{ ...check, outcome: 'unknown', evidence: `${ended} and left no summary (${summary})${log}` }];
+    return [{ ...check, verdict: 'unknown', evidence: `${ended} and left no summary (${summary})${log}` }];
   if (exitCode !== 0 && exitCode !== THRESHOLDS_CROSSED && !wasEnough)
-    return [{ ...check, outcome: 'unknown', evidence: `${ended}${log}` }, ...judgeThresholds(summary)];
-  if (orders === 0) return [{ ...check, outcome: 'unknown', evidence: `no order was sent${log}` }];
+    return [{ ...check, verdict: 'unknown', evidence: `${ended}${log}` }, ...judgeThresholds(summary)];
+  if (orders === 0) return [{ ...check, verdict: 'unknown', evidence: `no order was sent${log}` }];
   const how = wasEnough
     ? 'ended early, the system was saturated'
     : `${count(orders)} requests, ${count(summary.dropped)} dropped`;
-  return [{ ...check, outcome: 'ok', evidence: how }, ...judgeThresholds(summary)];
+  return [{ ...check, verdict: 'pass', evidence: how }, ...judgeThresholds(summary)];
 }
 
 /** In the order of their names, which keeps those of a phase together; k6 has none. */
@@ -52,9 +48,9 @@ function judgeThresholds({ thresholds }: K6Summary): readonly LoadCheck[] {
   return thresholds
     .toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)))
     .map(({ metric, condition, isMet, observed }) => ({
-      kind: 'threshold',
+      group: 'threshold',
       name: `${metric} ${condition}`,
-      outcome: isMet ? 'ok' : 'failed',
+      verdict: isMet ? 'pass' : 'fail',
       evidence: observed,
     }));
 }
@@ -62,37 +58,34 @@ function judgeThresholds({ thresholds }: K6Summary): readonly LoadCheck[] {
 /** A ramp whose first step does not hold has found nothing out about a limit: the system is not well. */
 export function judgeKnee(knee: Knee): LoadCheck {
   const { sustainedPerSecond, saturatedAtPerSecond, because, p95Ms } = knee;
-  const check = { kind: 'knee', name: 'the first step of the ramp holds' } as const;
-  if (sustainedPerSecond === null) return { ...check, outcome: 'failed', evidence: because ?? 'nothing was measured' };
+  const check = { group: 'knee', name: 'the first step of the ramp holds' } as const;
+  if (sustainedPerSecond === null) return { ...check, verdict: 'fail', evidence: because ?? 'nothing was measured' };
   const held = `${sustainedPerSecond} orders a second held (p95 ${Math.round(p95Ms ?? 0)} ms)`;
   const limit = saturatedAtPerSecond === null ? 'no step did not' : `${saturatedAtPerSecond} did not: ${because}`;
-  return { ...check, outcome: 'ok', evidence: `${held}, ${limit}` };
+  return { ...check, verdict: 'pass', evidence: `${held}, ${limit}` };
 }
 
 /** A text: why it could not be seen. */
 export function judgeDrain(drain: Drain | string): LoadCheck {
-  const check = { kind: 'outbox', name: 'everything is published and every saga ends' } as const;
-  if (typeof drain === 'string') return { ...check, outcome: 'unknown', evidence: drain };
+  const check = { group: 'outbox', name: 'everything is published and every saga ends' } as const;
+  if (typeof drain === 'string') return { ...check, verdict: 'unknown', evidence: drain };
   const { tookMs, last } = drain;
-  if (tookMs !== undefined) return { ...check, outcome: 'ok', evidence: `${tookMs} ms after the load` };
+  if (tookMs !== undefined) return { ...check, verdict: 'pass', evidence: `${tookMs} ms after the load` };
   return {
     ...check,
-    outcome: 'failed',
+    verdict: 'fail',
     evidence: `${count(last.pending)} events and ${count(last.open)} sagas still waited`,
   };
 }
 
 /** A text: why there was none. */
 export function judgeAudit(report: AuditReport | string): readonly LoadCheck[] {
-  if (typeof report === 'string') return [{ kind: 'audit', name: 'audit', outcome: 'unknown', evidence: report }];
-  return report.invariants
-    .filter(({ verdict }) => verdict !== 'skipped')
-    .map(({ id, title, verdict, evidence, violations }) => ({
-      kind: 'audit',
-      name: `${id} ${title}`,
-      outcome: ({ ok: 'ok', violated: 'failed', unknown: 'unknown', skipped: 'ok' } as const)[verdict],
-      evidence: violations[0] === undefined ? evidence : `${evidence} (${violations[0].kind}: ${violations[0].detail})`,
-    }));
+  if (typeof report === 'string') return [{ group: 'audit', name: 'audit', verdict: 'unknown', evidence: report }];
+  return report.invariants.flatMap(({ id, title, verdict, evidence, violations: [first] }): LoadCheck[] => {
+    if (verdict === 'skipped') return [];
+    const seen = first === undefined ? evidence : `${evidence} (${first.kind}: ${first.detail})`;
+    return [{ group: 'audit', name: `${id} ${title}`, verdict, evidence: seen }];
+  });
 }
 
 /** What was asked of the sample of traces. */
@@ -107,36 +100,29 @@ export function judgeTraces(traces: readonly SampledTrace[], { wanted, wasEnough
   const least = wasEnough ? Math.min(1, wanted) : wanted;
   const judged = traces.map(
     ({ orderId, contract, verdict, explanation, traceId }): LoadCheck => ({
-      kind: 'trace',
+      group: 'trace',
       name: `${contract} order ${orderId}`,
-      outcome: ({ pass: 'ok', fail: 'failed', unknown: 'unknown' } as const)[verdict],
+      verdict,
       evidence: `${explanation} (trace ${traceId})`,
     }),
   );
   if (traces.length >= least) return judged;
   const evidence = `${traces.length} of ${wanted}: no other order has a contract and was quick enough to be looked at`;
-  return [...judged, { kind: 'trace', name: 'sampled traces', outcome: 'unknown', evidence }];
+  return [...judged, { group: 'trace', name: 'sampled traces', verdict: 'unknown', evidence }];
 }
 
 /** A text: why they could not be looked at. */
 export function judgeKeys(repeated: readonly string[] | string): LoadCheck {
-  const check = { kind: 'audit', name: 'one order per Idempotency-Key' } as const;
-  if (typeof repeated === 'string') return { ...check, outcome: 'unknown', evidence: repeated };
-  if (repeated.length === 0) return { ...check, outcome: 'ok', evidence: 'no key has two orders' };
+  const check = { group: 'audit', name: 'one order per Idempotency-Key' } as const;
+  if (typeof repeated === 'string') return { ...check, verdict: 'unknown', evidence: repeated };
+  if (repeated.length === 0) return { ...check, verdict: 'pass', evidence: 'no key has two orders' };
   const evidence = `${repeated.length} keys have several: ${repeated.slice(0, 3).join(', ')}`;
-  return { ...check, outcome: 'failed', evidence };
+  return { ...check, verdict: 'fail', evidence };
 }
 
-export type LoadVerdict = 'pass' | 'fail' | 'unknown' | 'dirty';
+export type LoadVerdict = Exclude<RunVerdict, 'interrupted'>;
 
-/** What failed is certain, whatever else is not known. */
+/** The worst check's, unless a fault is left. */
 export function verdictOf(checks: readonly LoadCheck[], notReverted: readonly string[]): LoadVerdict {
-  if (notReverted.length > 0) return 'dirty';
-  if (checks.some(({ outcome }) => outcome === 'failed')) return 'fail';
-  return checks.some(({ outcome }) => outcome === 'unknown') ? 'unknown' : 'pass';
-}
-
-export function exitCodeOf(verdict: LoadVerdict): ExitCode {
-  const codes = { pass: exitCodes.ok, fail: exitCodes.failed, unknown: exitCodes.unknown, dirty: exitCodes.dirty };
-  return codes[verdict];
+  return notReverted.length > 0 ? 'dirty' : worst(checks.map(({ verdict }) => verdict));
 }

@@ -1,5 +1,5 @@
+import { exitCodeOf } from '../shared/verdict.ts';
 import {
-  exitCodeOf,
   judgeAudit,
   judgeDrain,
   judgeK6,
@@ -88,7 +88,7 @@ function checksOf(
   { knee, measured }: { knee: LoadResult['knee']; measured: readonly MeasuredPhase[] },
 ): readonly LoadCheck[] {
   const ofK6 = judgeK6({ exitCode, summary, wasEnough: cutAt !== undefined, messages, orders: records.length });
-  const hasRun = !ofK6.some(({ outcome }) => outcome === 'unknown');
+  const hasRun = !ofK6.some(({ verdict }) => verdict === 'unknown');
   const dropped = typeof summary === 'string' ? 0 : summary.dropped;
   return [
     ...ofK6,

@@ -47,7 +47,7 @@ describe('the window of a fault', () => {
     const { faults: told, checks, notReverted } = await runFaultWindow({ faults, book, phase }, past);
     expect(calls).toEqual(['inject down on orders-broker held', 'revert']);
     expect(told).toMatchObject([{ from: lease.since, to: expect.any(String), inEffect: true, evidence: 'refused' }]);
-    expect(checks).toMatchObject([{ outcome: 'ok', evidence: 'observed: refused' }]);
+    expect(checks).toMatchObject([{ verdict: 'pass', evidence: 'observed: refused' }]);
     expect(notReverted).toEqual([]);
   });
 
@@ -58,17 +58,17 @@ describe('the window of a fault', () => {
       witness: { verdict: 'not_observed', evidence: 'no effect' },
     } as const;
     const absent = aBook({ refresh: async () => unseen });
-    expect((await runFaultWindow({ faults, ...absent, phase }, past)).checks).toMatchObject([{ outcome: 'unknown' }]);
+    expect((await runFaultWindow({ faults, ...absent, phase }, past)).checks).toMatchObject([{ verdict: 'unknown' }]);
     const refused = aBook({ inject: async () => Promise.reject(new Error('no such proxy')) });
     const { checks, faults: told } = await runFaultWindow({ faults, ...refused, phase }, past);
-    expect(checks).toMatchObject([{ outcome: 'unknown', evidence: 'not injected: no such proxy' }]);
+    expect(checks).toMatchObject([{ verdict: 'unknown', evidence: 'not injected: no such proxy' }]);
     expect(told).toMatchObject([{ from: null, to: null }]);
   });
 
   it('is unknown when the fault was not in place any more at its end', async () => {
     const { book } = aBook({ isLost: (step) => step === 'down on orders-broker' });
     const { checks, faults: told } = await runFaultWindow({ faults, book, phase }, past);
-    expect(checks).toMatchObject([{ outcome: 'unknown', evidence: 'it was not in place any more at its end' }]);
+    expect(checks).toMatchObject([{ verdict: 'unknown', evidence: 'it was not in place any more at its end' }]);
     expect(told).toMatchObject([{ inEffect: false }]);
   });
 
@@ -76,7 +76,7 @@ describe('the window of a fault', () => {
     expect(neverInEffect(faults, 'the load ended')).toEqual({
       faults: [{ ...faults[0], from: null, to: null, inEffect: false, evidence: 'the load ended' }],
       checks: [
-        { kind: 'fault', name: 'down on orders-broker was in effect', outcome: 'unknown', evidence: 'the load ended' },
+        { group: 'fault', name: 'down on orders-broker was in effect', verdict: 'unknown', evidence: 'the load ended' },
       ],
     });
   });
@@ -85,7 +85,7 @@ describe('the window of a fault', () => {
     const end = { why: 'asked for', tookMs: 1, evidence: 'connects' };
     const cleared = aBook({ refresh: async () => ({ ...lease, status: 'reverted' as const, end }) });
     const { checks, faults: told } = await runFaultWindow({ faults, ...cleared, phase }, past);
-    expect(checks).toMatchObject([{ outcome: 'unknown', evidence: 'others ended it before its time: asked for' }]);
+    expect(checks).toMatchObject([{ verdict: 'unknown', evidence: 'others ended it before its time: asked for' }]);
     expect(told).toMatchObject([{ from: lease.since, to: null }]);
   });
 

@@ -73,7 +73,7 @@ export async function runFaultWindow(
   return {
     faults: ended.map(({ last, ...one }) => ({
       ...describeFault(one, last, revertedAt),
-      inEffect: judgeFault(one.chosen, last, book).outcome === 'ok',
+      inEffect: judgeFault(one.chosen, last, book).verdict === 'pass',
     })),
     checks: ended.map(({ chosen, last }) => judgeFault(chosen, last, book)),
     notReverted,
@@ -86,7 +86,7 @@ export function neverInEffect(faults: readonly WrittenFault[], evidence: string)
     faults: faults.map(({ target, fault, parameters }) => {
       return { target, fault, parameters, from: null, to: null, inEffect: false, evidence };
     }),
-    checks: faults.map((chosen) => ({ ...checkOf(chosen), outcome: 'unknown', evidence })),
+    checks: faults.map((chosen) => ({ ...checkOf(chosen), verdict: 'unknown', evidence })),
   };
 }
 
@@ -130,17 +130,17 @@ function describeFault(
 /** A fault that was not measurably in effect makes the run say nothing about it. */
 function judgeFault(chosen: WrittenFault, lease: Lease | string, book: FaultSession): LoadCheck {
   const check = checkOf(chosen);
-  if (typeof lease === 'string') return { ...check, outcome: 'unknown', evidence: `not injected: ${lease}` };
+  if (typeof lease === 'string') return { ...check, verdict: 'unknown', evidence: `not injected: ${lease}` };
   const why = endedByOthers(lease);
-  if (why !== undefined) return { ...check, outcome: 'unknown', evidence: `others ended it before its time: ${why}` };
+  if (why !== undefined) return { ...check, verdict: 'unknown', evidence: `others ended it before its time: ${why}` };
   if (book.isLost(stepOf(chosen)))
-    return { ...check, outcome: 'unknown', evidence: 'it was not in place any more at its end' };
+    return { ...check, verdict: 'unknown', evidence: 'it was not in place any more at its end' };
   const { verdict = 'not_observed', evidence = 'it was never looked at' } = lease.witness ?? {};
-  return { ...check, outcome: verdict === 'observed' ? 'ok' : 'unknown', evidence: `${verdict}: ${evidence}` };
+  return { ...check, verdict: verdict === 'observed' ? 'pass' : 'unknown', evidence: `${verdict}: ${evidence}` };
 }
 
-function checkOf(chosen: WrittenFault): Pick<LoadCheck, 'kind' | 'name'> {
-  return { kind: 'fault', name: `${stepOf(chosen)} was in effect` };
+function checkOf(chosen: WrittenFault): Pick<LoadCheck, 'group' | 'name'> {
+  return { group: 'fault', name: `${stepOf(chosen)} was in effect` };
 }
 
 function stepOf({ target, fault }: Pick<WrittenFault, 'target' | 'fault'>): string {

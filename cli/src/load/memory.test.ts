@@ -35,8 +35,8 @@ const startTimeOf = (name: string, minute: number) => (minute < Number(name.spli
 
 const judged = (minutes: number, curves: Readonly<Record<string, Curve>>, faults: Soak['faults'] = []) =>
   judgeMemory(soak(minutes, curves), { durationS: minutes * 60, faults });
-const outcomes = (minutes: number, curves: Readonly<Record<string, Curve>>) =>
-  judged(minutes, curves).checks.map(({ outcome }) => outcome);
+const verdicts = (minutes: number, curves: Readonly<Record<string, Curve>>) =>
+  judged(minutes, curves).checks.map(({ verdict }) => verdict);
 
 /** As `orders` was measured in the first ten minutes after a start: 111 MB, 169 in the end, then level. */
 const levelsOff: Curve = (minute) => 111 + 60 * (1 - Math.exp(-minute / 4));
@@ -47,33 +47,33 @@ const leak =
 
 describe('the memory of a soak', () => {
   it('that levels off after a start is ok, also in a long one', () => {
-    expect(outcomes(10, { 'orders-1': levelsOff })).toEqual(['ok']);
-    expect(outcomes(60, { 'orders-1': levelsOff })).toEqual(['ok']);
+    expect(verdicts(10, { 'orders-1': levelsOff })).toEqual(['pass']);
+    expect(verdicts(60, { 'orders-1': levelsOff })).toEqual(['pass']);
   });
 
   it('that grows and grows fails, and says by how much', () => {
     expect(judged(10, { 'orders-1': leak(10), rabbitmq: () => 235 })).toEqual({
       checks: [
         {
-          kind: 'memory',
+          group: 'memory',
           name: 'orders-1 has levelled off',
-          outcome: 'failed',
+          verdict: 'fail',
           evidence: '10.00 MB a minute over the last 5.0 min, now 200 MB; at most 32 MB in that time',
         },
-        expect.objectContaining({ name: 'rabbitmq has levelled off', outcome: 'ok' }),
+        expect.objectContaining({ name: 'rabbitmq has levelled off', verdict: 'pass' }),
       ],
       notJudged: [],
     });
   });
 
   it('shows a slow leak when it is long enough', () => {
-    expect(outcomes(10, { 'orders-1': leak(2) })).toEqual(['ok']);
-    expect(outcomes(40, { 'orders-1': leak(2) })).toEqual(['failed']);
+    expect(verdicts(10, { 'orders-1': leak(2) })).toEqual(['pass']);
+    expect(verdicts(40, { 'orders-1': leak(2) })).toEqual(['fail']);
   });
 
   it('is not taken for a leak by collections', () => {
     const sawtooth: Curve = (minute) => 120 + 40 * ((minute * 1.7) % 1);
-    expect(outcomes(10, { 'orders-1': sawtooth })).toEqual(['ok']);
+    expect(verdicts(10, { 'orders-1': sawtooth })).toEqual(['pass']);
   });
 
   it('of a short one is not judged, and that is said', () => {
@@ -88,13 +88,13 @@ describe('the memory of a soak', () => {
       checks: [],
       notJudged: ['how the memory of supervisor grew: it fills up to 350 MB and has 250 MB'],
     });
-    expect(outcomes(10, { supervisor: () => 290 })).toEqual(['ok']);
-    expect(outcomes(20, { supervisor: leak(15) })).toEqual(['failed']);
+    expect(verdicts(10, { supervisor: () => 290 })).toEqual(['pass']);
+    expect(verdicts(20, { supervisor: leak(15) })).toEqual(['fail']);
   });
 
   it('that was measured nowhere is missing evidence, where it is to be judged', () => {
     expect(judgeMemory(null, { durationS: 600, faults: [] })).toMatchObject({
-      checks: [{ name: 'the platform has levelled off', outcome: 'unknown' }],
+      checks: [{ name: 'the platform has levelled off', verdict: 'unknown' }],
       notJudged: [],
     });
     expect(judgeMemory(null, { durationS: 599, faults: [] }).checks).toEqual([]);
@@ -114,8 +114,8 @@ describe('the memory of a soak', () => {
   ])('of a process that %s is missing evidence, which is said of it by name', (_, name, curve, evidence) => {
     expect(judged(20, { [name]: curve, rabbitmq: () => 235 })).toMatchObject({
       checks: [
-        { name: `${name} has levelled off`, outcome: 'unknown', evidence },
-        { name: 'rabbitmq has levelled off', outcome: 'ok' },
+        { name: `${name} has levelled off`, verdict: 'unknown', evidence },
+        { name: 'rabbitmq has levelled off', verdict: 'pass' },
       ],
       notJudged: [],
     });
@@ -124,7 +124,7 @@ describe('the memory of a soak', () => {
   it('of a process that a fault was aimed at is not judged, and that is said; others are not excused by it', () => {
     const faults = [{ target: 'orders', fault: 'kill' }];
     expect(judged(20, { 'orders-1 anew 7': () => 100, 'stock-1 anew 7': () => 100 }, faults)).toMatchObject({
-      checks: [{ name: 'stock-1 anew 7 has levelled off', outcome: 'unknown' }],
+      checks: [{ name: 'stock-1 anew 7 has levelled off', verdict: 'unknown' }],
       notJudged: [
         'how the memory of orders-1 anew 7 grew: it was started anew in the run, times: 1, and kill was aimed at orders',
       ],
@@ -133,7 +133,7 @@ describe('the memory of a soak', () => {
 
   it('of k6 and of the command itself is nobody’s business', () => {
     expect(judged(10, { k6: () => undefined, shopctl: () => undefined, 'orders-1': levelsOff }).checks).toMatchObject([
-      { name: 'orders-1 has levelled off', outcome: 'ok' },
+      { name: 'orders-1 has levelled off', verdict: 'pass' },
     ]);
   });
 });

@@ -65,7 +65,7 @@ function judgeOne(process: Usage, faults: Soak['faults']): LoadCheck | string {
 }
 
 function unknown(name: string, evidence: string): LoadCheck {
-  return { kind: 'memory', name: nameOf(name), outcome: 'unknown', evidence };
+  return { group: 'memory', name: nameOf(name), verdict: 'unknown', evidence };
 }
 
 function nameOf(process: string): string {
@@ -87,9 +87,9 @@ function judge({ name, memory }: Usage): LoadCheck {
   const grown = growthOf(memory);
   const perMinute = `${(grown / slopeMinutes / 1024 ** 2).toFixed(2)} MB a minute`;
   return {
-    kind: 'memory',
+    group: 'memory',
     name: nameOf(name),
-    outcome: grown <= ALLOWED_GROWTH_BYTES ? 'ok' : 'failed',
+    verdict: grown <= ALLOWED_GROWTH_BYTES ? 'pass' : 'fail',
     evidence: `${perMinute} over the last ${slopeMinutes.toFixed(1)} min, now ${formatBytes(lastBytes)}; at most ${formatBytes(ALLOWED_GROWTH_BYTES)} in that time`,
   };
 }

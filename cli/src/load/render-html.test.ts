@@ -8,10 +8,10 @@ const invariant = { inFlight: 0, violations: [] };
 describe('the page of a load', () => {
   it('has the verdict, and what it is for', () => {
     const page = renderLoadPage(aResult, { style, k6Page: undefined });
-    expect(page).toContain('<strong class="word">fail</strong> · 1 of 3 checks held');
+    expect(page).toContain('<strong class="word">fail</strong> · 1 of 3 checks passed, 1 failed, 1 unknown');
     expect(page).toContain('order_expected{phase:whole} rate&gt;=0.99: 95 % (95 of 100)');
     expect(page).toContain('not judged: how memory grew: it was not measured');
-    expect(page).toContain('<span class="word bad">✗ failed</span>');
+    expect(page).toContain('<span class="word bad">✗ fail</span>');
     expect(page).toContain('k6 wrote no report');
   });
 
@@ -38,14 +38,14 @@ describe('the page of a load', () => {
         ...invariant,
         id: 'I4',
         title: 'money',
-        verdict: 'violated',
+        verdict: 'fail',
         evidence: '1 order',
         violations: [found('lost now')],
         preExisting: [found('lost before')],
       },
     ] as const;
     const audit = {
-      verdict: 'violated',
+      verdict: 'fail',
       scope: {},
       orders: 100,
       settled: true,

@@ -2,6 +2,7 @@ import { html, type Markup } from '../experiments/report/html.ts';
 import { auditSection } from '../experiments/report/sections/audit.ts';
 import { standalonePage } from '../experiments/report/standalone-page.ts';
 import { clockText, countText, durationText, outcomeWord, toneOf } from '../experiments/report/words.ts';
+import { countChecks } from '../output/check.ts';
 import type { LoadCheck } from './checks.ts';
 import type { RunFault } from './fault-window.ts';
 import type { Measured, MeasuredPhase } from './measured.ts';
@@ -31,19 +32,18 @@ ${runSection(result, k6Page)}`;
 }
 
 function header({ scenario, verdict, exitCode, tookMs, checks, notReverted, notJudged, gaps }: LoadResult): Markup {
-  const wrong = checks.filter(({ outcome }) => outcome !== 'ok');
+  const wrong = checks.filter(({ verdict }) => verdict !== 'pass');
   const reasons = [
     ...wrong.map(({ name, evidence }) => `${name}: ${evidence}`),
     ...notReverted.map((what) => `not reverted: ${what}`),
     ...notJudged.map((what) => `not judged: ${what}`),
     ...gaps.map((what) => `could not be read for a while: ${what}`),
   ];
-  const held = `${countText(checks.length - wrong.length)} of ${countText(checks.length)} checks held`;
   return html`<header>
   <p class="muted">load</p>
   <h1>${scenario}</h1>
   <div class="verdict ${toneOf(verdict)}">
-    <p><strong class="word">${verdict}</strong> · ${held}</p>
+    <p><strong class="word">${verdict}</strong> · ${countChecks(checks)}</p>
     ${reasons.length === 0 ? undefined : html`<ul>${reasons.map((reason) => html`<li>${reason}</li>`)}</ul>`}
     <p class="muted">took ${durationText(tookMs)} · exit code ${exitCode}</p>
   </div>
@@ -126,12 +126,12 @@ function faultTable({ faults, startedAt }: LoadResult): Markup {
 }
 
 function checksSection({ checks }: LoadResult): Markup {
-  const row = ({ kind, name, outcome, evidence }: LoadCheck) => html`<tr><td>${outcomeWord(outcome)}</td>
-<td>${kind}</td><th scope="row">${name}</th><td>${evidence}</td></tr>`;
+  const row = ({ group, name, verdict, evidence }: LoadCheck) => html`<tr><td>${outcomeWord(verdict)}</td>
+<td>${group}</td><th scope="row">${name}</th><td>${evidence}</td></tr>`;
   return html`<section aria-labelledby="checks">
   <h2 id="checks">Checks and their evidence</h2>
   <div class="scroll"><table>
-  <thead><tr><th scope="col">outcome</th><th scope="col">kind</th><th scope="col">check</th><th scope="col">evidence</th></tr></thead>
+  <thead><tr><th scope="col">verdict</th><th scope="col">group</th><th scope="col">check</th><th scope="col">evidence</th></tr></thead>
   <tbody>${checks.map(row)}</tbody>
 </table></div>
 </section>`;

@@ -25,7 +25,7 @@ describe('the summary as text', () => {
     expect(text).toContain('unknown trace     sampled traces: none <fit>');
     expect(text).toContain('not judged: how memory grew: it was not measured');
     expect(text).toContain('could not be read for a while: the outbox: refused');
-    expect(text.endsWith('fail: 1 of 3 checks held, 12.0 s')).toBe(true);
+    expect(text.endsWith('fail: 1 of 3 checks passed, 1 failed, 1 unknown, 12.0 s')).toBe(true);
   });
 
   it('says where no fault was ever in effect', () => {

@@ -1,9 +1,9 @@
 import { count } from '../audit/invariant.ts';
+import { countChecks, renderCheck } from '../output/check.ts';
 import type { Style } from '../output/style.ts';
 import { formatTable } from '../output/table.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
 import { writeDuration } from '../shared/duration.ts';
-import type { LoadCheck } from './checks.ts';
 import type { Measured } from './measured.ts';
 import type { LoadResult } from './result.ts';
 import { countsText, parametersText, shareText } from './words.ts';
@@ -14,6 +14,7 @@ const SATURATED_PERCENT = 90;
 const DISTURBED_PERCENT = 20;
 /** Processes shown as text, beside those whose memory is known; `--json` has all. */
 const SHOWN_PERCENT = 0.5;
+const GROUP_WIDTH = 9;
 
 /** The summary of a run as text. */
 export function renderLoad(result: LoadResult, style: Style): string {
@@ -27,7 +28,7 @@ export function renderLoad(result: LoadResult, style: Style): string {
     ...renderUsage(result, style),
     ...result.gaps.map((gap) => style.yellow(`could not be read for a while: ${gap}`)),
     ...result.notJudged.map((what) => style.yellow(`not judged: ${what}`)),
-    renderChecks(result.checks, style),
+    ...result.checks.map((check) => renderCheck(check, style, { groupWidth: GROUP_WIDTH })),
     ...result.notReverted.map((what) => style.red(`left: ${what}; run "shopctl chaos clear --all"`)),
     verdictLine(result, style),
   ].join('\n\n');
@@ -125,19 +126,8 @@ function paint(percent: number, style: Style): string {
   return percent >= SATURATED_PERCENT ? style.red(text) : text;
 }
 
-const MARKS = { ok: ['ok', 'green'], failed: ['FAIL', 'red'], unknown: ['unknown', 'yellow'] } as const;
-
-function renderChecks(checks: readonly LoadCheck[], style: Style): string {
-  const lines = checks.map(({ kind, name, outcome, evidence }) => {
-    const [word, colour] = MARKS[outcome];
-    return `${style[colour](word.padEnd(7))} ${kind.padEnd(9)} ${name}: ${evidence}`;
-  });
-  return lines.join('\n');
-}
-
 function verdictLine({ verdict, checks, tookMs }: LoadResult, style: Style): string {
-  const wrong = checks.filter(({ outcome }) => outcome !== 'ok').length;
-  const summary = `${count(checks.length - wrong)} of ${count(checks.length)} checks held, ${formatDuration(tookMs)}`;
+  const summary = `${countChecks(checks)}, ${formatDuration(tookMs)}`;
   if (verdict === 'pass') return `${style.green('pass')}: ${summary}`;
   return `${verdict === 'unknown' ? style.yellow(verdict) : style.red(verdict)}: ${summary}`;
 }

@@ -21,17 +21,19 @@ function throwing(every: number, changes: Partial<Told> = {}) {
 
 describe('iterations', () => {
   it('that all left records are ok, and so is one in a hundred that did not', () => {
-    expect(throwing(1_000)).toMatchObject([{ outcome: 'ok' }]);
-    expect(throwing(100)).toMatchObject([{ outcome: 'ok', evidence: '3 of 300 left none or not all, at most 3 may' }]);
-    expect(throwing(75)).toMatchObject([{ outcome: 'failed' }]);
+    expect(throwing(1_000)).toMatchObject([{ verdict: 'pass' }]);
+    expect(throwing(100)).toMatchObject([
+      { verdict: 'pass', evidence: '3 of 300 left none or not all, at most 3 may' },
+    ]);
+    expect(throwing(75)).toMatchObject([{ verdict: 'fail' }]);
   });
 
   it('that threw in a third of all cases fail, and tell what was said', () => {
     expect(throwing(3, { said: ['', 'Error: no such thing', '\tat default', 'Error: no such thing'] })).toEqual([
       {
-        kind: 'k6',
+        group: 'k6',
         name: 'iterations of whole leave records',
-        outcome: 'failed',
+        verdict: 'fail',
         evidence: '100 of 300 left none or not all, at most 3 may; Error: no such thing; at default',
       },
     ]);
@@ -53,7 +55,7 @@ describe('iterations', () => {
   });
 
   it('say nothing of a scenario that k6 did not run to its end', () => {
-    expect(throwing(3, { hasRun: false })).toMatchObject([{ outcome: 'unknown' }]);
+    expect(throwing(3, { hasRun: false })).toMatchObject([{ verdict: 'unknown' }]);
   });
 
   it('are looked at in every phase that is judged, and in no other', () => {
@@ -62,10 +64,10 @@ describe('iterations', () => {
       records(name === 'fault' ? 0 : durationS * 10, durationS, { phase: name }),
     );
     const found = judgeTold({ phases, measured: measurePhases(phases, sent, 1), hasRun: true, dropped: 0, said: [] });
-    expect(found.map(({ name, outcome }) => [name.split(' ')[2], outcome])).toEqual([
-      ['before', 'ok'],
-      ['fault', 'failed'],
-      ['after', 'ok'],
+    expect(found.map(({ name, verdict }) => [name.split(' ')[2], verdict])).toEqual([
+      ['before', 'pass'],
+      ['fault', 'fail'],
+      ['after', 'pass'],
     ]);
   });
 });

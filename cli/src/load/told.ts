@@ -23,12 +23,12 @@ export interface Told {
 export function judgeTold({ phases, measured, hasRun, dropped, said }: Told): readonly LoadCheck[] {
   return measured.flatMap(({ name, due, missing }, index): LoadCheck[] => {
     if (phases[index]?.demands === 'nothing') return [];
-    const check = { kind: 'k6', name: `iterations of ${name} leave records` } as const;
+    const check = { group: 'k6', name: `iterations of ${name} leave records` } as const;
     const limit = toleratedOf(due);
     const evidence = `${count(missing)} of ${count(due)} left none or not all, at most ${count(limit)} may`;
-    if (missing <= limit) return [{ ...check, outcome: 'ok', evidence }];
+    if (missing <= limit) return [{ ...check, verdict: 'pass', evidence }];
     const why = [...(dropped > 0 ? [`${count(dropped)} were dropped in the whole run`] : []), ...sampleOf(said)];
-    return [{ ...check, outcome: hasRun ? 'failed' : 'unknown', evidence: [evidence, ...why].join('; ') }];
+    return [{ ...check, verdict: hasRun ? 'fail' : 'unknown', evidence: [evidence, ...why].join('; ') }];
   });
 }
 

@@ -1,8 +1,9 @@
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
 import { messageOf } from '../errors.ts';
+import type { Verdict } from '../shared/verdict.ts';
 import { createAccountReader } from '../trace/accounting.ts';
-import { assertTrace, type Verdict } from '../trace/assert.ts';
+import { assertTrace } from '../trace/assert.ts';
 import type { TelemetryBackend } from '../trace/backend.ts';
 import { expectedTree, loadContract } from '../trace/contract.ts';
 import { onAbort } from './on-abort.ts';

@@ -18,13 +18,8 @@ export function renderLoadJunit(result: LoadResult): string {
       startedAt: new Date(startedAt),
       tookMs,
       properties: Object.fromEntries(properties),
-      cases: checks.map(({ kind, name, outcome, evidence }) => ({
-        classname: `load.${scenario}.${kind}`,
-        name,
-        outcome,
-        evidence,
-        tookMs: 0,
-      })),
+      classname: `load.${scenario}`,
+      cases: checks,
     },
   ]);
 }

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { escapeXml, type JunitCase, renderJunitSuites } from './junit.ts';
 
-const held: JunitCase = { classname: 'c', name: 'n', outcome: 'ok', evidence: 'seen', tookMs: 10 };
+const passed: JunitCase = { group: 'g', name: 'n', verdict: 'pass', evidence: 'seen', tookMs: 10 };
 const startedAt = new Date('2026-01-02T03:04:05Z');
+const suite = { name: 'A', startedAt, tookMs: 1000, classname: 'c' };
 
 /** Any UTF-16 code units, so that control characters and halves of surrogate pairs are frequent. */
 const anyText = fc.array(fc.nat({ max: 0xffff })).map((units) => String.fromCharCode(...units));
@@ -11,13 +12,32 @@ const anyText = fc.array(fc.nat({ max: 0xffff })).map((units) => String.fromChar
 describe('a JUnit report of several suites', () => {
   it('adds the suites up, and gives each its own totals and properties', () => {
     const xml = renderJunitSuites([
-      { name: 'A', startedAt, tookMs: 1000, properties: { seed: '7' }, cases: [held] },
-      { name: 'B', startedAt, tookMs: 500, cases: [{ ...held, outcome: 'failed', problem: 'deviated' }] },
+      { ...suite, properties: { seed: '7' }, cases: [passed] },
+      { ...suite, name: 'B', tookMs: 500, cases: [{ ...passed, verdict: 'fail' }] },
     ]);
     expect(xml).toContain('<testsuites tests="2" failures="1" errors="0" time="1.500">');
     expect(xml).toContain('<testsuite name="A" tests="1" failures="0" errors="0" skipped="0" time="1.000"');
     expect(xml).toContain('<property name="seed" value="7"/>');
-    expect(xml).toContain('<failure type="deviated" message="seen">seen</failure>');
+    expect(xml).toContain('<failure type="fail" message="seen">seen</failure>');
+  });
+
+  it('has one testcase a check, with its time in seconds and its evidence', () => {
+    const { group: _, ...withId } = { ...passed, id: 'outbox' };
+    const xml = renderJunitSuites([{ ...suite, cases: [passed, withId] }]);
+    expect(xml).toContain('<testcase classname="c.g" name="n" time="0.010"><system-out>seen</system-out></testcase>');
+    expect(xml).toContain('<testcase classname="c" name="outbox: n" time="0.010">');
+  });
+
+  it.each([
+    ['fail', 'failures="1" errors="0" skipped="0"', '<failure type="fail" message="seen">more</failure>'],
+    ['dirty', 'failures="1" errors="0" skipped="0"', '<failure type="dirty" message="seen">more</failure>'],
+    ['unknown', 'failures="0" errors="1" skipped="0"', '<error type="unknown" message="seen">more</error>'],
+    ['interrupted', 'failures="0" errors="1" skipped="0"', '<error type="interrupted" message="seen">more</error>'],
+    ['skipped', 'failures="0" errors="0" skipped="1"', '<skipped message="seen"/>'],
+  ] as const)('counts %s as %s', (verdict, totals, element) => {
+    const xml = renderJunitSuites([{ ...suite, cases: [{ ...passed, verdict, details: 'more' }] }]);
+    expect(xml).toContain(totals);
+    expect(xml).toContain(element);
   });
 
   it('escapes everything that is not text, in any string', () => {

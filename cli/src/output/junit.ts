@@ -1,24 +1,16 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { CheckResult, CheckVerdict, RunVerdict } from '../shared/verdict.ts';
 
-/** One thing that was checked. `failed` becomes a failure; `unknown` an error, because missing evidence is no pass. */
-export interface JunitCase {
-  readonly classname: string;
-  readonly name: string;
-  readonly outcome: 'ok' | 'failed' | 'unknown';
-  /** Names the kind of a failure; default: the outcome. */
-  readonly problem?: string;
-  /** What was seen, one line. */
-  readonly evidence: string;
-  /** More for people. */
-  readonly details?: string;
-  readonly tookMs: number;
-}
+/** One testcase, of a check or of a whole run. */
+export type JunitCase = CheckResult<CheckVerdict | RunVerdict>;
 
 export interface JunitSuite {
   readonly name: string;
   readonly startedAt: Date;
   readonly tookMs: number;
   readonly properties?: Readonly<Record<string, string>>;
+  /** Before the group of each case. */
+  readonly classname: string;
   readonly cases: readonly JunitCase[];
 }
 
@@ -34,19 +26,32 @@ export function renderJunitSuites(suites: readonly JunitSuite[]): string {
   ].join('\n');
 }
 
-function renderSuite({ name, startedAt, tookMs, properties = {}, cases }: JunitSuite): string[] {
-  const attributes = `skipped="0" time="${seconds(tookMs)}" timestamp="${startedAt.toISOString()}"`;
+function renderSuite({ name, startedAt, tookMs, properties = {}, classname, cases }: JunitSuite): string[] {
+  const attributes = `skipped="${countOf(cases, 'skipped')}" time="${seconds(tookMs)}" timestamp="${startedAt.toISOString()}"`;
   return [
     `  <testsuite name="${escapeXml(name)}" ${totalsOf(cases)} ${attributes}>`,
     ...renderProperties(Object.entries(properties)),
-    ...cases.map(renderCase),
+    ...cases.map((one) => renderCase(one, classname)),
     '  </testsuite>',
   ];
 }
 
+/** Missing evidence is no pass: an error. What is not asked for is skipped. */
+const ELEMENTS = {
+  pass: 'system-out',
+  fail: 'failure',
+  unknown: 'error',
+  skipped: 'skipped',
+  dirty: 'failure',
+  interrupted: 'error',
+} as const satisfies Record<JunitCase['verdict'], string>;
+
+function countOf(cases: readonly JunitCase[], element: (typeof ELEMENTS)[JunitCase['verdict']]): number {
+  return cases.filter(({ verdict }) => ELEMENTS[verdict] === element).length;
+}
+
 function totalsOf(cases: readonly JunitCase[]): string {
-  const count = (outcome: JunitCase['outcome']) => cases.filter((one) => one.outcome === outcome).length;
-  return `tests="${cases.length}" failures="${count('failed')}" errors="${count('unknown')}"`;
+  return `tests="${cases.length}" failures="${countOf(cases, 'failure')}" errors="${countOf(cases, 'error')}"`;
 }
 
 function renderProperties(properties: readonly (readonly [string, string])[]): string[] {
@@ -57,15 +62,19 @@ function renderProperties(properties: readonly (readonly [string, string])[]): s
   return ['    <properties>', ...lines, '    </properties>'];
 }
 
-function renderCase(one: JunitCase): string {
-  const open = `    <testcase classname="${escapeXml(one.classname)}" name="${escapeXml(one.name)}" time="${seconds(one.tookMs)}">`;
-  const body = one.outcome === 'ok' ? `<system-out>${escapeXml(one.evidence)}</system-out>` : renderProblem(one);
-  return `${open}${body}</testcase>`;
+function renderCase(one: JunitCase, suite: string): string {
+  const { id, group, name, tookMs = 0 } = one;
+  const classname = group === undefined ? suite : `${suite}.${group}`;
+  const title = id === undefined ? name : `${id}: ${name}`;
+  const open = `    <testcase classname="${escapeXml(classname)}" name="${escapeXml(title)}" time="${seconds(tookMs)}">`;
+  return `${open}${renderVerdict(one)}</testcase>`;
 }
 
-function renderProblem({ outcome, problem = outcome, evidence, details = '' }: JunitCase): string {
-  const element = outcome === 'failed' ? 'failure' : 'error';
-  return `<${element} type="${escapeXml(problem)}" message="${escapeXml(evidence)}">${escapeXml(details || evidence)}</${element}>`;
+function renderVerdict({ verdict, evidence, details = evidence }: JunitCase): string {
+  const element = ELEMENTS[verdict];
+  if (element === 'system-out') return `<system-out>${escapeXml(evidence)}</system-out>`;
+  if (element === 'skipped') return `<skipped message="${escapeXml(evidence)}"/>`;
+  return `<${element} type="${verdict}" message="${escapeXml(evidence)}">${escapeXml(details || evidence)}</${element}>`;
 }
 
 function seconds(ms: number): string {

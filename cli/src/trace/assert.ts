@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Verdict } from '../shared/verdict.ts';
 import { serviceNames } from '../topology/services.ts';
 import {
   type AbsenceReason,
@@ -12,8 +13,6 @@ import type { RecordedTrace, TraceBackend } from './backend.ts';
 import { type Comparison, compareTrace } from './compare.ts';
 import { type ContractCounts, countsOf, type ExpectedSpan, flatten } from './contract.ts';
 import { buildTree, type TraceTree } from './tree.ts';
-
-export type Verdict = 'pass' | 'fail' | 'unknown';
 
 export interface Clock {
   /** ms since 1970. */

@@ -7,7 +7,7 @@ import { writePrivateFile } from '../providers/private-file.ts';
 import { describeProviders } from '../providers/resolve.ts';
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
 import { within } from '../shared/time-limit.ts';
-import type { CheckResult } from './check.ts';
+import type { CheckResult } from '../shared/verdict.ts';
 import type { VerifyContext } from './context.ts';
 
 /** What is broken may also be what a part of the bundle is read from. In ms. */

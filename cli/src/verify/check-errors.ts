@@ -2,14 +2,14 @@
 export class CheckFailed extends Error {
   override readonly name = 'CheckFailed';
   readonly expected: string;
-  readonly got: string;
+  readonly observed: string;
   /** More lines for people: a tree diff, the violations. */
   readonly details: string;
 
-  constructor({ expected, got, details = '' }: { expected: string; got: string; details?: string }) {
-    super(`expected ${expected}, got ${got}`);
+  constructor({ expected, observed, details = '' }: { expected: string; observed: string; details?: string }) {
+    super(`expected ${expected}, observed ${observed}`);
     this.expected = expected;
-    this.got = got;
+    this.observed = observed;
     this.details = details;
   }
 }
@@ -28,7 +28,7 @@ export class EvidenceMissing extends Error {
 /** Throws CheckFailed unless it holds. */
 export function expectThat(
   holds: boolean,
-  failure: { expected: string; got: string; details?: string },
+  failure: { expected: string; observed: string; details?: string },
 ): asserts holds {
   if (!holds) throw new CheckFailed(failure);
 }

@@ -128,10 +128,10 @@ export function createContext({ project, connection, signal, style, env }: Conte
 /** The answer when it decided an order. Throws CheckFailed that says what came instead. */
 export async function decided({ answer }: Attempt, expected: string): Promise<DecidedAnswer> {
   const placed = await answer().catch((error: unknown) => {
-    throw new CheckFailed({ expected, got: messageOf(error) });
+    throw new CheckFailed({ expected, observed: messageOf(error) });
   });
   if (placed.kind === 'decided') return placed;
-  throw new CheckFailed({ expected, got: describeAnswer(placed) });
+  throw new CheckFailed({ expected, observed: describeAnswer(placed) });
 }
 
 /** The trace of an order that ended as wanted, in the words of `describeAnswer`. Throws EvidenceMissing otherwise: there is nothing to look at. */

@@ -4,21 +4,25 @@ import { CheckFailed, EvidenceMissing } from './check-errors.ts';
 import type { VerifyContext } from './context.ts';
 import { runChecks, stages } from './runner.ts';
 
-const check = (id: string, run: Check['run']): Check => ({ id, title: `${id} holds`, run });
+const check = (id: string, run: Check['run']): Check => ({ id, name: `${id} holds`, run });
 const contextOf = (signal = new AbortController().signal) => ({ signal }) as VerifyContext;
 const run = (checks: readonly (readonly Check[])[], context = contextOf()) =>
   runChecks(context, () => undefined, checks);
 
 describe('running checks', () => {
-  it('a check that resolves is ok with its evidence and its time', async () => {
+  it('a check that resolves passes with its evidence and its time', async () => {
     const [result] = await run([[check('a', async () => '3 rows')]]);
-    expect(result).toMatchObject({ id: 'a', title: 'a holds', verdict: 'ok', evidence: '3 rows' });
-    expect(result?.durationMs).toBeGreaterThanOrEqual(0);
+    expect(result).toMatchObject({ id: 'a', name: 'a holds', verdict: 'pass', evidence: '3 rows' });
+    expect(result?.tookMs).toBeGreaterThanOrEqual(0);
   });
 
   it('a failure says what was expected, what came, and its details', async () => {
-    const failing = check('a', () => Promise.reject(new CheckFailed({ expected: '1 row', got: '2', details: 'diff' })));
-    expect(await run([[failing]])).toMatchObject([{ verdict: 'failed', expected: '1 row', got: '2', details: 'diff' }]);
+    const failing = check('a', () =>
+      Promise.reject(new CheckFailed({ expected: '1 row', observed: '2', details: 'diff' })),
+    );
+    expect(await run([[failing]])).toMatchObject([
+      { verdict: 'fail', expected: '1 row', observed: '2', details: 'diff' },
+    ]);
   });
 
   it.each([

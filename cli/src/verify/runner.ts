@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.ts';
-import type { Check, CheckResult } from './check.ts';
+import type { CheckResult } from '../shared/verdict.ts';
+import type { Check } from './check.ts';
 import { CheckFailed, EvidenceMissing } from './check-errors.ts';
 import { confirmed } from './checks/confirmed.ts';
 import { correlation } from './checks/correlation.ts';
@@ -54,23 +55,23 @@ export async function runChecks(
 /** One check with its time. When the run's signal aborts, what has not ended is unknown. */
 async function runCheck(check: Check, context: VerifyContext): Promise<CheckResult> {
   const began = performance.now();
-  const { id, title } = check;
+  const { id, name } = check;
   const outcome = await outcomeOf(check, context);
-  return { id, title, ...outcome, durationMs: Math.round(performance.now() - began) };
+  return { id, name, ...outcome, tookMs: Math.round(performance.now() - began) };
 }
 
-type Outcome = Omit<CheckResult, 'id' | 'title' | 'durationMs'>;
+type Outcome = Omit<CheckResult, 'id' | 'name' | 'tookMs'>;
 
 async function outcomeOf(check: Check, context: VerifyContext): Promise<Outcome> {
-  const work = check.run(context).then((evidence): Outcome => ({ verdict: 'ok', evidence }), explain);
+  const work = check.run(context).then((evidence): Outcome => ({ verdict: 'pass', evidence }), explain);
   // A check that waits for something without a limit of its own must not hold the others' results.
   return Promise.race([work, whenAborted(context.signal)]);
 }
 
 function explain(error: unknown): Outcome {
   if (error instanceof CheckFailed) {
-    const { message, expected, got, details } = error;
-    return { verdict: 'failed', evidence: message, expected, got, ...(details !== '' && { details }) };
+    const { message, expected, observed, details } = error;
+    return { verdict: 'fail', evidence: message, expected, observed, ...(details !== '' && { details }) };
   }
   if (error instanceof EvidenceMissing) {
     return { verdict: 'unknown', evidence: error.message, ...(error.details !== '' && { details: error.details }) };

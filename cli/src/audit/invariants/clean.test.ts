@@ -11,7 +11,7 @@ const clean: CleanFacts = {
 };
 
 it('holds where nothing of a fault is left', () => {
-  expect(judgeClean(clean)).toMatchObject({ id: 'I14', verdict: 'ok', violations: [] });
+  expect(judgeClean(clean)).toMatchObject({ id: 'I14', verdict: 'pass', violations: [] });
 });
 
 it.each<[Partial<CleanFacts>, string]>([
@@ -25,5 +25,5 @@ it.each<[Partial<CleanFacts>, string]>([
   [{ faults: ['lock on orders-db (15fbad)'] }, 'lock on orders-db (15fbad) was not reverted'],
   [{ armed: ['orders.stock-reserved:unsaved'] }, 'the failpoint orders.stock-reserved:unsaved is armed'],
 ])('%j violates it, by name', (change, detail) => {
-  expect(judgeClean({ ...clean, ...change })).toMatchObject({ verdict: 'violated', violations: [{ detail }] });
+  expect(judgeClean({ ...clean, ...change })).toMatchObject({ verdict: 'fail', violations: [{ detail }] });
 });

@@ -37,7 +37,7 @@ export function judgeClean({ proxies, missing, frozen, processes, faults, armed 
   return {
     id: 'I14',
     title: CLEAN_TITLE,
-    verdict: violations.length > 0 ? 'violated' : 'ok',
+    verdict: violations.length > 0 ? 'fail' : 'pass',
     evidence: `${proxies.length} proxies, ${processes} processes, ${faults.length} faults, ${armed.length} armed failpoints`,
     violations,
     inFlight: 0,

@@ -28,7 +28,7 @@ const all = [terminal, moneyMatches, stockMatches, outboxMatches, shipmentsMatch
 const judge = (facts: readonly OrderFacts[], settledAt: number | undefined = undefined): Promise<InvariantResult[]> =>
   judgeOrders(all, facts, { clock: { at: NOW, settledAt }, missing: new Map() });
 const violated = (results: readonly InvariantResult[]) =>
-  results.filter(({ verdict }) => verdict === 'violated').map(({ id }) => id);
+  results.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
 
 const line = fc.record({
   productId: fc.integer({ min: 1, max: 12 }),
@@ -478,14 +478,14 @@ describe('queues', () => {
     fc.assert(
       fc.property(fc.nat(5), fc.nat(5), fc.nat(5), fc.nat(5), (ready, onTheirWay, dead, deadLetters) => {
         const { verdict } = judgeQueues(queues(ready, dead), { onTheirWay, deadLetters });
-        expect(verdict).toBe(ready <= onTheirWay && dead === deadLetters ? 'ok' : 'violated');
+        expect(verdict).toBe(ready <= onTheirWay && dead === deadLetters ? 'pass' : 'fail');
       }),
     );
   });
 
   it('are not empty while a message waits to be retried', () => {
     const retries = { name: 'shipping.order-confirmed.retries', ready: 1, unacknowledged: 0, consumers: 0 };
-    expect(judgeQueues([...queues(0, 0), retries], { onTheirWay: 0, deadLetters: 0 }).verdict).toBe('violated');
+    expect(judgeQueues([...queues(0, 0), retries], { onTheirWay: 0, deadLetters: 0 }).verdict).toBe('fail');
   });
 
   it('that are not there are unknown', () => {
@@ -523,8 +523,7 @@ describe('metrics', () => {
       fc.property(fc.nat(20), fc.nat(20), fc.nat(20), fc.nat(20), (counted, low, more, lost) => {
         const { verdict } = judgeMetrics(evidence(counted, low, low + more, lost));
         const isShort = counted < low;
-        const expected =
-          counted > low + more ? 'violated' : !isShort ? 'ok' : low - counted <= lost ? 'unknown' : 'violated';
+        const expected = counted > low + more ? 'fail' : !isShort ? 'pass' : low - counted <= lost ? 'unknown' : 'fail';
         expect(verdict).toBe(expected);
       }),
     );
@@ -535,10 +534,10 @@ describe('metrics', () => {
     const lostBefore = lostUntilNow(before);
     expect(lostBefore).toEqual(both(2));
     expect(judgeMetrics(before).verdict).toBe('unknown');
-    expect(judgeMetrics({ ...evidence(13, 15, 15, 2), lostBefore }).verdict).toBe('ok');
+    expect(judgeMetrics({ ...evidence(13, 15, 15, 2), lostBefore }).verdict).toBe('pass');
     // Another one is missing: a kill since then explains it, or none does.
     expect(judgeMetrics({ ...evidence(12, 15, 15, 3), lostBefore }).verdict).toBe('unknown');
-    expect(judgeMetrics({ ...evidence(12, 15, 15, 2), lostBefore }).verdict).toBe('violated');
+    expect(judgeMetrics({ ...evidence(12, 15, 15, 2), lostBefore }).verdict).toBe('fail');
     // What no kill explains stays a violation.
     expect(lostUntilNow(evidence(7, 10, 10, 2))).toEqual(both(0));
   });
@@ -549,7 +548,7 @@ describe('metrics', () => {
     const [report] = evidence(10, 10, 10).reports as [MetricEvidence['reports'][number]];
     const reports = [{ ...report, sagas: counted, durations: counted }];
     const result = judgeMetrics({ ...evidence(10, 10, 10), reports, maybeLost: lost });
-    expect(result.verdict).toBe('violated');
+    expect(result.verdict).toBe('fail');
     expect(result.violations.map(({ detail }) => detail)).toEqual([
       'shop.sagas{status=Confirmed} is 8, 10 orders are Confirmed',
     ]);
@@ -562,16 +561,16 @@ describe('metrics', () => {
       verdict: 'unknown',
       evidence: expect.stringContaining('2 Confirmed not counted, and the metric store has forgotten 3 processes'),
     });
-    expect(judgeMetrics({ ...evidence(10, 10, 10), dropped }).verdict).toBe('ok');
-    expect(judgeMetrics({ ...evidence(11, 10, 10), dropped }).verdict).toBe('violated');
+    expect(judgeMetrics({ ...evidence(10, 10, 10), dropped }).verdict).toBe('pass');
+    expect(judgeMetrics({ ...evidence(11, 10, 10), dropped }).verdict).toBe('fail');
   });
 
   it.each([
-    ['ms', 3_000, 'ok'],
-    ['ms and a slow database', 25_000, 'ok'],
-    ['seconds', 3, 'violated'],
-    ['nothing', 0, 'violated'],
-    ['microseconds', 3_000_000, 'violated'],
+    ['ms', 3_000, 'pass'],
+    ['ms and a slow database', 25_000, 'pass'],
+    ['seconds', 3, 'fail'],
+    ['nothing', 0, 'fail'],
+    ['microseconds', 3_000_000, 'fail'],
   ])('durations of orders that took 3 s, in %s', (_unit, ms, verdict) => {
     const of = (recoveries: number): MetricEvidence => {
       const [report] = evidence(2, 2, 2).reports as [MetricEvidence['reports'][number]];
@@ -583,7 +582,7 @@ describe('metrics', () => {
     };
     expect(judgeMetrics(of(0)).verdict).toBe(verdict);
     // A recovered saga's time is that of two clocks.
-    expect(judgeMetrics(of(1)).verdict).toBe('ok');
+    expect(judgeMetrics(of(1)).verdict).toBe('pass');
   });
 
   it('that nobody reported are compared with nothing, which is unknown', () => {
@@ -600,7 +599,7 @@ describe('metrics', () => {
         ...evidence(4, 5, 5),
         reports: [{ ...withoutGauge[0], sagas: both(4), durations: both(4) }] as MetricEvidence['reports'],
       }).verdict,
-    ).toBe('violated');
+    ).toBe('fail');
   });
 });
 
@@ -608,13 +607,13 @@ describe('sessions', () => {
   const session = { database: 'orders', instance: 'orders-1', connections: 8, poolSize: 8 };
 
   it('of an instance that should be there and is not are unknown', () => {
-    expect(judgeSessions([session], [], ['orders-1']).verdict).toBe('ok');
+    expect(judgeSessions([session], [], ['orders-1']).verdict).toBe('pass');
     expect(judgeSessions([session], [], ['orders-1', 'stock-1'])).toMatchObject({
       verdict: 'unknown',
       evidence: expect.stringContaining('stock-1 has no connection'),
     });
     expect(judgeSessions([], [], ['orders-1']).verdict).toBe('unknown');
-    expect(judgeSessions([{ ...session, connections: 9 }], [], ['stock-1']).verdict).toBe('violated');
+    expect(judgeSessions([{ ...session, connections: 9 }], [], ['stock-1']).verdict).toBe('fail');
   });
 });
 
@@ -638,18 +637,18 @@ describe('prices', () => {
     ).then(([result]) => result?.verdict);
 
   it.each([
-    ['the old price before the change', -60_000, 100, 'ok'],
-    ['the new price before the change', -60_000, 200, 'violated'],
-    ['the old price right after it: it was read before', 10_000, 100, 'ok'],
-    ['the old price long after it', 16_000, 100, 'violated'],
-    ['the new price after it', 60_000, 200, 'ok'],
-    ['a price that the product never had', 0, 150, 'violated'],
+    ['the old price before the change', -60_000, 100, 'pass'],
+    ['the new price before the change', -60_000, 200, 'fail'],
+    ['the old price right after it: it was read before', 10_000, 100, 'pass'],
+    ['the old price long after it', 16_000, 100, 'fail'],
+    ['the new price after it', 60_000, 200, 'pass'],
+    ['a price that the product never had', 0, 150, 'fail'],
   ])('%s', async (_title, ms, price, verdict) => {
     expect(await at(NOW + ms, price)).toBe(verdict);
   });
 
   it('in another currency than the product has', async () => {
-    expect(await at(NOW - 60_000, 100, 'EUR')).toBe('violated');
+    expect(await at(NOW - 60_000, 100, 'EUR')).toBe('fail');
   });
 });
 

@@ -1,9 +1,10 @@
-import { audit, exitCodeOf } from '../../audit/audit.ts';
+import { audit } from '../../audit/audit.ts';
 import { renderAudit } from '../../audit/report.ts';
 import type { Scope } from '../../audit/rows.ts';
 import { type AuditTarget, openTarget } from '../../audit/target.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
+import { exitCodeOf } from '../../shared/verdict.ts';
 import { parseIdPrefix, theOnly } from '../../shop/id-prefix.ts';
 import { connectWithin } from '../connect-within.ts';
 
@@ -39,7 +40,7 @@ export async function runAudit(options: AuditCommandOptions, deps: CommandDeps):
     deps.output.result({ ...report, seededBugs: target.seededBugs }, () =>
       [...seeded, renderAudit(report, style)].join('\n'),
     );
-    process.exitCode = exitCodeOf(report);
+    process.exitCode = exitCodeOf(report.verdict);
   } catch (error) {
     progress.stop();
     throw error;

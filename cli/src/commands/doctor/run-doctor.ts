@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
-import type { Check } from '../../doctor/checks.ts';
+import type { DoctorCheck } from '../../doctor/checks.ts';
 import { checkCpus, checkDisk, checkMemory, checkNode } from '../../doctor/machine.ts';
 import { checkPort } from '../../doctor/ports.ts';
 import type { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import type { Style } from '../../output/style.ts';
+import { isWarning, renderCheck } from '../../output/check.ts';
 import { inspectionContext } from '../../platform/component-context.ts';
 import { findLeftovers } from '../../platform/leftovers.ts';
 import type { Project } from '../../platform/project.ts';
@@ -16,6 +15,7 @@ import type { Availability } from '../../providers/component.ts';
 import { describeProviders } from '../../providers/resolve.ts';
 import { describeTools } from '../../providers/resolve-tool.ts';
 import type { ToolName } from '../../providers/tool.ts';
+import { exitCodeOf, worst } from '../../shared/verdict.ts';
 import type { ComponentName } from '../../topology/components.ts';
 
 const GATEWAY_PORT = 8080;
@@ -42,7 +42,7 @@ export async function runDoctor(options: CommonOptions, deps: CommandDeps): Prom
     describeTools(context),
   ]);
   const providers = { ...components, ...tools };
-  const checks: Check[] = [
+  const checks: DoctorCheck[] = [
     checkNode(process.versions.node),
     checkCpus(),
     memory,
@@ -51,58 +51,57 @@ export async function runDoctor(options: CommonOptions, deps: CommandDeps): Prom
     port,
     leftovers,
   ];
-  const failed = checks.filter(({ status }) => status === 'fail').length;
-  const warnings = checks.filter(({ status }) => status === 'warning').length;
-  const widest = Math.max(...checks.map(({ name }) => name.length));
+  const failed = checks.filter(({ verdict }) => verdict === 'fail').length;
+  const warnings = checks.filter(isWarning).length;
   deps.output.result({ checks, providers, failed, warnings }, () =>
     [
-      ...checks.map((check) => formatCheck(check, widest, deps.output.style)),
+      ...checks.map((check) => renderCheck(check, deps.output.style)),
       '',
       describeWays(providers),
       '',
       `${failed} failed, ${warnings} warnings`,
     ].join('\n'),
   );
-  if (failed > 0) process.exitCode = exitCodes.failed;
+  process.exitCode = exitCodeOf(worst(checks.map(({ verdict }) => verdict)));
 }
 
-function checkComponent(name: ComponentName | ToolName, ways: readonly Availability[]): Check {
+function checkComponent(name: ComponentName | ToolName, ways: readonly Availability[]): DoctorCheck {
   const serving = ways.find(({ available }) => available);
-  const base = { category: 'components', name } as const;
-  if (serving) return { ...base, status: 'pass', message: `${serving.kind}: ${serving.detail}` };
+  const base = { group: 'components', name } as const;
+  if (serving) return { ...base, verdict: 'pass', evidence: `${serving.kind}: ${serving.detail}` };
   const installable = ways.find((way) => way.installable);
   return {
     ...base,
-    status: required.includes(name) && !installable ? 'fail' : 'warning',
-    message: installable ? `not installed yet (${installable.kind}: ${installable.detail})` : 'cannot be had here',
+    verdict: required.includes(name) && !installable ? 'fail' : 'pass',
+    evidence: installable ? `not installed yet (${installable.kind}: ${installable.detail})` : 'cannot be had here',
     fix: installable
       ? `run "shopctl setup --with ${name}"`
       : `one of: ${ways.map(({ kind, detail }) => `${kind}: ${detail}`).join('; ')}`,
   };
 }
 
-function stateProblem({ what, why, next }: CliError): Check {
-  const message = why === undefined ? what : `${what}: ${why}`;
-  return { category: 'state', name: 'leftovers', status: 'fail', message, ...(next !== undefined && { fix: next }) };
+function stateProblem({ what, why, next }: CliError): DoctorCheck {
+  const evidence = why === undefined ? what : `${what}: ${why}`;
+  return { group: 'state', name: 'leftovers', verdict: 'fail', evidence, ...(next !== undefined && { fix: next }) };
 }
 
-async function checkLeftovers(project: Project, state: PlatformState | undefined, isRunning: boolean): Promise<Check> {
-  const base = { category: 'state', name: 'leftovers' } as const;
-  if (!state || isRunning) return { ...base, status: 'pass', message: isRunning ? 'the platform is running' : 'none' };
+async function checkLeftovers(
+  project: Project,
+  state: PlatformState | undefined,
+  isRunning: boolean,
+): Promise<DoctorCheck> {
+  const base = { group: 'state', name: 'leftovers' } as const;
+  if (!state || isRunning)
+    return { ...base, verdict: 'pass', evidence: isRunning ? 'the platform is running' : 'none' };
   const left = await findLeftovers(childListFile(project, state.mark), state.mark);
   if (left.length === 0)
-    return { ...base, status: 'pass', message: `none (logs are in ${join(project.stateDir, 'logs')})` };
+    return { ...base, verdict: 'pass', evidence: `none (logs are in ${join(project.stateDir, 'logs')})` };
   return {
     ...base,
-    status: 'warning',
-    message: `${left.length} processes of a killed run: ${left.map(({ pid }) => pid).join(', ')}`,
+    verdict: 'pass',
+    evidence: `${left.length} processes of a killed run: ${left.map(({ pid }) => pid).join(', ')}`,
     fix: 'run "shopctl down"',
   };
-}
-
-function formatCheck({ status, name, message, fix }: Check, width: number, style: Style): string {
-  const word = { pass: style.green('ok  '), warning: style.yellow('warn'), fail: style.red('fail') }[status];
-  return `${word} ${name.padEnd(width)} ${message}${fix ? `\n     ${' '.repeat(width)} ${style.dim(fix)}` : ''}`;
 }
 
 function describeWays(providers: Readonly<Record<ComponentName | ToolName, readonly Availability[]>>): string {

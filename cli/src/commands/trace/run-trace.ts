@@ -2,11 +2,12 @@ import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
+import { exitCodeOf } from '../../shared/verdict.ts';
 import { withShopDatabases } from '../../shop/databases.ts';
 import { type IdRange, parseIdPrefix } from '../../shop/id-prefix.ts';
 import { readOrder } from '../../shop/orders-table.ts';
 import { createAccountReader } from '../../trace/accounting.ts';
-import { type AssertResult, assertTrace, type Verdict } from '../../trace/assert.ts';
+import { type AssertResult, assertTrace } from '../../trace/assert.ts';
 import { createBackend } from '../../trace/backend.ts';
 import { type ExpectedSpan, expectedTree, loadContract } from '../../trace/contract.ts';
 import { diffLines, renderDiff } from '../../trace/diff.ts';
@@ -64,11 +65,6 @@ function toJson({ span, children }: TraceNode): object {
   };
 }
 
-const EXIT_CODES = { pass: exitCodes.ok, fail: exitCodes.failed, unknown: exitCodes.unknown } as const satisfies Record<
-  Verdict,
-  number
->;
-
 /** Compares a trace with its contract, prints the verdict, and sets the exit code 0, 1 or 5. */
 export async function runTraceAssert(traceId: string, options: TraceAssertOptions, deps: CommandDeps): Promise<void> {
   const project = deps.projectFrom(options);
@@ -88,7 +84,7 @@ export async function runTraceAssert(traceId: string, options: TraceAssertOption
   deps.output.result(assertionDocument(contract.name, traceId, expected, result), () =>
     renderAssertion(contract.name, traceId, expected, result, deps),
   );
-  process.exitCode = EXIT_CODES[result.verdict];
+  process.exitCode = exitCodeOf(result.verdict);
 }
 
 /** The verdict as JSON: also used by `verify`. */

@@ -1,15 +1,14 @@
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
-import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { renderCheck, renderSummary } from '../../output/check.ts';
+import { renderJunitSuites } from '../../output/junit.ts';
 import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
 import { notRunning } from '../../platform/control-client.ts';
 import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
+import { type CheckResult, exitCodeOf, type Verdict, worst } from '../../shared/verdict.ts';
 import { writeBundle } from '../../verify/bundle.ts';
-import type { CheckResult } from '../../verify/check.ts';
 import { createContext } from '../../verify/context.ts';
-import { renderJunit } from '../../verify/junit.ts';
-import { renderResult, renderSummary } from '../../verify/report.ts';
 import { runChecks } from '../../verify/runner.ts';
 import { connectWithin } from '../connect-within.ts';
 
@@ -19,16 +18,16 @@ export interface VerifyCommandOptions extends CommonOptions {
   readonly timeout: number;
 }
 
-/** The whole outcome; `--json` prints it as it is. */
+/** The whole result; `--json` prints it as it is. */
 export interface VerifyReport {
-  readonly verdict: 'ok' | 'failed' | 'unknown';
+  readonly verdict: Verdict;
   readonly project: string;
   readonly startedAt: string;
   readonly tookMs: number;
   /** Known bugs that were put back into the platform (`up --seed-bug`). */
   readonly seededBugs: readonly SeededBugName[];
   readonly checks: readonly CheckResult[];
-  /** Folder with what explains a failure; null when all checks held. */
+  /** Folder with what explains a failure; null when all checks passed. */
   readonly bundle: string | null;
 }
 
@@ -45,14 +44,16 @@ export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps
   const { output } = deps;
   await using context = createContext({ project, connection, signal, style: output.style, env: deps.env });
   const progress = output.progress('verifying');
-  const checks = await runChecks(context, ({ title }) => progress.update(title));
+  const checks = await runChecks(context, ({ name }) => progress.update(name));
   const tookMs = Math.round(performance.now() - began);
   progress.stop();
   deps.signal.throwIfAborted();
-  if (options.junit !== undefined)
-    await writeReportFile(options.junit, renderJunit(checks, { startedAt, tookMs }), 'the JUnit report');
-  const verdict = verdictOf(checks);
-  const bundle = verdict === 'ok' ? null : await writeBundle(context, checks);
+  if (options.junit !== undefined) {
+    const suite = { name: 'shopctl verify', startedAt, tookMs, classname: 'shopctl.verify', cases: checks };
+    await writeReportFile(options.junit, renderJunitSuites([suite]), 'the JUnit report');
+  }
+  const verdict = worst(checks.map((check) => check.verdict));
+  const bundle = verdict === 'pass' ? null : await writeBundle(context, checks);
   const report: VerifyReport = {
     verdict,
     project: project.name,
@@ -63,26 +64,11 @@ export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps
     bundle,
   };
   output.result(report, () => render(report, deps));
-  process.exitCode = EXIT_CODES[verdict];
+  process.exitCode = exitCodeOf(verdict);
 }
-
-const EXIT_CODES = {
-  ok: exitCodes.ok,
-  failed: exitCodes.failed,
-  unknown: exitCodes.unknown,
-} as const satisfies Record<VerifyReport['verdict'], ExitCode>;
 
 function render({ checks, tookMs, bundle, seededBugs }: VerifyReport, { output: { style } }: CommandDeps): string {
-  const lines = [
-    ...describeSeededBugs(seededBugs).map(style.red),
-    ...checks.map((result) => renderResult(result, style)),
-  ];
+  const lines = [...describeSeededBugs(seededBugs).map(style.red), ...checks.map((check) => renderCheck(check, style))];
   const where = bundle === null ? [] : [`logs, traces and state: ${bundle}`];
   return [...lines, renderSummary(checks, tookMs, style), ...where].join('\n');
-}
-
-/** A failure is certain, whatever else is not known. */
-function verdictOf(checks: readonly CheckResult[]): VerifyReport['verdict'] {
-  if (checks.some(({ verdict }) => verdict === 'failed')) return 'failed';
-  return checks.some(({ verdict }) => verdict === 'unknown') ? 'unknown' : 'ok';
 }

@@ -1,6 +1,7 @@
 import { type JunitCase, renderJunitSuites } from '../../output/junit.ts';
 import { html } from '../report/html.ts';
 import { standalonePage } from '../report/standalone-page.ts';
+import type { CellVerdict } from './judge-round.ts';
 import { type Plan, type Row, rowName } from './plan.ts';
 import { countOf, type Repetition, renderFinding } from './render.ts';
 import type { Cell, MatrixResult } from './run-matrix.ts';
@@ -11,26 +12,23 @@ export function renderMatrixJunit(
   { seed, seededBugs }: Repetition,
   times: { readonly startedAt: Date; readonly tookMs: number },
 ): string {
-  const covered = cells.filter(({ verdict }) => verdict !== 'not covered');
+  const covered = cells.flatMap(({ verdict, ...cell }) =>
+    verdict === 'not covered' ? [] : [caseOf({ ...cell, verdict })],
+  );
   const properties = {
     seed: String(seed),
     seededBugs: seededBugs.join(' '),
     notCovered: String(countOf(cells, 'not covered')),
   };
-  return renderJunitSuites([{ name: 'chaos matrix', ...times, properties, cases: covered.map(caseOf) }]);
+  return renderJunitSuites([{ name: 'chaos matrix', ...times, properties, classname: 'matrix', cases: covered }]);
 }
 
-function caseOf({ row, boundary, verdict, reason }: Cell): JunitCase {
-  const outcome = verdict === 'pass' ? 'ok' : verdict === 'deviated' || verdict === 'dirty' ? 'failed' : 'unknown';
-  const name = `${rowName(row)} at ${boundary.name}`;
+function caseOf({ row, boundary, verdict, reason }: Cell & CellVerdict): JunitCase {
   return {
-    classname: `matrix.${row.fault.name}`,
-    name,
-    outcome,
-    problem: verdict,
+    group: row.fault.name,
+    name: `${rowName(row)} at ${boundary.name}`,
+    verdict: verdict === 'deviated' ? 'fail' : verdict,
     evidence: reason || 'everything ended as it must',
-    // A run is of many cells at once: none has a time of its own.
-    tookMs: 0,
   };
 }
 

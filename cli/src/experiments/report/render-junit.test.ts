@@ -37,7 +37,7 @@ describe('the JUnit report of a run', () => {
     expect(properties).toContainEqual(['seed', '7']);
     expect(properties).toContainEqual(['runId', '20261121-161500-E08-7']);
     const [failure] = allOf(root, 'failure');
-    expect(failure?.attributes).toMatchObject({ type: 'deviated', message: 'p95 4.52 s' });
+    expect(failure?.attributes).toMatchObject({ type: 'fail', message: 'p95 4.52 s' });
     expect(failure?.text).toContain('expected: each answered in at most 300 ms\nobserved: p95 4.52 s');
   });
 

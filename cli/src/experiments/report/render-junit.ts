@@ -1,4 +1,5 @@
 import { type JunitCase, type JunitSuite, renderJunitSuites } from '../../output/junit.ts';
+import type { Verdict } from '../../shared/verdict.ts';
 import type { AuditedInvariant, JournalRecord, Outcome } from '../journal-records.ts';
 import { readRun } from './read-run.ts';
 import { violationText } from './record-text.ts';
@@ -35,20 +36,18 @@ function suiteOf(report: RunReport): JunitSuite {
       verdict: report.verdict,
       ...(report.seededBugs.length === 0 ? {} : { seededBugs: report.seededBugs.join(',') }),
     },
+    classname: experiment.id,
     cases: [
       ...report.steps.filter(isCase).map((step) => stepCase(step)),
       ...report.faults.map(witnessCase),
       ...report.conditions.map(conditionCase),
       ...(report.audit?.invariants ?? []).map(invariantCase),
       verdictCase(report),
-    ].map((one) => ({ ...one, classname: `${experiment.id}.${one.classname}` })),
+    ],
   };
 }
 
-const OUTCOMES = { held: 'ok', deviated: 'failed', unknown: 'unknown' } as const satisfies Record<
-  Outcome,
-  JunitCase['outcome']
->;
+const VERDICTS = { held: 'pass', deviated: 'fail', unknown: 'unknown' } as const satisfies Record<Outcome, Verdict>;
 
 /** Every probe; of actions and holds only those that have something to say. */
 function isCase({ kind, outcome }: StepReport): boolean {
@@ -73,24 +72,24 @@ function stepCase({
     ...(traceIds.length > 0 ? [`traces: ${traceIds.join(' ')}`] : []),
   ];
   return {
-    classname: phase,
+    group: phase,
     name,
-    ...problemOf(outcome),
+    verdict: verdictOf(outcome),
     evidence: outcome === undefined ? 'it has no end in the journal' : observed || evidence || outcome,
     details: lines.filter((line) => line !== '').join('\n'),
     tookMs: (endMs ?? beginMs) - beginMs,
   };
 }
 
-function problemOf(outcome: Outcome | undefined): Pick<JunitCase, 'outcome' | 'problem'> {
-  return { outcome: OUTCOMES[outcome ?? 'unknown'], problem: outcome ?? 'unknown' };
+function verdictOf(outcome: Outcome | undefined): Verdict {
+  return VERDICTS[outcome ?? 'unknown'];
 }
 
 function witnessCase({ step, fault, target, witness, injectedMs }: FaultReport): JunitCase {
   return {
-    classname: 'witness',
+    group: 'witness',
     name: `${step}: ${fault} of ${target} is in effect`,
-    ...problemOf(witness?.verdict === 'observed' ? 'held' : 'unknown'),
+    verdict: verdictOf(witness?.verdict === 'observed' ? 'held' : 'unknown'),
     evidence: witness === undefined ? 'not observed' : `${witness.verdict}: ${witness.evidence}`,
     tookMs: (witness?.ms ?? injectedMs) - injectedMs,
   };
@@ -98,15 +97,16 @@ function witnessCase({ step, fault, target, witness, injectedMs }: FaultReport):
 
 function conditionCase({ kind, condition, outcome, count, evidence }: ConditionReport): JunitCase {
   const times = count === undefined ? '' : `${count} times; `;
-  return { classname: kind, name: condition, ...problemOf(outcome), evidence: `${times}${evidence}`, tookMs: 0 };
+  return { group: kind, name: condition, verdict: verdictOf(outcome), evidence: `${times}${evidence}`, tookMs: 0 };
 }
 
 function invariantCase({ id, title, outcome, verdict, evidence, violations, rule }: AuditedInvariant): JunitCase {
   const details = violations.map(violationText).join('\n');
   return {
-    classname: 'audit',
-    name: `${id}: ${title}`,
-    ...problemOf(outcome),
+    group: 'audit',
+    id,
+    name: title,
+    verdict: verdictOf(outcome),
     evidence: `${verdict}${rule === undefined ? '' : ` (${rule})`}: ${evidence}`,
     ...(details === '' ? {} : { details }),
     tookMs: 0,
@@ -114,12 +114,10 @@ function invariantCase({ id, title, outcome, verdict, evidence, violations, rule
 }
 
 function verdictCase({ verdict, reasons, endMs }: RunReport): JunitCase {
-  const isCertain = verdict === 'deviated' || verdict === 'dirty';
   return {
-    classname: 'run',
+    group: 'run',
     name: 'verdict',
-    outcome: verdict === 'pass' ? 'ok' : isCertain ? 'failed' : 'unknown',
-    problem: verdict === 'none' ? 'unknown' : verdict,
+    verdict: verdict === 'none' ? 'unknown' : verdict === 'deviated' ? 'fail' : verdict,
     evidence: [VERDICT_WORDS[verdict], ...reasons.slice(0, 1)].join(' '),
     details: [VERDICT_WORDS[verdict], ...reasons].join('\n'),
     tookMs: endMs,

@@ -4,8 +4,8 @@ import type { OutcomeTone } from './page-data.ts';
 
 /** What a verdict or outcome looks like: its word is always written, the tone only colours it. */
 export function toneOf(word: string): OutcomeTone {
-  if (['pass', 'held', 'ok', 'observed'].includes(word)) return 'good';
-  if (['fail', 'failed', 'deviated', 'violated', 'dirty', 'not_observed', 'undo_failed'].includes(word)) return 'bad';
+  if (['pass', 'held', 'observed'].includes(word)) return 'good';
+  if (['fail', 'deviated', 'dirty', 'not_observed', 'undo_failed'].includes(word)) return 'bad';
   return word === 'interrupted' || word === 'none' ? 'lost' : 'warn';
 }
 

@@ -7,7 +7,7 @@ const rules: AuditRules = { accept: {}, expect: {}, 'dead-letters': 0, settle: 5
 const published: InvariantResult = {
   id: 'I6',
   title: 'published',
-  verdict: 'ok',
+  verdict: 'pass',
   evidence: '3 events, 1 unpublished',
   violations: [],
   inFlight: 1,

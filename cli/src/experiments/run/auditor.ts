@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AuditReport, audit } from '../../audit/audit.ts';
 import { auditBaseline, type Baseline, sinceBaseline } from '../../audit/baseline.ts';
-import type { InvariantResult } from '../../audit/invariant.ts';
+import { type InvariantResult, VERDICT_WORDS } from '../../audit/invariant.ts';
 import type { AuditRules } from '../format/schema.ts';
 import type { AuditedInvariant } from '../journal-records.ts';
 import type { BookedOrder } from './order-book.ts';
@@ -103,7 +103,7 @@ export function judgeReport(
   rules: AuditRules,
 ): readonly AuditedInvariant[] {
   return invariants.map((result) => {
-    const isOpen = !settled && result.verdict === 'ok' && result.inFlight > 0;
+    const isOpen = !settled && result.verdict === 'pass' && result.inFlight > 0;
     const evidence = `${result.evidence}, ${result.inFlight} still under way after ${rules.settle / 1000} s (${waitingFor})`;
     return hold(isOpen ? { ...result, verdict: 'unknown', evidence } : result, rules);
   });
@@ -152,5 +152,5 @@ function hold(result: InvariantResult, { accept, expect }: AuditRules): AuditedI
 function findingOf({ id, title, outcome, evidence, verdict, violations }: AuditedInvariant): Finding[] {
   if (outcome === 'held') return [];
   const first = violations[0] === undefined ? '' : ` (${violations[0].kind}: ${violations[0].detail})`;
-  return [{ verdict: outcome, reason: `${id} ${title} is ${verdict}: ${evidence}${first}` }];
+  return [{ verdict: outcome, reason: `${id} ${title} ${VERDICT_WORDS[verdict]}: ${evidence}${first}` }];
 }

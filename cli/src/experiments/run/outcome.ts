@@ -1,4 +1,4 @@
-import type { Verdict } from '../../audit/invariant.ts';
+import type { CheckVerdict } from '../../shared/verdict.ts';
 import type { Outcome } from '../journal-records.ts';
 
 /** The result of one probe, or of one action. */
@@ -25,15 +25,15 @@ export function unknown(observed: string, rest: Omit<StepResult, 'outcome' | 'ob
 }
 
 /** The outcome of an invariant's verdict where it must hold. A skipped one is unknown. */
-export const EXPECTED_OK: Readonly<Record<Verdict, Outcome>> = {
-  ok: 'held',
-  violated: 'deviated',
+export const EXPECTED_OK: Readonly<Record<CheckVerdict, Outcome>> = {
+  pass: 'held',
+  fail: 'deviated',
   unknown: 'unknown',
   skipped: 'unknown',
 };
 /** The same where it must be violated. */
-export const EXPECTED_VIOLATED: Readonly<Record<Verdict, Outcome>> = {
+export const EXPECTED_VIOLATED: Readonly<Record<CheckVerdict, Outcome>> = {
   ...EXPECTED_OK,
-  ok: 'deviated',
-  violated: 'held',
+  pass: 'deviated',
+  fail: 'held',
 };

@@ -45,13 +45,13 @@ export const aResult: LoadResult = {
   audit: null,
   checks: [
     {
-      kind: 'threshold',
+      group: 'threshold',
       name: 'order_expected{phase:whole} rate>=0.99',
-      outcome: 'failed',
+      verdict: 'fail',
       evidence: '95 % (95 of 100)',
     },
-    { kind: 'audit', name: 'I1 every order has ended', outcome: 'ok', evidence: '100 orders' },
-    { kind: 'trace', name: 'sampled traces', outcome: 'unknown', evidence: 'none <fit>' },
+    { group: 'audit', name: 'I1 every order has ended', verdict: 'pass', evidence: '100 orders' },
+    { group: 'trace', name: 'sampled traces', verdict: 'unknown', evidence: 'none <fit>' },
   ],
   notJudged: ['how memory grew: it was not measured'],
   notReverted: [],

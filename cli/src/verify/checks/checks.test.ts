@@ -126,17 +126,17 @@ describe('the orders', () => {
     const failure = confirmed.run(aRun({ confirmed: says(unavailable) }));
     await expect(failure).rejects.toMatchObject({
       expected: '201 Confirmed',
-      got: '200 Cancelled (payment unavailable)',
+      observed: '200 Cancelled (payment unavailable)',
     });
   });
 
   it('confirmed with two shipments is a failure', async () => {
-    await expect(confirmed.run(aRun({ rows: { Shipments: [{ count: 2 }] } }))).rejects.toThrow('got 2 rows');
+    await expect(confirmed.run(aRun({ rows: { Shipments: [{ count: 2 }] } }))).rejects.toThrow('observed 2 rows');
   });
 
   it('declined for the right reason only', async () => {
     expect(await declined.run(aRun())).toContain('payment declined');
-    await expect(declined.run(aRun({ declined: says(order()) }))).rejects.toThrow('got 201 Confirmed');
+    await expect(declined.run(aRun({ declined: says(order()) }))).rejects.toThrow('observed 201 Confirmed');
   });
 
   it('repeated is the same order, and another body is refused', async () => {
@@ -154,7 +154,7 @@ describe('the outbox', () => {
   it('that keeps an event for longer than its limit is a failure', async () => {
     letTimePass();
     const rows = { 'published_at IS NULL': [{ count: 2 }] };
-    await expect(outbox.run(aRun({ rows }))).rejects.toThrow('expected 0 unpublished events, got 2 after');
+    await expect(outbox.run(aRun({ rows }))).rejects.toThrow('expected 0 unpublished events, observed 2 after');
   });
 
   it('is empty', async () => {
@@ -189,8 +189,8 @@ describe('the metrics', () => {
   });
 
   it.each([
-    ['too much', both(5, 3), both(5, 3), 'got +2'],
-    ['too little', both(3, 3), both(3, 3), 'got +0'],
+    ['too much', both(5, 3), both(5, 3), 'observed +2'],
+    ['too little', both(3, 3), both(3, 3), 'observed +0'],
     ['with fewer durations than sagas', both(4, 3), both(4, 2), 'shop.saga.duration{status=Cancelled}'],
   ])('counted %s are a failure', async (_title, sagas, durations, text) => {
     await expect(metrics.run(aRun(counting(sagas, durations)))).rejects.toThrow(text);

@@ -10,11 +10,14 @@ const POLL = { everyMs: 500, limitMs: 15_000 } as const;
 /** An order that can be paid is Confirmed with 201, and one row appears in "Shipments" within 15 s. */
 export const confirmed: Check = {
   id: 'confirmed',
-  title: 'an order is confirmed and shipped',
+  name: 'an order is confirmed and shipped',
   async run(context) {
     const expected = '201 Confirmed';
     const placed = await decided(context.confirmed, expected);
-    expectThat(placed.httpStatus === 201 && placed.status === 'Confirmed', { expected, got: describeAnswer(placed) });
+    expectThat(placed.httpStatus === 201 && placed.status === 'Confirmed', {
+      expected,
+      observed: describeAnswer(placed),
+    });
     const began = performance.now();
     const rows = await until(
       async () => {
@@ -30,7 +33,7 @@ export const confirmed: Check = {
     const waited = formatDuration(performance.now() - began);
     expectThat(rows === 1, {
       expected: 'one row in "Shipments" within 15 s',
-      got: `${rows ?? 0} rows after ${waited} (order ${placed.id})`,
+      observed: `${rows ?? 0} rows after ${waited} (order ${placed.id})`,
     });
     return `201 Confirmed in ${formatDuration(placed.tookMs)}, one shipment ${waited} later`;
   },

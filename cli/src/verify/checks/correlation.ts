@@ -20,7 +20,7 @@ const SHIPPED_LIMIT_MS = 15_000;
 /** Log lines carry the trace id of the request they belong to: each of this run's, and each that tells of work. */
 export const correlation: Check = {
   id: 'correlation',
-  title: 'logs carry the trace id',
+  name: 'logs carry the trace id',
   async run({ project, confirmed, declined, signal }) {
     const beganAt = Date.now();
     const answers = await Promise.allSettled([confirmed.answer(), declined.answer()]);
@@ -30,13 +30,13 @@ export const correlation: Check = {
     const missing = found.flatMap(({ traceId, silent }) => silent.map((service) => `${service} for ${traceId}`));
     expectThat(missing.length === 0, {
       expected: `a line of ${WRITES_ALWAYS.join(' and ')} with each trace id, of shipping with that of a confirmed order`,
-      got: `none of ${missing.join(', ')}`,
+      observed: `none of ${missing.join(', ')}`,
     });
     const untraced = await untracedLines(project.logDir, beganAt);
     const [first] = untraced;
     expectThat(first === undefined, {
       expected: 'a trace id in every line about a request or an order',
-      got: `${untraced.length} without one, e.g. of ${first?.instance}: ${first?.record?.msg}`,
+      observed: `${untraced.length} without one, e.g. of ${first?.instance}: ${first?.record?.msg}`,
     });
     const lines = found.reduce((sum, { count }) => sum + count, 0);
     return `${lines} lines of ${[...new Set(found.flatMap(({ services }) => services))].join(', ')} for ${found.length} traces; every line about a request or an order has one`;

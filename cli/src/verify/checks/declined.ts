@@ -6,11 +6,11 @@ import { decided, describeAnswer } from '../context.ts';
 /** An order above the payment limit is Cancelled with `payment declined` and status 200. */
 export const declined: Check = {
   id: 'declined',
-  title: 'an order above the limit is declined',
+  name: 'an order above the limit is declined',
   async run(context) {
     const expected = '200 Cancelled (payment declined)';
     const placed = await decided(context.declined, expected);
-    expectThat(describeAnswer(placed) === expected, { expected, got: describeAnswer(placed) });
+    expectThat(describeAnswer(placed) === expected, { expected, observed: describeAnswer(placed) });
     return `${expected} in ${formatDuration(placed.tookMs)}`;
   },
 };

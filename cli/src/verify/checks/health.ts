@@ -10,14 +10,17 @@ const LIMIT_MS = 3_000;
 /** Every instance of every service is alive, and ready to work. */
 export const health: Check = {
   id: 'health',
-  title: 'all services are live and ready',
+  name: 'all services are live and ready',
   async run({ connection, signal }) {
     const { instances } = await connection.control.state();
     const services = instances.filter(({ kind }) => kind === 'service');
     const absent = serviceNames.filter((name) => !services.some(({ service }) => service === name));
     const problems = (await Promise.all(services.map((instance) => problemOf(instance, signal)))).flat();
-    const got = [...absent.map((name) => `${name} is not there`), ...problems];
-    expectThat(got.length === 0, { expected: '200 from /health/live and /health/ready of all', got: got.join('; ') });
+    const observed = [...absent.map((name) => `${name} is not there`), ...problems];
+    expectThat(observed.length === 0, {
+      expected: '200 from /health/live and /health/ready of all',
+      observed: observed.join('; '),
+    });
     return `${services.length} instances of ${serviceNames.length} services answer 200 twice`;
   },
 };

@@ -1,5 +1,6 @@
 import { audit } from '../../audit/audit.ts';
 import { renderAudit } from '../../audit/report.ts';
+import type { Verdict } from '../../shared/verdict.ts';
 import type { Check } from '../check.ts';
 import { CheckFailed, EvidenceMissing } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
@@ -10,16 +11,16 @@ const SETTLE_MS = 15_000;
 /** The whole ledger balances, this run's orders included. */
 export const ledger: Check = {
   id: 'ledger',
-  title: 'the ledger balances',
+  name: 'the ledger balances',
   async run(context) {
     const { audited, signal, style, confirmed, declined } = context;
     // Failures of the orders themselves are told by their own checks; what they left behind must balance all the same.
     await Promise.allSettled([confirmed.answer(), declined.answer()]);
     const report = await audit({ target: audited, settleMs: SETTLE_MS, signal });
-    const named = (verdict: string) =>
+    const named = (verdict: Verdict) =>
       report.invariants.filter((result) => result.verdict === verdict).map(({ id, title }) => `${id} (${title})`);
-    const held = named('ok').length;
-    if (report.verdict === 'ok') {
+    const held = named('pass').length;
+    if (report.verdict === 'pass') {
       await expectEnded(context);
       return `${held} invariants hold over ${report.orders} orders`;
     }
@@ -27,7 +28,7 @@ export const ledger: Check = {
     if (report.verdict === 'unknown') throw new EvidenceMissing(`not known: ${named('unknown').join(', ')}`, details);
     throw new CheckFailed({
       expected: 'every invariant to hold',
-      got: `violated: ${named('violated').join(', ')}`,
+      observed: `violated: ${named('fail').join(', ')}`,
       details,
     });
   },

@@ -22,7 +22,7 @@ const SLACK_MS = 250;
  */
 export const metrics: Check = {
   id: 'metrics',
-  title: 'the metrics moved with the orders',
+  name: 'the metrics moved with the orders',
   async run(context) {
     const before = await context.before.catch((error: unknown) => {
       throw new EvidenceMissing(`the counters could not be read before the first order: ${messageOf(error)}`);
@@ -63,7 +63,7 @@ function compareDurations(before: CounterReading, after: CounterReading, window:
   const most = total('mostMs') * 2 + total('most') * SLACK_MS;
   expectThat(sumMs >= least && sumMs <= most, {
     expected: `shop.saga.duration +${Math.round(least)} to +${Math.round(most)} ms, as the orders' rows say`,
-    got: `+${Math.round(sumMs * 1000) / 1000}`,
+    observed: `+${Math.round(sumMs * 1000) / 1000}`,
   });
   return sumMs;
 }
@@ -84,9 +84,9 @@ function compare(status: Status, { before, after, window, own }: Comparison): vo
   const name = `{status=${status}}`;
   expectThat(counted >= Math.max(fewest, own) && counted <= most, {
     expected: `shop.sagas${name} +${orders}, this run's ${own} among them`,
-    got: `+${counted}`,
+    observed: `+${counted}`,
   });
-  expectThat(recorded === counted, { expected: `shop.saga.duration${name} +${counted}`, got: `+${recorded}` });
+  expectThat(recorded === counted, { expected: `shop.saga.duration${name} +${counted}`, observed: `+${recorded}` });
 }
 
 async function ownDecisions({ confirmed, declined, replayed }: VerifyContext): Promise<Record<Status, number>> {

@@ -7,7 +7,7 @@ import { until } from '../until.ts';
 /** The outbox is back at 0 after this run's order. What others order meanwhile may wait its own turn. */
 export const outbox: Check = {
   id: 'outbox',
-  title: 'the outbox is back at 0',
+  name: 'the outbox is back at 0',
   async run({ databases, confirmed, signal }) {
     // Asked before the order is placed, the outbox would be empty for another reason. A failed order is told elsewhere.
     await confirmed.answer().catch(() => undefined);
@@ -27,7 +27,7 @@ export const outbox: Check = {
       { everyMs: 100, limitMs: PUBLISH_LIMIT_MS, signal },
     );
     const waited = formatDuration(performance.now() - began);
-    expectThat(empty === true, { expected: '0 unpublished events', got: `${unpublished} after ${waited}` });
+    expectThat(empty === true, { expected: '0 unpublished events', observed: `${unpublished} after ${waited}` });
     return `0 unpublished events after ${waited}`;
   },
 };

@@ -131,19 +131,19 @@ describe('the ledger', () => {
     }) as object;
 
   it('balances', async () => {
-    report.now = audited('ok');
+    report.now = audited('pass');
     expect(await ledger.run(context)).toContain('1 invariants hold over 3 orders');
   });
 
   it('that does not is a failure that names the invariant', async () => {
-    report.now = audited('violated');
+    report.now = audited('fail');
     await expect(ledger.run(context)).rejects.toThrow('violated: I4 (money)');
   });
 
   it('that is not known is unknown, and so is one with an order of this run under way', async () => {
     report.now = audited('unknown');
     await expect(ledger.run(context)).rejects.toThrow(EvidenceMissing);
-    report.now = audited('ok');
+    report.now = audited('pass');
     const open = {
       ...context,
       databases: { query: async () => [{ text: 'o is Started' }] },

@@ -13,7 +13,7 @@ const ANSWER_LIMIT_MS = 5_000;
 /** The customer of this run is found in the orders database, and nowhere else. Runs after all other checks. */
 export const privacy: Check = {
   id: 'privacy',
-  title: 'the customer is in no log, span, metric, event or error',
+  name: 'the customer is in no log, span, metric, event or error',
   async run(context) {
     const stored = await countStored(context);
     // Without it, finding the marker nowhere would prove nothing.
@@ -32,7 +32,7 @@ export const privacy: Check = {
     const unread = places.filter(({ count }) => count === 0).map(({ what }) => what);
     expectThat(leaks.length === 0, {
       expected: 'the customer nowhere but in the orders database',
-      got: leaks.join('; '),
+      observed: leaks.join('; '),
     });
     // Where nothing was looked through, nothing could be found.
     if (unread.length > 0) throw new EvidenceMissing(`there were no ${unread.join(' and no ')} to look through`);

@@ -6,7 +6,7 @@ import { type Attempt, decided, describeAnswer } from '../context.ts';
 /** The same Idempotency-Key gives the same order; with another body it is refused. */
 export const replayed: Check = {
   id: 'replayed',
-  title: 'a repeated Idempotency-Key gives the same order',
+  name: 'a repeated Idempotency-Key gives the same order',
   async run(context) {
     const first = await context.confirmed.answer().catch((error: unknown) => {
       throw new EvidenceMissing(`there is no order to repeat (see "confirmed"): ${messageOf(error)}`);
@@ -14,8 +14,8 @@ export const replayed: Check = {
     if (first.kind !== 'decided') throw new EvidenceMissing(`there is no order to repeat: ${describeAnswer(first)}`);
     const expected = `${describeAnswer(first)}, order ${first.id}`;
     const again = await decided(context.replayed, expected);
-    const got = `${describeAnswer(again)}, order ${again.id}`;
-    expectThat(got === expected, { expected, got });
+    const observed = `${describeAnswer(again)}, order ${again.id}`;
+    expectThat(observed === expected, { expected, observed });
     await expectRefusal(context.misused);
     return `same order ${first.id}; another body with the key: 422 idempotency_key_reused`;
   },
@@ -24,9 +24,9 @@ export const replayed: Check = {
 async function expectRefusal({ answer }: Attempt): Promise<void> {
   const expected = '422 idempotency_key_reused for another body';
   const refusal = await answer().catch((error: unknown) => {
-    throw new CheckFailed({ expected, got: messageOf(error) });
+    throw new CheckFailed({ expected, observed: messageOf(error) });
   });
   const isRefused =
     refusal.kind === 'problem' && refusal.problem.status === 422 && refusal.problem.code === 'idempotency_key_reused';
-  expectThat(isRefused, { expected, got: describeAnswer(refusal) });
+  expectThat(isRefused, { expected, observed: describeAnswer(refusal) });
 }

@@ -13,16 +13,16 @@ const SETTLE_MS = 1_000;
 
 interface TraceCheck {
   readonly contract: 'confirmed' | 'declined' | 'replayed';
-  readonly title: string;
+  readonly name: string;
   traceId(context: VerifyContext): Promise<string>;
 }
 
-function traceCheck({ contract: name, title, traceId: find }: TraceCheck): Check {
+function traceCheck({ contract: contractName, name, traceId: find }: TraceCheck): Check {
   return {
-    id: `${name}-trace`,
-    title,
+    id: `${contractName}-trace`,
+    name,
     async run(context) {
-      const contract = await loadContract(name, context.project.root);
+      const contract = await loadContract(contractName, context.project.root);
       const expected = expectedTree(contract);
       const traceId = await find(context);
       const { telemetry: backend, signal, style } = context;
@@ -38,28 +38,33 @@ function traceCheck({ contract: name, title, traceId: find }: TraceCheck): Check
       const { counts, spans, verdict, explanation, comparison } = result;
       const { services, sql, databases } = counts;
       const wanted = `${counts.spans} spans in ${services.length} services, ${sql} SQL over ${databases.length} databases`;
-      if (verdict === 'pass') return `${wanted}, exactly as in contracts/traces/${name}.json (trace ${traceId})`;
+      if (verdict === 'pass')
+        return `${wanted}, exactly as in contracts/traces/${contractName}.json (trace ${traceId})`;
       const details = renderDiff(diffLines(expected, comparison), style);
       if (verdict === 'unknown') throw new EvidenceMissing(`trace ${traceId}: ${explanation}`, details);
-      throw new CheckFailed({ expected: wanted, got: `${spans} spans, ${explanation} (trace ${traceId})`, details });
+      throw new CheckFailed({
+        expected: wanted,
+        observed: `${spans} spans, ${explanation} (trace ${traceId})`,
+        details,
+      });
     },
   };
 }
 
 export const confirmedTrace = traceCheck({
   contract: 'confirmed',
-  title: 'the trace of a confirmed order has its shape',
+  name: 'the trace of a confirmed order has its shape',
   traceId: ({ confirmed }) => traceOf(confirmed, '201 Confirmed', 'confirmed'),
 });
 
 export const declinedTrace = traceCheck({
   contract: 'declined',
-  title: 'the trace of a declined order has its shape',
+  name: 'the trace of a declined order has its shape',
   traceId: ({ declined }) => traceOf(declined, '200 Cancelled (payment declined)', 'declined'),
 });
 
 export const replayedTrace = traceCheck({
   contract: 'replayed',
-  title: 'the trace of a repeated request has its shape',
+  name: 'the trace of a repeated request has its shape',
   traceId: ({ replayed }) => traceOf(replayed, '201 Confirmed', 'replayed'),
 });

@@ -255,14 +255,14 @@ function closing(endMs: number, fault: Fault, verdict: RunVerdict | 'none', text
       ms: endMs - 300,
       record: {
         type: 'audit',
-        verdict: 'violated',
+        verdict: 'fail',
         orders: 60,
         tookMs: 800,
         invariants: [
           {
             id: 'I4',
             title: 'money',
-            verdict: 'ok',
+            verdict: 'pass',
             outcome: 'held',
             evidence: text('60 orders, 3 charges'),
             violations: [],
@@ -271,7 +271,7 @@ function closing(endMs: number, fault: Fault, verdict: RunVerdict | 'none', text
           {
             id: 'I7',
             title: 'one shipment per confirmed order',
-            verdict: 'violated',
+            verdict: 'fail',
             outcome: 'deviated',
             evidence: text('59 shipments of 60'),
             violations: [

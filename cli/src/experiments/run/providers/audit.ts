@@ -1,5 +1,5 @@
 import { audit } from '../../../audit/audit.ts';
-import type { InvariantResult } from '../../../audit/invariant.ts';
+import { type InvariantResult, VERDICT_WORDS } from '../../../audit/invariant.ts';
 import type { AuditProbe } from '../../format/schema.ts';
 import { EXPECTED_OK, EXPECTED_VIOLATED, type StepResult, unknown, worst } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
@@ -16,14 +16,14 @@ export function judgeLedger(
   invariants: readonly InvariantResult[],
 ): StepResult {
   const chosen = invariants.filter(({ id }) => wanted.includes(id));
-  const expected = `${wanted.join(', ')} ${verdict === 'ok' ? 'hold' : 'violated'}`;
+  const expected = `${wanted.join(', ')} ${verdict === 'ok' ? 'hold' : 'are violated'}`;
   const missing = wanted.filter((id) => !chosen.some((one) => one.id === id));
   if (missing.length > 0) return unknown(`the audit has no ${missing.join(', ')}`, { expected });
   const outcomes = verdict === 'ok' ? EXPECTED_OK : EXPECTED_VIOLATED;
   return {
     outcome: worst(chosen.map((one) => outcomes[one.verdict])),
     expected,
-    observed: chosen.map((one) => `${one.id} ${one.verdict}`).join(', '),
+    observed: chosen.map((one) => `${one.id} ${VERDICT_WORDS[one.verdict]}`).join(', '),
     evidence: chosen.map(({ id, title, evidence }) => `${id} ${title}: ${evidence}`).join('\n'),
   };
 }
