@@ -1,7 +1,10 @@
+import { type CliErrorCode, errorCodes, isErrorCode } from './error-codes.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
 /** What a user is told when a command cannot do its work. */
 export interface CliErrorDetails {
+  /** The cause, for programs; it determines the exit code. */
+  readonly code?: CliErrorCode;
   /** What happened, one sentence without a full stop: "platform not running". */
   readonly what: string;
   /** Why it happened, as far as is known. May hold several lines. */
@@ -15,22 +18,40 @@ export interface CliErrorDetails {
 /** An error with an explanation and an exit code (default 1). Everything else that is thrown is a defect of ours. */
 export class CliError extends Error {
   override readonly name: string = 'CliError';
+  readonly code: CliErrorCode;
   readonly what: string;
   readonly why: string | undefined;
-  readonly next: string | undefined;
+  /** Where the command line named a project, its commands get it at the end; see `withProject`. */
+  next: string | undefined;
   readonly exitCode: ExitCode;
 
-  constructor({ what, why, next, exitCode = exitCodes.failed, cause }: CliErrorDetails) {
+  constructor({ code = 'unexpected_error', what, why, next, exitCode, cause }: CliErrorDetails) {
     super(why === undefined ? what : `${what}: ${why}`, cause === undefined ? undefined : { cause });
+    this.code = code;
     this.what = what;
     this.why = why;
     this.next = next;
-    this.exitCode = exitCode;
+    this.exitCode = exitCode ?? errorCodes[code].exitCode;
   }
 
-  toJSON(): Record<string, unknown> {
-    return { what: this.what, why: this.why, next: this.next, exitCode: this.exitCode };
+  toJSON(): ErrorBody {
+    const { code, what, why, next, exitCode } = this;
+    return { code, what, ...(why && { why }), ...(next && { next }), exitCode };
   }
+}
+
+/** An error as `--json` prints it and as the control API sends it. */
+export interface ErrorBody {
+  readonly code: CliErrorCode;
+  readonly what: string;
+  readonly why?: string;
+  readonly next?: string;
+  readonly exitCode: ExitCode;
+}
+
+/** The error that another process sent. A code of another version is an unexpected error here. */
+export function receivedError({ code, ...details }: ErrorBody): CliError {
+  return new CliError({ ...details, code: isErrorCode(code) ? code : 'unexpected_error' });
 }
 
 /** The message of anything thrown, including the reasons inside an AggregateError, which has none of its own. */
@@ -41,17 +62,23 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Turns anything thrown into a CliError. Errors of other layers that carry `exitCode`, `why` or `next` of their own
+ * Turns anything thrown into a CliError. Errors of other layers that carry `code`, `why` or `next` of their own
  * (ComponentUnavailableError, for instance) keep them.
  */
 export function toCliError(error: unknown): CliError {
   if (error instanceof CliError) return error;
-  const { exitCode, why, next } = (error ?? {}) as { exitCode?: unknown; why?: unknown; next?: unknown };
+  const { code, exitCode, why, next } = (error ?? {}) as {
+    code?: unknown;
+    exitCode?: unknown;
+    why?: unknown;
+    next?: unknown;
+  };
   return new CliError({
+    code: isErrorCode(code) ? code : 'unexpected_error',
     what: messageOf(error),
     ...(typeof why === 'string' && { why }),
     ...(typeof next === 'string' && { next }),
-    exitCode: isExitCode(exitCode) ? exitCode : exitCodes.failed,
+    ...(isExitCode(exitCode) && { exitCode }),
     cause: error,
   });
 }

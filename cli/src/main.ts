@@ -28,6 +28,7 @@ import { register as registerVerify } from './commands/verify/command.ts';
 import { register as registerVersion } from './commands/version/command.ts';
 import { register as registerWait } from './commands/wait/command.ts';
 import { register as registerWatch } from './commands/watch/command.ts';
+import type { CliErrorCode } from './error-codes.ts';
 import { CliError, toCliError } from './errors.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { createInterruption } from './interruption.ts';
@@ -118,21 +119,20 @@ export async function main(args: readonly string[], { process: host = process } 
     // An aborted wait is the expected end of an interrupted command.
     if (interruption.signal.aborted) return interruption.exitCodeOr(exitCodes.failed);
     if (error instanceof CommanderError) return tellUsage(error, { args, program, output });
-    const explained = withProject(toCliError(error), named);
+    const explained = toCliError(error);
+    explained.next = withProject(explained.next, named);
     output.error(explained);
     if (host.env.SHOPCTL_DEBUG && error instanceof Error) host.stderr.write(`${error.stack}\n`);
     return explained.exitCode;
   }
 }
 
-/** The commands that an error names, of the project that the command line named: they are there to be copied. */
-function withProject(error: CliError, project: string | undefined): CliError {
-  const { what, why, next, exitCode, cause } = error;
-  if (project === undefined || next === undefined) return error;
-  const named = next.replaceAll(/"shopctl ([^"]+)"/g, (told, command: string) =>
+/** The commands that an advice names, of the project that the command line named: they are there to be copied. */
+function withProject(next: string | undefined, project: string | undefined): string | undefined {
+  if (project === undefined) return next;
+  return next?.replaceAll(/"shopctl ([^"]+)"/g, (told, command: string) =>
     /(^| )(-p|--project|--help)( |$)/.test(command) ? told : `"shopctl ${command} -p ${project}"`,
   );
-  return new CliError({ what, ...(why !== undefined && { why }), next: named, exitCode, cause });
 }
 
 /** Commands say "a check failed" by setting process.exitCode, so that their result is still printed. */
@@ -161,17 +161,24 @@ function tellUsage(error: CommanderError, { args, program, output }: CommandLine
 /** What other tools call options of `inject`; by their letters they are like others. */
 const otherNames: Readonly<Record<string, string>> = { '--for': '--ttl', '--duration': '--ttl' };
 
+/** By commander's codes; any other is about words that are missing, too many or exclude each other. */
+const usageCodes: Readonly<Record<string, CliErrorCode>> = {
+  'commander.unknownCommand': 'unknown_command',
+  'commander.unknownOption': 'unknown_option',
+  'commander.invalidArgument': 'invalid_argument',
+};
+
 /** "error: option '--rate' argument 'x' is invalid. expected a number" and "(Did you mean status?)" in our form. */
-function usageError({ message }: CommanderError, command: string): CliError {
+function usageError({ code, message }: CommanderError, command: string): CliError {
   let [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
   const [said = '', why] = what.split(' is invalid. ');
   const meant = otherNames[/^unknown option '([^']+)'/.exec(said)?.[1] ?? ''];
   if (meant !== undefined && command === 'shopctl chaos inject') suggestion = `(Did you mean ${meant}?)`;
   return new CliError({
+    code: usageCodes[code] ?? 'invalid_usage',
     what: why === undefined ? said : `${said} is invalid`,
     ...((why ?? suggestion) && { why: why ?? suggestion?.replace(/^\((.*)\)$/, '$1') }),
     next: `see "${command} --help"`,
-    exitCode: exitCodes.usage,
   });
 }
 

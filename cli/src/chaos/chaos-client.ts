@@ -1,4 +1,5 @@
-import { callJson, type ErrorBody, stream } from '../platform/control-client.ts';
+import type { ErrorBody } from '../errors.ts';
+import { callJson, stream } from '../platform/control-client.ts';
 import type { Project } from '../platform/project.ts';
 import type { ClearResult, InjectRequest, Lease } from './lease.ts';
 import type { PlannedFault } from './preflight.ts';

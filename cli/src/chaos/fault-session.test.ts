@@ -166,7 +166,7 @@ it('a fault that happens once acts from when it was asked for, though it is told
 it('a fault that was refused has not happened', async () => {
   const { book, client } = aSupervisor();
   client.inject = async function* () {
-    yield { type: 'failed', error: { what: 'there is no such edge', exitCode: 2 } };
+    yield { type: 'failed', error: { code: 'unknown_fault_target', what: 'there is no such edge', exitCode: 2 } };
   };
   await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('there is no such edge');
   expect(await book.revert()).toEqual({ reverted: [], notReverted: [] });

@@ -1,4 +1,4 @@
-import { CliError, messageOf } from '../errors.ts';
+import { CliError, messageOf, receivedError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { wasNeverHeard } from '../platform/control-client.ts';
 import type { RunClock } from '../shared/clock.ts';
@@ -152,7 +152,7 @@ export class FaultSession {
     if (first.value.type === 'failed') {
       // The supervisor reverts a partial injection; a rejected request has changed nothing.
       if (first.value.error.exitCode !== exitCodes.dirty) this.#end(injection);
-      throw new CliError(first.value.error);
+      throw receivedError(first.value.error);
     }
     const { lease } = first.value;
     injection.lease = lease;

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type CliError, toCliError } from '../errors.ts';
+import { type ErrorBody, toCliError } from '../errors.ts';
 import { answer, readJson } from '../platform/control-api.ts';
-import type { ErrorBody } from '../platform/control-client.ts';
 import type { ActiveFault } from '../platform/state.ts';
 import type { ExtensionContext, SupervisorExtension } from '../platform/supervisor-extension.ts';
 import { createUndoLog, undoFile } from '../platform/undo-log.ts';
@@ -56,7 +55,7 @@ export async function openChaos(
         const answers: (ErrorBody | null)[] = [];
         for (const planned of await readJson<readonly PlannedFault[]>(request)) {
           const obstacle = await obstacleTo(planned, platform);
-          answers.push(obstacle === undefined ? null : bodyOf(obstacle));
+          answers.push(obstacle?.toJSON() ?? null);
         }
         answer(response, answers);
       } else return false;
@@ -65,10 +64,6 @@ export async function openChaos(
     activeFaults: () => leases.unfinished().map(toActiveFault),
     end: () => leases.endWithPlatform(),
   };
-}
-
-function bodyOf({ what, why, next, exitCode }: CliError): ErrorBody {
-  return { what, ...(why && { why }), ...(next && { next }), exitCode };
 }
 
 function toActiveFault({ id, fault, target, status, expiresAt }: Lease): ActiveFault {
@@ -93,7 +88,7 @@ async function streamInjection(
     write({ type: 'injected', lease });
     if (asked.hold) write({ type: 'ended', lease: await untilEnded(leases, events, lease, holder.signal) });
   } catch (error) {
-    write({ type: 'failed', error: bodyOf(toCliError(error)) });
+    write({ type: 'failed', error: toCliError(error).toJSON() });
   } finally {
     response.end();
   }

@@ -17,7 +17,7 @@ function captured(env: NodeJS.ProcessEnv = {}, isTTY = false) {
   return { written, output: createOutput({ stdout: stream('stdout'), stderr: stream('stderr'), env }) };
 }
 
-const failure = new CliError({ what: 'it broke', why: 'one\ntwo', next: 'mend it', exitCode: 4 });
+const failure = new CliError({ code: 'platform_not_running', what: 'it broke', why: 'one\ntwo', next: 'mend it' });
 
 describe('output', () => {
   it('writes JSON alone on stdout in JSON mode, and progress, warnings and errors on stderr', () => {
@@ -28,7 +28,9 @@ describe('output', () => {
     output.error(failure);
     output.result({ answer: 42 }, () => 'forty-two');
     expect(JSON.parse(written.stdout)).toEqual({ answer: 42 });
-    expect(written.stderr).toContain('working ...\nok worked\nwarning: careful\n{"error":{"what":"it broke"');
+    expect(written.stderr).toContain(
+      'working ...\nok worked\nwarning: careful\n{"error":{"code":"platform_not_running","what":"it broke"',
+    );
   });
 
   it('writes a stream as one JSON document a line', () => {
@@ -42,6 +44,12 @@ describe('output', () => {
     const { written, output } = captured();
     output.error(failure);
     expect(written).toEqual({ stdout: '', stderr: 'error: it broke\n  why:  one\n        two\n  next: mend it\n' });
+  });
+
+  it('adds the code for who debugs', () => {
+    const { written, output } = captured({ SHOPCTL_DEBUG: '1' });
+    output.error(failure);
+    expect(written.stderr).toContain('\n  next: mend it\n  code: platform_not_running\n');
   });
 
   it('colours only a terminal', () => {

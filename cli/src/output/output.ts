@@ -23,7 +23,7 @@ export interface Output {
   note(text: string): void;
   /** "warning: ..." on stderr. */
   warn(text: string): void;
-  /** What happened, why, what to do next, on stderr (one line of JSON in JSON mode). */
+  /** What happened, why, what to do next, on stderr (one line of JSON in JSON mode, which has the code too). */
   error(error: CliError): void;
   /** A spinner on a terminal; elsewhere one line when it starts and one when it ends. On stderr. */
   progress(text: string): Progress;
@@ -66,15 +66,17 @@ export function createOutput({ stdout, stderr, env }: OutputOptions): Configurab
     record: (value, text) => print(mode === 'json' ? JSON.stringify(value) : text(value)),
     note: tell,
     warn: (text) => tell(`${errStyle.yellow('warning:')} ${text}`),
-    error: (error) => tell(mode === 'json' ? JSON.stringify({ error }) : formatError(error, errStyle)),
+    error: (error) =>
+      tell(mode === 'json' ? JSON.stringify({ error }) : formatError(error, errStyle, env.SHOPCTL_DEBUG !== undefined)),
     progress: (text) => createProgress({ text, stream: stderr, redraws: err.redraws, style: errStyle }),
   };
 }
 
-function formatError(error: CliError, style: Style): string {
+function formatError(error: CliError, style: Style, showsCode: boolean): string {
   const indent = (text: string) => text.replaceAll('\n', '\n        ');
   const lines = [`${style.red('error:')} ${error.what}`];
   if (error.why) lines.push(`  ${style.dim('why:')}  ${indent(error.why)}`);
   if (error.next) lines.push(`  ${style.dim('next:')} ${indent(error.next)}`);
+  if (showsCode) lines.push(`  ${style.dim('code:')} ${error.code}`);
   return lines.join('\n');
 }

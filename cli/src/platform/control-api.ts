@@ -23,7 +23,7 @@ export interface ControlHandlers {
 /**
  * Serves the control API (HTTP) on a Unix socket that only this user can open:
  * `GET /v1/state`, `GET /v1/events[?follow]` (NDJSON), `POST /v1/up` (NDJSON, the connection is a lease until ready),
- * `POST /v1/down`, `POST /v1/services/{name}/{start|stop|restart}`. Errors are `{error: {what, why, next, exitCode}}`.
+ * `POST /v1/down`, `POST /v1/services/{name}/{start|stop|restart}`. Errors are `{error: {code, what, why, next, exitCode}}`.
  */
 export async function startControlApi(socketPath: string, handlers: ControlHandlers): Promise<Server> {
   await makePrivateFolder(dirname(socketPath));
@@ -84,8 +84,7 @@ async function streamUp(response: ServerResponse, handlers: ControlHandlers, req
     const { started, tookMs } = await handlers.up(request, gone.signal);
     write({ type: 'done', state: await handlers.state(), started, tookMs });
   } catch (error) {
-    const { what, why, next, exitCode } = toCliError(error);
-    write({ type: 'failed', error: { what, ...(why && { why }), ...(next && { next }), exitCode } });
+    write({ type: 'failed', error: toCliError(error).toJSON() });
   } finally {
     unfollow();
     response.end();

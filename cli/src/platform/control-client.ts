@@ -1,8 +1,8 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
-import { CliError } from '../errors.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { CliError, type ErrorBody, receivedError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { lockHolder } from '../process/project-lock.ts';
 import type { PlatformEvent } from './events.ts';
 import { requireOwnSocket } from './private-folder.ts';
@@ -39,14 +39,6 @@ export type UpProgress =
       readonly tookMs: number;
     }
   | { readonly type: 'failed'; readonly error: ErrorBody };
-
-/** An error as the control API tells it. */
-export interface ErrorBody {
-  readonly what: string;
-  readonly why?: string;
-  readonly next?: string;
-  readonly exitCode?: ExitCode;
-}
 
 /** What can be asked of the supervisor. Every call throws CliError: exit code 4 when nobody listens. */
 export interface ControlClient {
@@ -158,7 +150,7 @@ async function send(options: Call): Promise<IncomingMessage> {
   });
   if (response.statusCode === 200) return response;
   const { error } = JSON.parse(await readText(response)) as { error: ErrorBody };
-  throw new CliError(error);
+  throw receivedError(error);
 }
 
 function open({ project: { socketPath }, method, path, body, signal }: Call): Promise<IncomingMessage> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CliError } from '../errors.ts';
+import { CliError, receivedError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Output } from '../output/output.ts';
 import { formatDuration } from '../output/units.ts';
@@ -127,7 +127,7 @@ async function follow(
   const waiting = new Set<string>();
   for await (const answer of answers) {
     if (answer.type === 'done') return answer;
-    if (answer.type === 'failed') throw new CliError(answer.error);
+    if (answer.type === 'failed') throw receivedError(answer.error);
     const { type, subject, message } = answer.event;
     if (type === 'instance.starting') waiting.add(subject);
     if (type === 'instance.ready') waiting.delete(subject);

@@ -1,5 +1,5 @@
 import type { ProblemCode } from '@shop/kit/problems.ts';
-import { CliError } from '../errors.ts';
+import { CliError, type ErrorBody } from '../errors.ts';
 import type { ProblemAnswer } from './gateway-client.ts';
 
 /** What to do about a problem, where its own detail does not say it. */
@@ -22,6 +22,7 @@ export function problemError(answer: ProblemAnswer): CliError {
   const { problem, traceId, location, retryAfterS } = answer;
   const orderId = location?.split('/').at(-1);
   return new ProblemCliError(answer, {
+    code: 'service_problem',
     what: `${problem.title} (${problem.code}, HTTP ${problem.status})`,
     why: [
       problem.detail,
@@ -48,7 +49,7 @@ class ProblemCliError extends CliError {
     this.answer = answer;
   }
 
-  override toJSON(): Record<string, unknown> {
+  override toJSON(): ErrorBody & Pick<ProblemAnswer, 'problem' | 'traceId' | 'location' | 'retryAfterS'> {
     const { problem, traceId, location, retryAfterS } = this.answer;
     return { ...super.toJSON(), problem, traceId, location, retryAfterS };
   }

@@ -5,7 +5,7 @@ import { until } from '../../chaos/poll.ts';
 import { describeEnd, describeFault, describeWitness, remaining } from '../../chaos/render.ts';
 import { parseFault } from '../../chaos/written-fault.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, receivedError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import { assertNoOrphanedFaults, assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
@@ -46,7 +46,7 @@ export async function runChaosInject(
   });
   try {
     for await (const progressed of client.inject({ target, fault: fault.name, parameters, ttlMs: ttl, hold }, signal)) {
-      if (progressed.type === 'failed') throw new CliError(progressed.error);
+      if (progressed.type === 'failed') throw receivedError(progressed.error);
       lease = progressed.lease;
       if (progressed.type === 'ended') break;
       progress.stop();

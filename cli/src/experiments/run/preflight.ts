@@ -1,6 +1,6 @@
 import { createChaosClient } from '../../chaos/chaos-client.ts';
 import type { PlannedFault } from '../../chaos/preflight.ts';
-import { CliError } from '../../errors.ts';
+import { receivedError } from '../../errors.ts';
 import type { Project } from '../../platform/project.ts';
 import type { FoundExperiment } from '../format/catalog.ts';
 import type { ResolvedExperiment } from '../format/schema.ts';
@@ -16,7 +16,7 @@ export async function unavailableOn(
   for (const one of experiments) {
     const answers = await client.check(plannedFaults(one.experiment));
     const error = answers.find((answer) => answer !== null);
-    if (error) found.push({ found: one, obstacle: new CliError(error) });
+    if (error) found.push({ found: one, obstacle: receivedError(error) });
   }
   return found;
 }
@@ -26,7 +26,7 @@ export async function refuseNotInjectable(project: Project, planned: readonly Pl
   if (planned.length === 0) return;
   const answers = await createChaosClient(project).check(distinct(planned));
   const error = answers.find((answer) => answer !== null);
-  if (error) throw new CliError(error);
+  if (error) throw receivedError(error);
 }
 
 function distinct(planned: readonly PlannedFault[]): readonly PlannedFault[] {

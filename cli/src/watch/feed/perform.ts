@@ -1,6 +1,6 @@
 import type { ChaosClient } from '../../chaos/chaos-client.ts';
 import type { Lease } from '../../chaos/lease.ts';
-import { CliError, messageOf } from '../../errors.ts';
+import { CliError, messageOf, receivedError } from '../../errors.ts';
 import { formatDuration } from '../../output/units.ts';
 import { createGatewayClient } from '../../shop/gateway-client.ts';
 import { parseIdPrefix } from '../../shop/id-prefix.ts';
@@ -66,7 +66,7 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
   async function inject({ preset, target, ttlMs }: Extract<Effect, { type: 'inject' }>): Promise<void> {
     const { fault, parameters } = preset;
     for await (const answer of chaos.inject({ fault, target, parameters, ttlMs, hold: false }, over.signal)) {
-      if (answer.type === 'failed') throw new CliError(answer.error);
+      if (answer.type === 'failed') throw receivedError(answer.error);
       const { tone, text } = effectWords(answer.lease);
       tell(tone, `${target} ${fault} ${text}`);
     }

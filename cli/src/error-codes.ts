@@ -1,0 +1,361 @@
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+
+interface ErrorCode {
+  readonly exitCode: ExitCode;
+  readonly meaning: string;
+  readonly action: string;
+}
+
+const { failed, usage, unavailable, notRunning, unknown, dirty, timedOut } = exitCodes;
+
+/**
+ * Every error of the command line by its stable code, which determines the exit code. `npm run generate` writes
+ * docs/cli-errors.md from it. A new cause is a new code; an old code keeps its meaning and its exit code.
+ */
+export const errorCodes = {
+  unexpected_error: {
+    exitCode: failed,
+    meaning: 'an error that nobody foresaw',
+    action: 'see its stack with SHOPCTL_DEBUG=1 and report it',
+  },
+  not_in_a_clone: {
+    exitCode: failed,
+    meaning: 'the program is outside of its clone',
+    action: 'call it by its path in the clone',
+  },
+  build_failed: {
+    exitCode: failed,
+    meaning: 'a bundle or an image could not be built',
+    action: 'correct the sources named in `why`',
+  },
+  build_incomplete: {
+    exitCode: failed,
+    meaning: 'a file that the build makes is missing',
+    action: 'run `npm run build`',
+  },
+  state_unreadable: {
+    exitCode: failed,
+    meaning: 'the state or the flags of the project cannot be read',
+    action: 'correct or delete the file',
+  },
+  run_in_progress: {
+    exitCode: failed,
+    meaning: 'an experiment or a load already runs on this project',
+    action: 'wait for its end, or use another `--project`',
+  },
+  too_many_runs: {
+    exitCode: failed,
+    meaning: 'too many runs began within one second',
+    action: 'try again a second later',
+  },
+  stopped_while_starting: {
+    exitCode: failed,
+    meaning: 'an instance was stopped while it started',
+    action: 'start it again',
+  },
+  injection_failed: {
+    exitCode: failed,
+    meaning: 'a fault could not be injected; nothing is left of it',
+    action: 'see `why` and `shopctl status`',
+  },
+  service_problem: {
+    exitCode: failed,
+    meaning: 'a service responded with a [problem](errors.md)',
+    action: 'read `problem.code`',
+  },
+  foreign_response: {
+    exitCode: failed,
+    meaning: 'a response is not one of the gateway',
+    action: 'see who listens: `shopctl port gateway`',
+  },
+  database_refused: {
+    exitCode: failed,
+    meaning: 'a database rejected a statement',
+    action: 'see `shopctl logs postgres`',
+  },
+  broker_refused: {
+    exitCode: failed,
+    meaning: 'the broker rejected an operation, or did not confirm it',
+    action: 'see `shopctl logs rabbitmq`',
+  },
+  order_not_found: { exitCode: failed, meaning: 'no order has this id', action: 'list orders: `shopctl order list`' },
+  event_not_found: {
+    exitCode: failed,
+    meaning: 'no event has this id, or the order has none',
+    action: 'list events: `shopctl outbox ls`',
+  },
+  trace_not_found: {
+    exitCode: failed,
+    meaning: 'no trace has this id, or the order has none',
+    action: 'compare it with the `traceparent` of the response',
+  },
+  ambiguous_id: {
+    exitCode: failed,
+    meaning: 'several ids begin with these characters',
+    action: 'give more characters',
+  },
+
+  invalid_usage: {
+    exitCode: usage,
+    meaning: 'arguments or options are missing or exclude each other',
+    action: 'see `--help` of the command',
+  },
+  unknown_command: { exitCode: usage, meaning: 'there is no such command', action: 'see `shopctl --help`' },
+  unknown_option: { exitCode: usage, meaning: 'the command has no such option', action: 'see `--help` of the command' },
+  invalid_argument: {
+    exitCode: usage,
+    meaning: 'the value of an argument or option is not valid',
+    action: 'correct it as `why` says',
+  },
+  invalid_duration: {
+    exitCode: usage,
+    meaning: 'a duration is not valid here',
+    action: 'write one like `500ms`, `3s` or `1m`',
+  },
+  invalid_id: {
+    exitCode: usage,
+    meaning: 'this is not an id, nor the beginning of one',
+    action: 'give 6 or more of its characters',
+  },
+  invalid_configuration: {
+    exitCode: usage,
+    meaning: 'the [configuration](configuration.md) file or a variable is not valid',
+    action: 'correct it',
+  },
+  invalid_fault: {
+    exitCode: usage,
+    meaning: 'a fault or its parameters are not valid',
+    action: 'see `shopctl chaos faults`',
+  },
+  invalid_experiment: {
+    exitCode: usage,
+    meaning: 'an [experiment](experiments.md) is not valid, or its file cannot be read',
+    action: 'correct the file',
+  },
+  invalid_contract: {
+    exitCode: usage,
+    meaning: 'a [trace contract](traces.md), or a parameter of it, is not valid',
+    action: 'compare it with `contracts/traces/confirmed.json`',
+  },
+  invalid_history: {
+    exitCode: usage,
+    meaning: 'a history of orders cannot be read',
+    action: 'give one JSON object a line',
+  },
+  invalid_journal: {
+    exitCode: usage,
+    meaning: 'the journal of a run cannot be read',
+    action: 'list runs: `shopctl chaos runs`',
+  },
+  invalid_load: {
+    exitCode: usage,
+    meaning: 'a scenario cannot be run with these settings or faults',
+    action: 'see `shopctl load list`',
+  },
+  unknown_service: {
+    exitCode: usage,
+    meaning: 'no service, instance or component has this name',
+    action: 'use a name from `next`',
+  },
+  unknown_flag: { exitCode: usage, meaning: 'no feature flag has this name', action: 'see `shopctl flags ls`' },
+  unknown_fault: { exitCode: usage, meaning: 'no fault has this name', action: 'see `shopctl chaos faults`' },
+  unknown_fault_target: {
+    exitCode: usage,
+    meaning: 'the fault cannot be injected into this target',
+    action: 'use a target from `next`',
+  },
+  unknown_fault_id: { exitCode: usage, meaning: 'no fault has this id', action: 'see `shopctl chaos status`' },
+  unknown_failpoint: {
+    exitCode: usage,
+    meaning: 'the service has no such [failpoint](saga.md#failpoints)',
+    action: 'use a name from `next`',
+  },
+  unknown_boundary: {
+    exitCode: usage,
+    meaning: 'no boundary of the matrix has this name, or several have',
+    action: 'use a name from `next`',
+  },
+  unknown_experiment: {
+    exitCode: usage,
+    meaning: 'no experiment has this id or tag',
+    action: 'see `shopctl chaos list`',
+  },
+  unknown_run: { exitCode: usage, meaning: 'no run has this id', action: 'see `shopctl chaos runs`' },
+  unknown_scenario: { exitCode: usage, meaning: 'no load scenario has this name', action: 'see `shopctl load list`' },
+  unknown_contract: {
+    exitCode: usage,
+    meaning: 'no trace contract has this name or path',
+    action: 'use a name from `next`',
+  },
+  unknown_route: {
+    exitCode: usage,
+    meaning: 'the supervisor has no such route: it is of another version',
+    action: 'run `shopctl down`, then `shopctl up`',
+  },
+  empty_selection: {
+    exitCode: usage,
+    meaning: 'nothing of the matrix is left to be run',
+    action: 'leave `--target` or `--at` out',
+  },
+  fault_already_active: {
+    exitCode: usage,
+    meaning: 'this fault already acts on this target',
+    action: 'clear it, or wait for its end',
+  },
+  restart_required: {
+    exitCode: usage,
+    meaning: 'this cannot be changed while the platform runs',
+    action: 'run `shopctl down` first',
+  },
+  report_not_writable: {
+    exitCode: usage,
+    meaning: 'a report cannot be written to this file',
+    action: 'name a file in a folder that exists',
+  },
+  not_confirmed: {
+    exitCode: usage,
+    meaning: 'a change was not confirmed; nothing was changed',
+    action: 'give `--yes`',
+  },
+  terminal_required: {
+    exitCode: usage,
+    meaning: 'the command needs a terminal',
+    action: 'use the command from `next`',
+  },
+
+  component_unavailable: {
+    exitCode: unavailable,
+    meaning: 'no way to run a component or tool works on this machine',
+    action: 'run `shopctl setup`',
+  },
+  docker_unavailable: {
+    exitCode: unavailable,
+    meaning: 'no Docker engine responds, or it cannot run services',
+    action: 'start one, or use `--runtime process`',
+  },
+  image_missing: {
+    exitCode: unavailable,
+    meaning: 'the image of a service does not exist',
+    action: 'run `shopctl build`',
+  },
+  port_taken: {
+    exitCode: unavailable,
+    meaning: 'another program listens on a port',
+    action: 'choose another `--port`',
+  },
+  folder_unusable: {
+    exitCode: unavailable,
+    meaning: 'the state folder cannot be written',
+    action: 'name another in `SHOPCTL_HOME`',
+  },
+  folder_not_private: {
+    exitCode: unavailable,
+    meaning: 'other users can reach the control socket',
+    action: 'restrict the folder as `next` says',
+  },
+  failpoints_disabled: {
+    exitCode: unavailable,
+    meaning: 'the services run without failpoints',
+    action: 'run `shopctl down`, then `SHOPCTL_FAILPOINTS=1 shopctl up`',
+  },
+  fault_unavailable: {
+    exitCode: unavailable,
+    meaning: 'a fault is not available on this machine or this platform',
+    action: 'see `why` and `next`',
+  },
+  experiment_unavailable: {
+    exitCode: unavailable,
+    meaning: 'an experiment needs another machine or another platform',
+    action: 'use `--fresh`, or see `next`',
+  },
+  not_measured: { exitCode: unavailable, meaning: 'a benchmark could not be measured', action: 'see `why`' },
+
+  platform_not_running: {
+    exitCode: notRunning,
+    meaning: 'no supervisor runs for this project',
+    action: 'run `shopctl up`',
+  },
+  supervisor_unresponsive: {
+    exitCode: notRunning,
+    meaning: 'the supervisor does not respond: it is starting, ending, stopped or stuck',
+    action: 'run `shopctl down`, then `shopctl up`',
+  },
+  supervisor_lost: {
+    exitCode: notRunning,
+    meaning: 'the supervisor ended before it had responded',
+    action: 'see `shopctl status` and its log',
+  },
+  supervisor_not_started: { exitCode: notRunning, meaning: 'the supervisor did not start', action: 'see its log' },
+  start_cancelled: {
+    exitCode: notRunning,
+    meaning: 'the start was ended by `shopctl down`',
+    action: 'run `shopctl up`',
+  },
+  instance_failed: {
+    exitCode: notRunning,
+    meaning: 'an instance does not start or does not become ready',
+    action: 'see `shopctl logs SERVICE`',
+  },
+  component_not_running: {
+    exitCode: notRunning,
+    meaning: 'a service or component that is needed is not running',
+    action: 'run `shopctl start NAME` or `shopctl up`',
+  },
+  gateway_unreachable: {
+    exitCode: notRunning,
+    meaning: 'no connection to the gateway',
+    action: 'see `shopctl status`',
+  },
+  database_unreachable: {
+    exitCode: notRunning,
+    meaning: 'a database does not respond',
+    action: 'see `shopctl status`',
+  },
+  broker_unreachable: { exitCode: notRunning, meaning: 'no connection to the broker', action: 'see `shopctl status`' },
+  telemetry_unreachable: { exitCode: notRunning, meaning: 'telemetry cannot be read', action: 'see `shopctl status`' },
+
+  evidence_missing: {
+    exitCode: unknown,
+    meaning: 'what is needed for a verdict cannot be read',
+    action: 'see `shopctl status`',
+  },
+
+  fault_not_reverted: {
+    exitCode: dirty,
+    meaning: 'a fault could not be reverted',
+    action: 'run `shopctl chaos clear --all`',
+  },
+  undo_log_unreadable: {
+    exitCode: dirty,
+    meaning: 'the undo log cannot be read: another version wrote it, or it is damaged',
+    action: 'see `next`',
+  },
+  supervisor_busy: {
+    exitCode: dirty,
+    meaning: 'faults cannot be reverted: the supervisor is starting, ending or stuck',
+    action: 'try again, or run `shopctl down`',
+  },
+  stop_incomplete: {
+    exitCode: dirty,
+    meaning: 'something could not be stopped, or not yet',
+    action: 'run `shopctl down` again',
+  },
+
+  not_ready_in_time: {
+    exitCode: timedOut,
+    meaning: 'an instance was not ready in time',
+    action: 'see `shopctl logs SERVICE`',
+  },
+  no_response_in_time: {
+    exitCode: timedOut,
+    meaning: 'something did not respond in time',
+    action: 'see `shopctl status`',
+  },
+} as const satisfies Readonly<Record<string, ErrorCode>>;
+
+export type CliErrorCode = keyof typeof errorCodes;
+
+/** Whether a value, for instance one of another version over the control socket, is a code of this version. */
+export function isErrorCode(value: unknown): value is CliErrorCode {
+  return typeof value === 'string' && Object.hasOwn(errorCodes, value);
+}
