@@ -17,16 +17,17 @@ import fastify, {
   LogController,
 } from 'fastify';
 import { createAllowedMethods } from './allowed-methods.ts';
-import { followConnections, responseOn } from './draining.ts';
+import { followConnections } from './draining.ts';
 import { ForcedResponseError, ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError } from './failures.ts';
 import type { Health } from './health.ts';
+import { handleClientError, rejectTunnel } from './http-socket-errors.ts';
 import { parseJsonBody } from './json-body.ts';
 import type { Logger } from './logger.ts';
 import { escapePointer, type FieldError, type ProblemCode, ProblemError, problems, toProblem } from './problems.ts';
 import { refusalOf } from './request-rules.ts';
 import { inRequest, nameRequest, traceRequests } from './spans/server-requests.ts';
-import { currentTraceId, currentTraceParent, serverSpan } from './tracing.ts';
+import { currentTraceId, currentTraceParent } from './tracing.ts';
 
 /** Largest body a service takes, in bytes. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
@@ -34,16 +35,13 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
 /** How long a client may take to send its request, in ms. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
-/** For a request that is late by Node's clock and here already, unread, because this process stood still; in ms. */
-const GRACE_MS = 250;
-
 /** How long a connection without a request is kept, in ms; longer than any of our clients keeps one. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 /**
- * Requests that one connection carries. Its end is told with the last answer, so no request is lost; the caller's next
- * connection may lead to another replica, where a Service chooses one per connection. Otherwise a replica that is added
- * under load would get nothing to do.
+ * Requests that one connection carries. Its last response says so, and no request is lost. A Kubernetes Service chooses
+ * a replica per connection, so the caller's next connection may reach another one. Otherwise a replica that is added
+ * under load would stay idle.
  */
 export const REQUESTS_PER_CONNECTION = 1_000;
 
@@ -67,24 +65,24 @@ export interface ServerOptions {
   readonly health: Health;
   /** Level of the line written for each request; a service behind the gateway keeps it at debug. */
   readonly accessLevel?: 'info' | 'debug';
-  /** Clients are strangers: of their trace context only the trace id and the parent are taken. */
+  /** Clients are untrusted: of their trace context only the trace id and the parent are taken. */
   readonly isPublic?: boolean;
-  /** How long a client may take to send its request, in ms; 5 s unless told. */
+  /** How long a client may take to send its request, in ms; 5 s by default. */
   readonly requestTimeoutMs?: number;
-  /** How long a connection without a request is kept, in ms; 72 s unless told. */
+  /** How long a connection without a request is kept, in ms; 72 s by default. */
   readonly keepAliveTimeoutMs?: number;
 }
 
 /**
- * The door that all HTTP services share: limits, problem answers, health, the trace id in every answer, route names for
- * spans. Types are never coerced and unknown fields are errors.
+ * The HTTP server that all services share: limits, problem responses, health checks, the trace context in every response,
+ * route names for spans. Types are never coerced and unknown fields are errors.
  */
 export function createServer(options: ServerOptions): HttpServer {
   const { requestTimeoutMs = REQUEST_TIMEOUT_MS, keepAliveTimeoutMs = KEEP_ALIVE_TIMEOUT_MS } = options;
   const listenerOf = (handle: RequestListener) => traceRequests(handle, { isPublic: options.isPublic === true });
   const server = fastify({
     loggerInstance: options.logger as FastifyBaseLogger,
-    // A child for each request would only add an id of its own; the trace id in every line tells requests apart.
+    // A child for each request would only add another id; the trace id in every line identifies the request.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
@@ -93,8 +91,8 @@ export function createServer(options: ServerOptions): HttpServer {
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
     clientErrorHandler: (error, socket) =>
-      answerBrokenRequest(error, socket, { logger: options.logger, requestTimeoutMs }),
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
+      handleClientError(error, socket, { logger: options.logger, requestTimeoutMs }),
+    frameworkErrors: (error, request, reply) => sendError(error, request, reply),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true, useDefaults: false } },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
@@ -112,11 +110,11 @@ export function createServer(options: ServerOptions): HttpServer {
     nameSpanAfterRoute(request);
     const traceParent = currentTraceParent();
     if (traceParent !== undefined) reply.header('traceparent', traceParent);
-    // Before the body is read, which no route will take.
+    // Before the body is read: no route will take it.
     done(refusalOf(request.raw) ?? (request.is404 ? missingRoute(allowed.find(request.url)) : undefined));
   });
   server.addHook('preValidation', (request, _reply, done) => {
-    // That the body has arrived was an event of the socket.
+    // The arrival of the body was an event of the socket, which has no context.
     if (request.body === undefined) done();
     else inRequest(request.raw, done);
   });
@@ -126,19 +124,19 @@ export function createServer(options: ServerOptions): HttpServer {
       done();
     });
   }
-  server.setErrorHandler((error, request, reply) => inRequest(request.raw, () => answerError(error, request, reply)));
-  // Only for a handler that gives its request up: `onRequest` has refused what has no route.
+  server.setErrorHandler((error, request, reply) => inRequest(request.raw, () => sendError(error, request, reply)));
+  // Only for a handler that gives its request up: `onRequest` has rejected requests without a route.
   server.setNotFoundHandler(() => {
     throw missingRoute(undefined);
   });
   addHealthRoutes(server, options.health);
   server.server.on('connect', (_request, socket) =>
-    refuseTunnel(socket as Socket, { logger: options.logger, requestTimeoutMs }),
+    rejectTunnel(socket as Socket, { logger: options.logger, requestTimeoutMs }),
   );
   return server;
 }
 
-/** As Fastify would open it, which takes no listener from others. */
+/** As Fastify would create it. Fastify accepts no wrapped request listener. */
 function openServer(
   listener: RequestListener,
   { requestTimeoutMs, keepAliveTimeoutMs }: Readonly<Record<'requestTimeoutMs' | 'keepAliveTimeoutMs', number>>,
@@ -155,7 +153,7 @@ function openServer(
     listener,
   );
   server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
-  // Node's own 417 has no body; the request is refused with the other rules.
+  // Node's own 417 has no body; the request is rejected by the rules of this server.
   server.on('checkExpectation', listener);
   return server;
 }
@@ -188,7 +186,7 @@ function addHealthRoutes(server: FastifyInstance, health: Health): void {
   });
 }
 
-/** Answers with a problem; the trace id is that of the active span. */
+/** Sends a problem as the response; the trace id is that of the active span. */
 export function sendProblem(
   reply: FastifyReply,
   code: ProblemCode,
@@ -204,7 +202,7 @@ export function sendProblem(
     .send(JSON.stringify(toProblem(code, detail, currentTraceId(), extra.errors)));
 }
 
-/** Fastify's own errors by their code. What is not here and is not ours is an internal error. */
+/** Fastify's errors by their code. Any other unknown error is an internal error. */
 const FRAMEWORK_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'send the body as application/json'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', `a body may have ${BODY_LIMIT_BYTES} bytes at most`],
@@ -214,11 +212,11 @@ const FRAMEWORK_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]
   FST_ERR_ASYNC_CONSTRAINT: ['route_not_found', 'no route has this path'],
 };
 
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   HARNESS: if (error instanceof ReplyDroppedError) return dropReply(request, reply);
   HARNESS: if (error instanceof ForcedResponseError) return forceResponse(error, reply);
   if (error instanceof ProblemError) {
-    request.log.debug({ err: error }, 'request refused');
+    request.log.debug({ err: error }, 'request rejected');
     return sendProblem(reply, error.code, error.message, { errors: error.errors, headers: error.headers });
   }
   if (error instanceof DatabaseUnavailableError) {
@@ -246,14 +244,14 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   return sendProblem(reply, 'internal_error', 'the failure was logged under this trace id');
 }
 
-/** The client's connection ends without a byte of an answer. */
+/** The client's connection ends without a byte of a response. */
 function dropReply(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.hijack();
   request.raw.socket.destroy();
   return reply;
 }
 
-/** Not one of our problems: a failpoint may answer with any status. */
+/** Not one of our problems: a failpoint may respond with any status. */
 function forceResponse({ status, message }: ForcedResponseError, reply: FastifyReply): FastifyReply {
   const body = { type: 'about:blank', title: STATUS_CODES[status], status, detail: message, traceId: currentTraceId() };
   return reply.code(status).type('application/problem+json').send(JSON.stringify(body));
@@ -272,90 +270,4 @@ function toFieldError(issue: { instancePath: string; message?: string; params: R
 
 function toHeaderDetail(issues: readonly { instancePath: string; message?: string }[]): string {
   return issues.map(({ instancePath, message }) => `the header ${instancePath.slice(1)} ${message}`).join('; ');
-}
-
-type Door = Required<Pick<ServerOptions, 'logger' | 'requestTimeoutMs'>>;
-
-function describeBroken(errorCode: string, { requestTimeoutMs }: Door): readonly [ProblemCode, string] {
-  switch (errorCode) {
-    case LATE:
-      return ['request_timeout', `the request did not arrive within ${requestTimeoutMs} ms`];
-    case TUNNEL:
-      return ['method_not_allowed', 'CONNECT asks for a proxy, and this server is none'];
-    case 'HPE_HEADER_OVERFLOW':
-      return ['headers_too_large', 'the headers are larger than 16 KiB'];
-    default:
-      return ['malformed_request', 'this is not a valid HTTP/1.1 request'];
-  }
-}
-
-/** Node's code for a request that does not arrive. */
-const LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
-
-/** What CONNECT asks for. */
-const TUNNEL = 'CONNECT';
-
-/** Node hands the socket over, and closes it without a word where nobody takes it. */
-function refuseTunnel(socket: Socket, door: Door): void {
-  socket.on('error', (error) => door.logger.debug({ err: error }, 'the client left before it was refused'));
-  socket.write(refusal(TUNNEL, door));
-  socket.destroySoon();
-}
-
-/** Answers what never became a request: half-sent, not HTTP, headers too large. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, door: Door): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  if (error.code === LATE) refuseUnlessItArrives(socket, door);
-  else refuse(error.code ?? '', socket, door);
-}
-
-/**
- * Node asks its clock before it reads: after a pause of this process, a request that has arrived meanwhile is late. So is a
- * connection that has not sent a byte. Browsers open such in advance, and undici opens one again when it has given up a
- * request; their first request would take a refusal for its answer. Its own time begins with its first byte.
- */
-function refuseUnlessItArrives(socket: Socket, door: Door): void {
-  if (socket.bytesRead === 0) return;
-  const before = responseOn(socket);
-  const wasComplete = before?.req.complete ?? false;
-  setTimeout(() => {
-    const current = responseOn(socket);
-    const hasArrived = current?.req.complete && (current !== before || !wasComplete);
-    if (hasArrived) return;
-    if (socket.writable) refuse(LATE, socket, door);
-    else socket.destroy();
-  }, GRACE_MS);
-}
-
-function refuse(errorCode: string, socket: Socket, door: Door): void {
-  const send = () => socket.end(refusal(errorCode, door));
-  const current = responseOn(socket);
-  // The broken one was sent behind a good one, whose answer comes first. One whose body does not arrive has none.
-  const isBehind = current !== undefined && !current.writableFinished && current.req.complete;
-  if (isBehind) current.once('finish', send);
-  else send();
-}
-
-/** It never was a request, so it gets a span of its own: its trace id is in the answer and in the log. */
-function refusal(errorCode: string, door: Door): string {
-  const [code, detail] = describeBroken(errorCode, door);
-  const { status } = problems[code];
-  return serverSpan('HTTP', (span) => {
-    span.setAttributes({ 'http.response.status_code': status, 'error.type': errorCode });
-    door.logger.info({ code, reason: errorCode }, 'a broken request was refused');
-    const body = JSON.stringify(toProblem(code, detail, currentTraceId()));
-    return [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      // Required with a 405; empty: no method is allowed on the target of a tunnel (RFC 9110, 10.2.1).
-      ...(errorCode === TUNNEL ? ['Allow:'] : []),
-      'Content-Type: application/problem+json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n');
-  });
 }

@@ -58,6 +58,6 @@ it('what never became a request has a trace id of its own', async () => {
   socket.write('NOT HTTP\r\n\r\n');
   const answer = await text(socket);
   const { traceId } = JSON.parse(answer.slice(answer.indexOf('{'))) as { traceId: string };
-  const record = () => service.records().find(({ msg }) => msg === 'a broken request was refused');
+  const record = () => service.records().find(({ msg }) => msg === 'a broken request was rejected');
   await expect.poll(record).toMatchObject({ trace_id: traceId });
 });
