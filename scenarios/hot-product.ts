@@ -1,10 +1,10 @@
 import { optionsOf } from './lib/environment.ts';
+import { hotProductOrder } from './lib/order-mix.ts';
 import { placeOrder } from './lib/place-order.ts';
-import { hotWish } from './lib/wishes.ts';
 
 export { handleSummary } from './lib/summary.ts';
 export const options = optionsOf('hot-product');
 
 export default function (): void {
-  placeOrder(hotWish());
+  placeOrder(hotProductOrder());
 }

@@ -2,8 +2,8 @@ import http from 'k6/http';
 import { Rate } from 'k6/metrics';
 import { optionsOf, seed, shopUrl } from './lib/environment.ts';
 import { CLIENT_TIMEOUT_MS } from './lib/k6-options.ts';
+import { confirmedOrder } from './lib/order-mix.ts';
 import { placeOrder, turn } from './lib/place-order.ts';
-import { confirmedWish } from './lib/wishes.ts';
 
 /** An order is found under its id as it was answered. */
 const readBack = new Rate('order_read_back');
@@ -14,7 +14,7 @@ export const options = optionsOf('smoke', { order_read_back: ['rate==1'] });
 
 export default function (): void {
   const { phase, index } = turn();
-  const { orderId, status } = placeOrder(confirmedWish(seed, phase, index));
+  const { orderId, status } = placeOrder(confirmedOrder(seed, phase, index));
   if (orderId === undefined || status === undefined) return;
   const answer = http.get(`${shopUrl}/api/orders/${orderId}`, {
     timeout: `${CLIENT_TIMEOUT_MS}ms`,

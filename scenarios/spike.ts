@@ -1,11 +1,11 @@
 import { optionsOf, seed } from './lib/environment.ts';
+import { confirmedOrder } from './lib/order-mix.ts';
 import { placeOrder, turn } from './lib/place-order.ts';
-import { confirmedWish } from './lib/wishes.ts';
 
 export { handleSummary } from './lib/summary.ts';
 export const options = optionsOf('spike');
 
 export default function (): void {
   const { phase, index } = turn();
-  placeOrder(confirmedWish(seed, phase, index));
+  placeOrder(confirmedOrder(seed, phase, index));
 }

@@ -7,7 +7,7 @@ import type { Phase } from './scenarios.ts';
  */
 export const CLIENT_TIMEOUT_MS = 11_000;
 export const GRACEFUL_STOP_MS = 10_000;
-const ANSWER_LIMIT_MS = 10_000;
+const RESPONSE_LIMIT_MS = 10_000;
 /** Of answers that are as they must be: orders that come at their times, and users who are as many as they are. */
 const PACED_LIMITS = ['p(95)<1000', 'p(99)<3000'];
 const CLOSED_LIMITS = ['p(95)<2000', 'p(99)<5000'];
@@ -98,7 +98,7 @@ function thresholdsOf({ name, demands, rate, durationS }: Phase, requests: numbe
   const dropped = limit === undefined ? {} : { [`dropped_iterations{scenario:${name}}`]: [`count<=${limit}`] };
   const answered = {
     [`order_answered{phase:${name}}`]: ['rate==1'],
-    [`order_duration{phase:${name}}`]: [`max<${ANSWER_LIMIT_MS}`],
+    [`order_duration{phase:${name}}`]: [`max<${RESPONSE_LIMIT_MS}`],
   };
   if (demands === 'answered') return { ...dropped, ...answered };
   return {

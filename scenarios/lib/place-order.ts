@@ -3,28 +3,28 @@ import http, { type RefinedParams, type RefinedResponse } from 'k6/http';
 import { Rate, Trend } from 'k6/metrics';
 import { runId, shopUrl } from './environment.ts';
 import { CLIENT_TIMEOUT_MS } from './k6-options.ts';
+import type { OrderTemplate } from './order-mix.ts';
 import type { OrderRecord } from './record.ts';
-import type { Wish } from './wishes.ts';
 
-/** ms from sending to the whole answer, connecting included. */
+/** ms from sending to the complete response, connecting included. */
 const duration = new Trend('order_duration', true);
-/** Any answer of HTTP, whatever it says. */
+/** Any HTTP response, whatever its status. */
 const answered = new Rate('order_answered');
-/** The answer that a healthy system gives. */
+/** The response that a healthy system gives. */
 const expected = new Rate('order_expected');
 
 /** k6's own code for a request that was given up (https://grafana.com/docs/k6/latest/javascript-api/error-codes/). */
 const TIMEOUT_CODE = 1050;
 
-type Answer = RefinedResponse<'text'>;
+type Response = RefinedResponse<'text'>;
 
 interface Sent {
-  readonly wish: Wish;
+  readonly order: OrderTemplate;
   readonly key: string;
   readonly at: number;
   readonly isFirst: boolean;
-  /** Other answers that are right too, of a repeated request. */
-  readonly alsoExpected?: (answer: Answer) => boolean;
+  /** Other responses that are correct for a repeated request. */
+  readonly alsoExpected?: (response: Response) => boolean;
 }
 
 /** Phase and number of the order that this iteration is about. */
@@ -38,30 +38,34 @@ function keyOfTurn(): string {
   return `${runId}-${phase}-${index}`;
 }
 
-/** Places an order and tells what became of it. */
-export function placeOrder(wish: Wish): OrderRecord {
-  return send(wish, true);
+/** Places an order and records its outcome. */
+export function placeOrder(order: OrderTemplate): OrderRecord {
+  return send(order, true);
 }
 
-/** Sends it once more, with the same key, and tells what became of that. */
-export function repeatOrder(wish: Wish): OrderRecord {
-  return send(wish, false);
+/** Repeats an order with the same key, and records the outcome of that request. */
+export function repeatOrder(order: OrderTemplate): OrderRecord {
+  return send(order, false);
 }
 
-function send(wish: Wish, isFirst: boolean): OrderRecord {
+function send(order: OrderTemplate, isFirst: boolean): OrderRecord {
   const key = keyOfTurn();
   const at = Date.now();
-  const answer = http.post(`${shopUrl}/api/orders`, wish.body, paramsOf(key));
-  return tell(answer, { wish, key, at, isFirst });
+  const response = http.post(`${shopUrl}/api/orders`, order.body, paramsOf(key));
+  return record(response, { order, key, at, isFirst });
 }
 
-/** Sends one order several times at once, and tells of each; the first is the one that the others repeat. */
-export function placeRepeatedly(wish: Wish, times: number, alsoExpected: (answer: Answer) => boolean): OrderRecord[] {
+/** Sends one order several times concurrently, and records each outcome; the others repeat the first. */
+export function placeRepeatedly(
+  order: OrderTemplate,
+  times: number,
+  alsoExpected: (response: Response) => boolean,
+): OrderRecord[] {
   const key = keyOfTurn();
   const at = Date.now();
-  const request = { method: 'POST', url: `${shopUrl}/api/orders`, body: wish.body, params: paramsOf(key) };
-  const answers = http.batch(Array.from({ length: times }, () => request)) as Answer[];
-  return answers.map((answer, index) => tell(answer, { wish, key, at, isFirst: index === 0, alsoExpected }));
+  const request = { method: 'POST', url: `${shopUrl}/api/orders`, body: order.body, params: paramsOf(key) };
+  const responses = http.batch(Array.from({ length: times }, () => request)) as Response[];
+  return responses.map((response, index) => record(response, { order, key, at, isFirst: index === 0, alsoExpected }));
 }
 
 function paramsOf(key: string): RefinedParams<'text'> {
@@ -69,46 +73,50 @@ function paramsOf(key: string): RefinedParams<'text'> {
     headers: { 'content-type': 'application/json', 'idempotency-key': key },
     timeout: `${CLIENT_TIMEOUT_MS}ms`,
     responseType: 'text',
-    // Of k6's own metrics; without it there would be a series for every path.
+    // A tag of k6's metrics; without it each path would be a series.
     tags: { name: 'place order' },
   };
 }
 
-function tell(answer: Answer, { wish, key, at, isFirst, alsoExpected = () => false }: Sent): OrderRecord {
-  const { blocked, connecting, duration: waited } = answer.timings;
+function record(response: Response, { order, key, at, isFirst, alsoExpected = () => false }: Sent): OrderRecord {
+  const { blocked, connecting, duration: waited } = response.timings;
   const tookMs = blocked + connecting + waited;
-  const body = bodyOf(answer);
-  const isExpected = isAsExpected(wish, answer.status, body) || alsoExpected(answer);
+  const body = bodyOf(response);
+  const isExpected = isAsExpected(order, response.status, body) || alsoExpected(response);
   duration.add(tookMs);
-  answered.add(answer.status !== 0);
+  answered.add(response.status !== 0);
   expected.add(isExpected);
-  const record: OrderRecord = {
+  const outcome: OrderRecord = {
     ...turn(),
     key,
     at,
     tookMs: Math.round(tookMs * 10) / 10,
-    http: answer.status,
-    wish: wish.kind,
-    distinctProducts: wish.distinctProducts,
+    http: response.status,
+    kind: order.kind,
+    distinctProducts: order.distinctProducts,
     expected: isExpected,
     isFirst,
     orderId: textOf(body.id),
     status: textOf(body.status),
     reason: textOf(body.reason),
-    code: answer.status === 0 ? transportCode(answer) : textOf(body.code),
-    traceId: answer.headers.Traceparent?.split('-')[1],
+    code: response.status === 0 ? transportCode(response) : textOf(body.code),
+    traceId: response.headers.Traceparent?.split('-')[1],
   };
-  console.log(JSON.stringify(record));
-  return record;
+  console.log(JSON.stringify(outcome));
+  return outcome;
 }
 
-function isAsExpected({ expected: wanted }: Wish, status: number, body: Readonly<Record<string, unknown>>): boolean {
+function isAsExpected(
+  { expected: wanted }: OrderTemplate,
+  status: number,
+  body: Readonly<Record<string, unknown>>,
+): boolean {
   const { http: code, ...fields } = wanted;
   return status === code && Object.entries(fields).every(([name, value]) => body[name] === value);
 }
 
-/** An answer that is no JSON object says nothing: it is then not the expected one. */
-function bodyOf({ body }: Answer): Readonly<Record<string, unknown>> {
+/** Empty for a response that is not a JSON object: it is then not the expected one. */
+function bodyOf({ body }: Response): Readonly<Record<string, unknown>> {
   try {
     const parsed: unknown = JSON.parse(body ?? '');
     return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
@@ -122,6 +130,6 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function transportCode({ error_code: code }: Answer): string {
+function transportCode({ error_code: code }: Response): string {
   return code === TIMEOUT_CODE ? 'timeout' : 'unreachable';
 }

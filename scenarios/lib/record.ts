@@ -8,18 +8,19 @@ export interface OrderRecord {
   /** When it was sent, ms since 1970. */
   readonly at: number;
   readonly tookMs: number;
-  /** 0 without an answer. */
+  /** HTTP status; 0 without a response. */
   readonly http: number;
-  readonly wish: string;
+  /** Kind of the order template: `confirmed`, `declined`, `out of stock` or `invalid`. */
+  readonly kind: string;
   readonly distinctProducts: number;
-  /** The answer is the one that a healthy system gives. */
+  /** The response is the one that a healthy system gives. */
   readonly expected: boolean;
   /** The first request of its key. */
   readonly isFirst: boolean;
   readonly orderId?: string | undefined;
   readonly status?: string | undefined;
   readonly reason?: string | undefined;
-  /** Of a problem; without an answer `timeout` or `unreachable`. */
+  /** Of a problem; without a response `timeout` or `unreachable`. */
   readonly code?: string | undefined;
   readonly traceId?: string | undefined;
 }

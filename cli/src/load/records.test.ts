@@ -29,7 +29,7 @@ describe('the reader', () => {
     const file = join(folder, 'console.ndjson');
     const reader = createRecordReader(file);
     expect(await reader.read()).toEqual([]);
-    const [first, second] = [aRecord({ index: 0 }), aRecord({ index: 1, wish: 'köstlich' })];
+    const [first, second] = [aRecord({ index: 0 }), aRecord({ index: 1, kind: 'köstlich' })];
     const line = Buffer.from(`${JSON.stringify(second)}\n`);
     const inTheMiddle = line.indexOf('ö') + 1;
     await appendFile(file, `${JSON.stringify(first)}\n`);

@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CLIENT_TIMEOUT_MS, GRACEFUL_STOP_MS, k6Options } from '../../../scenarios/lib/k6-options.ts';
+import { confirmedOrder, mixedOrder } from '../../../scenarios/lib/order-mix.ts';
 import { fraction } from '../../../scenarios/lib/random.ts';
 import { scenarioNames, scenarios } from '../../../scenarios/lib/scenarios.ts';
-import { confirmedWish, mixedWish } from '../../../scenarios/lib/wishes.ts';
 
 const root = new URL('../../../scenarios/', import.meta.url);
 
@@ -82,9 +82,9 @@ describe('a system that hangs', () => {
 
 describe('what is ordered', () => {
   it('follows from the seed, the phase and the number alone', () => {
-    expect(confirmedWish(7, 'whole', 3)).toEqual(confirmedWish(7, 'whole', 3));
+    expect(confirmedOrder(7, 'whole', 3)).toEqual(confirmedOrder(7, 'whole', 3));
     const ordersOf = (seed: number) =>
-      Array.from({ length: 50 }, (_, index) => confirmedWish(seed, 'whole', index).body);
+      Array.from({ length: 50 }, (_, index) => confirmedOrder(seed, 'whole', index).body);
     expect(ordersOf(7)).not.toEqual(ordersOf(8));
   });
 
@@ -98,14 +98,14 @@ describe('what is ordered', () => {
   });
 
   it('is of every kind in the mixed scenario, seven in ten to be confirmed, never twice the same product', () => {
-    const wishes = Array.from({ length: 2_000 }, (_, index) => mixedWish(1, 'whole', index));
-    const share = (kind: string) => wishes.filter((wish) => wish.kind === kind).length / wishes.length;
+    const orders = Array.from({ length: 2_000 }, (_, index) => mixedOrder(1, 'whole', index));
+    const share = (kind: string) => orders.filter((order) => order.kind === kind).length / orders.length;
     expect(share('confirmed')).toBeCloseTo(0.7, 1);
     for (const kind of ['declined', 'out of stock', 'invalid']) expect(share(kind)).toBeCloseTo(0.1, 1);
-    expect(new Set(wishes.map(({ expected }) => expected.code))).toEqual(
+    expect(new Set(orders.map(({ expected }) => expected.code))).toEqual(
       new Set([undefined, 'invalid_request', 'unknown_product', 'malformed_json']),
     );
-    for (const { body, distinctProducts } of wishes.filter(({ kind }) => kind === 'confirmed')) {
+    for (const { body, distinctProducts } of orders.filter(({ kind }) => kind === 'confirmed')) {
       const { lines } = JSON.parse(body) as { lines: { productId: number }[] };
       expect(new Set(lines.map(({ productId }) => productId)).size).toBe(distinctProducts);
     }

@@ -9,7 +9,7 @@ export function aRecord(changes: Partial<OrderRecord> = {}): OrderRecord {
     at: 1_000,
     tookMs: 50,
     http: 201,
-    wish: 'confirmed',
+    kind: 'confirmed',
     distinctProducts: 1,
     expected: true,
     isFirst: true,
