@@ -30,7 +30,7 @@ export interface BreakerLimits {
 }
 
 /** Failures that one answer makes up for: the breaker stays closed while at least a fifth of the attempts are answered. */
-const ANSWER_WEIGHT = 4;
+const SUCCESS_WEIGHT = 4;
 
 /**
  * Opens when an edge keeps failing, and not at a burst of failures, such as all that were in flight on a process that dies:
@@ -72,7 +72,7 @@ export function createBreaker(
     return {
       isTrial,
       isCurrent: () => epoch === admittedIn,
-      answered: whileCurrent(() => (isTrial ? change('closed') : count(-ANSWER_WEIGHT))),
+      answered: whileCurrent(() => (isTrial ? change('closed') : count(-SUCCESS_WEIGHT))),
       failed: whileCurrent(() => {
         if (isTrial) return change('open');
         count(1);

@@ -75,12 +75,12 @@ describe('a ping', () => {
   });
 
   it('rejects when all connections are at work and none of them gets a response', async () => {
-    let isAway = false;
+    let isUnavailable = false;
     const never = new Promise<never>(() => undefined);
-    await using fake = await openFakePostgres(() => (isAway ? never : undefined));
+    await using fake = await openFakePostgres(() => (isUnavailable ? never : undefined));
     await using database = open(fake.url, { poolSize: 1, connectTimeoutMs: 300, statementTimeoutMs: 300 });
     await database.ping();
-    isAway = true;
+    isUnavailable = true;
     const work = [database.query(anything, []), database.query(anything, [])].map((query) => query.catch(() => 'away'));
     await Promise.all(work);
     await expect(database.ping()).rejects.toMatchObject({ name: 'DatabaseUnavailableError' });

@@ -86,7 +86,7 @@ const Readable = Compile(readable);
 const DEFAULT_CURRENCY = 'UAH';
 
 /** What shipping takes from an event, missing fields filled with defaults. */
-export interface ReadOrderConfirmed extends OrderConfirmed {
+export interface ParsedOrderConfirmed extends OrderConfirmed {
   readonly messageId: string;
   readonly type: string;
 }
@@ -95,7 +95,7 @@ export interface ReadOrderConfirmed extends OrderConfirmed {
  * Tolerant reader: last year's events and tomorrow's both pass when they say which message and which order.
  * Throws PermanentError, without the message's content, when they do not: no redelivery would help.
  */
-export function parseOrderConfirmed(content: Uint8Array): ReadOrderConfirmed {
+export function parseOrderConfirmed(content: Uint8Array): ParsedOrderConfirmed {
   let body: unknown;
   try {
     body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(content));

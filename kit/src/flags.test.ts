@@ -67,11 +67,11 @@ describe('a flag', () => {
 
   it('stays as it was when its file cannot be read', async () => {
     await write(`{"${name}": true}`);
-    let isTold = () => {};
+    let isLogged = () => {};
     const told = new Promise<void>((resolve) => {
-      isTold = resolve;
+      isLogged = resolve;
     });
-    flags = await openFlags(file, { ...logger, info() {}, warn: () => isTold() } as unknown as typeof logger);
+    flags = await openFlags(file, { ...logger, info() {}, warn: () => isLogged() } as unknown as typeof logger);
     await write(`{"${name}": "yes"}`);
     await told;
     expect(flags.isOn(name)).toBe(true);

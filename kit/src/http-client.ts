@@ -4,7 +4,7 @@ import { createHttpReplica, type HttpReplica } from './http-replica.ts';
 import type { Attempt } from './resilience.ts';
 
 /** A server's answer. `body` is the parsed JSON, undefined when there is none. */
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly body: unknown;
 }
@@ -23,7 +23,7 @@ export interface HttpClient extends AsyncDisposable {
    * One attempt. Answers below 500 but 408 and 429 are returned; the others, and a connection that failed, are
    * TransientError: NotSentError where there was none, ConnectionLostError where it broke.
    */
-  send(request: HttpRequest, attempt: Attempt<HttpReplica>): Promise<HttpAnswer>;
+  send(request: HttpRequest, attempt: Attempt<HttpReplica>): Promise<HttpResponse>;
 }
 
 const PASSING_STATUSES = new Set([408, 429]);
@@ -41,7 +41,7 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
   async function request(
     { method, path, body, headers: given }: HttpRequest,
     attempt: Attempt<HttpReplica>,
-  ): Promise<HttpAnswer> {
+  ): Promise<HttpResponse> {
     const time = timeOf(attempt);
     const headers = {
       accept: 'application/json',

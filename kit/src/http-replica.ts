@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { NotSentError } from './failures.ts';
 import type { Replica } from './replica-picker.ts';
-import { type ClientAnswer, type ClientRequest, openTracedPool } from './spans/client-requests.ts';
+import { type ClientRequest, type ClientResponse, openTracedPool } from './spans/client-requests.ts';
 
 /** A replica that is called over HTTP. */
 export interface HttpReplica extends Replica, AsyncDisposable {
@@ -12,15 +12,15 @@ export interface HttpReplica extends Replica, AsyncDisposable {
   send<Body>(
     request: ClientRequest,
     read: (body: Dispatcher.ResponseData['body']) => Promise<Body>,
-  ): Promise<ClientAnswer<Body>>;
+  ): Promise<ClientResponse<Body>>;
 }
 
 const CONNECT_TIMEOUT_MS = 1_000;
 const KEEP_ALIVE_MS = 30_000;
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** Codes of failures before a connection was there. */
-const NOTHING_SENT = new Set([
+const CONNECT_ERROR_CODES = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
   'ENETUNREACH',
@@ -42,7 +42,7 @@ export function createHttpReplica(origin: string): HttpReplica {
     pipelining: 1,
     headersTimeout: 0,
     bodyTimeout: 0,
-    maxResponseSize: MAX_ANSWER_BYTES,
+    maxResponseSize: MAX_RESPONSE_BYTES,
   });
   return {
     address: new URL(origin).host,
@@ -72,5 +72,5 @@ export function createHttpReplica(origin: string): HttpReplica {
 }
 
 function wasRefused(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && NOTHING_SENT.has(String(error.code));
+  return error instanceof Error && 'code' in error && CONNECT_ERROR_CODES.has(String(error.code));
 }

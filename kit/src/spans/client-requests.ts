@@ -3,14 +3,14 @@ import { type Dispatcher, Pool } from 'undici';
 import { DRAINING_HEADER } from '../draining.ts';
 import { durationOf } from './durations.ts';
 import { HttpExchange, pathOf } from './http.ts';
-import { causeOf, serverOf } from './operation.ts';
+import { activeParent, serverOf } from './operation.ts';
 
 export type ClientRequest = Pick<Dispatcher.RequestOptions, 'method' | 'path' | 'body' | 'signal'> & {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 };
 
 /** An answer with its body read to the end. */
-export interface ClientAnswer<Body> extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> {
+export interface ClientResponse<Body> extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> {
   readonly body: Body;
 }
 
@@ -30,7 +30,7 @@ export interface TracedPool {
   send<Body>(
     request: ClientRequest,
     read: (body: Dispatcher.ResponseData['body']) => Promise<Body>,
-  ): Promise<ClientAnswer<Body>>;
+  ): Promise<ClientResponse<Body>>;
 }
 
 /** `origin` is the server's, e.g. `http://127.0.0.1:4001`. */
@@ -44,7 +44,7 @@ export function openTracedPool(origin: string, options: Pool.Options): TracedPoo
   const duration = durationOf('http.client.request.duration');
 
   function start(method: string, path: string): HttpExchange | undefined {
-    const parent = causeOf();
+    const parent = activeParent();
     if (parent === undefined) return undefined;
     const urlPath = pathOf(path);
     const series = { 'http.request.method': method, ...server };

@@ -2,7 +2,7 @@ import type { Metadata, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import { type Attributes, context, type Histogram, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import { grpc } from '../grpc.ts';
 import { durationOf } from './durations.ts';
-import { type Beginning, causeOf, Operation, serverOf } from './operation.ts';
+import { activeParent, Operation, type OperationOptions, serverOf } from './operation.ts';
 
 /** A failure as grpc-js tells it; null is none. */
 type Failure = { readonly code?: number | null } | null;
@@ -19,7 +19,7 @@ export function createGrpcClientSpans(service: string, address: string): GrpcCli
   const server = serverOf(new URL(`grpc://${address}`), 443);
   return {
     start(method, metadata) {
-      const parent = causeOf();
+      const parent = activeParent();
       if (parent === undefined) return undefined;
       const call = new GrpcCall(
         { name: 'POST', kind: SpanKind.CLIENT, method: `${service}/${method}`, server, parent },
@@ -58,7 +58,7 @@ export function traceUnary<Request, Response>(handle: Handler<Request, Response>
   };
 }
 
-interface CallBeginning extends Omit<Beginning, 'attributes' | 'series'> {
+interface CallOptions extends Omit<OperationOptions, 'attributes' | 'series'> {
   /** `package.Service/Method`. */
   readonly method: string;
   /** The client's: whom it calls. */
@@ -67,7 +67,7 @@ interface CallBeginning extends Omit<Beginning, 'attributes' | 'series'> {
 
 /** A call's span with its outcome. */
 class GrpcCall extends Operation {
-  constructor({ method, server, ...beginning }: CallBeginning, duration: Histogram) {
+  constructor({ method, server, ...beginning }: CallOptions, duration: Histogram) {
     const attributes = { 'rpc.system.name': 'grpc', 'rpc.method': method, ...server };
     super({ ...beginning, attributes, series: attributes }, duration);
   }
@@ -77,7 +77,7 @@ class GrpcCall extends Operation {
     const status = failure === null ? 'OK' : (grpc.status[failure.code ?? grpc.status.UNKNOWN] ?? 'UNKNOWN');
     this.classify({ 'rpc.response.status_code': status });
     if (failure === null) this.end();
-    else this.failAs(status);
+    else this.endWithError(status);
   }
 }
 

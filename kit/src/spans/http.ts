@@ -1,12 +1,12 @@
 import type { Histogram } from '@opentelemetry/api';
-import { type Beginning, Operation } from './operation.ts';
+import { Operation, type OperationOptions } from './operation.ts';
 
 /** A request and its answer, on either side. */
 export class HttpExchange extends Operation {
   private readonly errorsFrom: number;
 
   /** `errorsFrom` is the lowest status that is an error: 400 for clients, 500 for servers (semantic conventions 1.44). */
-  constructor(beginning: Beginning, duration: Histogram, errorsFrom: 400 | 500) {
+  constructor(beginning: OperationOptions, duration: Histogram, errorsFrom: 400 | 500) {
     super(beginning, duration);
     this.errorsFrom = errorsFrom;
   }
@@ -15,7 +15,7 @@ export class HttpExchange extends Operation {
   answered(status: number): void {
     this.classify({ 'http.response.status_code': status });
     if (status < this.errorsFrom) this.end();
-    else this.failAs(String(status));
+    else this.endWithError(String(status));
   }
 }
 

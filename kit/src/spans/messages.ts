@@ -1,7 +1,7 @@
 import { type Attributes, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import type { ConsumeMessage } from 'amqplib';
 import { durationOf } from './durations.ts';
-import { causeOf, Operation, serverOf } from './operation.ts';
+import { activeParent, Operation, serverOf } from './operation.ts';
 
 export interface Publication {
   readonly exchange: string;
@@ -20,7 +20,7 @@ export function createPublishSpans(url: string): PublishSpans {
   const duration = durationOf('messaging.client.operation.duration');
   return {
     start({ exchange, routingKey, messageId }, headers) {
-      const parent = causeOf();
+      const parent = activeParent();
       if (parent === undefined) return undefined;
       const series = seriesOf(`${exchange}:${routingKey}`, 'publish');
       const attributes = {

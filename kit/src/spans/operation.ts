@@ -16,7 +16,7 @@ export const tracer = trace.getTracer('shop');
 const failed = { code: SpanStatusCode.ERROR } as const;
 
 /** How a span begins. */
-export interface SpanBeginning {
+export interface SpanOptions {
   readonly name: string;
   readonly kind: SpanKind;
   /** The span's parent is the span of this context. */
@@ -26,17 +26,17 @@ export interface SpanBeginning {
 }
 
 /** How a door's operation begins. */
-export interface Beginning extends SpanBeginning {
+export interface OperationOptions extends SpanOptions {
   /** Attributes of the metric: few, and of few values. */
   readonly series: Attributes;
 }
 
-export function startSpan({ name, kind, parent, attributes }: SpanBeginning): Span {
+export function startSpan({ name, kind, parent, attributes }: SpanOptions): Span {
   return tracer.startSpan(name, { kind, attributes }, parent);
 }
 
 /** The context in which a door is used; undefined where no request is the cause, as in polls, which are not traced. */
-export function causeOf(): Context | undefined {
+export function activeParent(): Context | undefined {
   const active = context.active();
   return trace.getSpan(active) === undefined ? undefined : active;
 }
@@ -51,7 +51,7 @@ export class Operation {
   private isOver = false;
   private inside: Context | undefined;
 
-  constructor(beginning: Beginning, duration: Pick<Histogram, 'record'>) {
+  constructor(beginning: OperationOptions, duration: Pick<Histogram, 'record'>) {
     this.span = startSpan(beginning);
     this.parent = beginning.parent;
     this.series = beginning.series;
@@ -83,7 +83,7 @@ export class Operation {
   }
 
   /** Ends it as an error. `type` is the convention's `error.type`; `message` must not hold a customer's data. */
-  failAs(type: string, message?: string): void {
+  endWithError(type: string, message?: string): void {
     if (this.isOver) return;
     this.classify({ 'error.type': type });
     this.span.setStatus(message === undefined ? failed : { ...failed, message });
@@ -92,7 +92,7 @@ export class Operation {
 
   /** Ends it as an error of the error's own code or name. */
   fail(error: unknown): void {
-    this.failAs(typeOf(error), messageOf(error));
+    this.endWithError(typeOf(error), messageOf(error));
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Context, context, type Histogram, SpanKind, trace } from '@opentelemetry/api';
 import { durationOf } from './durations.ts';
-import { type Beginning, Operation, serverOf } from './operation.ts';
+import { Operation, type OperationOptions, serverOf } from './operation.ts';
 
 /** A statement as it is sent; the part of `name` before the colon names the span. */
 interface Query {
@@ -9,7 +9,7 @@ interface Query {
 }
 
 /** What is the same each time a statement runs. */
-type Description = Omit<Beginning, 'parent'>;
+type Description = Omit<OperationOptions, 'parent'>;
 
 /** A statement while it runs. It is over with the first end. */
 export type RunningQuery = Pick<Operation, 'end' | 'fail'>;
@@ -104,7 +104,7 @@ class SqlOperation extends Operation {
   override fail(error: unknown): void {
     const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN';
     if (SQLSTATE.test(code)) this.describe({ 'db.response.status_code': code });
-    this.failAs(code, `PostgreSQL error ${code}`);
+    this.endWithError(code, `PostgreSQL error ${code}`);
   }
 }
 

@@ -5,10 +5,10 @@ import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import { type CallPolicy, CallUnavailableError, type UnavailableCause } from '@shop/kit/resilience.ts';
-import { type BufferedAnswer, sendTo, type UpstreamRequest } from './replicas.ts';
+import { type BufferedResponse, sendTo, type UpstreamRequest } from './replicas.ts';
 
 /** Sends a request whose headers hold its budget. Rejects with ProblemError when orders gave no answer. */
-export type Forward = (request: UpstreamRequest) => Promise<BufferedAnswer>;
+export type Forward = (request: UpstreamRequest) => Promise<BufferedResponse>;
 
 const UNREACHABLE = ['orders_unreachable', 'the orders service cannot be reached, try again later'] as const;
 const TIMEOUT = [
@@ -45,7 +45,7 @@ export function createForwarder(options: {
     return answer;
   };
 
-  async function ask(request: UpstreamRequest): Promise<BufferedAnswer> {
+  async function ask(request: UpstreamRequest): Promise<BufferedResponse> {
     const givenMs = budgetOf(request, budgetMs);
     try {
       return await policy.execute(

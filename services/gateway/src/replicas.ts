@@ -1,8 +1,8 @@
 import { ConnectionLostError, NotSentError } from '@shop/kit/failures.ts';
 import { createHttpReplica, type HttpReplica } from '@shop/kit/http-replica.ts';
-import type { ClientAnswer, ClientRequest } from '@shop/kit/spans/client-requests.ts';
+import type { ClientRequest, ClientResponse } from '@shop/kit/spans/client-requests.ts';
 
-export type BufferedAnswer = ClientAnswer<Buffer>;
+export type BufferedResponse = ClientResponse<Buffer>;
 
 export type UpstreamRequest = Omit<ClientRequest, 'signal'>;
 
@@ -32,7 +32,7 @@ export async function sendTo(
   replica: HttpReplica,
   request: UpstreamRequest,
   signal: AbortSignal,
-): Promise<BufferedAnswer> {
+): Promise<BufferedResponse> {
   try {
     return await replica.send({ ...request, signal }, async (body) => Buffer.from(await body.arrayBuffer()));
   } catch (error) {

@@ -101,7 +101,7 @@ export function createStockReplica(address: string): StockReplica {
 }
 
 /** Statuses that are not of the server's making, or that it gives to no question for its health. */
-const NO_ANSWER = new Set([grpc.status.UNAVAILABLE, grpc.status.CANCELLED, grpc.status.DEADLINE_EXCEEDED]);
+const NO_RESPONSE = new Set([grpc.status.UNAVAILABLE, grpc.status.CANCELLED, grpc.status.DEADLINE_EXCEEDED]);
 
 /**
  * Calls `grpc.health.v1.Health/Check` for the whole server. Any response will do: a server that is not ready lacks a
@@ -114,7 +114,7 @@ function checkHealth(client: Client, signal: AbortSignal): Promise<void> {
     const cancel = () => sent.cancel();
     const sent = client.makeUnaryRequest('/grpc.health.v1.Health/Check', nothing, nothing, null, (error) => {
       signal.removeEventListener('abort', cancel);
-      if (error === null || !NO_ANSWER.has(error.code)) resolve();
+      if (error === null || !NO_RESPONSE.has(error.code)) resolve();
       else reject(new TransientError(`stock: no response to a health check (${grpc.status[error.code]})`));
     });
     signal.addEventListener('abort', cancel, { once: true });

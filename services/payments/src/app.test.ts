@@ -10,7 +10,7 @@ const body = { orderId, amount: 45_000, currency: 'UAH', idempotencyKey: `${orde
 const logger = createLogger({ service: 'payments', instance: 'payments-test', level: 'silent' });
 
 /** Payments that give `result` to every charge, and remember the charges. */
-async function aDoor(result: ChargeResult) {
+async function aServer(result: ChargeResult) {
   const charges: Charge[] = [];
   const payments: Payments = {
     async charge(charge) {
@@ -33,7 +33,7 @@ describe('POST /payments', () => {
     ['the first accepted charge', { outcome: 'accepted', first: true }, 201],
     ['a repeat of it', { outcome: 'accepted', first: false }, 200],
   ] as const)('answers %s', async (_title, result, status) => {
-    const answer = await (await aDoor(result)).post(body);
+    const answer = await (await aServer(result)).post(body);
     expect(answer.statusCode).toBe(status);
     expect(answer.json()).toEqual({ orderId, status: 'accepted' });
   });
@@ -44,20 +44,20 @@ describe('POST /payments', () => {
     [{ outcome: 'voided' }, 409, 'charge_voided'],
     [{ outcome: 'key reused', detail: 'another amount' }, 422, 'idempotency_key_reused'],
   ] as const)('answers %j with %d %s', async (result, status, code) => {
-    const answer = await (await aDoor(result)).post(body);
+    const answer = await (await aServer(result)).post(body);
     expect(answer.statusCode).toBe(status);
     expect(answer.headers['content-type']).toContain('application/problem+json');
     expect(answer.json()).toMatchObject({ status, code });
   });
 
   it('takes an order id in capitals for the same order', async () => {
-    const door = await aDoor({ outcome: 'accepted', first: true });
+    const door = await aServer({ outcome: 'accepted', first: true });
     await door.post({ ...body, orderId: orderId.toUpperCase() });
     expect(door.charges).toMatchObject([{ orderId }]);
   });
 
   it('lets unknown fields of a newer caller pass', async () => {
-    const answer = await (await aDoor({ outcome: 'accepted', first: true })).post({ ...body, note: 'x' });
+    const answer = await (await aServer({ outcome: 'accepted', first: true })).post({ ...body, note: 'x' });
     expect(answer.statusCode).toBe(201);
   });
 
@@ -75,7 +75,7 @@ describe('POST /payments', () => {
     ['NUL in the key', { ...body, idempotencyKey: 'a\u0000b' }],
     ['a lone surrogate in the key', { ...body, idempotencyKey: '\ud800' }],
   ])('refuses %s and charges nothing', async (_title, payload) => {
-    const door = await aDoor({ outcome: 'accepted', first: true });
+    const door = await aServer({ outcome: 'accepted', first: true });
     const answer = await door.post(payload);
     expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_request' });
     expect(door.charges).toEqual([]);
@@ -84,7 +84,7 @@ describe('POST /payments', () => {
 
 describe('other routes', () => {
   it('refunds with the state of the payment', async () => {
-    const { server } = await aDoor({ outcome: 'voided' });
+    const { server } = await aServer({ outcome: 'voided' });
     const answer = await server.inject({
       method: 'POST',
       url: `/payments/${orderId}/refund`,
@@ -95,7 +95,7 @@ describe('other routes', () => {
   });
 
   it.each(['a\u0000b', '\udbff'])('refuses a refund whose key is %j', async (idempotencyKey) => {
-    const { server } = await aDoor({ outcome: 'voided' });
+    const { server } = await aServer({ outcome: 'voided' });
     const answer = await server.inject({
       method: 'POST',
       url: `/payments/${orderId}/refund`,
@@ -105,13 +105,13 @@ describe('other routes', () => {
   });
 
   it('does not find the payment of an unknown order', async () => {
-    const { server } = await aDoor({ outcome: 'voided' });
+    const { server } = await aServer({ outcome: 'voided' });
     const answer = await server.inject({ method: 'GET', url: `/payments/${orderId}` });
     expect(answer.json()).toMatchObject({ status: 404, code: 'payment_not_found' });
   });
 
   it('describes itself as OpenAPI 3.1', async () => {
-    const { server } = await aDoor({ outcome: 'voided' });
+    const { server } = await aServer({ outcome: 'voided' });
     const document = (await server.inject({ method: 'GET', url: '/openapi.json' })).json();
     expect(document.openapi).toBe('3.1.0');
     expect(Object.keys(document.paths)).toEqual(['/payments', '/payments/{orderId}/refund', '/payments/{orderId}']);

@@ -12,7 +12,7 @@ const shipment = {
   createdAt: new Date('2026-07-01T10:00:00Z'),
 };
 
-function aDoor(checks: Parameters<typeof createHealth>[0] = {}) {
+function aServer(checks: Parameters<typeof createHealth>[0] = {}) {
   const find = async (id: string) => (id === orderId ? shipment : undefined);
   const server = createApp({ shipments: { find }, health: createHealth(checks), logger });
   return { get: (url: string) => server.inject({ method: 'GET', url }) };
@@ -20,23 +20,23 @@ function aDoor(checks: Parameters<typeof createHealth>[0] = {}) {
 
 describe('shipping', () => {
   it('shows the shipment of an order', async () => {
-    const answer = await aDoor().get(`/shipments/${orderId.toUpperCase()}`);
+    const answer = await aServer().get(`/shipments/${orderId.toUpperCase()}`);
     expect(answer.json()).toEqual({ ...shipment, createdAt: '2026-07-01T10:00:00.000Z' });
   });
 
   it('knows no shipment of another order', async () => {
-    const answer = await aDoor().get('/shipments/0198c9a0-0000-7000-8000-0000000000cc');
+    const answer = await aServer().get('/shipments/0198c9a0-0000-7000-8000-0000000000cc');
     expect(answer.json()).toMatchObject({ status: 404, code: 'shipment_not_found' });
   });
 
   it('describes itself as OpenAPI 3.1', async () => {
-    const document = (await aDoor().get('/openapi.json')).json();
+    const document = (await aServer().get('/openapi.json')).json();
     expect(document.openapi).toBe('3.1.0');
     expect(Object.keys(document.paths)).toEqual(['/shipments/{orderId}']);
   });
 
   it('is alive but not ready while the broker is away, and says so', async () => {
-    const door = aDoor({ database: async () => undefined, broker: () => Promise.reject(new Error('away')) });
+    const door = aServer({ database: async () => undefined, broker: () => Promise.reject(new Error('away')) });
     expect((await door.get('/health/live')).statusCode).toBe(200);
     const ready = await door.get('/health/ready');
     expect(ready.statusCode).toBe(503);

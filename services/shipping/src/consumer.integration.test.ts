@@ -78,7 +78,7 @@ async function aConsumer(
   options: {
     shipments?: Shipments;
     url?: string;
-    backOffs?: typeof quick;
+    backoffs?: typeof quick;
     prefetch?: number;
     failpoint?: (place: string) => Promise<void>;
   } = {},
@@ -95,7 +95,7 @@ async function aConsumer(
       count: (outcome) => counted.push(outcome),
       logger,
       failpoint,
-      backOffs: options.backOffs ?? quick,
+      backoffs: options.backoffs ?? quick,
     },
   });
   opened.push(consumer);
@@ -217,7 +217,7 @@ describe('a message that fails', () => {
     ];
     for (const { data } of failing) bad.add(data.orderId);
     for (const event of [...failing, ...good]) await publish(event);
-    await aConsumer({ shipments: picky, prefetch: 5, backOffs: { ...quick, retry: hour } });
+    await aConsumer({ shipments: picky, prefetch: 5, backoffs: { ...quick, retry: hour } });
     for (const event of good) await expect.poll(() => rowsOf(event), patience).toEqual({ shipments: 1, inbox: 1 });
     await expect.poll(() => ready(RETRIES_QUEUE), patience).toBe(failing.length);
     await expect.poll(() => ready(ORDER_CONFIRMED_QUEUE), patience).toBe(0);
@@ -283,7 +283,7 @@ describe('while the database is away', () => {
 
   it('a message that may not be held for longer is put aside again and again, which counts as no delivery', async () => {
     const { network, shipments } = await aCutDatabase();
-    const { counted } = await aConsumer({ shipments, backOffs: { ...quick, hold: { ...quick.hold, limitMs: 0 } } });
+    const { counted } = await aConsumer({ shipments, backoffs: { ...quick, hold: { ...quick.hold, limitMs: 0 } } });
     const event = anEvent();
     await publish(event);
     await expect.poll(() => counted.length, patience).toBeGreaterThan(DELIVERY_LIMIT * 2);
@@ -294,7 +294,7 @@ describe('while the database is away', () => {
 
   it('a drain does not wait for it: what is held goes back to the queue', async () => {
     const { shipments } = await aCutDatabase();
-    const { consumer, counted } = await aConsumer({ shipments, backOffs: { hold: hour, retry: hour } });
+    const { consumer, counted } = await aConsumer({ shipments, backoffs: { hold: hour, retry: hour } });
     const event = anEvent();
     await publish(event);
     await expect.poll(() => counted, patience).toEqual(['retried']);

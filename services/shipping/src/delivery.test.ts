@@ -24,7 +24,7 @@ const aDelivery = (body: unknown = event, earlierDeliveries = 0): Delivery => ({
 });
 
 /** Settles a delivery with a `receive` that does these things in turn, the last one again and again. */
-function settling(receive: readonly (boolean | Error)[], options: { backOffs?: typeof atOnce } = {}) {
+function settling(receive: readonly (boolean | Error)[], options: { backoffs?: typeof atOnce } = {}) {
   const counted: Outcome[] = [];
   const stop = new AbortController();
   let calls = 0;
@@ -41,7 +41,7 @@ function settling(receive: readonly (boolean | Error)[], options: { backOffs?: t
     count: (outcome: Outcome) => counted.push(outcome),
     logger,
     failpoint: async () => undefined,
-    backOffs: options.backOffs ?? atOnce,
+    backoffs: options.backoffs ?? atOnce,
   };
   return {
     counted,
@@ -99,16 +99,16 @@ describe('a delivery', () => {
   });
 
   it('database away for longer than a message may be held -> retried later, which costs no delivery', async () => {
-    const shipping = settling([away], { backOffs: { ...atOnce, hold: { ...atOnce.hold, limitMs: 0 } } });
+    const shipping = settling([away], { backoffs: { ...atOnce, hold: { ...atOnce.hold, limitMs: 0 } } });
     expect(await shipping.settle(aDelivery(event, 3))).toEqual({ kind: 'retry', afterMs: 1, deliveries: 3 });
   });
 
   it('database away, service stopping -> left to the broker, without waiting for the back-off', async () => {
-    const shipping = settling([away], { backOffs: { hold: hour, retry: hour } });
+    const shipping = settling([away], { backoffs: { hold: hour, retry: hour } });
     const settled = shipping.settle(aDelivery());
     await expect.poll(shipping.calls).toBe(1);
     shipping.stop.abort();
-    expect(await settled).toEqual({ kind: 'leave' });
+    expect(await settled).toEqual({ kind: 'unacked' });
   });
 
   it('another failure -> retried after a back-off; to the dead letters when it was the last delivery', async () => {

@@ -1,4 +1,4 @@
-import { parseOrderConfirmed, type ReadOrderConfirmed } from '@shop/kit/events.ts';
+import { type ParsedOrderConfirmed, parseOrderConfirmed } from '@shop/kit/events.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { DatabaseUnavailableError, messageOf, PermanentError } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
@@ -13,7 +13,7 @@ import type { Shipments } from './repository.ts';
  * broker delivers the message again once the channel is closed.
  */
 export type Settlement =
-  | { readonly kind: 'ack' | 'dead-letter' | 'leave' }
+  | { readonly kind: 'ack' | 'dead-letter' | 'unacked' }
   | {
       readonly kind: 'retry';
       readonly afterMs: number /** Those to be counted of it then. */;
@@ -29,12 +29,12 @@ export interface Delivery {
 /**
  * Back-offs in ms: while the database is away, for `limitMs` at the most, and before a failing message is delivered again.
  */
-export interface BackOffs {
+export interface BackoffPolicies {
   readonly hold: { readonly baseMs: number; readonly maxMs: number; readonly limitMs: number };
   readonly retry: { readonly baseMs: number; readonly maxMs: number };
 }
 
-export const backOffs: BackOffs = {
+export const backoffs: BackoffPolicies = {
   // A third of RabbitMQ's `consumer_timeout`: it closes the channel of a consumer that holds a message for longer.
   hold: { baseMs: 500, maxMs: 5_000, limitMs: 600_000 },
   retry: { baseMs: 100, maxMs: 2_000 },
@@ -45,7 +45,7 @@ export interface DeliveryDependencies {
   readonly count: CountMessage;
   readonly logger: Logger;
   readonly failpoint: Failpoint<'shipping'>;
-  readonly backOffs: BackOffs;
+  readonly backoffs: BackoffPolicies;
 }
 
 /**
@@ -70,10 +70,10 @@ export async function settle(
   }
   try {
     const event = readEvent(delivery.content);
-    const isNew = await holdWhileAway(event, dependencies, stop);
-    if (isNew === 'stopped') return { kind: 'leave' };
+    const isNew = await retryUntilAvailable(event, dependencies, stop);
+    if (isNew === 'stopped') return { kind: 'unacked' };
     if (isNew === 'held too long') {
-      return { kind: 'retry', afterMs: dependencies.backOffs.hold.maxMs, deliveries: delivery.earlierDeliveries };
+      return { kind: 'retry', afterMs: dependencies.backoffs.hold.maxMs, deliveries: delivery.earlierDeliveries };
     }
     HARNESS: await failpoint('shipment-committed:message-unacknowledged');
     logger.info({ order_id: event.orderId }, isNew ? 'order shipped' : 'a repeated message had no effect');
@@ -90,7 +90,7 @@ export async function settle(
 }
 
 /** Throws PermanentError for what this service cannot read. */
-function readEvent(content: Uint8Array): ReadOrderConfirmed {
+function readEvent(content: Uint8Array): ParsedOrderConfirmed {
   const event = parseOrderConfirmed(content);
   // The type is not repeated: whoever sent it may have put anything there.
   if (!(SHIPPING_BINDINGS as readonly string[]).includes(event.type)) {
@@ -99,12 +99,12 @@ function readEvent(content: Uint8Array): ReadOrderConfirmed {
   return event;
 }
 
-async function holdWhileAway(
-  event: ReadOrderConfirmed,
-  { shipments, count, logger, backOffs }: DeliveryDependencies,
+async function retryUntilAvailable(
+  event: ParsedOrderConfirmed,
+  { shipments, count, logger, backoffs }: DeliveryDependencies,
   stop: AbortSignal,
 ): Promise<boolean | 'stopped' | 'held too long'> {
-  const endsAt = performance.now() + backOffs.hold.limitMs;
+  const endsAt = performance.now() + backoffs.hold.limitMs;
   for (let attempt = 1; !stop.aborted; attempt += 1) {
     try {
       return await shipments.receive(event);
@@ -114,7 +114,7 @@ async function holdWhileAway(
       logger.warn(fields, 'the database is unavailable, the message is held');
       count('retried');
       if (performance.now() >= endsAt) return 'held too long';
-      await pause(atLeastHalf(attempt, backOffs.hold), stop);
+      await pause(atLeastHalf(attempt, backoffs.hold), stop);
     }
   }
   return 'stopped';
@@ -123,7 +123,7 @@ async function holdWhileAway(
 function retry(
   { earlierDeliveries }: Delivery,
   error: unknown,
-  { count, logger, backOffs }: DeliveryDependencies,
+  { count, logger, backoffs }: DeliveryDependencies,
 ): Settlement {
   const isLast = earlierDeliveries >= DELIVERY_LIMIT;
   const fields = { err: error, delivery: earlierDeliveries + 1, limit: DELIVERY_LIMIT + 1 };
@@ -131,7 +131,7 @@ function retry(
   count(isLast ? 'dead_lettered' : 'retried');
   if (isLast) return { kind: 'dead-letter' };
   const deliveries = earlierDeliveries + 1;
-  return { kind: 'retry', afterMs: atLeastHalf(deliveries, backOffs.retry), deliveries };
+  return { kind: 'retry', afterMs: atLeastHalf(deliveries, backoffs.retry), deliveries };
 }
 
 /** Half of the ceiling is fixed, so that a jitter near zero does not make the consumer spin. */

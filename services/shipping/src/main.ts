@@ -8,7 +8,7 @@ import { startRetention } from '@shop/kit/retention.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { openConsumer } from './consumer.ts';
-import { backOffs } from './delivery.ts';
+import { backoffs } from './delivery.ts';
 import { createMessageCounter } from './metrics.ts';
 import { createShipments, purgeInbox, purgeShipments } from './repository.ts';
 import { withoutInbox } from './seeded-bugs/no-inbox.ts';
@@ -47,7 +47,7 @@ await runService('shipping', process.env, async () => {
     instance,
     prefetch: config.CONSUMER_PREFETCH,
     logger,
-    delivery: { shipments, count: createMessageCounter(), logger, failpoint: harness.failpoint, backOffs },
+    delivery: { shipments, count: createMessageCounter(), logger, failpoint: harness.failpoint, backoffs },
   });
   const health = createHealth({
     database: () => database.ping(),

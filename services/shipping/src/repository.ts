@@ -1,5 +1,5 @@
 import { type Database, type Queryable, sql } from '@shop/kit/database.ts';
-import type { ReadOrderConfirmed } from '@shop/kit/events.ts';
+import type { ParsedOrderConfirmed } from '@shop/kit/events.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
 import type { PurgeLimits } from '@shop/kit/retention.ts';
 import type { Shipment } from './shipment.ts';
@@ -54,7 +54,7 @@ export interface Shipments {
    * Creates the shipment that an event asks for, in one transaction with the note that the event was processed. False
    * when it was processed before, or another event of the order was (its other version): one order, one shipment.
    */
-  receive(event: ReadOrderConfirmed): Promise<boolean>;
+  receive(event: ParsedOrderConfirmed): Promise<boolean>;
   find(orderId: string): Promise<Shipment | undefined>;
 }
 
@@ -76,12 +76,12 @@ export function createShipments(database: Database, failpoint: Failpoint<'shippi
   };
 }
 
-async function addToInbox(transaction: Queryable, event: ReadOrderConfirmed): Promise<boolean> {
+async function addToInbox(transaction: Queryable, event: ParsedOrderConfirmed): Promise<boolean> {
   const { count } = await transaction.query(insertInbox, [event.messageId, event.type, event.orderId]);
   return count === 1;
 }
 
-async function addShipment(transaction: Queryable, { orderId, lines }: ReadOrderConfirmed): Promise<boolean> {
+async function addShipment(transaction: Queryable, { orderId, lines }: ParsedOrderConfirmed): Promise<boolean> {
   const wanted = lines.map(({ productId, quantity }) => ({ productId, quantity }));
   const { count } = await transaction.query(insertShipment, [orderId, JSON.stringify(wanted)]);
   return count === 1;

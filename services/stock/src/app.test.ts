@@ -166,10 +166,10 @@ describe('health and reflection', () => {
 
   it('serves readiness over HTTP as well, naming what is away', async () => {
     const { app } = await aStock({ isReady: false });
-    const answer = await app.healthDoor.inject({ method: 'GET', url: '/health/ready' });
+    const answer = await app.healthServer.inject({ method: 'GET', url: '/health/ready' });
     expect(answer.statusCode).toBe(503);
     expect(answer.json()).toMatchObject({ dependencies: [{ name: 'database', status: 'down' }] });
-    expect((await app.healthDoor.inject({ method: 'GET', url: '/health/live' })).statusCode).toBe(200);
+    expect((await app.healthServer.inject({ method: 'GET', url: '/health/live' })).statusCode).toBe(200);
   });
 
   it('lists its service by reflection', async () => {

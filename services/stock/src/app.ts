@@ -18,7 +18,7 @@ export interface StockApp {
   /** Opens the gRPC door; resolves with its port. */
   listen(options: { host: string; port: number }): Promise<number>;
   /** The HTTP door for health, not listening yet. */
-  readonly healthDoor: HttpServer;
+  readonly healthServer: HttpServer;
   /** Refuses new calls and resolves when those in flight have ended, or are cut off after `limitMs`. */
   close(limitMs: number): Promise<void>;
 }
@@ -34,10 +34,10 @@ export function createApp({ stock, health, logger }: StockDependencies): StockAp
   const reporting = addHealthReporting(server, health);
   const { ReflectionService } = requireUnbundled<typeof import('@grpc/reflection')>('@grpc/reflection');
   new ReflectionService(definition).addToServer(server);
-  const healthDoor = createServer({ logger, health });
+  const healthServer = createServer({ logger, health });
 
   return {
-    healthDoor,
+    healthServer,
     async listen({ host, port }) {
       const bound = await bind(server, `${host}:${port}`);
       await reporting.refresh();
@@ -48,7 +48,7 @@ export function createApp({ stock, health, logger }: StockDependencies): StockAp
       await reporting.refresh();
       reporting[Symbol.dispose]();
       await shutDown(server, limitMs);
-      await healthDoor.close();
+      await healthServer.close();
     },
   };
 }

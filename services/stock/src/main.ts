@@ -38,7 +38,7 @@ await runService('stock', process.env, async () => {
   const health = createHealth({ database: () => database.ping() });
   const app = createApp({ stock, health, logger });
   await app.listen({ host: config.HOST, port: config.PORT });
-  await app.healthDoor.listen({ host: config.HOST, port: config.HEALTH_PORT });
+  await app.healthServer.listen({ host: config.HOST, port: config.HEALTH_PORT });
   logger.info({ port: config.PORT, healthPort: config.HEALTH_PORT }, 'listening');
   await serveUntilSignal({
     logger,

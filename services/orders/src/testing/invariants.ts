@@ -71,7 +71,7 @@ function checkCounter({ store, counted, journal }: SimulationResult): void {
 function checkUndisturbed({ history, responses, journal, store, counted }: SimulationResult): void {
   for (const [client, order] of history.orders.entries()) {
     const received = responses.find((candidate) => candidate.client === client)?.order;
-    const expected = expectedAnswer(order);
+    const expected = expectedResponse(order);
     if (received === undefined || (expected !== undefined && expected !== (received.reason ?? received.status))) {
       journal.violated(`client ${client} received ${received?.reason ?? received?.status} without a fault`);
     }
@@ -80,7 +80,7 @@ function checkUndisturbed({ history, responses, journal, store, counted }: Simul
 }
 
 /** Undefined where it depends on who comes first. */
-function expectedAnswer({ productId, quantity }: ClientOrder): string | undefined {
+function expectedResponse({ productId, quantity }: ClientOrder): string | undefined {
   if ((INVENTORY.get(productId) ?? 0) < quantity) return 'out of stock';
   if ((PRICES.get(productId) ?? 0) * quantity > PAYMENT_LIMIT_KOPIYKAS) return 'payment declined';
   return (INVENTORY.get(productId) ?? 0) >= 10 ? 'Confirmed' : undefined;

@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '@shop/kit/http-client.ts';
+import type { HttpResponse } from '@shop/kit/http-client.ts';
 import type { Journal } from './journal.ts';
 import { shortId } from './orders-store.ts';
 
@@ -73,7 +73,7 @@ export function createPaymentsModel(journal: Journal, defects: PaymentsDefects) 
   return {
     /** What was taken minus what was given back, in kopiykas. */
     netOf: (orderId: string) => net.get(orderId) ?? 0,
-    charge(orderId: string, amount: number, { halfDone }: { halfDone: boolean }): HttpAnswer {
+    charge(orderId: string, amount: number, { halfDone }: { halfDone: boolean }): HttpResponse {
       const earlier = payments.get(orderId);
       if (earlier === 'refunded' || earlier === 'voided') return { status: 409, body: undefined };
       if (earlier === 'declined') return { status: 402, body: undefined };
@@ -85,7 +85,7 @@ export function createPaymentsModel(journal: Journal, defects: PaymentsDefects) 
       set(orderId, accepted ? 'accepted' : 'declined');
       return { status: accepted ? 201 : 402, body: undefined };
     },
-    refund(orderId: string): HttpAnswer {
+    refund(orderId: string): HttpResponse {
       const earlier = payments.get(orderId);
       if (earlier === undefined && defects.noTombstone) return { status: 200, body: undefined };
       if (earlier === 'accepted') {

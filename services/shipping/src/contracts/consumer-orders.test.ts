@@ -1,10 +1,10 @@
 /** What shipping reads of the events of orders, recorded with what settles a delivery. */
 import { MatchersV3 } from '@pact-foundation/pact';
-import type { ReadOrderConfirmed } from '@shop/kit/events.ts';
+import type { ParsedOrderConfirmed } from '@shop/kit/events.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type PactRecording, recordPact } from '../../../../test/support/pacts.ts';
-import { backOffs, settle } from '../delivery.ts';
+import { backoffs, settle } from '../delivery.ts';
 import type { Shipments } from '../repository.ts';
 
 const { eachLike, integer, regex } = MatchersV3;
@@ -21,12 +21,12 @@ afterAll(() => recording[Symbol.asyncDispose]());
 
 /** Settles one delivery; resolves with what the broker is told and what reached the shipments. */
 async function delivered(content: unknown) {
-  const received: ReadOrderConfirmed[] = [];
+  const received: ParsedOrderConfirmed[] = [];
   const shipments: Shipments = {
     receive: async (event) => received.push(event) > 0,
     find: async () => undefined,
   };
-  const dependencies = { shipments, count: () => undefined, logger, failpoint: async () => undefined, backOffs };
+  const dependencies = { shipments, count: () => undefined, logger, failpoint: async () => undefined, backoffs };
   const delivery = { content: Buffer.from(JSON.stringify(content)), earlierDeliveries: 0 };
   return { told: await settle(delivery, dependencies, new AbortController().signal), received };
 }
