@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { blocksOf, sentencesOf } from './prose.ts';
+
+const textsOf = (markdown: string) => sentencesOf(markdown).map(({ text }) => text);
+
+describe('sentencesOf', () => {
+  it('ends a sentence at a full stop before a capital, also over lines', () => {
+    expect(textsOf('One sentence\nover two lines. Another one? A third.')).toEqual([
+      'One sentence over two lines.',
+      'Another one?',
+      'A third.',
+    ]);
+  });
+
+  it('ends no sentence in a number, a file name, a version or an abbreviation', () => {
+    expect(textsOf('It takes 1.5 s on Node 24.21 (see main.ts, e.g. its end) and ends.')).toHaveLength(1);
+  });
+
+  it('counts inline code, a quotation and a link each as the words that a reader reads', () => {
+    const [sentence] = sentencesOf('Run `npm run a b c` when "it is not so good" at [the page](a/b/c.md#d) = 3.');
+    expect(sentence?.text).toBe('Run CODE when QUOTATION at the page = 3.');
+    expect(sentence?.words).toBe(8);
+  });
+
+  it('ends a sentence with its heading, paragraph or list item', () => {
+    expect(textsOf('# Title\nText\n\n- first\n- second\n  line\n1. third')).toEqual([
+      'Title',
+      'Text',
+      'first',
+      'second line',
+      'third',
+    ]);
+  });
+
+  it('leaves out code, tables, quotations, comments and generated blocks', () => {
+    const markdown =
+      '```sh\na b\n```\n| a | b |\n> said\n\n<!-- note -->\n<!-- list: npm run x -->\nmade\n<!-- /list -->\nkept';
+    expect(textsOf(markdown)).toEqual(['kept']);
+  });
+
+  it('gives the line on which the block begins', () => {
+    expect(sentencesOf('```\ncode\n```\n\nfirst\nline. Next.').map(({ line }) => line)).toEqual([5, 5]);
+  });
+});
+
+it('blocksOf has the cells of tables, without quotations and code', () => {
+  expect(blocksOf('| `a` | is "no x" so |').map(({ text }) => text)).toEqual(['CODE', 'is QUOTATION so']);
+});

@@ -1,0 +1,93 @@
+/** A block of prose (paragraph, heading, list item, table cell) without code, links' targets and quotations. */
+export interface Block {
+  /** 1-based. */
+  readonly line: number;
+  readonly text: string;
+  readonly isTable: boolean;
+}
+
+export interface Sentence {
+  readonly line: number;
+  readonly text: string;
+  readonly words: number;
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+/** Ends of segments that are no ends of sentences. */
+const ABBREVIATION = /\b(?:e\.g|i\.e|etc|vs|cf|approx|No)\.$/;
+
+/** Code and quotations keep their place as one word; they are not ours to rewrite. */
+function withoutQuotations(text: string): string {
+  return text
+    .replaceAll(/<!--.*?-->/g, ' ')
+    .replaceAll(/(`+)(?:(?!\1).)+\1/g, 'CODE')
+    .replaceAll(/"[^"]*"/g, 'QUOTATION')
+    .replaceAll(/\]\([^)]*\)/g, ']')
+    .replaceAll(/https?:\/\/\S+/g, 'URL')
+    .replaceAll(/[[\]*]/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
+
+/** Generated text is checked where it is written: between `<!-- name -->` and `<!-- /name -->`. */
+function blank(markdown: string): string {
+  const lines = (text: string) => text.replaceAll(/[^\n]/g, '');
+  return markdown
+    .replaceAll(/^ *<!-- ([\w:]+).*?-->$[\s\S]*?^ *<!-- \/\1 -->$/gm, lines)
+    .replaceAll(/^( *)(```+|~~~+)[\s\S]*?^ *\2.*$/gm, lines)
+    .replaceAll(/<!--[\s\S]*?-->/g, lines);
+}
+
+/** Splits Markdown into its blocks; code fences, generated blocks, comments and `>` quotations are left out. */
+export function blocksOf(markdown: string): readonly Block[] {
+  const blocks: Block[] = [];
+  let open: string[] = [];
+  let first = 0;
+  const close = () => {
+    const text = withoutQuotations(open.join(' '));
+    if (text !== '') blocks.push({ line: first, text, isTable: false });
+    open = [];
+  };
+  for (const [index, line] of blank(markdown).split('\n').entries()) {
+    const text = line.trim();
+    const isTable = text.startsWith('|');
+    const isHeading = /^#+ /.test(text);
+    if (text === '' || isTable || isHeading || /^(?:[-*>]|\d+\.) /.test(text)) close();
+    if (text === '' || text.startsWith('>')) continue;
+    if (isTable) {
+      const cells = withoutQuotations(text).split('|');
+      blocks.push(...cells.map((cell) => ({ line: index + 1, text: cell.trim(), isTable })));
+      continue;
+    }
+    if (open.length === 0) first = index + 1;
+    open.push(text.replace(/^(?:[-*]|\d+\.|#+) /, ''));
+    if (isHeading) close();
+  }
+  close();
+  return blocks.filter(({ text }) => /\w/.test(text));
+}
+
+/** The sentences of the blocks outside tables, with their numbers of words. */
+export function sentencesOf(markdown: string): readonly Sentence[] {
+  return blocksOf(markdown)
+    .filter(({ isTable }) => !isTable)
+    .flatMap(({ line, text }) => splitBlock(text).map((one) => ({ line, text: one, words: countWords(one) })));
+}
+
+function splitBlock(text: string): readonly string[] {
+  const sentences: string[] = [];
+  let begun = '';
+  for (const { segment } of segmenter.segment(text)) {
+    begun += segment;
+    if (ABBREVIATION.test(begun.trim())) continue;
+    sentences.push(begun.trim());
+    begun = '';
+  }
+  return begun === '' ? sentences : [...sentences, begun.trim()];
+}
+
+/** Signs without a letter or digit (`=`, `+`, `-`) are no words. */
+function countWords(sentence: string): number {
+  return sentence.split(' ').filter((token) => /[\p{L}\p{N}]/u.test(token)).length;
+}

@@ -1,0 +1,23 @@
+/** Words and patterns that this project does not use, with the term of docs/glossary.md or of standard English. */
+export const bannedWords: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/\bdoors?\b/i, 'listener, server, adapter or entry point'],
+  [/\b(?:is|are|was|were|be|been|being) told\b|\btold\b|\btells?\b/i, 'reported, printed, logged; states, shows'],
+  [/\bwish(?:es)?\b/i, 'order template'],
+  [/\bplant(?:s|ed|ing)?\b/i, 'seeded bug'],
+  [/\bstain(?:s|ed)?\b/i, 'baseline violation'],
+  [/\b(?:be|is|are) had\b|\bhad here\b/i, 'is available'],
+  [/\bwhoever\b|\bwhosoever\b/i, 'the user, the client, the command that'],
+  [/\b(?:nobody|somebody|everybody)\b/i, 'no client, another process, every user'],
+  [/\bat once\b/i, 'concurrently, or immediately'],
+  [/\banew\b/i, 'again'],
+  [/\bheal(?:s|ed|ing)?\b/i, 'revert, reverted'],
+  [/\b(?:is|are|was|were|be|been|stays?|while) away\b|\baway for\b/i, 'unavailable, down'],
+  [/\bguardians?\b/i, 'reaper'],
+  [/\banswer(?:s|ed|ing)?\b/i, 'response, respond'],
+  [/(?<!\bthere )\bis no (?!longer\b|more\b|such\b|other\b)[a-z]+/i, 'unknown X, not an X, there is no X'],
+  [/\bof (?:its|their) own\b/i, 'separate, dedicated'],
+  [/\bby (?:itself|themselves)\b/i, 'automatically'],
+  [/\bunder way\b/i, 'in flight, in progress'],
+  [/\bas one likes\b|\bis one's own affair\b|\bown affair\b/i, 'as you like; is not limited'],
+  [/\bjudg(?:e|es|ed|ing)\b/i, 'check, evaluate, decide'],
+];
