@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Fills a folder with what an image holds, and nothing else. For a service: its bundle, the telemetry preload and the
- * packages that are not in the bundle. For `migrations`: the program that applies them, and all SQL. Run in the build
- * stage of services/<name>/Dockerfile and deploy/migrations/Dockerfile:
+ * Fills a folder with what an image holds, and nothing else. For a service: its bundle, the telemetry preload, the
+ * packages that are not in the bundle, and a file of variables that Node reads. For `migrations`: the program that applies them, and all SQL. Run in the build
+ * stage of services/Dockerfile and deploy/migrations/Dockerfile:
  *
  *     node scripts/image.mjs orders /app
  *     node scripts/image.mjs orders /app harness
@@ -10,9 +10,11 @@
  * A service's bundle is a production build, without failpoints and seeded bugs, unless a harness build is asked for.
  */
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { imageEnvironment } from '../cli/src/topology/image-environment.ts';
+import { services } from '../cli/src/topology/services.ts';
 import { buildOnly, outsideServices, serviceBundle, serviceNames, serviceTargetName } from './build.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -41,6 +43,7 @@ async function fillService(service) {
   await cp(join(root, 'dist/telemetry.cjs'), join(folder, 'telemetry.cjs'));
   await cp(join(root, serviceBundle(service, build)), join(folder, 'service.mjs'));
   if (outside.includes('@grpc/grpc-js')) await cp(join(root, 'proto'), join(folder, 'proto'), { recursive: true });
+  await writeFile(join(folder, 'service.env'), imageEnvironment(services.find(({ name }) => name === service)));
   for (const name of outside) await copyPackage(name, join(root, 'services', service));
   console.log(
     `${service}: a ${build} build, ${copied.size} packages beside the bundle (${outside.join(', ')} and what they need)`,

@@ -1,10 +1,11 @@
 import { flags } from '@shop/kit/flag-names.ts';
-import { imageName } from '../images/images.ts';
+import { dockerfileOf, imageName } from '../images/images.ts';
 import { flagFile } from '../platform/flag-file.ts';
 import { stopTimeoutMs } from '../platform/process-runtime.ts';
 import { containerImages } from '../providers/docker-plans.ts';
 import { jaegerConfig } from '../providers/jaeger-config.ts';
 import { databaseNames, VIRTUAL_HOST } from '../topology/databases.ts';
+import { IMAGE_HEALTH_PORT } from '../topology/image-environment.ts';
 import { dependenciesOf, type Edge, edges, type ServiceDefinition, services } from '../topology/services.ts';
 import { initialSql } from './initial-sql.ts';
 
@@ -13,7 +14,6 @@ const PASSWORD = `\${SHOP_PASSWORD:?choose letters and digits and put it into th
 
 /** Of the images (their Dockerfiles). */
 const MAIN_PORT = 8080;
-const HEALTH_PORT = 8081;
 const QUERY_PORT = 16_686;
 const OTLP_PORT = 4_318;
 /** A folder with flags.json. */
@@ -79,7 +79,7 @@ function check(test: readonly string[]) {
 function migrations(database: string): ComposeService {
   return {
     image: 'shop/migrations:dev',
-    build: { context: '.', dockerfile: 'deploy/migrations/Dockerfile' },
+    build: { context: '.', dockerfile: dockerfileOf('migrations') },
     command: [database],
     environment: { DATABASE_URL: `postgres://${database}_owner:${PASSWORD}@postgres:5432/${database}` },
     ...confined,
@@ -97,7 +97,7 @@ function service(definition: ServiceDefinition): ComposeService {
     ...imageOf(name),
     environment: {
       INSTANCE: `${name}-1`,
-      ...(protocol === 'grpc' && { HEALTH_PORT }),
+      ...(protocol === 'grpc' && { HEALTH_PORT: IMAGE_HEALTH_PORT }),
       ...(asksFlags && { FLAGS_FILE }),
       OTEL_SERVICE_NAME: name,
       OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${name}-1`,
@@ -122,9 +122,9 @@ function conditionOf(dependency: string, service: string): readonly [string, { r
   return [dependency, { condition: dependency === 'rabbitmq' ? 'service_healthy' : 'service_started' }];
 }
 
-function imageOf(service: string): ComposeService {
-  const name = service as ServiceDefinition['name'];
-  return { image: imageName(name), build: { context: '.', dockerfile: `services/${service}/Dockerfile` } };
+function imageOf(service: ServiceDefinition['name']): ComposeService {
+  const build = { context: '.', dockerfile: dockerfileOf(service), args: { SERVICE: service } };
+  return { image: imageName(service), build };
 }
 
 function endOf({ protocol, from, to }: Edge): string {

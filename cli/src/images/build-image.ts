@@ -2,6 +2,7 @@ import type Docker from 'dockerode';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import {
+  buildArguments,
   dockerfileOf,
   findImage,
   type ImageBuild,
@@ -66,6 +67,7 @@ async function runBuild(
   { name, files, sources }: { name: string; files: readonly string[]; sources: string },
 ): Promise<void> {
   const dockerfile = dockerfileOf(service);
+  const buildargs = buildArguments(service, build);
   const said: string[] = [];
   const look = ({ stream = '' }: BuildEvent) => {
     said.push(...stream.split('\n').filter((line) => line.trim() !== ''));
@@ -78,7 +80,7 @@ async function runBuild(
       {
         t: name,
         dockerfile,
-        ...(service !== 'migrations' && { buildargs: { BUILD: build } }),
+        buildargs,
         labels: { [SOURCES_LABEL]: sources },
         rm: true,
         forcerm: true,
@@ -89,10 +91,13 @@ async function runBuild(
     await finish(engine, output, look);
   } catch (cause) {
     signal.throwIfAborted();
+    const options = Object.entries(buildargs)
+      .map(([name, value]) => ` --build-arg ${name}=${value}`)
+      .join('');
     throw new CliError({
       what: `${name} could not be built`,
       why: [...said.slice(-TOLD_LINES), (cause as Error).message].join('\n'),
-      next: `see the whole build with "docker build -f ${dockerfile} --build-arg BUILD=${build} ."`,
+      next: `see the whole build with "docker build -f ${dockerfile}${options} ."`,
       exitCode: exitCodes.failed,
       cause,
     });

@@ -1,9 +1,11 @@
 // Goal: the images of all services are made in one way, and hold nothing that does not belong into an image.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
-import { services } from '../topology/services.ts';
+import { imageEnvironment } from '../topology/image-environment.ts';
+import { serviceNames, services } from '../topology/services.ts';
 import { dockerfileOf, type ImageSubject, imageSubjects } from './images.ts';
 import { digestOf, sourceFiles } from './sources.ts';
 
@@ -20,7 +22,8 @@ describe.each(imageSubjects.map((subject) => [dockerfileOf(subject), subject] as
   const instruction = instructionsOf(subject);
 
   it('starts from the same image as the others, whose last stage holds no npm cache and no sources', () => {
-    expect(instruction('FROM')).toEqual(['FROM node:24-slim AS build', 'FROM node:24-slim']);
+    const stages = ['FROM node:24-slim AS manifests', 'FROM node:24-slim AS build', 'FROM node:24-slim'];
+    expect(instruction('FROM')).toEqual(stages);
     const last = textOf(subject).split('FROM node:24-slim\n')[1] ?? '';
     expect(last).toContain('COPY --from=build /app /app');
     expect(last).not.toMatch(/^(RUN|ADD) /m);
@@ -54,30 +57,39 @@ describe.each(imageSubjects.map((subject) => [dockerfileOf(subject), subject] as
   });
 });
 
-describe.each(services)('services/$name/Dockerfile', ({ name, protocol, semiSpaceMb }) => {
-  const instruction = instructionsOf(name);
+describe('services/Dockerfile', () => {
+  const instruction = instructionsOf('gateway');
 
-  it('shares all layers up to its own sources with the others', () => {
-    const shared = (text: string) => text.slice(text.indexOf('FROM '), text.indexOf('# of its own'));
-    expect(shared(textOf(name))).toBe(shared(textOf('gateway')));
-    expect(shared(textOf(name))).toContain('npm ci');
+  it('knows which service it is for only after the layers that all of them share', () => {
+    const text = textOf('gateway');
+    const shared = text.slice(text.indexOf('FROM '), text.indexOf('ARG SERVICE'));
+    expect(shared).toContain('npm ci');
+    expect(serviceNames.filter((name) => shared.includes(name))).toEqual([]);
   });
 
   it('holds a production build unless a harness build is asked for', () => {
-    expect(instruction('ARG')).toEqual(['ARG BUILD=production']);
-    expect(instruction('RUN').at(-1)).toBe(`RUN node scripts/image.mjs ${name} /app $BUILD`);
+    expect(instruction('ARG')).toEqual(['ARG SERVICE', 'ARG BUILD=production']);
+    expect(instruction('RUN').at(-1)).toBe('RUN node scripts/image.mjs $SERVICE /app $BUILD');
   });
 
   it('starts what the process runtime starts', () => {
     const [entry = ''] = instruction('ENTRYPOINT');
     const words = JSON.parse(entry.slice('ENTRYPOINT '.length)) as string[];
-    expect(words).toContain(`--max-semi-space-size=${semiSpaceMb}`);
+    expect(words).toContain('--env-file=/app/service.env');
     expect(words.slice(-3)).toEqual(['--require', '/app/telemetry.cjs', '/app/service.mjs']);
   });
 
-  it('has a health check and says which ports it listens on', () => {
+  it('has a health check and says which ports services listen on', () => {
     expect(instruction('HEALTHCHECK')).toHaveLength(1);
-    expect(instruction('EXPOSE')).toEqual([protocol === 'grpc' ? 'EXPOSE 8080 8081' : 'EXPOSE 8080']);
+    expect(instruction('EXPOSE')).toEqual(['EXPOSE 8080 8081']);
+  });
+});
+
+describe.each(services)('the variables in the image of $name', (definition) => {
+  it('are the heap of the process runtime, and a port for the health of a gRPC service', () => {
+    const health = definition.protocol === 'grpc' ? { HEALTH_PORT: '8081' } : {};
+    const heap = `--max-semi-space-size=${definition.semiSpaceMb}`;
+    expect(parseEnv(imageEnvironment(definition))).toEqual({ ...health, NODE_OPTIONS: heap });
   });
 });
 
@@ -85,10 +97,14 @@ describe('sources of an image', () => {
   it.each(imageSubjects)('%s: are all that its Dockerfile copies, and no test', async (subject) => {
     const files = await sourceFiles(root, subject);
     const copied = readFileSync(join(root, dockerfileOf(subject)), 'utf8')
+      .replaceAll('$SERVICE', subject)
       .split('\n')
       .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))
       .flatMap((line) => line.split(' ').slice(1, -1));
-    const isCopied = (file: string) => copied.some((path) => file === path || file.startsWith(`${path}/`));
+    const isManifest = (file: string) => /^services\/[a-z]+\/package\.json$/.test(file);
+    // The first stage takes all of them, and leaves the manifests.
+    const isCopied = (file: string) =>
+      copied.some((path) => (path === 'services' ? isManifest(file) : file === path || file.startsWith(`${path}/`)));
     expect(copied.filter((path) => !files.some((file) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
     const told = ['.dockerignore', dockerfileOf(subject)];
     expect(files.filter((file) => !isCopied(file) && !told.includes(file))).toEqual([]);

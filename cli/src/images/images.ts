@@ -28,9 +28,14 @@ export function imageName(
   return build === 'harness' && subject !== 'migrations' ? `shop/${subject}:${tag}-harness` : `shop/${subject}:${tag}`;
 }
 
-/** Relative to the clone. */
+/** One for all services. Relative to the clone. */
 export function dockerfileOf(subject: ImageSubject): string {
-  return subject === 'migrations' ? 'deploy/migrations/Dockerfile' : `services/${subject}/Dockerfile`;
+  return subject === 'migrations' ? 'deploy/migrations/Dockerfile' : 'services/Dockerfile';
+}
+
+/** What the Dockerfile is given to make this image. */
+export function buildArguments(subject: ImageSubject, build: ImageBuild): Readonly<Record<string, string>> {
+  return subject === 'migrations' ? {} : { SERVICE: subject, BUILD: build };
 }
 
 /** An image of ours as an engine has it. */

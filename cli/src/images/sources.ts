@@ -9,7 +9,8 @@ export async function sourceFiles(root: string, subject: ImageSubject): Promise<
   const manifests = ['cli', ...serviceNames.map((name) => `services/${name}`)].map(
     (folder) => `${folder}/package.json`,
   );
-  const copied = subject === 'migrations' ? ['cli/src', 'migrations'] : ['proto', `services/${subject}`];
+  const copied =
+    subject === 'migrations' ? ['cli/src', 'migrations'] : ['proto', 'cli/src/topology', `services/${subject}`];
   const folders = await Promise.all(['kit', 'scripts', ...copied].map((folder) => filesBelow(root, folder)));
   const own = [dockerfileOf(subject), '.dockerignore', 'package.json', 'package-lock.json'];
   const files = [...own, ...manifests, ...folders.flat()];
