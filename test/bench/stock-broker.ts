@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createPortBook } from '../../cli/src/platform/ports.ts';
 import type { ComponentContext, Launch } from '../../cli/src/providers/component.ts';
 import { resolveComponent } from '../../cli/src/providers/resolve.ts';
 import { createSecrets } from '../../cli/src/providers/secrets.ts';
+import { poll } from '../../cli/src/shared/wait-until.ts';
 import { guardMark, guardProcess } from '../support/guard.ts';
 
 const START_LIMIT_MS = 60_000;
@@ -77,12 +77,14 @@ async function measure(launch: Launch, folder: string, logFile: string): Promise
 
 async function untilGreeted(launch: Launch, logFile: string): Promise<void> {
   const deadline = performance.now() + START_LIMIT_MS;
-  for (;;) {
+  const probe = async (): Promise<true | undefined> => {
     try {
-      return await launch.probe(AbortSignal.timeout(1_000));
+      await launch.probe(AbortSignal.timeout(1_000));
+      return true;
     } catch (cause) {
       if (performance.now() > deadline) throw new Error(`the broker did not greet, see ${logFile}`, { cause });
-      await delay(PROBE_INTERVAL_MS);
+      return undefined;
     }
-  }
+  };
+  await poll(probe, { everyMs: PROBE_INTERVAL_MS });
 }

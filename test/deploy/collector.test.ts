@@ -13,6 +13,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { findOnPath, newestFirst } from '../../cli/src/providers/executables.ts';
 import { sharedCacheDir } from '../../cli/src/providers/testing.ts';
+import { poll } from '../../cli/src/shared/wait-until.ts';
 
 const START_LIMIT_MS = 30_000;
 const root = new URL('../../', import.meta.url).pathname;
@@ -109,15 +110,16 @@ async function scrape(): Promise<string> {
   return (await fetch(`http://127.0.0.1:${ports.metrics}/metrics`)).text();
 }
 
-/** Asks again until there is an answer. Throws with the collector's own words when it has ended, or after the limit. */
+/** Asks again until there is a response. Throws with the collector's own words when it has ended, or after the limit. */
 async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
   const deadline = performance.now() + START_LIMIT_MS;
-  for (;;) {
-    const answer = await ask().catch(() => undefined);
-    if (answer !== undefined) return answer;
+  const askOnce = async (): Promise<T | undefined> => {
+    const response = await ask().catch(() => undefined);
+    if (response !== undefined) return response;
     if (collector.exitCode !== null || performance.now() > deadline) throw new Error(`waiting: ${what}\n${log}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    return undefined;
+  };
+  return poll(askOnce, { everyMs: 50 });
 }
 
 async function freePort(): Promise<number> {

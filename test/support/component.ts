@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Launch, ProcessSpec } from '../../cli/src/providers/component.ts';
+import { poll } from '../../cli/src/shared/wait-until.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const PROBE_INTERVAL_MS = 25;
@@ -83,9 +83,10 @@ function endGuard(guard: ChildProcess): Promise<void> {
 
 async function untilReady(launch: Launch, logFile: string): Promise<void> {
   const deadline = performance.now() + START_TIMEOUT_MS;
-  for (;;) {
+  const probe = async (): Promise<true | undefined> => {
     try {
-      return await launch.probe(AbortSignal.timeout(PROBE_TIMEOUT_MS));
+      await launch.probe(AbortSignal.timeout(PROBE_TIMEOUT_MS));
+      return true;
     } catch (error) {
       if (performance.now() > deadline) {
         const log = await readFile(logFile, 'utf8').catch(() => 'there is no log');
@@ -93,7 +94,8 @@ async function untilReady(launch: Launch, logFile: string): Promise<void> {
           cause: error,
         });
       }
-      await delay(PROBE_INTERVAL_MS);
+      return undefined;
     }
-  }
+  };
+  await poll(probe, { everyMs: PROBE_INTERVAL_MS });
 }

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { AUDIT_HORIZON_DAYS } from '@shop/kit/keep-days.ts';
 import type { MetricPoint, MetricStats } from '../otlp/metric-store.ts';
+import { poll } from '../shared/wait-until.ts';
 import { HORIZON_MS } from './horizon.ts';
 import type { InvariantResult } from './invariant.ts';
 import {
@@ -49,12 +49,13 @@ export async function checkMetrics(
     return unknownResult({ id: 'I11', title: METRICS_TITLE }, reason);
   }
   const deadline = performance.now() + LIMIT_MS;
-  for (;;) {
+  const judge = async (): Promise<InvariantResult | undefined> => {
     const { evidence, complete } = await look(target);
     const result = judgeMetrics({ ...evidence, lostBefore });
     if ((complete && result.verdict === 'pass') || performance.now() > deadline) return result;
-    await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
-  }
+    return undefined;
+  };
+  return poll(judge, { everyMs: POLL_MS, signal });
 }
 
 /** `complete`: nothing has moved since the reports, so that they are compared with exact numbers. */

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
+import { poll } from '../shared/wait-until.ts';
 import { databaseNames } from '../topology/databases.ts';
 import type { InvariantResult } from './invariant.ts';
 import { judgeSessions, type OpenTransaction, type SessionFact } from './invariants/sessions.ts';
@@ -33,7 +33,7 @@ export async function checkSessions(target: AuditTarget, signal?: AbortSignal): 
   const began = performance.now();
   const names = Object.values(target.databaseUrls).map((url) => new URL(url).pathname.slice(1));
   let stillOpen: ReadonlySet<string> | undefined;
-  for (;;) {
+  const judge = async (): Promise<InvariantResult | undefined> => {
     const rows = await target.databases.query<SessionRow>('orders', SESSIONS, [names, databaseNames]);
     const open = rows.filter(({ transaction }) => transaction !== null);
     const before = stillOpen;
@@ -46,9 +46,9 @@ export async function checkSessions(target: AuditTarget, signal?: AbortSignal): 
       isOver ? suspects.map((row) => ({ ...placeOf(row), openForMs: elapsedMs })) : [],
       target.instances.filter((name) => hasDatabase(name.replace(/-\d+$/, ''))),
     );
-    if (isOver || (suspects.length === 0 && result.verdict === 'pass')) return result;
-    await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
-  }
+    return isOver || (suspects.length === 0 && result.verdict === 'pass') ? result : undefined;
+  };
+  return poll(judge, { everyMs: POLL_MS, signal });
 }
 
 function hasDatabase(service: string): boolean {

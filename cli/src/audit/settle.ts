@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { ORDER_CONFIRMED_QUEUE, RETRIES_QUEUE } from '@shop/kit/topology.ts';
 import { messageOf } from '../errors.ts';
+import { poll } from '../shared/wait-until.ts';
 import type { AuditTarget } from './target.ts';
 
 /** Whether everything that was under way when the settling began had come to its end. */
@@ -21,14 +21,15 @@ const POLL_MS = 200;
 export async function settle(target: AuditTarget, limitMs: number, signal?: AbortSignal): Promise<Settlement> {
   const began = performance.now();
   let since: number | undefined;
-  for (;;) {
+  const lookForEnd = async (): Promise<Settlement | undefined> => {
     const { at, waitingFor, readable } = await look(target, since);
     since ??= at;
     const waitedMs = performance.now() - began;
     if (waitingFor === '') return { settledAt: since, waitedMs, waitingFor };
-    if (!readable || waitedMs + POLL_MS >= limitMs) return { settledAt: undefined, waitedMs, waitingFor };
-    await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
-  }
+    const isOver = !readable || waitedMs + POLL_MS >= limitMs;
+    return isOver ? { settledAt: undefined, waitedMs, waitingFor } : undefined;
+  };
+  return poll(lookForEnd, { everyMs: POLL_MS, signal });
 }
 
 async function look(

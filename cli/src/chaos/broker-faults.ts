@@ -7,9 +7,9 @@ import {
 } from '@shop/kit/topology.ts';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { Type } from 'typebox';
+import { waitUntil } from '../shared/wait-until.ts';
 import { VIRTUAL_HOST } from '../topology/databases.ts';
 import type { PlatformAccess } from './platform-access.ts';
-import { until } from './poll.ts';
 
 const CONNECT_LIMIT_MS = 2_000;
 const CANARY_LIMIT_MS = 2_000;
@@ -48,7 +48,7 @@ export async function alarmsOf(platform: PlatformAccess): Promise<readonly strin
 
 /** Evidence that an alarm is off and publishes are confirmed; throws while not. */
 export function verifyTaken(alarm: string, platform: PlatformAccess): Promise<string> {
-  return until(`the ${alarm} alarm to end and a publish to be taken`, GONE_LIMIT_MS, async () => {
+  return waitUntil(`the ${alarm} alarm to end and a publish to be taken`, GONE_LIMIT_MS, async () => {
     if ((await alarmsOf(platform)).includes(alarm)) return undefined;
     const canary = await publishCanary(platform, { exchange: '', routingKey: 'shopctl-canary' });
     return canary === 'returned' ? `no ${alarm} alarm; a publish of a canary was confirmed` : undefined;

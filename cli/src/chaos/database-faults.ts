@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { waitUntil } from '../shared/wait-until.ts';
 import { type DatabaseName, databaseNames } from '../topology/databases.ts';
 import { sessionName } from './database-sessions.ts';
 import type { PlatformAccess } from './platform-access.ts';
-import { until } from './poll.ts';
 
 /** A fault that consists of open connections, as an undo record has it. */
 export interface SessionRecord {
@@ -42,7 +42,7 @@ export async function endSessions({ id, database }: SessionRecord, platform: Pla
 /** Evidence that none is left. */
 export async function verifyNoSessions({ id, database }: SessionRecord, platform: PlatformAccess): Promise<string> {
   if (!hasServer(platform)) return 'PostgreSQL has ended, and the connections with it';
-  return until('the connections of the fault to end', GONE_LIMIT_MS, async () => {
+  return waitUntil('the connections of the fault to end', GONE_LIMIT_MS, async () => {
     return (await countSessions(id, database, platform)) === 0
       ? 'PostgreSQL has no connection of it any more'
       : undefined;

@@ -1,8 +1,8 @@
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { waitUntil } from '../shared/wait-until.ts';
 import { type CanaryResult, canary, describeCanary, type Protocol } from './canary.ts';
 import type { PlatformAccess } from './platform-access.ts';
-import { until } from './poll.ts';
 import { ToxiproxyRequestError } from './toxiproxy-client.ts';
 
 /** An edge as an undo record holds it. */
@@ -96,7 +96,7 @@ export async function verifyEdge(
   }
   let last: CanaryResult | undefined;
   try {
-    return await until(`${edge.proxy} to serve again`, BACK_LIMIT_MS, async () => {
+    return await waitUntil(`${edge.proxy} to serve again`, BACK_LIMIT_MS, async () => {
       last = await canary(edge.listen, edge.protocol, { limitMs: BEFORE_LIMIT_MS });
       return last.ended === 'answered' ? `a canary through ${edge.proxy} was ${describeCanary(last)}` : undefined;
     });

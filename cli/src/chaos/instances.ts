@@ -2,8 +2,8 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { InstanceState } from '../platform/state.ts';
 import { isAlive, type ProcessIdentity } from '../process/process-identity.ts';
+import { waitUntil } from '../shared/wait-until.ts';
 import type { PlatformAccess } from './platform-access.ts';
-import { until } from './poll.ts';
 
 /** An instance as an undo record holds it. */
 export interface VictimRecord {
@@ -53,7 +53,7 @@ export function recordVictims(target: string, platform: PlatformAccess): Victims
 /** Evidence that these very processes are gone, or undefined when one is still there after the limit. */
 export async function awaitGone({ victims }: Victims, limitMs = GONE_LIMIT_MS): Promise<string | undefined> {
   try {
-    return await until('the processes to end', limitMs, async () => {
+    return await waitUntil('the processes to end', limitMs, async () => {
       const alive = await Promise.all(victims.map(({ process }) => isAlive(process)));
       const pids = victims.map(({ name, process }) => `${name} (process ${process.pid})`).join(', ');
       return alive.includes(true) ? undefined : `${pids} ${victims.length > 1 ? 'are' : 'is'} gone`;
@@ -74,7 +74,7 @@ export async function bringBack({ target }: Victims, platform: PlatformAccess): 
  */
 export async function verifyReady({ target }: Victims, platform: PlatformAccess): Promise<string> {
   if (!platform.isLive) return 'the platform has ended, and the fault with it';
-  return until(`${target} to be ready`, READY_LIMIT_MS, async () => {
+  return waitUntil(`${target} to be ready`, READY_LIMIT_MS, async () => {
     const now = instancesOf(target, platform);
     const running = await Promise.all(now.map(isRunning));
     if (running.includes(false) || now.some(({ status }) => status !== 'ready')) return undefined;

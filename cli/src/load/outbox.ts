@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { poll } from '../shared/wait-until.ts';
 import type { ShopDatabases } from '../shop/databases.ts';
 
 /** What waits between the answers and the shipments. */
@@ -37,11 +37,11 @@ export async function untilDrained(
   look: () => Promise<Backlog>,
   { sinceMs, limitMs, signal }: { sinceMs: number; limitMs: number; signal: AbortSignal },
 ): Promise<Drain> {
-  for (;;) {
+  const lookForEnd = async (): Promise<Drain | undefined> => {
     const last = await look();
     const tookMs = Math.max(0, Math.round(last.atMs - sinceMs));
     if (last.pending === 0 && last.open === 0) return { tookMs, last };
-    if (tookMs >= limitMs) return { tookMs: undefined, last };
-    await delay(POLL_MS, undefined, { signal });
-  }
+    return tookMs >= limitMs ? { tookMs: undefined, last } : undefined;
+  };
+  return poll(lookForEnd, { everyMs: POLL_MS, signal });
 }

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import { createCpuMeter, processUsage } from '../process/process-stats.ts';
 import { takeProjectLock } from '../process/project-lock.ts';
 import { endContainers } from '../providers/docker/leftovers.ts';
 import { recordFile } from '../providers/docker/record.ts';
+import { pollFor } from '../shared/wait-until.ts';
 import type { ChildRegistry } from './component-unit.ts';
 import { startControlApi } from './control-api.ts';
 import { createEventLog } from './events.ts';
@@ -220,8 +220,8 @@ async function openClaims(): Promise<string | undefined> {
 }
 
 async function waitForEnd(identity: ProcessIdentity | undefined, limitMs: number): Promise<void> {
-  const deadline = performance.now() + limitMs;
-  while (identity && (await isAlive(identity)) && performance.now() < deadline) await delay(25);
+  if (identity === undefined) return;
+  await pollFor(async () => ((await isAlive(identity)) ? undefined : true), { everyMs: 25, limitMs });
 }
 
 /** Writes the state soon after a change: one write for a burst of changes, never two at once. */

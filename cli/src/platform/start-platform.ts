@@ -3,6 +3,7 @@ import { CliError, receivedError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Output } from '../output/output.ts';
 import { formatDuration } from '../output/units.ts';
+import { poll } from '../shared/wait-until.ts';
 import { serviceNames } from '../topology/services.ts';
 import { bundles, supervisorBuild } from './bundles.ts';
 import { type ControlClient, createControlClient, type UpProgress } from './control-client.ts';
@@ -145,7 +146,7 @@ async function follow(
 
 /** A platform that ran before goes on; only what the interrupted call began is stopped. */
 async function untilSettled(control: ControlClient): Promise<void> {
-  while ((await control.state()).status === 'starting') await delay(50);
+  await poll(async () => ((await control.state()).status === 'starting' ? undefined : true), { everyMs: 50 });
 }
 
 /** The supervisor was ours: it ends when everything is stopped, or is told to when our request never reached it. */

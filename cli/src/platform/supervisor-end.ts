@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { lockHolder } from '../process/project-lock.ts';
+import { poll } from '../shared/wait-until.ts';
 import type { Project } from './project.ts';
 
 /**
@@ -24,9 +24,9 @@ export async function signalSupervisor(project: Project, signal: 'SIGTERM' | 'SI
 /** Resolves when no supervisor holds the project; throws CliError (exit code 6) after the limit, ms. */
 export async function waitUntilGone(project: Project, limitMs: number): Promise<void> {
   const deadline = performance.now() + limitMs;
-  for (;;) {
+  const lookForEnd = async (): Promise<true | undefined> => {
     const holder = await lockHolder(project.lockFile);
-    if (!holder) return;
+    if (!holder) return true;
     if (performance.now() > deadline) {
       throw new CliError({
         what: `the supervisor (process ${holder.pid}) has not ended after ${limitMs / 1000} s`,
@@ -35,6 +35,7 @@ export async function waitUntilGone(project: Project, limitMs: number): Promise<
         exitCode: exitCodes.dirty,
       });
     }
-    await delay(20);
-  }
+    return undefined;
+  };
+  await poll(lookForEnd, { everyMs: 20 });
 }

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { takeProjectLock } from '../process/project-lock.ts';
+import { poll } from '../shared/wait-until.ts';
 import type { OnProgress } from './component.ts';
 
 const POLL_MS = 200;
@@ -24,10 +24,8 @@ export async function holdInstallation(
 ): Promise<AsyncDisposable> {
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
   const file = join(cacheDir, `installing-${name}`);
-  for (let hasWaited = false; ; hasWaited = true) {
-    const lock = await takeProjectLock(file);
-    if (lock !== undefined) return { [Symbol.asyncDispose]: () => lock.release() };
-    if (!hasWaited) onProgress(`waiting for another process that installs ${name} (${file})`);
-    await delay(POLL_MS, undefined, { ...(signal && { signal }) });
-  }
+  const free = await takeProjectLock(file);
+  if (free === undefined) onProgress(`waiting for another process that installs ${name} (${file})`);
+  const lock = free ?? (await poll(() => takeProjectLock(file), { everyMs: POLL_MS, signal }));
+  return { [Symbol.asyncDispose]: () => lock.release() };
 }

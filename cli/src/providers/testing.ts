@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { poll } from '../shared/wait-until.ts';
 import type { ComponentContext, Launch } from './component.ts';
 import { purgeComponents } from './resolve.ts';
 import { createSecrets } from './secrets.ts';
@@ -89,15 +90,17 @@ export async function startLaunch(
 
 async function untilReady(launch: Launch, child: ChildProcess, deadlineMs: number): Promise<void> {
   const deadline = AbortSignal.timeout(deadlineMs);
-  for (;;) {
+  const probe = async (): Promise<true | undefined> => {
     try {
-      return await launch.probe(deadline);
+      await launch.probe(deadline);
+      return true;
     } catch (error) {
       if (deadline.aborted || !isRunning(child))
         throw new Error(`${launch.detail}: not ready (exit ${child.exitCode})`, { cause: error });
+      return undefined;
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  };
+  await poll(probe, { everyMs: 5 });
 }
 
 function isRunning(child: ChildProcess): boolean {

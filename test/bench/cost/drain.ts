@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { poll } from '../../../cli/src/shared/wait-until.ts';
 import type { ShopDatabases } from '../../../cli/src/shop/databases.ts';
 
 const DRAINED_LIMIT_MS = 120_000;
@@ -12,7 +12,7 @@ export async function drainOutbox(databases: ShopDatabases): Promise<{ events: n
   const events = (await databases.query('orders', 'UPDATE outbox SET published_at = NULL RETURNING 1')).length;
   const deadline = performance.now() + DRAINED_LIMIT_MS;
   let first: { atMs: number; pending: number } | undefined;
-  for (;;) {
+  const lookForEnd = async () => {
     const now = { atMs: performance.now(), pending: await pendingEvents(databases) };
     // Between a batch and the next: when the relay begins is its own affair.
     if (now.pending < events) first ??= now;
@@ -20,8 +20,9 @@ export async function drainOutbox(databases: ShopDatabases): Promise<{ events: n
       return { events, eventsPerSecond: (1_000 * first.pending) / (now.atMs - first.atMs) };
     }
     if (now.atMs > deadline) throw new Error(`${now.pending} of ${events} events were not published in time`);
-    await delay(LOOK_EVERY_MS);
-  }
+    return undefined;
+  };
+  return poll(lookForEnd, { everyMs: LOOK_EVERY_MS });
 }
 
 async function pendingEvents(databases: ShopDatabases): Promise<number> {

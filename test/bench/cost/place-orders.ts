@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { PlatformConnection } from '../../../cli/src/platform/connection.ts';
+import { poll } from '../../../cli/src/shared/wait-until.ts';
 import type { ShopDatabases } from '../../../cli/src/shop/databases.ts';
 
 /** Affordable and plentiful: as many as an order of one line takes of them, each in turn. */
@@ -44,12 +44,13 @@ export async function placeOrders(
 
 async function untilShipped(databases: ShopDatabases, wanted: number): Promise<void> {
   const deadline = performance.now() + SHIPPED_LIMIT_MS;
-  for (;;) {
+  const lookForEnd = async (): Promise<true | undefined> => {
     const found = await shipments(databases);
-    if (found >= wanted) return;
+    if (found >= wanted) return true;
     if (performance.now() > deadline) throw new Error(`${found} of ${wanted} shipments came in ${SHIPPED_LIMIT_MS} ms`);
-    await delay(LOOK_EVERY_MS);
-  }
+    return undefined;
+  };
+  await poll(lookForEnd, { everyMs: LOOK_EVERY_MS });
 }
 
 async function shipments(databases: ShopDatabases): Promise<number> {

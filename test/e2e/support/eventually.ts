@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { poll } from '../../../cli/src/shared/wait-until.ts';
 
 const POLL_MS = 50;
 
 /**
  * Looks until `probe` gives something other than undefined and false, and resolves with it. Throws after `withinMs` with
- * what was waited for and what `seen` says. A probe that throws has not seen it yet: what it asks may be away.
+ * what was waited for and what `seen` says. A probe that throws has not seen it yet: what it asks may be unavailable.
  */
 export async function eventually<T>(
   waitingFor: string,
@@ -13,7 +13,7 @@ export async function eventually<T>(
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   let failure: unknown;
-  for (;;) {
+  const look = async (): Promise<T | undefined> => {
     try {
       failure = undefined;
       const found = await probe();
@@ -25,6 +25,7 @@ export async function eventually<T>(
       const last = seen === undefined ? '' : `; seen: ${JSON.stringify(await seen())}`;
       throw new Error(`waited ${withinMs} ms for ${waitingFor}${last}`, { cause: failure });
     }
-    await delay(POLL_MS);
-  }
+    return undefined;
+  };
+  return poll(look, { everyMs: POLL_MS });
 }

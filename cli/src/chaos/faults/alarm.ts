@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { waitUntil } from '../../shared/wait-until.ts';
 import { alarmsOf, hasBroker, publishCanary, verifyTaken } from '../broker-faults.ts';
 import { type AnyFault, defineFault, type Witness } from '../fault.ts';
 import type { PlatformAccess } from '../platform-access.ts';
-import { until } from '../poll.ts';
 import { toWitness } from './toxic-fault.ts';
 
 interface AlarmOptions {
@@ -57,7 +57,7 @@ export function alarmFault({ name, title, alarm, read, set, tooTight }: AlarmOpt
 }
 
 async function witnessAlarm(alarm: string, platform: PlatformAccess): Promise<Witness> {
-  const isOn = await until('the alarm', ALARM_LIMIT_MS, async () =>
+  const isOn = await waitUntil('the alarm', ALARM_LIMIT_MS, async () =>
     (await alarmsOf(platform)).includes(alarm) ? true : undefined,
   ).catch(() => false); // Only the limit ends the wait.
   const canary = await publishCanary(platform, { exchange: '', routingKey: 'shopctl-canary' });

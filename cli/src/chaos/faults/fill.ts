@@ -5,12 +5,12 @@ import { Type } from 'typebox';
 import { CliError, messageOf } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { fillDisk, mountObstacle, mountSmallDisk, mountsBelow, unmountSmallDisk } from '../../process/small-disk.ts';
+import { waitUntil } from '../../shared/wait-until.ts';
 import type { DatabaseName } from '../../topology/databases.ts';
 import { databaseOf, hasServer, quoted, waitsForStart } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import { instancesOf, recordVictims } from '../instances.ts';
 import type { PlatformAccess } from '../platform-access.ts';
-import { until } from '../poll.ts';
 import { toWitness } from './toxic-fault.ts';
 
 /** Where each service adds rows, and when a row was made. The catalog writes nothing. */
@@ -120,7 +120,7 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
     await unmountSmallDisk(path);
   },
   verify: (filled, platform) =>
-    until('the full disk to be gone', BACK_LIMIT_MS, async () => {
+    waitUntil('the full disk to be gone', BACK_LIMIT_MS, async () => {
       if (await hasIndex(filled, platform)) return undefined;
       if ((await mountsBelow(filled.path)).length > 0) return undefined;
       return `new rows of ${filled.table} need nothing of the full file system any more, which is unmounted`;

@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 import type { ProcessIdentity } from '../../process/process-identity.ts';
 import { isAlive } from '../../process/process-identity.ts';
 import { processState, processTree, signalIdentity } from '../../process/process-tree.ts';
+import { waitUntil } from '../../shared/wait-until.ts';
 import { defineFault } from '../fault.ts';
 import { recordVictims, type VictimRecord } from '../instances.ts';
-import { until } from '../poll.ts';
 import { toWitness } from './toxic-fault.ts';
 
 interface Paused {
@@ -40,7 +40,7 @@ export const pause = defineFault<ReturnType<typeof Type.Object>, Paused>({
   async inject(_, paused) {
     const signalled = new Set<number>();
     // One of them may have been starting another when it was stopped.
-    await until('all processes to be stopped', STOPPED_LIMIT_MS, async () => {
+    await waitUntil('all processes to be stopped', STOPPED_LIMIT_MS, async () => {
       const all = await affected(paused);
       for (const one of all.filter(({ pid }) => !signalled.has(pid))) {
         await signalIdentity(one, 'SIGSTOP');
@@ -63,7 +63,7 @@ export const pause = defineFault<ReturnType<typeof Type.Object>, Paused>({
     for (const one of await affected(paused)) await signalIdentity(one, 'SIGCONT');
   },
   verify: (paused) =>
-    until('all processes to run again', STOPPED_LIMIT_MS, async () => {
+    waitUntil('all processes to run again', STOPPED_LIMIT_MS, async () => {
       const all = await affected(paused);
       if (all.some(({ pid }) => processState(pid)?.state === 'T')) return undefined;
       return all.length === 0 ? 'the processes have ended' : `${all.length} process(es) run, none in state T`;

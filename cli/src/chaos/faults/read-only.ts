@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { waitUntil } from '../../shared/wait-until.ts';
 import { type DatabaseName, mainTables } from '../../topology/databases.ts';
 import { databaseOf, hasServer, quoted, type SessionRecord, waitsForStart } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import type { PlatformAccess } from '../platform-access.ts';
-import { until } from '../poll.ts';
 import { toWitness } from './toxic-fault.ts';
 
 const BACK_LIMIT_MS = 3_000;
@@ -41,7 +41,7 @@ export const readOnly = defineFault<ReturnType<typeof Type.Object>, SessionRecor
     await setReadOnly(database, 'RESET default_transaction_read_only', platform);
   },
   verify: (record, platform) =>
-    until('writes to be taken', BACK_LIMIT_MS, async () => {
+    waitUntil('writes to be taken', BACK_LIMIT_MS, async () => {
       return (await refusalOfWrite(record, platform)) === '25006'
         ? undefined
         : `a write as ${record.database} is taken`;

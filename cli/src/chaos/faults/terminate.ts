@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { httpPort } from '../../platform/state.ts';
+import { waitUntil } from '../../shared/wait-until.ts';
 import type { DatabaseName } from '../../topology/databases.ts';
 import { databaseOf, hasServer } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import { instancesOf } from '../instances.ts';
-import { until } from '../poll.ts';
 import { toWitness } from './toxic-fault.ts';
 
 interface Terminated {
@@ -37,7 +37,7 @@ export const terminate = defineFault<ReturnType<typeof Type.Object>, Terminated>
   },
   async witness(_, { database, pids }, platform) {
     if (pids.length === 0) return { verdict: 'not_observed', evidence: 'the service had no connection' };
-    const left = await until('the backends to end', GONE_LIMIT_MS, async () => {
+    const left = await waitUntil('the backends to end', GONE_LIMIT_MS, async () => {
       const rows = await platform.query<{ pid: number }>(database, OWN_BACKENDS, [database]);
       return rows.some(({ pid }) => pids.includes(pid)) ? undefined : 0;
     }).catch(() => 1); // Only the limit ends the wait.
@@ -50,7 +50,7 @@ export const terminate = defineFault<ReturnType<typeof Type.Object>, Terminated>
   undo: async () => undefined,
   async verify({ database }, platform) {
     if (!hasServer(platform)) return 'PostgreSQL has ended, and its connections with it';
-    return until(`${database} to be ready`, BACK_LIMIT_MS, async () => {
+    return waitUntil(`${database} to be ready`, BACK_LIMIT_MS, async () => {
       const instance = instancesOf(database, platform)[0];
       if (!instance) return 'the service is not running';
       const response = await fetch(`http://127.0.0.1:${httpPort(instance)}/health/ready`, {

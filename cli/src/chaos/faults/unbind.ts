@@ -2,9 +2,9 @@ import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import { Type } from 'typebox';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { waitUntil } from '../../shared/wait-until.ts';
 import { bindingsOf, exchangeOf, hasBroker, publishCanary, queueParameter, withChannel } from '../broker-faults.ts';
 import { defineFault } from '../fault.ts';
-import { until } from '../poll.ts';
 import { toWitness } from './toxic-fault.ts';
 
 const parameters = Type.Object({ queue: queueParameter }, { additionalProperties: false });
@@ -67,7 +67,7 @@ export const unbind = defineFault<typeof parameters, Unbound>({
     });
   },
   verify: ({ queue, exchange, routingKeys }, platform) =>
-    until(`${queue} to be bound`, BOUND_LIMIT_MS, async () => {
+    waitUntil(`${queue} to be bound`, BOUND_LIMIT_MS, async () => {
       const bound = await bindingsOf(queue, platform);
       if (routingKeys.some((key) => !bound.includes(key))) return undefined;
       return `${queue} is bound to ${exchange} by ${routingKeys.length} binding(s)`;

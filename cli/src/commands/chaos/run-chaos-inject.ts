@@ -1,7 +1,6 @@
 import { findFault } from '../../chaos/catalog.ts';
 import { type ChaosClient, createChaosClient } from '../../chaos/chaos-client.ts';
 import type { Lease } from '../../chaos/lease.ts';
-import { until } from '../../chaos/poll.ts';
 import { describeEnd, describeFault, describeWitness, remaining } from '../../chaos/render.ts';
 import { parseFault } from '../../chaos/written-fault.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
@@ -10,6 +9,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import { assertNoOrphanedFaults, assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import type { Project } from '../../platform/project.ts';
+import { waitUntil } from '../../shared/wait-until.ts';
 
 export interface ChaosInjectOptions extends CommonOptions {
   /** ms. */
@@ -79,7 +79,7 @@ function show(lease: Lease, isHeld: boolean, { output }: CommandDeps): void {
 
 /** After Ctrl-C: the supervisor reverts the fault when the connection is lost; this waits for its end. */
 async function reportEnd(client: ChaosClient, target: string, fault: string, { output }: CommandDeps): Promise<void> {
-  const ended = await until('the fault to end', END_LIMIT_MS, async () => {
+  const ended = await waitUntil('the fault to end', END_LIMIT_MS, async () => {
     const own = (await client.list()).filter((one) => one.target === target && one.fault === fault).at(-1);
     if (!own) return { lease: undefined };
     // A detached fault that was in effect already stays.

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -7,6 +6,7 @@ import { createControlClient } from '../../platform/control-client.ts';
 import { tailLines } from '../../platform/log-tail.ts';
 import type { InstanceState } from '../../platform/state.ts';
 import { unknownService } from '../../platform/unknown-service.ts';
+import { poll } from '../../shared/wait-until.ts';
 
 export interface WaitOptions extends CommonOptions {
   /** Seconds. */
@@ -20,23 +20,23 @@ export async function runWait(services: readonly string[], options: WaitOptions,
   const control = createControlClient(deps.projectFrom(options));
   const began = performance.now();
   const progress = deps.output.progress(`waiting for ${services.length > 0 ? services.join(', ') : 'every service'}`);
-  try {
-    for (;;) {
-      const chosen = choose((await control.state()).instances, services);
-      const late = chosen.filter(({ status }) => status !== 'ready');
-      if (late.length === 0) {
-        progress.stop();
-        const result = { ready: chosen.map(({ name }) => name), tookMs: performance.now() - began };
-        return deps.output.result(result, () => `ready: ${result.ready.join(', ')} (${formatDuration(result.tookMs)})`);
-      }
-      progress.update(`waiting for ${late.map(({ name }) => name).join(', ')}`);
-      const failed = late.find(({ status }) => status === 'failed');
-      if (failed) throw await notReady(failed, 'has failed', exitCodes.notRunning);
-      if (performance.now() - began > options.timeout * 1000) {
-        throw await notReady(late[0] as InstanceState, `is not ready after ${options.timeout} s`, exitCodes.timedOut);
-      }
-      await delay(LOOK_EVERY_MS);
+  const lookForReady = async (): Promise<readonly InstanceState[] | undefined> => {
+    const chosen = choose((await control.state()).instances, services);
+    const late = chosen.filter(({ status }) => status !== 'ready');
+    if (late.length === 0) return chosen;
+    progress.update(`waiting for ${late.map(({ name }) => name).join(', ')}`);
+    const failed = late.find(({ status }) => status === 'failed');
+    if (failed) throw await notReady(failed, 'has failed', exitCodes.notRunning);
+    if (performance.now() - began > options.timeout * 1000) {
+      throw await notReady(late[0] as InstanceState, `is not ready after ${options.timeout} s`, exitCodes.timedOut);
     }
+    return undefined;
+  };
+  try {
+    const ready = await poll(lookForReady, { everyMs: LOOK_EVERY_MS });
+    progress.stop();
+    const result = { ready: ready.map(({ name }) => name), tookMs: performance.now() - began };
+    deps.output.result(result, () => `ready: ${result.ready.join(', ')} (${formatDuration(result.tookMs)})`);
   } catch (error) {
     progress.fail('not ready');
     throw error;

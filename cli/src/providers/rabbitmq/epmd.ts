@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { poll } from '../../shared/wait-until.ts';
 import { exchange } from '../tcp-exchange.ts';
 
 /** KILL_REQ of the port mapper's protocol. Source: Erlang "Distribution Protocol", EPMD. */
@@ -14,14 +14,15 @@ const INTERVAL_MS = 20;
  */
 export async function killEpmd(port: number): Promise<void> {
   const deadline = performance.now() + DEADLINE_MS;
-  for (;;) {
-    const answer = await askToEnd(port);
-    if (answer === undefined || answer === 'OK') return;
+  const lookForEnd = async (): Promise<true | undefined> => {
+    const response = await askToEnd(port);
+    if (response === undefined || response === 'OK') return true;
     if (performance.now() > deadline) {
-      throw new Error(`epmd on port ${port} refuses to end (${answer}): a node is still registered with it`);
+      throw new Error(`epmd on port ${port} refuses to end (${response}): a node is still registered with it`);
     }
-    await delay(INTERVAL_MS);
-  }
+    return undefined;
+  };
+  await poll(lookForEnd, { everyMs: INTERVAL_MS });
 }
 
 /** Its answer, or undefined when there is no mapper. */

@@ -1,8 +1,8 @@
 import { formatDuration } from '../../output/units.ts';
+import { pollFor } from '../../shared/wait-until.ts';
 import type { Check } from '../check.ts';
 import { expectThat } from '../check-errors.ts';
 import { decided, describeAnswer } from '../context.ts';
-import { until } from '../until.ts';
 
 /** Polls at most 30 times: a shipment appears within 15 s. */
 const POLL = { everyMs: 500, limitMs: 15_000 } as const;
@@ -19,7 +19,7 @@ export const confirmed: Check = {
       observed: describeAnswer(placed),
     });
     const began = performance.now();
-    const rows = await until(
+    const rows = await pollFor(
       async () => {
         const [row] = await context.databases.query<{ count: number }>(
           'shipping',

@@ -1,10 +1,10 @@
 import { type LogLine, logFiles, readLog } from '../../platform/log-reader.ts';
+import { pollFor } from '../../shared/wait-until.ts';
 import type { PlaceAnswer } from '../../shop/gateway-client.ts';
 import { readLogsOfTrace } from '../../shop/order-logs.ts';
 import { serviceNames } from '../../topology/services.ts';
 import type { Check } from '../check.ts';
 import { EvidenceMissing, expectThat } from '../check-errors.ts';
-import { until } from '../until.ts';
 
 /** Who writes a line at info for every order; the others are silent while all goes well, unless they log at debug. */
 const WRITES_ALWAYS = ['gateway', 'orders'];
@@ -68,7 +68,7 @@ interface Found {
 
 async function linesOf(logDir: string, { traceId, services, limitMs }: Wanted, signal: AbortSignal): Promise<Found> {
   let found: Found = { traceId, count: 0, services: [], silent: services };
-  await until(
+  await pollFor(
     async () => {
       const lines = await readLogsOfTrace(logDir, traceId);
       const seen = [...new Set(lines.map(({ instance }) => serviceOf(instance)))];

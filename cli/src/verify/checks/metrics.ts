@@ -1,11 +1,11 @@
 import { STATUSES, type Status } from '../../audit/invariants/metrics.ts';
 import { messageOf } from '../../errors.ts';
+import { pollFor } from '../../shared/wait-until.ts';
 import type { PlaceAnswer } from '../../shop/gateway-client.ts';
 import type { Check } from '../check.ts';
 import { EvidenceMissing, expectThat } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
 import { type CounterReading, readCounters } from '../counters.ts';
-import { until } from '../until.ts';
 
 /** An order is counted right after the statement that decided it was answered; reports come every second. In ms. */
 const COUNTING_MS = 250;
@@ -29,7 +29,7 @@ export const metrics: Check = {
     });
     const own = await ownDecisions(context);
     const decidedBy = Date.now();
-    const after = await until(
+    const after = await pollFor(
       async () => {
         const reading = await readCounters(context.telemetry);
         return reading.oldest > decidedBy + COUNTING_MS ? reading : undefined;

@@ -1,8 +1,8 @@
 import { PUBLISH_LIMIT_MS } from '../../audit/invariants/outbox.ts';
 import { formatDuration } from '../../output/units.ts';
+import { pollFor } from '../../shared/wait-until.ts';
 import type { Check } from '../check.ts';
 import { expectThat } from '../check-errors.ts';
-import { until } from '../until.ts';
 
 /** The outbox is back at 0 after this run's order. What others order meanwhile may wait its own turn. */
 export const outbox: Check = {
@@ -14,7 +14,7 @@ export const outbox: Check = {
     const began = performance.now();
     const [start] = await databases.query<{ at: Date }>('orders', 'SELECT now() AS at');
     let unpublished = 0;
-    const empty = await until(
+    const empty = await pollFor(
       async () => {
         const [row] = await databases.query<{ count: number }>(
           'orders',
