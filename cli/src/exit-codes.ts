@@ -1,8 +1,8 @@
 /** Exit codes of every command, as documented for users (docs/cli.md). */
 export const exitCodes = {
-  /** Everything held. */
+  /** Everything passed. */
   ok: 0,
-  /** A check failed, an experiment deviated, a threshold was crossed, the ledger does not balance. */
+  /** A check or an experiment failed, a threshold was crossed, the ledger does not balance. */
   failed: 1,
   /** Wrong usage or a bad input file; nothing was changed. */
   usage: 2,

@@ -67,7 +67,7 @@ async function experimented(experiment: string, bug: SeededBugName): Promise<Loo
   const { stdout, stderr } = await shopctl('chaos', 'run', experiment, '--seed-bug', bug, '--fresh', '--json');
   const [run] = stdout === '' ? [] : (JSON.parse(stdout) as RunSummary[]);
   const reasons = run?.reasons ?? [stderr.slice(-400)];
-  return { isFailed: run?.verdict === 'deviated', verdict: String(run?.verdict), reasons };
+  return { isFailed: run?.verdict === 'fail', verdict: String(run?.verdict), reasons };
 }
 
 async function verified(bug: SeededBugName): Promise<Looked> {

@@ -96,10 +96,10 @@ describe('a verdict', () => {
     await chaos.expectClean(platform);
   });
 
-  it('is deviated when an order is not as expected', async () => {
+  it('is fail when an order is not as expected', async () => {
     const wrong = ORDERS.replace('answer: Confirmed', 'answer: Cancelled');
-    const { code, runs } = await run(await anExperiment('deviates', SLOW + wrong));
-    expect(runs).toMatchObject([{ verdict: 'deviated', exitCode: 1 }]);
+    const { code, runs } = await run(await anExperiment('fails', SLOW + wrong));
+    expect(runs).toMatchObject([{ verdict: 'fail', exitCode: 1 }]);
     expect(runs[0]?.reasons[0]).toContain('"orders": 2 orders: 2 Confirmed');
     expect(code).toBe(1);
     await chaos.expectClean(platform);
@@ -251,8 +251,8 @@ describe('a run whose Toxiproxy is interrupted', () => {
     });
     const [code] = (await once(child, 'exit')) as [number];
     const [told] = JSON.parse(await output) as RunSummary[];
-    // Orders hung in it meanwhile, which is a deviation when a client waited for its whole deadline.
-    expect(['unknown', 'deviated']).toContain(told?.verdict);
+    // Orders hung in it meanwhile, which is a failure when a client waited for its whole deadline.
+    expect(['unknown', 'fail']).toContain(told?.verdict);
     expect(told?.reasons).toContainEqual(expect.stringContaining('Toxiproxy was interrupted under the run'));
     expect([1, 5]).toContain(code);
     await chaos.expectClean(platform);
@@ -260,7 +260,7 @@ describe('a run whose Toxiproxy is interrupted', () => {
 });
 
 describe('a run without telemetry', () => {
-  it('is unknown where it looks at traces, not deviated, and sees them again afterwards', async () => {
+  it('is unknown where it looks at traces, not fail, and sees them again afterwards', async () => {
     const blind = `
   - name: telemetry away
     type: action

@@ -1,7 +1,10 @@
 import type { InvariantResult } from '../audit/invariant.ts';
 import type { FaultChange, FaultPhase } from '../chaos/fault-session.ts';
 import type { Lease } from '../chaos/lease.ts';
-import type { Verdict } from '../shared/verdict.ts';
+import type { CheckVerdict, RunVerdict, Verdict } from '../shared/verdict.ts';
+
+/** 2 since verdicts are `pass`, `fail` and `unknown`. */
+export const JOURNAL_VERSION = 2;
 
 /**
  * The journal of a run: `journal.jsonl`, one record a line, written as it happens. What reads it (reports, `chaos runs`)
@@ -34,12 +37,6 @@ export type NewRecord = JournalRecord extends infer R
     : never
   : never;
 
-/** `held`: as expected. `deviated`: otherwise. `unknown`: what is needed to say it is missing. */
-export type Outcome = 'held' | 'deviated' | 'unknown';
-
-/** Worst first: dirty, interrupted, deviated, unknown, pass. */
-export type RunVerdict = 'pass' | 'unknown' | 'deviated' | 'interrupted' | 'dirty';
-
 export type PhaseName =
   | 'validate'
   | 'platform'
@@ -56,7 +53,7 @@ export type OrderPhase = FaultPhase;
 /** First record. */
 export interface RunRecord extends RecordTime {
   readonly type: 'run';
-  readonly version: 1;
+  readonly version: typeof JOURNAL_VERSION;
   readonly runId: string;
   /** The resolved file; see `ResolvedExperiment`. Reports use `id`, `title`, `why`, `tags`. */
   readonly experiment: {
@@ -80,7 +77,7 @@ export interface PhaseRecord extends RecordTime {
   readonly type: 'phase';
   readonly phase: PhaseName;
   readonly state: 'begin' | 'end';
-  readonly outcome?: Outcome;
+  readonly verdict?: Verdict;
 }
 
 export interface StepRecord extends RecordTime {
@@ -94,7 +91,7 @@ export interface StepRecord extends RecordTime {
   readonly provider: string;
   readonly state: 'begin' | 'end';
   /** The following are of the end. */
-  readonly outcome?: Outcome;
+  readonly verdict?: Verdict;
   /** For people, one line each. */
   readonly expected?: string;
   readonly observed?: string;
@@ -187,7 +184,7 @@ export interface ConditionRecord extends RecordTime {
   readonly type: 'reach' | 'never';
   /** As written in the file, or as added by the engine. */
   readonly condition: { readonly event: string; readonly [key: string]: unknown };
-  readonly outcome: Outcome;
+  readonly verdict: Verdict;
   /** Undefined when it could not be counted. */
   readonly count?: number;
   readonly evidence: string;
@@ -202,9 +199,11 @@ export interface AuditRecord extends RecordTime {
 }
 
 export interface AuditedInvariant extends InvariantResult {
-  /** Against what the experiment accepts or expects. */
-  readonly outcome: Outcome;
-  /** Why the outcome differs from the verdict: `accepted`, `expected to be violated`. */
+  /** By what the experiment accepts or expects. */
+  readonly verdict: Verdict;
+  /** The audit's own. */
+  readonly audited: CheckVerdict;
+  /** Why they differ: `accepted`, `expected to fail`. */
   readonly rule?: string;
 }
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createFakeClock } from '../shared/testing/fake-clock.ts';
-import { createJournal, readJournal } from './journal.ts';
+import { createJournal, isOfThisVersion, readAnyJournal, readJournal } from './journal.ts';
+import { JOURNAL_VERSION } from './journal-records.ts';
 
 let folder: string;
 let file: string;
@@ -43,6 +44,16 @@ it('is readable up to a last line that was torn', async () => {
 it('is refused when a line before the last is none', async () => {
   await writeFile(file, 'nonsense\n{"type":"phase"}\n');
   await expect(readJournal(file)).rejects.toMatchObject({ exitCode: 2, why: 'line 1 is not a record' });
+});
+
+it('of another version is refused, because its verdicts may have other words', async () => {
+  const record = { type: 'run', at: '2026-11-21T00:00:00.000Z', ms: 0 };
+  await writeFile(file, `${JSON.stringify({ ...record, version: JOURNAL_VERSION })}\n`);
+  expect((await readJournal(file)).records).toHaveLength(1);
+  await writeFile(file, `${JSON.stringify({ ...record, version: 1 })}\n`);
+  await expect(readJournal(file)).rejects.toMatchObject({ exitCode: 2, why: expect.stringContaining('version 2') });
+  const { records } = await readAnyJournal(file);
+  expect(isOfThisVersion(records)).toBe(false);
 });
 
 it('never overwrites another', () => {

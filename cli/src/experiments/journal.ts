@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { CliError, messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { RunClock } from '../shared/clock.ts';
-import type { JournalRecord, NewRecord } from './journal-records.ts';
+import { JOURNAL_VERSION, type JournalRecord, type NewRecord } from './journal-records.ts';
 
 /** Where a run writes what happens. */
 export interface Journal {
@@ -63,8 +63,29 @@ export interface ReadJournal {
   readonly torn: boolean;
 }
 
-/** Reads a journal, also one that is being written. Throws CliError (2): no such file, or a line before the last is none. */
+/**
+ * Reads a journal, also one that is being written. Throws CliError (2): no such file, a line before the last is none, or another
+ * version has written it.
+ */
 export async function readJournal(file: string): Promise<ReadJournal> {
+  const journal = await readAnyJournal(file);
+  if (isOfThisVersion(journal.records)) return journal;
+  throw new CliError({
+    code: 'invalid_journal',
+    what: `cannot read the journal ${file}`,
+    why: `another version of shopctl wrote it, this one reads journals of version ${JOURNAL_VERSION}`,
+    next: 'run the experiment again; the folder of the old run may have its reports',
+  });
+}
+
+/** A journal without its first record says nothing about its version. */
+export function isOfThisVersion(records: readonly JournalRecord[]): boolean {
+  const run = records.find((record) => record.type === 'run');
+  return run === undefined || run.version === JOURNAL_VERSION;
+}
+
+/** The same of whichever version: what its verdicts mean is not known then. */
+export async function readAnyJournal(file: string): Promise<ReadJournal> {
   const records: JournalRecord[] = [];
   let number = 0;
   let broken: number | undefined;

@@ -1,7 +1,7 @@
 import { html, type Markup } from '../experiments/report/html.ts';
 import { auditSection } from '../experiments/report/sections/audit.ts';
 import { standalonePage } from '../experiments/report/standalone-page.ts';
-import { clockText, countText, durationText, outcomeWord, toneOf } from '../experiments/report/words.ts';
+import { clockText, countText, durationText, toneOf, verdictWord } from '../experiments/report/words.ts';
 import { countChecks } from '../output/check.ts';
 import type { LoadCheck } from './checks.ts';
 import type { RunFault } from './fault-window.ts';
@@ -126,7 +126,7 @@ function faultTable({ faults, startedAt }: LoadResult): Markup {
 }
 
 function checksSection({ checks }: LoadResult): Markup {
-  const row = ({ group, name, verdict, evidence }: LoadCheck) => html`<tr><td>${outcomeWord(verdict)}</td>
+  const row = ({ group, name, verdict, evidence }: LoadCheck) => html`<tr><td>${verdictWord(verdict)}</td>
 <td>${group}</td><th scope="row">${name}</th><td>${evidence}</td></tr>`;
   return html`<section aria-labelledby="checks">
   <h2 id="checks">Checks and their evidence</h2>

@@ -1,5 +1,5 @@
 import { count } from '../audit/invariant.ts';
-import { countChecks, renderCheck } from '../output/check.ts';
+import { countChecks, paintVerdict, renderCheck } from '../output/check.ts';
 import type { Style } from '../output/style.ts';
 import { formatTable } from '../output/table.ts';
 import { formatBytes, formatDuration } from '../output/units.ts';
@@ -128,6 +128,5 @@ function paint(percent: number, style: Style): string {
 
 function verdictLine({ verdict, checks, tookMs }: LoadResult, style: Style): string {
   const summary = `${countChecks(checks)}, ${formatDuration(tookMs)}`;
-  if (verdict === 'pass') return `${style.green('pass')}: ${summary}`;
-  return `${verdict === 'unknown' ? style.yellow(verdict) : style.red(verdict)}: ${summary}`;
+  return `${paintVerdict(verdict, style)}: ${summary}`;
 }

@@ -1,24 +1,37 @@
-import { type CheckResult, type CheckVerdict, type Verdict, worst } from '../shared/verdict.ts';
+import { type CheckResult, type CheckVerdict, type RunVerdict, type Verdict, worst } from '../shared/verdict.ts';
 import type { Style } from './style.ts';
 import { formatDuration } from './units.ts';
 
-const MARKS: Readonly<Record<CheckVerdict | 'warning', { word: string; colour: 'green' | 'red' | 'yellow' | 'dim' }>> =
-  {
-    pass: { word: 'pass', colour: 'green' },
-    fail: { word: 'FAIL', colour: 'red' },
-    unknown: { word: 'unknown', colour: 'yellow' },
-    warning: { word: 'warn', colour: 'yellow' },
-    skipped: { word: 'skipped', colour: 'dim' },
-  };
+export const verdictColours = {
+  pass: 'green',
+  fail: 'red',
+  unknown: 'yellow',
+  skipped: 'dim',
+  dirty: 'red',
+  interrupted: 'yellow',
+} as const satisfies Record<CheckVerdict | RunVerdict, keyof Style>;
+
+/** The verdict in its colour; shorter ones are filled up with spaces. */
+export function paintVerdict(verdict: CheckVerdict | RunVerdict, style: Style, width = 0): string {
+  return style[verdictColours[verdict]](verdict.padEnd(width));
+}
+
+const MARK_WIDTH = 7;
+
+/** A failure stands out without colours too. */
+function markOf(check: CheckResult, style: Style): string {
+  if (isWarning(check)) return style.yellow('warn'.padEnd(MARK_WIDTH));
+  if (check.verdict === 'fail') return style.red('FAIL'.padEnd(MARK_WIDTH));
+  return paintVerdict(check.verdict, style, MARK_WIDTH);
+}
 
 const INDENT = '        ';
 
 /** One check as one line, what was expected and its details below it. `groupWidth` 0 leaves the group out. */
 export function renderCheck(check: CheckResult, style: Style, { groupWidth = 0 } = {}): string {
-  const { verdict, group = '', name, evidence, expected, observed, details, tookMs, fix } = check;
-  const { word, colour } = MARKS[isWarning(check) ? 'warning' : verdict];
+  const { group = '', name, evidence, expected, observed, details, tookMs, fix } = check;
   const time = tookMs === undefined ? '' : ` ${style.dim(`(${formatDuration(tookMs)})`)}`;
-  const head = [style[colour](word.padEnd(7)), ...(groupWidth > 0 ? [group.padEnd(groupWidth)] : []), name].join(' ');
+  const head = [markOf(check, style), ...(groupWidth > 0 ? [group.padEnd(groupWidth)] : []), name].join(' ');
   const more = [...(details?.split('\n') ?? []), ...(fix === undefined ? [] : [style.dim(fix)])];
   const below = more.map((line) => `${INDENT}${line}`);
   if (expected === undefined) return [`${head}: ${evidence}${time}`, ...below].join('\n');
@@ -40,6 +53,6 @@ export function countChecks(checks: readonly Pick<CheckResult, 'verdict'>[]): st
 
 /** The counts in the colour of the worst, and how long they took. */
 export function renderSummary(checks: readonly CheckResult[], tookMs: number, style: Style): string {
-  const { colour } = MARKS[worst(checks.map(({ verdict }) => verdict))];
-  return style[colour](`${countChecks(checks)}, in ${formatDuration(tookMs)}`);
+  const verdict = worst(checks.map((check) => check.verdict));
+  return style[verdictColours[verdict]](`${countChecks(checks)}, in ${formatDuration(tookMs)}`);
 }

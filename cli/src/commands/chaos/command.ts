@@ -119,7 +119,7 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
       'after',
       effects(
         'faults on the running platform, all reverted; or a platform of the run, ended with it; writes .shop/<project>/chaos/runs/',
-        'that of the worst verdict: 0 pass, 1 deviated, 5 unknown, 6 dirty, 130 interrupted and clean; 2 and 3 before anything has happened',
+        'that of the worst verdict: 0 pass, 1 fail, 5 unknown, 6 dirty, 130 interrupted and clean; 2 and 3 before anything has happened',
       ),
     )
     .action(async (names: readonly string[], options: ChaosRunOptions) => {

@@ -1,7 +1,6 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import type { FoundExperiment } from '../../experiments/format/catalog.ts';
 import { readJournal } from '../../experiments/journal.ts';
-import type { RunVerdict } from '../../experiments/journal-records.ts';
 import { findBoundary } from '../../experiments/matrix/boundaries.ts';
 import { type JudgedRound, judgeRound } from '../../experiments/matrix/judge-round.ts';
 import { excludedFaults } from '../../experiments/matrix/matrix-faults.ts';
@@ -12,16 +11,17 @@ import { type RoundSpec, roundExperiment } from '../../experiments/matrix/round-
 import { type MatrixResult, runMatrix } from '../../experiments/matrix/run-matrix.ts';
 import { endOwn, startOwn } from '../../experiments/run/own-platform.ts';
 import { refuseNotInjectable } from '../../experiments/run/preflight.ts';
-import { paintVerdict } from '../../experiments/run/progress-reporter.ts';
 import { runOne } from '../../experiments/run/run-one.ts';
 import { runningPlatform } from '../../experiments/run/running-platform.ts';
-import { exitCodeOf, worstVerdict } from '../../experiments/run/verdict.ts';
 import { writeReports } from '../../experiments/run/write-reports.ts';
 import { forwardHangUp } from '../../interruption.ts';
+import { paintVerdict } from '../../output/check.ts';
 import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
 import { formatDuration } from '../../output/units.ts';
 import type { Project } from '../../platform/project.ts';
 import { holdRuns } from '../../platform/run-lock.ts';
+import type { RunVerdict } from '../../shared/verdict.ts';
+import { exitCodeOf, worst } from '../../shared/verdict.ts';
 
 export interface ChaosMatrixOptions extends CommonOptions {
   readonly fault?: readonly string[];
@@ -187,7 +187,7 @@ function show(matrix: Matrix, result: MatrixResult, tookMs: number): void {
   const isCutShort = deps.signal.aborted;
   // Nothing measured is no pass.
   const measured: readonly RunVerdict[] = verdicts.length === 0 ? ['unknown'] : verdicts;
-  const verdict = worstVerdict(isCutShort ? [...measured, 'interrupted'] : measured);
+  const verdict = worst(isCutShort ? [...measured, 'interrupted'] : measured);
   const notCovered = countOf(cells, 'not covered');
   const told = {
     verdict,

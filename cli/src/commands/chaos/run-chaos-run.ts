@@ -16,19 +16,20 @@ import { mayFollow } from '../../experiments/run/may-follow.ts';
 import { needsKey } from '../../experiments/run/needs.ts';
 import { endOwn, startOwn } from '../../experiments/run/own-platform.ts';
 import { unavailableOn } from '../../experiments/run/preflight.ts';
-import { createProgressReporter, paintVerdict, shorten } from '../../experiments/run/progress-reporter.ts';
+import { createProgressReporter, shorten } from '../../experiments/run/progress-reporter.ts';
 import { addReached, describeReached, neverReached, type Reached } from '../../experiments/run/reached.ts';
 import { type FinishedRun, runOne } from '../../experiments/run/run-one.ts';
 import { runningPlatform } from '../../experiments/run/running-platform.ts';
-import { exitCodeOf, worstVerdict } from '../../experiments/run/verdict.ts';
 import { writeReports, writeSharedReports } from '../../experiments/run/write-reports.ts';
 import { forwardHangUp } from '../../interruption.ts';
+import { paintVerdict } from '../../output/check.ts';
 import { refuseUnwritable } from '../../output/report-file.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../output/units.ts';
 import { haveTool } from '../../platform/have-tool.ts';
 import type { Project } from '../../platform/project.ts';
 import { holdRuns } from '../../platform/run-lock.ts';
+import { exitCodeOf, worst } from '../../shared/verdict.ts';
 
 export interface ChaosRunOptions extends CommonOptions {
   readonly tag?: readonly string[];
@@ -308,7 +309,7 @@ function show(finished: readonly RunSummary[], tookMs: number, { output }: Comma
     const table = formatTable(['ID', 'VERDICT', 'TOOK', 'WHY', 'REPORT'], rows);
     return [table, ...repeatsOf(finished), `total time ${formatDuration(tookMs)}`].join('\n');
   });
-  process.exitCode = exitCodeOf(worstVerdict(finished.map(({ verdict }) => verdict)));
+  process.exitCode = exitCodeOf(worst(finished.map(({ verdict }) => verdict)));
 }
 
 /** The failpoints that no experiment has reached; unknown without failpoints. */

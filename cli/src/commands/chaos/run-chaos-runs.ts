@@ -1,8 +1,8 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
-import { readJournal } from '../../experiments/journal.ts';
+import { isOfThisVersion, readAnyJournal } from '../../experiments/journal.ts';
 import type { JournalRecord } from '../../experiments/journal-records.ts';
-import { paintVerdict } from '../../experiments/run/progress-reporter.ts';
 import { listRuns, type RunFolder } from '../../experiments/run/run-folder.ts';
+import { paintVerdict } from '../../output/check.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../output/units.ts';
 
@@ -14,6 +14,8 @@ interface ListedRun {
   readonly seed: number | null;
   readonly startedAt: string | null;
   readonly verdict: Extract<JournalRecord, { type: 'verdict' }>['verdict'] | null;
+  /** False: another version of shopctl wrote its journal. */
+  readonly isReadable: boolean;
   readonly tookMs: number;
   readonly journal: string;
 }
@@ -25,9 +27,9 @@ export async function runChaosRuns(options: CommonOptions, deps: CommandDeps): P
   const { output } = deps;
   output.result(runs, () => {
     if (runs.length === 0) return 'no run yet';
-    const rows = runs.map(({ runId, title, verdict, tookMs }) => [
+    const rows = runs.map(({ runId, title, verdict, isReadable, tookMs }) => [
       runId,
-      verdict === null ? 'none (killed, or still going on)' : paintVerdict(verdict, output.style),
+      verdict === null ? withoutVerdict(isReadable) : paintVerdict(verdict, output.style),
       formatDuration(tookMs),
       title ?? '',
     ]);
@@ -35,10 +37,15 @@ export async function runChaosRuns(options: CommonOptions, deps: CommandDeps): P
   });
 }
 
+function withoutVerdict(isReadable: boolean): string {
+  return isReadable ? 'none (killed, or still going on)' : 'none (of another version)';
+}
+
 async function readRun({ runId, journal }: RunFolder): Promise<ListedRun> {
-  const { records } = await readJournal(journal);
+  const { records } = await readAnyJournal(journal);
   const run = records.find((record) => record.type === 'run');
-  const verdict = records.findLast((record) => record.type === 'verdict');
+  const isReadable = isOfThisVersion(records);
+  const verdict = isReadable ? records.findLast((record) => record.type === 'verdict') : undefined;
   return {
     runId,
     id: run?.experiment.id ?? null,
@@ -46,6 +53,7 @@ async function readRun({ runId, journal }: RunFolder): Promise<ListedRun> {
     seed: run?.seed ?? null,
     startedAt: run?.at ?? null,
     verdict: verdict?.verdict ?? null,
+    isReadable,
     tookMs: verdict?.tookMs ?? records.at(-1)?.ms ?? 0,
     journal,
   };

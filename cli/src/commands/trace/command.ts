@@ -34,7 +34,7 @@ function registerAssert(trace: Command, deps: CommandDeps): void {
     .option('--timeout <seconds>', 'how long the contract may take to be met', parseSeconds, 10)
     .option('--settle <seconds>', 'how long it must then stay met', parseSeconds, 1)
     .option('--set <name=count>', 'a parameter of the contract, e.g. distinctProducts=2', parseParameter)
-    .addHelpText('after', effects('none, reads only', '0, 1 (deviates), 2, 4, 5 (evidence is missing)'))
+    .addHelpText('after', effects('none, reads only', '0, 1 (the trace differs), 2, 4, 5 (evidence is missing)'))
     .action(async (traceId: string, options: TraceAssertOptions) => {
       const { runTraceAssert } = await import('./run-trace.ts');
       await runTraceAssert(traceId, options, deps);

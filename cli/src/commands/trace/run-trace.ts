@@ -1,6 +1,5 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { exitCodeOf } from '../../shared/verdict.ts';
 import { withShopDatabases } from '../../shop/databases.ts';

@@ -113,7 +113,7 @@ function checkAudit({ audit }: ResolvedExperiment): Problem[] {
     .filter((id) => id in audit.accept)
     .map((id) => ({
       path: ['audit', 'accept', id],
-      message: `${id} is expected to be violated; it cannot be accepted too`,
+      message: `${id} is expected to fail; it cannot be accepted too`,
       isKey: true,
     }));
 }

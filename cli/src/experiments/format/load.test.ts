@@ -300,7 +300,7 @@ describe('a mistake is reported with its place, what was expected and the neares
     ],
     [
       'an invariant that does not exist',
-      fileWith({ more: 'audit: {expect: {I99: violated}}' }),
+      fileWith({ more: 'audit: {expect: {I99: fail}}' }),
       '"I99" is not allowed here',
     ],
     ['a duplicate key', fileWith({ more: 'seed: 1\nseed: 2' }), 'Map keys must be unique'],

@@ -124,8 +124,8 @@ export const AuditProvider = closed(
       description: 'which are evaluated',
     }),
     verdict: defaulted(
-      oneOf(['ok', 'violated'], 'what the audit must say of each; violated: it must find what was done', {
-        default: 'ok',
+      oneOf(['pass', 'fail'], 'what the audit must say of each; fail: it must find what was done', {
+        default: 'pass',
       }),
     ),
   },

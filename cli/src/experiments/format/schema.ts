@@ -144,9 +144,9 @@ const AuditRules = closed(
       ),
     ),
     expect: defaulted(
-      Type.Record(probes.InvariantId, Type.Literal('violated'), {
+      Type.Record(probes.InvariantId, Type.Literal('fail'), {
         default: {},
-        description: 'invariants that must be violated: {I7: violated}',
+        description: 'invariants that must be violated: {I7: fail}',
       }),
     ),
     'dead-letters': defaulted(

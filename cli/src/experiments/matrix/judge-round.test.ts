@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalRecord, RunVerdict } from '../journal-records.ts';
+import type { RunVerdict } from '../../shared/verdict.ts';
+import type { JournalRecord } from '../journal-records.ts';
 import { findBoundary } from './boundaries.ts';
 import { judgeRound } from './judge-round.ts';
 import { planMatrix } from './plan.ts';
@@ -68,7 +69,7 @@ describe('a round that did not pass', () => {
   const unreached =
     '"held at orders.payment-charged:unsaved": 0 times, expected failpoint of orders.payment-charged:unsaved at least 1 times';
 
-  it('is unknown at the one boundary that no order came to, though its probe deviated', () => {
+  it('is unknown at the one boundary that no order came to, though its probe failed', () => {
     const probe = record(3_000, {
       type: 'step',
       phase: 'method',
@@ -77,31 +78,31 @@ describe('a round that did not pass', () => {
       kind: 'probe',
       provider: 'event',
       state: 'end',
-      outcome: 'deviated',
+      verdict: 'fail',
     });
-    expect(judge(aSpec(), [sent, probe, injected(2_000)], 'deviated', unreached)).toEqual({
+    expect(judge(aSpec(), [sent, probe, injected(2_000)], 'fail', unreached)).toEqual({
       verdict: 'unknown',
       cells: { 'orders.stock-reserved:unsaved': 'pass', 'orders.payment-charged:unsaved': 'unknown' },
     });
   });
 
-  it('deviated as a whole when the ledger does not balance', () => {
-    const audit = record(9_000, { type: 'audit', invariants: [{ id: 'I4', outcome: 'deviated' }] });
-    expect(judge(aSpec(), [sent, injected(2_000), audit], 'deviated', 'I4 is violated', unreached)).toEqual({
-      verdict: 'deviated',
-      cells: { 'orders.stock-reserved:unsaved': 'deviated', 'orders.payment-charged:unsaved': 'deviated' },
+  it('fails as a whole when the ledger does not balance', () => {
+    const audit = record(9_000, { type: 'audit', invariants: [{ id: 'I4', verdict: 'fail' }] });
+    expect(judge(aSpec(), [sent, injected(2_000), audit], 'fail', 'I4 is violated', unreached)).toEqual({
+      verdict: 'fail',
+      cells: { 'orders.stock-reserved:unsaved': 'fail', 'orders.payment-charged:unsaved': 'fail' },
     });
   });
 
   it('is unknown as a whole when a sum that was wrong before it is wrong in another way', () => {
-    const audit = record(9_000, { type: 'audit', invariants: [{ id: 'I5', outcome: 'unknown' }] });
+    const audit = record(9_000, { type: 'audit', invariants: [{ id: 'I5', verdict: 'unknown' }] });
     const reason = 'I5 stock reserved is unknown: otherwise wrong than before: product 7';
     expect(judge(aSpec(), [sent, injected(2_000), audit], 'unknown', reason).verdict).toBe('unknown');
   });
 
   it('is unknown as a whole when the fault was not seen, also if an order did not come', () => {
     const reasons = [unreached, '"the fault": absent: it was not there'];
-    expect(judge(aSpec(), [sent, injected(2_000)], 'deviated', ...reasons)).toEqual({
+    expect(judge(aSpec(), [sent, injected(2_000)], 'fail', ...reasons)).toEqual({
       verdict: 'unknown',
       cells: { 'orders.stock-reserved:unsaved': 'unknown', 'orders.payment-charged:unsaved': 'unknown' },
     });

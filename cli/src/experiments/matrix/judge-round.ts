@@ -1,4 +1,5 @@
-import type { JournalRecord, RunVerdict } from '../journal-records.ts';
+import type { RunVerdict } from '../../shared/verdict.ts';
+import type { JournalRecord } from '../journal-records.ts';
 import type { Boundary } from './boundaries.ts';
 import { FAULT_STEP, heldStep, holdStep, orderStep, type RoundSpec } from './round-experiment.ts';
 
@@ -48,26 +49,26 @@ function isOf(boundary: Boundary, reason: string): boolean {
   return [holdStep(boundary), heldStep(boundary)].some((step) => reason.startsWith(`"${step}"`));
 }
 
-/** The run's verdict without what is one boundary's own: that its order did not come is no deviation of the system. */
+/** The run's verdict without what is one boundary's own: that its order did not come is no failure of the system. */
 function commonVerdict(
   { boundaries }: RoundSpec,
   records: readonly JournalRecord[],
   { verdict, reasons }: RoundRun,
 ): RunVerdict {
   if (reasons.length === 0) return 'pass';
-  if (verdict !== 'deviated') return verdict;
+  if (verdict !== 'fail') return verdict;
   const own = new Set(boundaries.flatMap((boundary) => [holdStep(boundary), heldStep(boundary)]));
-  return records.some((one) => isDeviation(one, own)) ? 'deviated' : 'unknown';
+  return records.some((one) => isFailure(one, own)) ? 'fail' : 'unknown';
 }
 
-function isDeviation(record: JournalRecord, own: ReadonlySet<string>): boolean {
+function isFailure(record: JournalRecord, own: ReadonlySet<string>): boolean {
   switch (record.type) {
     case 'step':
-      return record.outcome === 'deviated' && record.phase !== 'steady-before' && !own.has(record.name);
+      return record.verdict === 'fail' && record.phase !== 'steady-before' && !own.has(record.name);
     case 'never':
-      return record.outcome === 'deviated';
+      return record.verdict === 'fail';
     case 'audit':
-      return record.invariants.some(({ outcome }) => outcome === 'deviated');
+      return record.invariants.some(({ verdict }) => verdict === 'fail');
     default:
       return false;
   }

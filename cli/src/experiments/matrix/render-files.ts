@@ -27,7 +27,7 @@ function caseOf({ row, boundary, verdict, reason }: Cell & CellVerdict): JunitCa
   return {
     group: row.fault.name,
     name: `${rowName(row)} at ${boundary.name}`,
-    verdict: verdict === 'deviated' ? 'fail' : verdict,
+    verdict,
     evidence: reason || 'everything ended as it must',
   };
 }
@@ -39,7 +39,7 @@ div { overflow-x: auto; }
 table { border-collapse: collapse; }
 th, td { padding: .2rem .45rem; border: 1px solid #8886; text-align: center; white-space: nowrap; }
 th:first-child { text-align: left; font-weight: 500; }
-.pass { background: #2e9e4e33; } .deviated, .dirty { background: #d3333355; font-weight: 700; }
+.pass { background: #2e9e4e33; } .fail, .dirty { background: #d3333355; font-weight: 700; }
 .unknown, .interrupted { background: #d9a40055; }
 pre { white-space: pre-wrap; }
 `;

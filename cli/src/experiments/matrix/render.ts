@@ -1,3 +1,4 @@
+import { verdictColours } from '../../output/check.ts';
 import type { Style } from '../../output/style.ts';
 import { formatTable } from '../../output/table.ts';
 import { serviceNames } from '../../topology/services.ts';
@@ -7,7 +8,7 @@ import type { Cell, MatrixFinding, MatrixResult } from './run-matrix.ts';
 
 const SIGNS = {
   pass: '✓',
-  deviated: '✗',
+  fail: '✗',
   unknown: '?',
   dirty: '!',
   interrupted: '-',
@@ -15,11 +16,7 @@ const SIGNS = {
 } as const satisfies Record<Cell['verdict'], string>;
 
 const COLOURS = {
-  pass: 'green',
-  deviated: 'red',
-  unknown: 'yellow',
-  dirty: 'red',
-  interrupted: 'yellow',
+  ...verdictColours,
   'not covered': 'dim',
 } as const satisfies Record<Cell['verdict'], keyof Style>;
 

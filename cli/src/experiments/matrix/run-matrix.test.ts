@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunVerdict } from '../journal-records.ts';
+import type { RunVerdict } from '../../shared/verdict.ts';
 import { findBoundary } from './boundaries.ts';
 import type { JudgedRound } from './judge-round.ts';
 import { planMatrix, type Round, rowName } from './plan.ts';
@@ -28,7 +28,7 @@ async function cover(
     async run(spec) {
       const names = spec.boundaries.map(({ name }) => name);
       asked.push(`${spec.row === undefined ? 'no fault' : rowName(spec.row)}: ${names.toSorted().join(' ')}`);
-      return judged(spec, fails(spec, names) ? 'deviated' : 'pass');
+      return judged(spec, fails(spec, names) ? 'fail' : 'pass');
     },
   });
   return { result, asked };
@@ -65,7 +65,7 @@ describe('a round', () => {
     expect(verdictsOf(result)).toEqual({
       'orders.order-started:saved': 'pass',
       'orders.stock-reserved:unsaved': 'pass',
-      'orders.stock-reserved:saved': 'deviated',
+      'orders.stock-reserved:saved': 'fail',
       'orders.payment-charged:unsaved': 'pass',
     });
     expect(asked).toContain('no fault: orders.stock-reserved:saved');
@@ -123,7 +123,7 @@ describe('what fails by itself', () => {
     const { result, asked } = await cover(rounds, (_, names) => names.includes('orders.stock-reserved:unsaved'));
     expect(findingsOf(result)).toEqual([['boundary', 'orders.stock-reserved:unsaved']]);
     expect(asked).toHaveLength(3);
-    expect(result.cells.map(({ verdict }) => verdict)).toEqual(['deviated', 'deviated']);
+    expect(result.cells.map(({ verdict }) => verdict)).toEqual(['fail', 'fail']);
   });
 });
 
@@ -143,8 +143,8 @@ describe('a matrix that ends early', () => {
       ['not shrunk', 'orders.stock-reserved:saved', 'orders.stock-reserved:unsaved'],
     ]);
     expect(verdictsOf(result)).toEqual({
-      'orders.stock-reserved:unsaved': 'deviated',
-      'orders.stock-reserved:saved': 'deviated',
+      'orders.stock-reserved:unsaved': 'fail',
+      'orders.stock-reserved:saved': 'fail',
     });
   });
 

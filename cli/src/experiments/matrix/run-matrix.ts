@@ -1,4 +1,4 @@
-import type { RunVerdict } from '../journal-records.ts';
+import type { RunVerdict } from '../../shared/verdict.ts';
 import type { Boundary, OrderPath } from './boundaries.ts';
 import type { JudgedRound } from './judge-round.ts';
 import { type Round, type Row, rowName } from './plan.ts';
@@ -82,18 +82,18 @@ class Matrix {
   async cover({ row, boundaries }: Round): Promise<void> {
     const path = (boundaries[0] as Boundary).path;
     for (const one of boundaries) {
-      if (this.#broken.has(one)) this.#say(row, [one], 'deviated', 'it fails without the fault as well');
+      if (this.#broken.has(one)) this.#say(row, [one], 'fail', 'it fails without the fault as well');
     }
     let left = boundaries.filter((one) => !this.#broken.has(one));
     while (left.length > 0 && this.#ports.hasTime()) {
       const judged = await this.#run({ row, boundaries: left, path });
-      if (judged.verdict !== 'deviated') {
+      if (judged.verdict !== 'fail') {
         for (const [boundary, { verdict, reason }] of judged.cells) this.#say(row, [boundary], verdict, reason);
         return;
       }
       const finding = await this.#explain({ row, boundaries: left, path, reasons: judged.reasons });
       this.#findings.push(finding);
-      this.#say(row, finding.boundaries, 'deviated', finding.reasons[0] ?? '');
+      this.#say(row, finding.boundaries, 'fail', finding.reasons[0] ?? '');
       left = left.filter((one) => !finding.boundaries.includes(one));
     }
   }
@@ -106,7 +106,7 @@ class Matrix {
     const { row, boundaries, path, reasons } = failure;
     try {
       const alone = await this.#remembered({ row, boundaries: [], path });
-      if (alone.verdict === 'deviated') return { kind: 'fault', row, boundaries, reasons: alone.reasons };
+      if (alone.verdict === 'fail') return { kind: 'fault', row, boundaries, reasons: alone.reasons };
       return await this.#shrunk(failure);
     } catch (error) {
       if (!(error instanceof OutOfTime)) throw error;
@@ -118,11 +118,11 @@ class Matrix {
     let latest = reasons;
     const smallest = await shrink(boundaries, async (part) => {
       const judged = await this.#timed({ row, boundaries: part, path });
-      if (judged.verdict === 'deviated') latest = judged.reasons;
-      return judged.verdict === 'deviated';
+      if (judged.verdict === 'fail') latest = judged.reasons;
+      return judged.verdict === 'fail';
     });
     const without = await this.#remembered({ row: undefined, boundaries: smallest, path });
-    if (without.verdict !== 'deviated') return { kind: 'pair', row, boundaries: smallest, reasons: latest };
+    if (without.verdict !== 'fail') return { kind: 'pair', row, boundaries: smallest, reasons: latest };
     if (smallest[0] !== undefined && smallest.length === 1) this.#broken.add(smallest[0]);
     return { kind: 'boundary', row, boundaries: smallest, reasons: without.reasons };
   }

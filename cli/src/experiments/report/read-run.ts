@@ -88,7 +88,7 @@ function readPhases(records: readonly PhaseRecord[]): PhaseReport[] {
     phase: begin.phase,
     beginMs: begin.ms,
     endMs: end?.ms,
-    outcome: end?.outcome,
+    verdict: end?.verdict,
   }));
 }
 
@@ -100,7 +100,7 @@ function readSteps(records: readonly StepRecord[]): StepReport[] {
     provider: begin.provider,
     beginMs: begin.ms,
     endMs: end?.ms,
-    outcome: end?.outcome,
+    verdict: end?.verdict,
     expected: end?.expected ?? begin.expected ?? '',
     observed: end?.observed ?? '',
     evidence: end?.evidence ?? '',
@@ -182,17 +182,17 @@ function readEvent({ ms, event, edge, target, count, details }: EventRecord): Ev
   return { ms, event, details: words.filter((word) => word !== undefined).join(' ') };
 }
 
-function readCondition({ type, condition, outcome, count, evidence }: ConditionRecord): ConditionReport {
-  return { kind: type, condition: conditionText(condition), outcome, count, evidence };
+function readCondition({ type, condition, verdict, count, evidence }: ConditionRecord): ConditionReport {
+  return { kind: type, condition: conditionText(condition), verdict, count, evidence };
 }
 
 /** What a journal without a verdict says nevertheless. */
 function reasonsSoFar(faults: readonly FaultReport[], steps: readonly StepReport[]): string[] {
   const left = faults.filter(({ revertedMs }) => revertedMs === undefined);
-  const bad = steps.filter(({ outcome }) => outcome === 'deviated' || outcome === 'unknown');
+  const bad = steps.filter(({ verdict }) => verdict === 'fail' || verdict === 'unknown');
   return [
     ...left.map(({ fault, target }) => `the journal does not say that ${fault} of ${target} was reverted`),
-    ...bad.map(({ name, outcome, observed }) => `${name}: ${outcome}, ${observed}`),
+    ...bad.map(({ name, verdict, observed }) => `${name}: ${verdict}, ${observed}`),
   ];
 }
 

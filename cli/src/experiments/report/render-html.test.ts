@@ -24,7 +24,7 @@ function dataOf(page: string): PageData {
 describe('the HTML report', () => {
   it('says the verdict, why, and with which evidence', () => {
     const page = render(syntheticJournal());
-    expect(page).toContain('<strong class="word">deviated</strong>');
+    expect(page).toContain('<strong class="word">fail</strong>');
     expect(page).toContain('answered at once with the breaker open: p95 4.52 s, expected at most 300 ms');
     expect(page).toContain('a canary was answered after 5,004 ms');
     expect(page).toContain('+ POST ×2 (retry)');

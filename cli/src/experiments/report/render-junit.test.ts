@@ -31,7 +31,7 @@ describe('the JUnit report of a run', () => {
     ]);
   });
 
-  it('tells seed and run, and a deviation with what was expected and seen', () => {
+  it('tells seed and run, and a failure with what was expected and seen', () => {
     const root = parseXml(renderJunit(syntheticJournal()));
     const properties = allOf(root, 'property').map(({ attributes }) => [attributes.name, attributes.value]);
     expect(properties).toContainEqual(['seed', '7']);

@@ -1,6 +1,5 @@
 import { type JunitCase, type JunitSuite, renderJunitSuites } from '../../output/junit.ts';
-import type { Verdict } from '../../shared/verdict.ts';
-import type { AuditedInvariant, JournalRecord, Outcome } from '../journal-records.ts';
+import type { AuditedInvariant, JournalRecord } from '../journal-records.ts';
 import { readRun } from './read-run.ts';
 import { violationText } from './record-text.ts';
 import {
@@ -47,17 +46,15 @@ function suiteOf(report: RunReport): JunitSuite {
   };
 }
 
-const VERDICTS = { held: 'pass', deviated: 'fail', unknown: 'unknown' } as const satisfies Record<Outcome, Verdict>;
-
 /** Every probe; of actions and holds only those that have something to say. */
-function isCase({ kind, outcome }: StepReport): boolean {
-  return kind === 'probe' || outcome !== 'held';
+function isCase({ kind, verdict }: StepReport): boolean {
+  return kind === 'probe' || verdict !== 'pass';
 }
 
 function stepCase({
   phase,
   name,
-  outcome,
+  verdict = 'unknown',
   expected,
   observed,
   evidence,
@@ -74,40 +71,36 @@ function stepCase({
   return {
     group: phase,
     name,
-    verdict: verdictOf(outcome),
-    evidence: outcome === undefined ? 'it has no end in the journal' : observed || evidence || outcome,
+    verdict,
+    evidence: endMs === undefined ? 'it has no end in the journal' : observed || evidence || verdict,
     details: lines.filter((line) => line !== '').join('\n'),
     tookMs: (endMs ?? beginMs) - beginMs,
   };
-}
-
-function verdictOf(outcome: Outcome | undefined): Verdict {
-  return VERDICTS[outcome ?? 'unknown'];
 }
 
 function witnessCase({ step, fault, target, witness, injectedMs }: FaultReport): JunitCase {
   return {
     group: 'witness',
     name: `${step}: ${fault} of ${target} is in effect`,
-    verdict: verdictOf(witness?.verdict === 'observed' ? 'held' : 'unknown'),
+    verdict: witness?.verdict === 'observed' ? 'pass' : 'unknown',
     evidence: witness === undefined ? 'not observed' : `${witness.verdict}: ${witness.evidence}`,
     tookMs: (witness?.ms ?? injectedMs) - injectedMs,
   };
 }
 
-function conditionCase({ kind, condition, outcome, count, evidence }: ConditionReport): JunitCase {
+function conditionCase({ kind, condition, verdict, count, evidence }: ConditionReport): JunitCase {
   const times = count === undefined ? '' : `${count} times; `;
-  return { group: kind, name: condition, verdict: verdictOf(outcome), evidence: `${times}${evidence}`, tookMs: 0 };
+  return { group: kind, name: condition, verdict, evidence: `${times}${evidence}`, tookMs: 0 };
 }
 
-function invariantCase({ id, title, outcome, verdict, evidence, violations, rule }: AuditedInvariant): JunitCase {
+function invariantCase({ id, title, verdict, audited, evidence, violations, rule }: AuditedInvariant): JunitCase {
   const details = violations.map(violationText).join('\n');
   return {
     group: 'audit',
     id,
     name: title,
-    verdict: verdictOf(outcome),
-    evidence: `${verdict}${rule === undefined ? '' : ` (${rule})`}: ${evidence}`,
+    verdict,
+    evidence: `${audited}${rule === undefined ? '' : ` (${rule})`}: ${evidence}`,
     ...(details === '' ? {} : { details }),
     tookMs: 0,
   };
@@ -117,7 +110,7 @@ function verdictCase({ verdict, reasons, endMs }: RunReport): JunitCase {
   return {
     group: 'run',
     name: 'verdict',
-    verdict: verdict === 'none' ? 'unknown' : verdict === 'deviated' ? 'fail' : verdict,
+    verdict: verdict === 'none' ? 'unknown' : verdict,
     evidence: [VERDICT_WORDS[verdict], ...reasons.slice(0, 1)].join(' '),
     details: [VERDICT_WORDS[verdict], ...reasons].join('\n'),
     tookMs: endMs,

@@ -19,7 +19,7 @@ export function renderMarkdown(records: readonly JournalRecord[]): string {
     reasons.map((reason) => `- ${inline(reason)}`).join('\n'),
     `Run ${inline(runId)}, seed ${seed ?? '–'}, took ${durationText(report.endMs)}. ${clockLine(report)}`,
     table(['fault', 'target', 'witness'], faultRows(report)),
-    table(['not held', 'expected', 'observed'], problemRows(report)),
+    table(['not passed', 'expected', 'observed'], problemRows(report)),
     table(
       ['placed', 'orders', 'confirmed', 'cancelled', 'refused', 'unclear', 'p50', 'p95'],
       phaseNumbers(report.orders).map(numberRow),
@@ -45,18 +45,18 @@ function faultRows({ faults }: RunReport): string[][] {
 
 function problemRows({ steps, conditions, audit }: RunReport): string[][] {
   const ofSteps = steps
-    .filter(({ outcome }) => outcome !== 'held')
-    .map(({ name, outcome = 'not ended', expected, observed, evidence }) => [
-      `${name}: ${outcome}`,
+    .filter(({ verdict }) => verdict !== 'pass')
+    .map(({ name, verdict = 'not ended', expected, observed, evidence }) => [
+      `${name}: ${verdict}`,
       expected,
       observed || evidence,
     ]);
   const ofConditions = conditions
-    .filter(({ outcome }) => outcome !== 'held')
-    .map(({ kind, condition, outcome, evidence }) => [`${kind}: ${outcome}`, condition, evidence]);
+    .filter(({ verdict }) => verdict !== 'pass')
+    .map(({ kind, condition, verdict, evidence }) => [`${kind}: ${verdict}`, condition, evidence]);
   const ofAudit = (audit?.invariants ?? [])
-    .filter(({ outcome }) => outcome !== 'held')
-    .map(({ id, title, outcome, evidence }) => [`${id}: ${outcome}`, title, evidence]);
+    .filter(({ verdict }) => verdict !== 'pass')
+    .map(({ id, title, verdict, evidence }) => [`${id}: ${verdict}`, title, evidence]);
   return [...ofSteps, ...ofConditions, ...ofAudit];
 }
 

@@ -1,4 +1,5 @@
-import type { AuditRecord, Clocks, Outcome, RunVerdict } from '../journal-records.ts';
+import type { RunVerdict, Verdict } from '../../shared/verdict.ts';
+import type { AuditRecord, Clocks } from '../journal-records.ts';
 import type { OrderReport } from './order-outcome.ts';
 
 /** `none`: the journal ends without one. */
@@ -42,7 +43,7 @@ export interface PhaseReport {
   readonly beginMs: number;
   /** Undefined: the journal has no end of it. */
   readonly endMs: number | undefined;
-  readonly outcome: Outcome | undefined;
+  readonly verdict: Verdict | undefined;
 }
 
 export interface StepReport {
@@ -52,7 +53,7 @@ export interface StepReport {
   readonly provider: string;
   readonly beginMs: number;
   readonly endMs: number | undefined;
-  readonly outcome: Outcome | undefined;
+  readonly verdict: Verdict | undefined;
   readonly expected: string;
   readonly observed: string;
   readonly evidence: string;
@@ -93,15 +94,15 @@ export interface EventReport {
 export interface ConditionReport {
   readonly kind: 'reach' | 'never';
   readonly condition: string;
-  readonly outcome: Outcome;
+  readonly verdict: Verdict;
   readonly count: number | undefined;
   readonly evidence: string;
 }
 
 /** What the verdict means, in one sentence. */
 export const VERDICT_WORDS: Readonly<Record<ReportedVerdict, string>> = {
-  pass: 'Everything that was expected held, and every injected fault was observed in effect.',
-  deviated: 'The system did not behave as the experiment expects.',
+  pass: 'Every check passed, and every injected fault was observed in effect.',
+  fail: 'The system did not behave as the experiment expects.',
   unknown: 'Evidence is missing, so nothing can be concluded. This is not a pass.',
   dirty: 'A fault or change of the run could not be reverted. Run "shopctl chaos clear --all".',
   interrupted: 'The run was stopped before its end, and every fault was reverted.',

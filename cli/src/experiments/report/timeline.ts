@@ -1,5 +1,5 @@
 import { percentile } from '../../shared/statistics.ts';
-import type { Outcome } from '../journal-records.ts';
+import type { Verdict } from '../../shared/verdict.ts';
 import { type OrderReport, outcomeKey, outcomesOf } from './order-outcome.ts';
 import type { Lane, PageData, SecondColumns, Span, SpanTone } from './page-data.ts';
 import type { EventReport, FaultReport, RunReport, SampleReport, StepReport } from './run-report.ts';
@@ -94,24 +94,24 @@ function happeningsOf(report: RunReport, faults: readonly Span[]): Lane[] {
 }
 
 function phaseSpans({ phases, endMs }: RunReport): Span[] {
-  return phases.map(({ phase, beginMs, endMs: ended = endMs, outcome }) => ({
+  return phases.map(({ phase, beginMs, endMs: ended = endMs, verdict }) => ({
     fromMs: Math.round(beginMs),
     toMs: Math.round(ended),
-    label: withOutcome(phase, outcome),
+    label: withVerdict(phase, verdict),
     tone: 'plain',
   }));
 }
 
-/** What held needs no word. */
-function withOutcome(name: string, outcome: Outcome | undefined): string {
-  return outcome === undefined || outcome === 'held' ? name : `${name} (${outcome})`;
+/** A pass needs no word. */
+function withVerdict(name: string, verdict: Verdict | undefined): string {
+  return verdict === undefined || verdict === 'pass' ? name : `${name} (${verdict})`;
 }
 
-const TONES: Readonly<Record<Outcome, SpanTone>> = { held: 'plain', deviated: 'bad', unknown: 'warn' };
+const TONES: Readonly<Record<Verdict, SpanTone>> = { pass: 'plain', fail: 'bad', unknown: 'warn' };
 
-function stepSpan({ name, beginMs, endMs, outcome }: StepReport, runEndMs: number): Span {
-  const tone = outcome === undefined ? 'plain' : TONES[outcome];
-  return { fromMs: Math.round(beginMs), toMs: Math.round(endMs ?? runEndMs), label: withOutcome(name, outcome), tone };
+function stepSpan({ name, beginMs, endMs, verdict }: StepReport, runEndMs: number): Span {
+  const tone = verdict === undefined ? 'plain' : TONES[verdict];
+  return { fromMs: Math.round(beginMs), toMs: Math.round(endMs ?? runEndMs), label: withVerdict(name, verdict), tone };
 }
 
 function faultSpan({ fault, target, injectedMs, revertedMs }: FaultReport, runEndMs: number): Span {

@@ -2,17 +2,17 @@ import { formatDuration } from '../../output/units.ts';
 import { html, type Markup } from './html.ts';
 import type { OutcomeTone } from './page-data.ts';
 
-/** What a verdict or outcome looks like: its word is always written, the tone only colours it. */
+/** What a verdict looks like: its word is always written, the tone only colours it. */
 export function toneOf(word: string): OutcomeTone {
-  if (['pass', 'held', 'observed'].includes(word)) return 'good';
-  if (['fail', 'deviated', 'dirty', 'not_observed', 'undo_failed'].includes(word)) return 'bad';
+  if (['pass', 'observed'].includes(word)) return 'good';
+  if (['fail', 'dirty', 'not_observed', 'undo_failed'].includes(word)) return 'bad';
   return word === 'interrupted' || word === 'none' ? 'lost' : 'warn';
 }
 
 const MARKS: Readonly<Record<OutcomeTone, string>> = { good: '✓', warn: '?', bad: '✗', lost: '…' };
 
-/** `✓ held`, coloured. */
-export function outcomeWord(word: string | undefined): Markup {
+/** `✓ pass`, coloured. */
+export function verdictWord(word: string | undefined): Markup {
   const text = word ?? 'not ended';
   const tone = toneOf(text === 'not ended' ? 'none' : text);
   const mark = text === 'skipped' ? '–' : MARKS[tone];

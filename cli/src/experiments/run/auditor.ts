@@ -5,11 +5,11 @@ import { auditBaseline, type Baseline, sinceBaseline } from '../../audit/baselin
 import { type InvariantResult, VERDICT_WORDS } from '../../audit/invariant.ts';
 import type { AuditRules } from '../format/schema.ts';
 import type { AuditedInvariant } from '../journal-records.ts';
+import type { Finding } from './findings.ts';
 import type { BookedOrder } from './order-book.ts';
-import { EXPECTED_OK, EXPECTED_VIOLATED } from './outcome.ts';
 import { customerOf } from './providers/place-order.ts';
 import type { RunContext } from './run-context.ts';
-import type { Finding } from './verdict.ts';
+import { verdictWhere } from './step-result.ts';
 
 /** An order that was not placed by the run: it was there when the run began, or another client placed it meanwhile. */
 interface OtherOrder {
@@ -113,10 +113,10 @@ export function judgeReport(
 export function missingFrom({ invariants }: Pick<AuditReport, 'invariants'>, { expect }: AuditRules): Finding[] {
   return Object.keys(expect)
     .filter((id) => !invariants.some((one) => one.id === id))
-    .map((id) => ({ verdict: 'unknown', reason: `${id} is expected to be violated, and the audit has no ${id}` }));
+    .map((id) => ({ verdict: 'unknown', reason: `${id} is expected to fail, and the audit has no ${id}` }));
 }
 
-/** They are no deviation of the run, and its counters and gauges show them all the same. */
+/** They are no failure of the run, and its counters and gauges show them all the same. */
 function noteOthers(others: readonly OtherOrder[], before: Before, { journal }: Pick<RunContext, 'journal'>): void {
   const earlier = new Set(before.orders.map(({ id }) => id));
   const meanwhile = others.filter(({ id }) => !earlier.has(id)).length;
@@ -141,16 +141,16 @@ function historyText(orders: readonly BookedOrder[], earlier: readonly OtherOrde
 }
 
 function hold(result: InvariantResult, { accept, expect }: AuditRules): AuditedInvariant {
-  const { id, verdict } = result;
+  const { id, verdict: audited } = result;
   if (expect[id] !== undefined)
-    return { ...result, outcome: EXPECTED_VIOLATED[verdict], rule: 'expected to be violated' };
-  const outcome = EXPECTED_OK[verdict];
-  const isAccepted = outcome === 'unknown' && (accept[id] ?? []).some((accepted) => accepted === verdict);
-  return isAccepted ? { ...result, outcome: 'held', rule: 'accepted' } : { ...result, outcome };
+    return { ...result, audited, verdict: verdictWhere('fail', audited), rule: 'expected to fail' };
+  const verdict = verdictWhere('pass', audited);
+  const isAccepted = verdict === 'unknown' && (accept[id] ?? []).some((accepted) => accepted === audited);
+  return isAccepted ? { ...result, audited, verdict: 'pass', rule: 'accepted' } : { ...result, audited, verdict };
 }
 
-function findingOf({ id, title, outcome, evidence, verdict, violations }: AuditedInvariant): Finding[] {
-  if (outcome === 'held') return [];
+function findingOf({ id, title, verdict, evidence, audited, violations }: AuditedInvariant): Finding[] {
+  if (verdict === 'pass') return [];
   const first = violations[0] === undefined ? '' : ` (${violations[0].kind}: ${violations[0].detail})`;
-  return [{ verdict: outcome, reason: `${id} ${title} ${VERDICT_WORDS[verdict]}: ${evidence}${first}` }];
+  return [{ verdict, reason: `${id} ${title} ${VERDICT_WORDS[audited]}: ${evidence}${first}` }];
 }

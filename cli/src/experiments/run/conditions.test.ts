@@ -5,7 +5,7 @@ import { judgeConditions } from './conditions.ts';
 import { aPoint, createFakeContext, type FakeContext } from './testing/fake-context.ts';
 
 /*
- * Goal: what had to be reached and was not, and what cannot be counted, is never a pass; what must never happen deviates,
+ * Goal: what had to be reached and was not, and what cannot be counted, is never a pass; what must never happen fails it,
  * also where the file does not say it.
  */
 
@@ -53,7 +53,7 @@ describe('a number of exits that is exact', () => {
 
   it.each([
     [1, 'unknown', 'process.exit of orders was not reached: 1 of 2'],
-    [3, 'deviated', 'process.exit of orders happened too often: 3 of 2'],
+    [3, 'fail', 'process.exit of orders happened too often: 3 of 2'],
   ])('of 2 is not %s: %s', async (count, verdict, reason) => {
     const fake = { exits: exits(count), targets: ['orders'] };
     expect(await judge(fake, { reach: [twice] })).toEqual([{ verdict, reason }]);
@@ -65,10 +65,10 @@ describe('a number of exits that is exact', () => {
 });
 
 describe('never', () => {
-  it('deviates when it happened', async () => {
+  it('fails when it happened', async () => {
     expect(await judge({ points: () => [opened(2)] }, { never: [open] })).toEqual([
       {
-        verdict: 'deviated',
+        verdict: 'fail',
         reason: 'breaker.open of orders-payments must never happen: 2 times (shop.breaker.transitions)',
       },
     ]);
@@ -95,7 +95,7 @@ describe('never', () => {
   it('is always that a process ends which no fault was aimed at', async () => {
     const exits = [{ subject: 'orders-1', message: 'signal SIGKILL', time: new Date(2_000).toISOString() }];
     expect(await judge({ exits })).toMatchObject([
-      { verdict: 'deviated', reason: expect.stringContaining('orders-1: signal SIGKILL') },
+      { verdict: 'fail', reason: expect.stringContaining('orders-1: signal SIGKILL') },
     ]);
     expect(await judge({ exits, targets: ['orders'] })).toEqual([]);
   });
@@ -104,13 +104,13 @@ describe('never', () => {
     const exits = [{ subject: 'orders-1', message: 'exit 1', time: new Date(2_000).toISOString() }];
     const fault = (from: number, until: number | undefined) => [{ target: 'orders', from, until }];
     expect(await judge({ exits, targets: fault(1_000, 3_000) })).toEqual([]);
-    expect(await judge({ exits, targets: fault(1_000, 1_999) })).toMatchObject([{ verdict: 'deviated' }]);
-    expect(await judge({ exits, targets: fault(2_001, undefined) })).toMatchObject([{ verdict: 'deviated' }]);
+    expect(await judge({ exits, targets: fault(1_000, 1_999) })).toMatchObject([{ verdict: 'fail' }]);
+    expect(await judge({ exits, targets: fault(2_001, undefined) })).toMatchObject([{ verdict: 'fail' }]);
   });
 
   it('is always that a client hangs, answered in the end or not', async () => {
-    expect(await judge({ orders: [{ invokedAt: 0, tookMs: 12_000 }] })).toMatchObject([{ verdict: 'deviated' }]);
-    expect(await judge({ orders: [{ invokedAt: -12_000 }] })).toMatchObject([{ verdict: 'deviated' }]);
+    expect(await judge({ orders: [{ invokedAt: 0, tookMs: 12_000 }] })).toMatchObject([{ verdict: 'fail' }]);
+    expect(await judge({ orders: [{ invokedAt: -12_000 }] })).toMatchObject([{ verdict: 'fail' }]);
     expect(await judge({ orders: [{ invokedAt: 0, tookMs: 11_999 }] })).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
+import type { Verdict } from '../../shared/verdict.ts';
 import type { EventCondition, ResolvedExperiment } from '../format/schema.ts';
-import type { Outcome } from '../journal-records.ts';
 import { countEvents, describeCondition, type EventCount, exactlyOf, isAsOften } from './event-counts.ts';
+import type { Finding } from './findings.ts';
 import { isProxy, proxyInterruptions } from './proxy-interruptions.ts';
 import type { RunContext } from './run-context.ts';
-import type { Finding } from './verdict.ts';
 
 /** No client of any experiment waits longer than this, ms (source: the client deadline of the format). */
 const HANG_MS = 12_000;
@@ -18,7 +18,7 @@ const ALWAYS_NEVER: readonly EventCondition[] = [
 
 /**
  * Counts reach and never conditions over the whole run. A state that was not reached makes the run unknown, for then the
- * experiment did not test what it is about; what happened more often than exactly so many times has deviated; what cannot
+ * experiment did not test what it is about; what happened more often than exactly so many times is a failure; what cannot
  * be counted is unknown either way.
  */
 export async function judgeConditions({ reach, never }: ResolvedExperiment, context: RunContext): Promise<Finding[]> {
@@ -27,20 +27,20 @@ export async function judgeConditions({ reach, never }: ResolvedExperiment, cont
   for (const { condition, count, evidence } of await countAll(reach, (condition) => reached(condition, context))) {
     const exactly = exactlyOf(condition);
     const isTooOften = exactly !== undefined && count !== undefined && count > exactly;
-    const outcome = isTooOften ? 'deviated' : isAsOften(condition, count) ? 'held' : 'unknown';
-    write('reach', condition, outcome, { count, evidence }, context);
-    if (outcome === 'held') continue;
+    const verdict = isTooOften ? 'fail' : isAsOften(condition, count) ? 'pass' : 'unknown';
+    write('reach', condition, verdict, { count, evidence }, context);
+    if (verdict === 'pass') continue;
     const observed = count === undefined ? evidence : `${count} of ${exactly ?? condition['at-least']}`;
     const problem = isTooOften ? 'happened too often' : 'was not reached';
-    findings.push({ verdict: outcome, reason: `${describeCondition(condition)} ${problem}: ${observed}` });
+    findings.push({ verdict, reason: `${describeCondition(condition)} ${problem}: ${observed}` });
   }
   const nevers = [...never, ...missingFrom(never)];
   for (const { condition, count, evidence } of await countAll(nevers, (condition) => countEvents(condition, context))) {
-    const outcome = count === undefined ? 'unknown' : count >= condition['at-least'] ? 'deviated' : 'held';
-    write('never', condition, outcome, { count, evidence }, context);
-    if (outcome === 'held') continue;
+    const verdict = count === undefined ? 'unknown' : count >= condition['at-least'] ? 'fail' : 'pass';
+    write('never', condition, verdict, { count, evidence }, context);
+    if (verdict === 'pass') continue;
     const observed = count === undefined ? `cannot be told: ${evidence}` : `${count} times (${evidence})`;
-    findings.push({ verdict: outcome, reason: `${describeCondition(condition)} must never happen: ${observed}` });
+    findings.push({ verdict, reason: `${describeCondition(condition)} must never happen: ${observed}` });
   }
   return [...findings, ...judgeProxy(context), ...judgeFaults(context)];
 }
@@ -83,9 +83,9 @@ async function reached(condition: EventCondition, context: RunContext) {
 function write(
   type: 'reach' | 'never',
   condition: EventCondition,
-  outcome: Outcome,
+  verdict: Verdict,
   { count, evidence }: { count: number | undefined; evidence: string },
   { journal }: RunContext,
 ): void {
-  journal.write({ type, condition: { ...condition }, outcome, ...(count !== undefined && { count }), evidence });
+  journal.write({ type, condition: { ...condition }, verdict, ...(count !== undefined && { count }), evidence });
 }

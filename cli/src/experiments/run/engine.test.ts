@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { StepResult } from './outcome.ts';
+import type { StepResult } from './step-result.ts';
 import { aFault, aJoin, aProbe, type FakeOutcome, runFake } from './testing/fake-run.ts';
 
-const deviated: StepResult = { outcome: 'deviated', observed: 'otherwise' };
-const unknown: StepResult = { outcome: 'unknown', observed: 'not seen' };
+const failed: StepResult = { verdict: 'fail', observed: 'otherwise' };
+const unknown: StepResult = { verdict: 'unknown', observed: 'not seen' };
 
 /** A step's end as the journal has it. */
 function endOf({ records }: FakeOutcome, name: string) {
@@ -15,29 +15,29 @@ describe('a run in which no fault was ever in effect', () => {
   const reason = 'no fault was ever in effect, of 1 that the experiment declares';
   const faults = [{ verdict: 'unknown', reason }] as const;
 
-  it('is unknown, although every step held', async () => {
+  it('is unknown, although every step passed', async () => {
     expect(await runFake({ faults })).toMatchObject({ verdict: 'unknown', reasons: [reason] });
   });
 
-  it('says so also where a probe deviated', async () => {
-    const run = await runFake({ faults, result: (step) => (step === 'probe' ? deviated : { outcome: 'held' }) });
-    expect(run.verdict).toBe('deviated');
+  it('says so also where a probe failed', async () => {
+    const run = await runFake({ faults, result: (step) => (step === 'probe' ? failed : { verdict: 'pass' }) });
+    expect(run.verdict).toBe('fail');
     expect(run.reasons).toContain(reason);
   });
 
   it('is not blamed for it when its method never began, or was interrupted', async () => {
-    const unsteady = await runFake({ faults, result: (step) => (step === 'steady' ? unknown : { outcome: 'held' }) });
+    const unsteady = await runFake({ faults, result: (step) => (step === 'steady' ? unknown : { verdict: 'pass' }) });
     const interrupted = await runFake({ faults, interruptAt: 'probe' });
     for (const { reasons } of [unsteady, interrupted]) expect(reasons).not.toContain(reason);
   });
 });
 
 describe('a run whose platform loses its supervisor', () => {
-  it('ends there, and is unknown rather than deviated, whatever was seen of the end', async () => {
+  it('ends there, and is unknown rather than fail, whatever was seen of the end', async () => {
     const run = await runFake({
       method: [aFault('fault'), aProbe('first'), aProbe('second')],
       lostAt: 'first',
-      result: (step) => (step === 'first' ? deviated : { outcome: 'held' }),
+      result: (step) => (step === 'first' ? failed : { verdict: 'pass' }),
     });
     expect(run.verdict).toBe('unknown');
     expect(run.reasons).toContainEqual(expect.stringContaining('the supervisor was lost, during'));
@@ -50,17 +50,17 @@ describe('a run whose platform loses its supervisor', () => {
   });
 
   it('holds nothing of its audit against it', async () => {
-    const run = await runFake({ lostAt: 'audit', audit: [{ verdict: 'deviated', reason: 'I4' }] });
+    const run = await runFake({ lostAt: 'audit', audit: [{ verdict: 'fail', reason: 'I4' }] });
     expect(run).toMatchObject({ verdict: 'unknown', reasons: ['the supervisor was lost, during audit'] });
   });
 
-  it('has deviated all the same when that was seen before', async () => {
+  it('is fail all the same when that was seen before', async () => {
     const run = await runFake({
       method: [aProbe('first'), aProbe('second')],
       lostAt: 'second',
-      result: (step) => (step === 'first' ? deviated : { outcome: 'held' }),
+      result: (step) => (step === 'first' ? failed : { verdict: 'pass' }),
     });
-    expect(run.verdict).toBe('deviated');
+    expect(run.verdict).toBe('fail');
   });
 });
 
@@ -71,32 +71,32 @@ it('a journal that could not be written makes a run unknown, and its faults are 
 });
 
 describe('verdict', () => {
-  it('is pass when every step held, nothing is left and the audit balances', async () => {
+  it('is pass when every step passed, nothing is left and the audit balances', async () => {
     const run = await runFake({});
     expect(run).toMatchObject({ verdict: 'pass', reasons: [] });
     expect(run.calls).toEqual(['steady', 'fault', 'probe', 'end loads', 'heal all', 'steady', 'conditions', 'audit']);
   });
 
-  it('is deviated when a probe is not within its tolerance, and the method goes on', async () => {
+  it('is fail when a probe is not within its tolerance, and the method goes on', async () => {
     const run = await runFake({
       method: [aFault('fault'), aProbe('first'), aProbe('second')],
-      result: (step) => (step === 'first' ? deviated : { outcome: 'held' }),
+      result: (step) => (step === 'first' ? failed : { verdict: 'pass' }),
     });
-    expect(run).toMatchObject({ verdict: 'deviated', reasons: ['"first": otherwise'] });
+    expect(run).toMatchObject({ verdict: 'fail', reasons: ['"first": otherwise'] });
     expect(run.calls).toContain('second');
   });
 
   it('ends the method after a step that did not hold and says stop', async () => {
     const run = await runFake({
       method: [aProbe('first', { stop: true }), aProbe('second')],
-      result: (step) => (step === 'first' ? deviated : { outcome: 'held' }),
+      result: (step) => (step === 'first' ? failed : { verdict: 'pass' }),
     });
     expect(run.calls).not.toContain('second');
     expect(run.calls).toContain('heal all');
   });
 
   it('is unknown when a witness was not seen', async () => {
-    expect(await runFake({ result: (step) => (step === 'fault' ? unknown : { outcome: 'held' }) })).toMatchObject({
+    expect(await runFake({ result: (step) => (step === 'fault' ? unknown : { verdict: 'pass' }) })).toMatchObject({
       verdict: 'unknown',
     });
   });
@@ -118,14 +118,14 @@ describe('verdict', () => {
   });
 
   it('is unknown when the system never was steady, and nothing is injected', async () => {
-    const run = await runFake({ result: (step) => (step === 'steady' ? deviated : { outcome: 'held' }) });
+    const run = await runFake({ result: (step) => (step === 'steady' ? failed : { verdict: 'pass' }) });
     expect(run.verdict).toBe('unknown');
     expect(run.reasons).toContain('the system never was steady');
     expect(run.calls).toEqual(['steady', 'heal all']);
   });
 
-  it('is dirty when something is left, whatever else deviated', async () => {
-    const run = await runFake({ notReverted: ['latency on orders-payments'], result: () => deviated, steady: [] });
+  it('is dirty when something is left, whatever else failed', async () => {
+    const run = await runFake({ notReverted: ['latency on orders-payments'], result: () => failed, steady: [] });
     expect(run).toMatchObject({ verdict: 'dirty' });
     expect(run.reasons[0]).toBe('latency on orders-payments');
   });
@@ -138,8 +138,8 @@ describe('verdict', () => {
 
   it('is what the audit says, also when the budget ends while it waits', async () => {
     expect(await runFake({ overAt: 'audit' })).toMatchObject({ verdict: 'pass', reasons: [] });
-    const findings = [{ verdict: 'deviated', reason: 'I4' }] as const;
-    expect(await runFake({ overAt: 'audit', audit: findings })).toMatchObject({ verdict: 'deviated' });
+    const findings = [{ verdict: 'fail', reason: 'I4' }] as const;
+    expect(await runFake({ overAt: 'audit', audit: findings })).toMatchObject({ verdict: 'fail' });
     expect(await runFake({ overAt: 'audit', audit: new Error('its own limit is over') })).toMatchObject({
       verdict: 'unknown',
       reasons: ['the audit: its own limit is over'],
@@ -150,15 +150,15 @@ describe('verdict', () => {
     const run = await runFake({ interruptAt: 'probe' });
     expect(run.verdict).toBe('interrupted');
     expect(run.calls).toEqual(['steady', 'fault', 'probe', 'end loads', 'heal all']);
-    expect(endOf(run, 'probe')).toMatchObject({ outcome: 'unknown', observed: 'cut short' });
+    expect(endOf(run, 'probe')).toMatchObject({ verdict: 'unknown', observed: 'cut short' });
   });
 
   it('takes the findings of conditions and audit', async () => {
     const run = await runFake({
       conditions: [{ verdict: 'unknown', reason: 'breaker.open was not reached' }],
-      audit: [{ verdict: 'deviated', reason: 'I4 is violated' }],
+      audit: [{ verdict: 'fail', reason: 'I4 is violated' }],
     });
-    expect(run).toMatchObject({ verdict: 'deviated', reasons: ['I4 is violated', 'breaker.open was not reached'] });
+    expect(run).toMatchObject({ verdict: 'fail', reasons: ['I4 is violated', 'breaker.open was not reached'] });
   });
 });
 
@@ -166,28 +166,28 @@ describe('steps', () => {
   it('look again until they hold, within their time', async () => {
     const run = await runFake({
       method: [aProbe('late', { within: 1_000 })],
-      result: (_, look) => (look < 3 ? deviated : { outcome: 'held' }),
+      result: (_, look) => (look < 3 ? failed : { verdict: 'pass' }),
       steady: [],
     });
     expect(run.verdict).toBe('pass');
-    expect(endOf(run, 'late')).toMatchObject({ outcome: 'held', attempts: 3 });
+    expect(endOf(run, 'late')).toMatchObject({ verdict: 'pass', attempts: 3 });
   });
 
   it('must hold all the time that `for` says', async () => {
     const run = await runFake({
       method: [aProbe('shaky', { for: 2_000 })],
-      result: (_, look) => (look === 4 ? deviated : { outcome: 'held' }),
+      result: (_, look) => (look === 4 ? failed : { verdict: 'pass' }),
       steady: [],
     });
-    expect(run.verdict).toBe('deviated');
+    expect(run.verdict).toBe('fail');
   });
 
   it('of the background are judged where they are joined', async () => {
     const run = await runFake({
       method: [aProbe('beside', { background: true }), aProbe('next'), aJoin('join', 'beside')],
-      result: (step) => (step === 'beside' ? deviated : { outcome: 'held' }),
+      result: (step) => (step === 'beside' ? failed : { verdict: 'pass' }),
     });
-    expect(run).toMatchObject({ verdict: 'deviated', reasons: ['"beside": otherwise'] });
+    expect(run).toMatchObject({ verdict: 'fail', reasons: ['"beside": otherwise'] });
     const ends = run.records.filter((record) => record.type === 'step' && record.state === 'end');
     expect(ends.map((record) => record.type === 'step' && record.name)).toEqual([
       'steady',
@@ -201,20 +201,20 @@ describe('steps', () => {
   it('of the background that nobody joins are judged at the end of the method', async () => {
     const run = await runFake({
       method: [aProbe('beside', { background: true }), aProbe('next')],
-      result: (step) => (step === 'beside' ? unknown : { outcome: 'held' }),
+      result: (step) => (step === 'beside' ? unknown : { verdict: 'pass' }),
     });
     expect(run.verdict).toBe('unknown');
-    expect(endOf(run, 'beside')).toMatchObject({ outcome: 'unknown' });
+    expect(endOf(run, 'beside')).toMatchObject({ verdict: 'unknown' });
   });
 });
 
 describe('whatever fails where', () => {
   const names = ['steady', 'fault', 'probe', 'beside', 'recovered'];
-  const kinds = ['held', 'deviated', 'unknown', 'throws', 'interrupt'] as const;
+  const kinds = ['pass', 'fail', 'unknown', 'throws', 'interrupt'] as const;
   const plans = fc.record({
     what: fc.record(Object.fromEntries(names.map((name) => [name, fc.constantFrom(...kinds)]))),
     notReverted: fc.boolean(),
-    pending: fc.constantFrom('held', 'unknown'),
+    pending: fc.constantFrom('pass', 'unknown'),
   });
 
   it('everything is healed once, every step that began has an end, and only evidence passes', async () => {
@@ -226,11 +226,11 @@ describe('whatever fails where', () => {
           recovery: [aProbe('recovered')],
           ...(interruptAt !== undefined && { interruptAt }),
           notReverted: notReverted ? ['a fault'] : [],
-          pending: [{ outcome: pending as 'held' | 'unknown', step: 'fault' }],
+          pending: [{ verdict: pending as 'pass' | 'unknown', step: 'fault' }],
           result: (step) => {
-            const kind = what[step] ?? 'held';
+            const kind = what[step] ?? 'pass';
             if (kind === 'throws') return new Error('a defect');
-            return { outcome: kind === 'interrupt' ? 'held' : kind };
+            return { verdict: kind === 'interrupt' ? 'pass' : kind };
           },
         });
         expect(run.calls.filter((call) => call === 'heal all')).toHaveLength(1);
@@ -239,7 +239,7 @@ describe('whatever fails where', () => {
         const ended = steps.filter(({ state }) => state === 'end').map(({ name, phase }) => `${phase} ${name}`);
         expect(ended.toSorted()).toEqual(began.toSorted());
         if (notReverted) expect(run.verdict).toBe('dirty');
-        const isFlawless = names.every((name) => what[name] === 'held') && pending === 'held' && !notReverted;
+        const isFlawless = names.every((name) => what[name] === 'pass') && pending === 'pass' && !notReverted;
         expect(run.verdict === 'pass').toBe(isFlawless);
       }),
       { numRuns: 300 },

@@ -1,18 +1,20 @@
 import type { RunClock } from '../../shared/clock.ts';
+import type { RunVerdict, Verdict } from '../../shared/verdict.ts';
+import { worst } from '../../shared/verdict.ts';
 import type { Probe, ResolvedExperiment, Step } from '../format/schema.ts';
 import type { Journal } from '../journal.ts';
-import type { Outcome, PhaseName, RunVerdict } from '../journal-records.ts';
+import type { PhaseName } from '../journal-records.ts';
 import type { ExecutableStep } from './execute.ts';
-import { type StepResult, unknown, worst } from './outcome.ts';
+import { type Finding, judge } from './findings.ts';
 import { pollProbe, type Repeated } from './poll-probe.ts';
-import { type Finding, judge } from './verdict.ts';
+import { type StepResult, unknown } from './step-result.ts';
 
 /*
  * The interpreter of experiments. It decides what is done in which order and what the whole comes to; doing it is its
  * ports'. Invariants:
  * E1 Whatever fails where, `revertAll` is called once the method has ended, and its word decides whether the run is dirty.
  * E2 Every step that began has an end in the journal, but for a kill of this process.
- * E3 Only `held` speaks for a pass: evidence that is missing, a witness that was not seen and a condition that was not
+ * E3 Only `pass` of every step makes a pass: evidence that is missing, a witness that was not seen and a condition that was not
  *    reached are findings, as is a step that could not be carried out.
  * E4 The verdict is the worst finding.
  * E5 An interrupted run measures nothing further; nor does one whose platform has lost its supervisor.
@@ -106,12 +108,12 @@ class ExperimentRun {
   async run(): Promise<RunResult> {
     const hypothesis = this.#experiment['steady-state-hypothesis'];
     const wasSteady = await this.#phase('steady-before', () => this.#probes('steady-before', hypothesis.probes));
-    if (wasSteady === 'held') await this.#phase('method', () => this.#method());
+    if (wasSteady === 'pass') await this.#phase('method', () => this.#method());
     else if (wasSteady !== undefined)
       this.#findings.push({ verdict: 'unknown', reason: 'the system never was steady' });
     const isClean = await this.#revert();
-    if (wasSteady === 'held' && isClean) await this.#after(hypothesis.probes);
-    if (wasSteady === 'held' && !this.#signals.interrupted.aborted) this.#findings.push(...this.#ports.judgeFaults());
+    if (wasSteady === 'pass' && isClean) await this.#after(hypothesis.probes);
+    if (wasSteady === 'pass' && !this.#signals.interrupted.aborted) this.#findings.push(...this.#ports.judgeFaults());
     const problem = this.#ports.journal.problem();
     if (problem !== undefined) {
       this.#findings.push({ verdict: 'unknown', reason: `the journal could not be written: ${problem}` });
@@ -133,10 +135,10 @@ class ExperimentRun {
   async #after(hypothesis: readonly Probe[]): Promise<void> {
     await this.#phase('recovery', () => this.#probes('recovery', this.#experiment.recovery));
     await this.#phase('steady-after', async () => {
-      const outcome = await this.#probes('steady-after', hypothesis);
-      if (outcome === 'held') this.#steadyAt = this.#ports.clock.now();
+      const verdict = await this.#probes('steady-after', hypothesis);
+      if (verdict === 'pass') this.#steadyAt = this.#ports.clock.now();
       await this.#guarded('conditions', this.#signals.run, () => this.#ports.judgeConditions());
-      return outcome;
+      return verdict;
     });
     await this.#phase('audit', async () => {
       this.#isAudited = true;
@@ -161,51 +163,51 @@ class ExperimentRun {
   }
 
   /** Undefined when the phase did not take place, or was cut short. */
-  async #phase(phase: PhaseName, work: () => Promise<Outcome | undefined>): Promise<Outcome | undefined> {
+  async #phase(phase: PhaseName, work: () => Promise<Verdict | undefined>): Promise<Verdict | undefined> {
     const { journal, tell } = this.#ports;
     if (this.#signals.run.aborted) return undefined;
     this.#where = phase;
     tell({ type: 'phase', phase });
     journal.write({ type: 'phase', phase, state: 'begin' });
-    let outcome: Outcome | undefined;
+    let verdict: Verdict | undefined;
     try {
-      outcome = await work();
+      verdict = await work();
     } catch (error) {
       if (!this.#signals.run.aborted) {
         // A defect of ours or of a port: what it would have shown is not known.
         this.#findings.push({ verdict: 'unknown', reason: `${phase} broke off: ${(error as Error).message}` });
       }
     }
-    journal.write({ type: 'phase', phase, state: 'end', ...(outcome !== undefined && { outcome }) });
+    journal.write({ type: 'phase', phase, state: 'end', ...(verdict !== undefined && { verdict }) });
     await journal.sync();
-    return outcome;
+    return verdict;
   }
 
-  async #probes(phase: PhaseName, probes: readonly Probe[]): Promise<Outcome> {
-    const outcomes: Outcome[] = [];
-    for (const [index, probe] of probes.entries()) outcomes.push((await this.#step(phase, index, probe)).outcome);
-    return worst(outcomes);
+  async #probes(phase: PhaseName, probes: readonly Probe[]): Promise<Verdict> {
+    const verdicts: Verdict[] = [];
+    for (const [index, probe] of probes.entries()) verdicts.push((await this.#step(phase, index, probe)).verdict);
+    return worst(verdicts);
   }
 
-  async #method(): Promise<Outcome> {
-    const outcomes: Outcome[] = [];
+  async #method(): Promise<Verdict> {
+    const verdicts: Verdict[] = [];
     try {
       for (const [index, step] of this.#experiment.method.entries()) {
-        const { outcome } = await this.#step('method', index, step);
-        outcomes.push(outcome);
-        if (outcome !== 'held' && step.type !== 'hold' && step.stop) break;
+        const { verdict } = await this.#step('method', index, step);
+        verdicts.push(verdict);
+        if (verdict !== 'pass' && step.type !== 'hold' && step.stop) break;
       }
     } catch (error) {
       await this.#cutShort();
       throw error;
     }
     const loads = await this.#ports.endLoads();
-    for (const name of [...this.#background.keys()]) outcomes.push((await this.#join(name)).outcome);
+    for (const name of [...this.#background.keys()]) verdicts.push((await this.#join(name)).verdict);
     for (const late of [...loads, ...(await this.#ports.judgePending())]) {
-      outcomes.push(late.outcome);
+      verdicts.push(late.verdict);
       this.#find('method', late.step, late);
     }
-    return worst(outcomes);
+    return worst(verdicts);
   }
 
   /** What goes on beside a method that broke off must be over, and told (E2), before anything is concluded. */
@@ -231,7 +233,7 @@ class ExperimentRun {
       // Its failure is met where it is joined.
       result.catch(() => undefined);
       this.#background.set(step.name, { step, index, beganAt, result });
-      return { outcome: 'held', attempts: 0 };
+      return { verdict: 'pass', attempts: 0 };
     }
     return this.#ended(phase, { step, index, beganAt, result });
   }
@@ -242,10 +244,10 @@ class ExperimentRun {
     const provider = step.type === 'hold' ? 'hold' : step.provider.type;
     const end = (came: Repeated) => {
       const tookMs = Math.round(clock.now() - beganAt);
-      const { outcome, attempts, ...rest } = came;
+      const { verdict, attempts, ...rest } = came;
       const told = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined && value !== ''));
       const common = { type: 'step', phase, index, name: step.name, kind: step.type, provider, state: 'end' } as const;
-      journal.write({ ...common, outcome, attempts, tookMs, ...told });
+      journal.write({ ...common, verdict, attempts, tookMs, ...told });
       tell({ type: 'stepEnd', name: step.name, result: came, tookMs });
     };
     let came: Repeated;
@@ -261,12 +263,12 @@ class ExperimentRun {
     return came;
   }
 
-  #find(phase: PhaseName, name: string, { outcome, expected, observed }: StepResult): void {
-    if (outcome === 'held') return;
+  #find(phase: PhaseName, name: string, { verdict: found, expected, observed }: StepResult): void {
+    if (found === 'pass') return;
     // A system that was not steady to begin with says nothing about the fault, and one without its supervisor nothing at all.
-    const verdict = phase === 'steady-before' || this.#signals.lost.aborted ? 'unknown' : outcome;
+    const verdict = phase === 'steady-before' || this.#signals.lost.aborted ? 'unknown' : found;
     const wanted = expected === undefined ? '' : `, expected ${expected}`;
-    this.#findings.push({ verdict, reason: `"${name}": ${observed ?? outcome}${wanted}` });
+    this.#findings.push({ verdict, reason: `"${name}": ${observed ?? found}${wanted}` });
   }
 
   async #carryOut(step: Step): Promise<Repeated> {
@@ -274,7 +276,7 @@ class ExperimentRun {
     const signal = this.#signals.run;
     if (step.type === 'hold') {
       await clock.sleep(step.for, signal);
-      return { outcome: 'held', observed: `${step.for} ms`, attempts: 1 };
+      return { verdict: 'pass', observed: `${step.for} ms`, attempts: 1 };
     }
     if (step.provider.type === 'join') {
       const load = joinLoad(step.provider.of);
@@ -291,7 +293,7 @@ class ExperimentRun {
     this.#background.delete(name);
     const result = await this.#ended('method', background);
     // The step has told its own finding; joining it only says when.
-    return { outcome: 'held', observed: `"${name}": ${result.outcome}`, attempts: 1 };
+    return { verdict: 'pass', observed: `"${name}": ${result.verdict}`, attempts: 1 };
   }
 
   /** E1. True when nothing is left. */
@@ -307,7 +309,7 @@ class ExperimentRun {
       type: 'phase',
       phase: 'heal',
       state: 'end',
-      outcome: notReverted.length === 0 ? 'held' : 'deviated',
+      verdict: notReverted.length === 0 ? 'pass' : 'fail',
     });
     await journal.sync();
     return notReverted.length === 0;

@@ -1,6 +1,5 @@
 import { messageOf } from '../../errors.ts';
 import type { Probe, Step } from '../format/schema.ts';
-import { type StepResult, unknown } from './outcome.ts';
 import { probeAudit } from './providers/audit.ts';
 import { probeEvent } from './providers/event.ts';
 import { injectFault } from './providers/fault.ts';
@@ -19,6 +18,7 @@ import { actOnService } from './providers/service.ts';
 import { probeSql } from './providers/sql.ts';
 import { probeTraces } from './providers/trace.ts';
 import type { RunContext } from './run-context.ts';
+import { type StepResult, unknown } from './step-result.ts';
 
 /** A step that its provider runs; holds and joins are the engine's. */
 export type ExecutableStep = Exclude<

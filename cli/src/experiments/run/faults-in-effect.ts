@@ -1,5 +1,5 @@
 import type { ResolvedExperiment } from '../format/schema.ts';
-import type { Finding } from './verdict.ts';
+import type { Finding } from './findings.ts';
 
 /** Faults of an experiment: how many its method declares, and how many of them were seen in effect. */
 export interface FaultsInEffect {

@@ -4,13 +4,13 @@ import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Project } from '../../platform/project.ts';
 import { systemClock } from '../../shared/clock.ts';
+import { exitCodeOf } from '../../shared/verdict.ts';
 import type { FoundExperiment } from '../format/catalog.ts';
 import type { ResolvedExperiment } from '../format/schema.ts';
 import { createJournal } from '../journal.ts';
 import { countDeclared } from './faults-in-effect.ts';
 import { createRunFolder } from './run-folder.ts';
 import { type FinishedRun, runRecord } from './run-one.ts';
-import { exitCodeOf } from './verdict.ts';
 
 /** An experiment that cannot be carried out: by no platform on this machine, or not by the one that runs. */
 export interface Unavailable {

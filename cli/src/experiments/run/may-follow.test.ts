@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { cloneRoot } from '../../platform/project.ts';
+import type { RunVerdict } from '../../shared/verdict.ts';
 import { findExperiments } from '../format/catalog.ts';
-import type { RunVerdict } from '../journal-records.ts';
 import { mayFollow } from './may-follow.ts';
 
 const after = async (verdict: RunVerdict, id: string) =>
@@ -9,7 +9,7 @@ const after = async (verdict: RunVerdict, id: string) =>
 
 it('another experiment has the platform of one that passed, and of no other', async () => {
   expect(await after('pass', 'E09')).toEqual([true]);
-  for (const verdict of ['deviated', 'unknown', 'dirty', 'interrupted'] as const)
+  for (const verdict of ['fail', 'unknown', 'dirty', 'interrupted'] as const)
     expect(await after(verdict, 'E09')).toEqual([false]);
 });
 

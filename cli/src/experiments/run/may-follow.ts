@@ -1,5 +1,5 @@
+import type { RunVerdict } from '../../shared/verdict.ts';
 import type { ResolvedExperiment } from '../format/schema.ts';
-import type { RunVerdict } from '../journal-records.ts';
 
 /**
  * Whether another experiment may have the platform after this run. What a run left that did not pass (an order that is lost,

@@ -1,5 +1,6 @@
 import type { RunClock } from '../../shared/clock.ts';
-import { type StepResult, worst } from './outcome.ts';
+import { worst } from '../../shared/verdict.ts';
+import type { StepResult } from './step-result.ts';
 
 export interface PollTiming {
   /** Tried until it holds, at most this long, ms. Undefined: one attempt. */
@@ -27,20 +28,20 @@ export async function pollProbe(
   const began = clock.now();
   let attempts = 1;
   let last = await look();
-  while (last.outcome !== 'held' && clock.now() - began < (timing.within ?? 0)) {
+  while (last.verdict !== 'pass' && clock.now() - began < (timing.within ?? 0)) {
     await clock.sleep(EVERY_MS, signal);
     last = await look();
     attempts++;
   }
-  if (last.outcome !== 'held' || timing.for === undefined) return { ...last, attempts };
+  if (last.verdict !== 'pass' || timing.for === undefined) return { ...last, attempts };
   const heldSince = clock.now();
   while (clock.now() - heldSince < timing.for) {
     await clock.sleep(EVERY_MS, signal);
     const next = await look();
     attempts++;
-    if (worst([next.outcome]) !== 'held') {
+    if (worst([next.verdict]) !== 'pass') {
       const heldMs = Math.round(clock.now() - heldSince);
-      return { ...next, attempts, observed: `${next.observed ?? next.outcome}, after it had held for ${heldMs} ms` };
+      return { ...next, attempts, observed: `${next.observed ?? next.verdict}, after it had held for ${heldMs} ms` };
     }
     last = next;
   }

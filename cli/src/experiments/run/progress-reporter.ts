@@ -1,21 +1,7 @@
+import { paintVerdict } from '../../output/check.ts';
 import type { Output } from '../../output/output.ts';
-import type { Style } from '../../output/style.ts';
 import { formatDuration } from '../../output/units.ts';
-import type { Outcome, RunVerdict } from '../journal-records.ts';
 import type { EngineEvent } from './engine.ts';
-
-const OUTCOME_COLOURS = { held: 'green', deviated: 'red', unknown: 'yellow' } as const satisfies Record<
-  Outcome,
-  keyof Style
->;
-
-const VERDICT_COLOURS = {
-  pass: 'green',
-  deviated: 'red',
-  unknown: 'yellow',
-  dirty: 'red',
-  interrupted: 'yellow',
-} as const satisfies Record<RunVerdict, keyof Style>;
 
 /** Longest measured text shown while it runs; all of it is in the journal. */
 const SHOWN = 160;
@@ -27,10 +13,10 @@ export function createProgressReporter(output: Output): (event: EngineEvent) => 
     if (event.type === 'remark') output.note(output.style.yellow(`  ${event.text}`));
     if (event.type !== 'stepEnd') return;
     const { name, result, tookMs } = event;
-    const word = output.style[OUTCOME_COLOURS[result.outcome]](result.outcome.padEnd(8));
+    const word = paintVerdict(result.verdict, output.style, 7);
     const measured = shorten(result.observed ?? '', SHOWN);
     const wanted =
-      result.outcome === 'held' || !result.expected ? '' : ` (expected ${shorten(result.expected, SHOWN)})`;
+      result.verdict === 'pass' || !result.expected ? '' : ` (expected ${shorten(result.expected, SHOWN)})`;
     output.note(`    ${word} ${name}, ${formatDuration(tookMs)}: ${measured}${wanted}`);
   };
 }
@@ -38,8 +24,4 @@ export function createProgressReporter(output: Output): (event: EngineEvent) => 
 /** At most so many characters, and `…` where there were more. */
 export function shorten(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
-}
-
-export function paintVerdict(verdict: RunVerdict, style: Style): string {
-  return style[VERDICT_COLOURS[verdict]](verdict);
 }

@@ -6,6 +6,8 @@ import { messageOf } from '../../errors.ts';
 import { connectPlatform } from '../../platform/connection.ts';
 import type { Project } from '../../platform/project.ts';
 import { systemClock } from '../../shared/clock.ts';
+import type { RunVerdict } from '../../shared/verdict.ts';
+import { exitCodeOf } from '../../shared/verdict.ts';
 import { openShopDatabases } from '../../shop/databases.ts';
 import { createGatewayClient } from '../../shop/gateway-client.ts';
 import { createBackend } from '../../trace/backend.ts';
@@ -13,7 +15,7 @@ import { VERSION } from '../../version.ts';
 import type { FoundExperiment } from '../format/catalog.ts';
 import type { FaultStep } from '../format/schema.ts';
 import { createJournal, type Journal } from '../journal.ts';
-import type { Clocks, RunVerdict } from '../journal-records.ts';
+import { type Clocks, JOURNAL_VERSION } from '../journal-records.ts';
 import { auditRun, type Before, readBefore } from './auditor.ts';
 import { captureBaseline, referredTo } from './baselines.ts';
 import { judgeConditions } from './conditions.ts';
@@ -29,7 +31,6 @@ import { joinLoad, judgeLoad } from './providers/load.ts';
 import type { Baseline, RunContext, RunPlatform } from './run-context.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
 import { type Sampler, startSampler } from './sampler.ts';
-import { exitCodeOf } from './verdict.ts';
 
 export interface RunOptions extends FoundExperiment {
   readonly seed: number;
@@ -108,7 +109,7 @@ export function runRecord(
 ) {
   return {
     type: 'run',
-    version: 1,
+    version: JOURNAL_VERSION,
     runId,
     experiment: { ...experiment },
     file,

@@ -1,15 +1,16 @@
 import type { AuditReport } from '../../../audit/audit.ts';
+import type { InvariantResult } from '../../../audit/invariant.ts';
 import type { AuditedInvariant } from '../../journal-records.ts';
 import { html, type Markup } from '../html.ts';
 import { violationText } from '../record-text.ts';
-import { countText, durationText, outcomeWord } from '../words.ts';
+import { countText, durationText, verdictWord } from '../words.ts';
 
 /** Violations listed; the journal has all. */
 const LISTED = 20;
 
-type ShownInvariant = Omit<AuditedInvariant, 'outcome'> & Partial<Pick<AuditedInvariant, 'outcome'>>;
+type ShownInvariant = InvariantResult & Partial<Pick<AuditedInvariant, 'audited' | 'rule'>>;
 
-/** An audit; `outcome` is there where an experiment accepts or expects another verdict than `ok`. */
+/** An audit; `audited` is the audit's own verdict where an experiment may accept or expect another than `pass`. */
 export interface ShownAudit extends Pick<AuditReport, 'verdict' | 'orders' | 'tookMs'> {
   readonly invariants: readonly ShownInvariant[];
 }
@@ -24,8 +25,8 @@ export function auditSection(audit: ShownAudit | undefined): Markup {
 
 function invariantTable({ verdict, orders, tookMs, invariants }: ShownAudit): Markup {
   return html`<div class="scroll"><table>
-  <caption>The ledger: ${verdict}, ${countText(orders)} orders checked in ${durationText(tookMs)}. The outcome of an invariant is its verdict, unless an experiment accepts or expects another.</caption>
-  <thead><tr><th scope="col">outcome</th><th scope="col">verdict</th><th scope="col">invariant</th><th scope="col">evidence</th></tr></thead>
+  <caption>The ledger: ${verdict}, ${countText(orders)} orders checked in ${durationText(tookMs)}. The verdict of an invariant is the audit's, unless an experiment accepts or expects another.</caption>
+  <thead><tr><th scope="col">verdict</th><th scope="col">audit</th><th scope="col">invariant</th><th scope="col">evidence</th></tr></thead>
   <tbody>${invariants.map(invariantRow)}</tbody>
 </table></div>`;
 }
@@ -33,7 +34,7 @@ function invariantTable({ verdict, orders, tookMs, invariants }: ShownAudit): Ma
 function invariantRow(one: ShownInvariant): Markup {
   const rule = one.rule === undefined ? '' : ` (${one.rule})`;
   const inFlight = one.inFlight > 0 ? `, ${countText(one.inFlight)} in flight` : '';
-  return html`<tr><td>${outcomeWord(one.outcome ?? one.verdict)}</td><td>${one.verdict}${rule}</td>
+  return html`<tr><td>${verdictWord(one.verdict)}</td><td>${one.audited ?? one.verdict}${rule}</td>
 <th scope="row">${one.id} ${one.title}</th><td>${one.evidence}${inFlight}${violationList(one)}</td></tr>`;
 }
 

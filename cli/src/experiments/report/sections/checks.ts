@@ -1,6 +1,6 @@
 import { html, type Markup } from '../html.ts';
 import type { ConditionReport, RunReport, StepReport } from '../run-report.ts';
-import { clockText, countText, durationText, outcomeWord, traceId } from '../words.ts';
+import { clockText, countText, durationText, traceId, verdictWord } from '../words.ts';
 
 /** Evidence longer than this starts on lines of its own (tree diffs, lists). */
 const ONE_LINE = 120;
@@ -21,11 +21,11 @@ function stepsByPhase(steps: readonly StepReport[]): Markup[] {
 }
 
 function stepDetails(step: StepReport): Markup {
-  const { name, kind, provider, outcome, beginMs, endMs, observed } = step;
+  const { name, kind, provider, verdict, beginMs, endMs, observed } = step;
   const took = endMs === undefined ? undefined : endMs - beginMs;
   const short = observed.length > ONE_LINE ? `${observed.slice(0, ONE_LINE)}…` : observed;
-  return html`<details${outcome === 'held' ? undefined : html` open`}>
-  <summary>${outcomeWord(outcome)} <strong>${name}</strong> <span class="muted">${kind === provider ? kind : `${kind} ${provider}`}, ${durationText(took)}</span> ${short}</summary>
+  return html`<details${verdict === 'pass' ? undefined : html` open`}>
+  <summary>${verdictWord(verdict)} <strong>${name}</strong> <span class="muted">${kind === provider ? kind : `${kind} ${provider}`}, ${durationText(took)}</span> ${short}</summary>
   <dl>
     ${fact('began', `${clockText(beginMs)} after the run's beginning`)}
     ${fact('expected', step.expected)}
@@ -48,9 +48,9 @@ function conditionTable(conditions: readonly ConditionReport[]): Markup | undefi
   if (conditions.length === 0) return undefined;
   return html`<div class="scroll"><table>
   <caption>Events that must, and must not, have happened during the run</caption>
-  <thead><tr><th scope="col">outcome</th><th scope="col">condition</th><th scope="col">rule</th><th scope="col" class="number">count</th><th scope="col">evidence</th></tr></thead>
+  <thead><tr><th scope="col">verdict</th><th scope="col">condition</th><th scope="col">rule</th><th scope="col" class="number">count</th><th scope="col">evidence</th></tr></thead>
   <tbody>${conditions.map(
-    ({ kind, condition, outcome, count, evidence }) => html`<tr><td>${outcomeWord(outcome)}</td>
+    ({ kind, condition, verdict, count, evidence }) => html`<tr><td>${verdictWord(verdict)}</td>
 <th scope="row">${condition}</th><td>${KINDS[kind]}</td><td class="number">${count === undefined ? '–' : countText(count)}</td><td>${evidence}</td></tr>`,
   )}</tbody>
 </table></div>`;

@@ -1,6 +1,6 @@
 import { html, type Markup } from '../html.ts';
 import type { FaultReport, RunReport } from '../run-report.ts';
-import { clockText, outcomeWord } from '../words.ts';
+import { clockText, verdictWord } from '../words.ts';
 
 /** What was done: why, with which seed, and which faults were injected and seen. */
 export function whatSection(report: RunReport): Markup {
@@ -45,11 +45,11 @@ function faultRow({
   notReverted,
   witness,
 }: FaultReport): Markup {
-  const end = notReverted ? outcomeWord('undo_failed') : clockText(revertedMs);
+  const end = notReverted ? verdictWord('undo_failed') : clockText(revertedMs);
   return html`<tr>
   <th scope="row">${fault}</th><td data-column="target">${target}</td><td data-column="parameters">${parameters || '–'}</td>
   <td data-column="injected">${clockText(injectedMs)}</td>
   <td data-column="reverted">${end} <span class="muted">${revertEvidence}</span></td>
-  <td data-column="witness">${outcomeWord(witness?.verdict ?? 'no witness')} ${witness?.evidence}</td>
+  <td data-column="witness">${verdictWord(witness?.verdict ?? 'no witness')} ${witness?.evidence}</td>
 </tr>`;
 }

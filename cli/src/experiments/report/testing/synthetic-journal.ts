@@ -2,7 +2,8 @@
  * Journals of runs that never were: payments slow for a part of the time, orders beside it. Deterministic, of any size,
  * with any text in the places where a run's text stands.
  */
-import type { JournalRecord, NewRecord, OrderPhase, RunVerdict } from '../../journal-records.ts';
+import type { RunVerdict } from '../../../shared/verdict.ts';
+import type { JournalRecord, NewRecord, OrderPhase } from '../../journal-records.ts';
 
 export interface JournalPlan {
   readonly orders?: number;
@@ -17,7 +18,7 @@ const STARTED = Date.parse('2026-11-21T16:15:00Z');
 
 /** The records of one run, in the order in which they would have been written. */
 export function syntheticJournal(plan: JournalPlan = {}): readonly JournalRecord[] {
-  const { orders = 60, seconds = 60, verdict = 'deviated', text = (plain: string) => plain } = plan;
+  const { orders = 60, seconds = 60, verdict = 'fail', text = (plain: string) => plain } = plan;
   const fault = { fromMs: seconds * 250, toMs: seconds * 600 };
   const timed = [
     ...opening(text),
@@ -47,7 +48,7 @@ function opening(text: Text): Timed[] {
       ms: 0,
       record: {
         type: 'run',
-        version: 1,
+        version: 2,
         runId: text('20261121-161500-E08-7'),
         experiment: {
           id: text('E08'),
@@ -67,7 +68,7 @@ function opening(text: Text): Timed[] {
     },
     { ms: 5, record: { type: 'phase', phase: 'steady-before', state: 'begin' } },
     ...step({ name: text('an order is confirmed'), phase: 'steady-before', index: 0, from: 10, to: 420, text }),
-    { ms: 430, record: { type: 'phase', phase: 'steady-before', state: 'end', outcome: 'held' } },
+    { ms: 430, record: { type: 'phase', phase: 'steady-before', state: 'end', verdict: 'pass' } },
   ];
 }
 
@@ -103,7 +104,7 @@ function methodRecords(fault: Fault, endMs: number, text: Text): Timed[] {
       index: 2,
       from: seen + 4_700,
       to: fault.toMs - 900,
-      outcome: 'deviated',
+      verdict: 'fail',
       text,
     }),
     ...step({ name: text('beside it'), kind: 'hold', index: 3, from: seen + 2_000, to: fault.toMs - 500, text }),
@@ -113,7 +114,7 @@ function methodRecords(fault: Fault, endMs: number, text: Text): Timed[] {
         record: { type: 'event', event, edge: text('orders-payments'), count: 1 },
       }),
     ),
-    { ms: fault.toMs, record: { type: 'phase', phase: 'method', state: 'end', outcome: 'deviated' } },
+    { ms: fault.toMs, record: { type: 'phase', phase: 'method', state: 'end', verdict: 'fail' } },
     {
       ms: fault.toMs + 40,
       record: {
@@ -132,10 +133,10 @@ function methodRecords(fault: Fault, endMs: number, text: Text): Timed[] {
       index: 0,
       from: fault.toMs + 60,
       to: fault.toMs + 2_300,
-      outcome: 'unknown',
+      verdict: 'unknown',
       text,
     }),
-    { ms: endMs - 1_500, record: { type: 'phase', phase: 'steady-after', state: 'end', outcome: 'unknown' } },
+    { ms: endMs - 1_500, record: { type: 'phase', phase: 'steady-after', state: 'end', verdict: 'unknown' } },
   ];
 }
 
@@ -146,11 +147,11 @@ interface StepPlan {
   readonly index: number;
   readonly from: number;
   readonly to: number;
-  readonly outcome?: 'held' | 'deviated' | 'unknown';
+  readonly verdict?: 'pass' | 'fail' | 'unknown';
   readonly text: Text;
 }
 
-function step({ name, phase = 'method', kind = 'probe', index, from, to, outcome = 'held', text }: StepPlan): Timed[] {
+function step({ name, phase = 'method', kind = 'probe', index, from, to, verdict = 'pass', text }: StepPlan): Timed[] {
   const provider = kind === 'action' ? 'fault' : kind === 'hold' ? 'hold' : 'orders';
   const base = { type: 'step', phase, index, name, kind, provider } as const;
   return [
@@ -160,9 +161,9 @@ function step({ name, phase = 'method', kind = 'probe', index, from, to, outcome
       record: {
         ...base,
         state: 'end',
-        outcome,
+        verdict,
         expected: text('each answered in at most 300 ms'),
-        observed: text(outcome === 'held' ? 'p95 212 ms' : 'p95 4.52 s'),
+        observed: text(verdict === 'pass' ? 'p95 212 ms' : 'p95 4.52 s'),
         evidence: text('- stock POST /stock.Inventory/Release missing under order saga\n+ POST ×2 (retry)'),
         attempts: 3,
         tookMs: to - from,
@@ -240,14 +241,14 @@ function closing(endMs: number, fault: Fault, verdict: RunVerdict | 'none', text
     { ms: endMs - 1_400, record: { type: 'phase', phase: 'audit', state: 'begin' } },
     {
       ms: endMs - 1_300,
-      record: { type: 'reach', condition, outcome: 'held', count: 1, evidence: text('0 to 1 in orders-1') },
+      record: { type: 'reach', condition, verdict: 'pass', count: 1, evidence: text('0 to 1 in orders-1') },
     },
     {
       ms: endMs - 1_200,
       record: {
         type: 'never',
         condition: { event: 'process.exit' },
-        outcome: 'unknown',
+        verdict: 'unknown',
         evidence: text('the log of events has a gap'),
       },
     },
@@ -262,8 +263,8 @@ function closing(endMs: number, fault: Fault, verdict: RunVerdict | 'none', text
           {
             id: 'I4',
             title: 'money',
+            audited: 'pass',
             verdict: 'pass',
-            outcome: 'held',
             evidence: text('60 orders, 3 charges'),
             violations: [],
             inFlight: 0,
@@ -271,8 +272,8 @@ function closing(endMs: number, fault: Fault, verdict: RunVerdict | 'none', text
           {
             id: 'I7',
             title: 'one shipment per confirmed order',
+            audited: 'fail',
             verdict: 'fail',
-            outcome: 'deviated',
             evidence: text('59 shipments of 60'),
             violations: [
               { kind: 'lost', orderId: '0192f0c4-9e5a-7bbb-8a55-0f3b7a3c9d11', detail: text('no shipment') },
@@ -282,8 +283,8 @@ function closing(endMs: number, fault: Fault, verdict: RunVerdict | 'none', text
           {
             id: 'I11',
             title: 'metrics',
-            verdict: 'unknown',
-            outcome: 'held',
+            audited: 'unknown',
+            verdict: 'pass',
             rule: 'accepted',
             evidence: text('orders was killed'),
             violations: [],
@@ -292,14 +293,14 @@ function closing(endMs: number, fault: Fault, verdict: RunVerdict | 'none', text
         ],
       },
     },
-    { ms: endMs - 250, record: { type: 'phase', phase: 'audit', state: 'end', outcome: 'deviated' } },
+    { ms: endMs - 250, record: { type: 'phase', phase: 'audit', state: 'end', verdict: 'fail' } },
     ...(verdict === 'none' ? [] : [verdictAt(endMs, fault, verdict, text)]),
   ];
 }
 
 const EXIT_CODES: Readonly<Record<RunVerdict, number>> = {
   pass: 0,
-  deviated: 1,
+  fail: 1,
   unknown: 5,
   dirty: 6,
   interrupted: 130,

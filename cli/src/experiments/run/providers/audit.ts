@@ -1,8 +1,9 @@
 import { audit } from '../../../audit/audit.ts';
 import { type InvariantResult, VERDICT_WORDS } from '../../../audit/invariant.ts';
+import { worst } from '../../../shared/verdict.ts';
 import type { AuditProbe } from '../../format/schema.ts';
-import { EXPECTED_OK, EXPECTED_VIOLATED, type StepResult, unknown, worst } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown, verdictWhere } from '../step-result.ts';
 
 /** The ledger in the middle of a method: what is under way may be so, what is late is not. */
 export async function probeAudit({ provider }: AuditProbe, { platform, signal }: RunContext): Promise<StepResult> {
@@ -12,16 +13,15 @@ export async function probeAudit({ provider }: AuditProbe, { platform, signal }:
 
 /** Holds when each of the wanted invariants has the wanted verdict. */
 export function judgeLedger(
-  { invariants: wanted, verdict }: AuditProbe['provider'],
+  { invariants: wanted, verdict: wantedVerdict }: AuditProbe['provider'],
   invariants: readonly InvariantResult[],
 ): StepResult {
   const chosen = invariants.filter(({ id }) => wanted.includes(id));
-  const expected = `${wanted.join(', ')} ${verdict === 'ok' ? 'hold' : 'are violated'}`;
+  const expected = `${wanted.join(', ')} ${wantedVerdict === 'pass' ? 'hold' : 'are violated'}`;
   const missing = wanted.filter((id) => !chosen.some((one) => one.id === id));
   if (missing.length > 0) return unknown(`the audit has no ${missing.join(', ')}`, { expected });
-  const outcomes = verdict === 'ok' ? EXPECTED_OK : EXPECTED_VIOLATED;
   return {
-    outcome: worst(chosen.map((one) => outcomes[one.verdict])),
+    verdict: worst(chosen.map((one) => verdictWhere(wantedVerdict, one.verdict))),
     expected,
     observed: chosen.map((one) => `${one.id} ${VERDICT_WORDS[one.verdict]}`).join(', '),
     evidence: chosen.map(({ id, title, evidence }) => `${id} ${title}: ${evidence}`).join('\n'),

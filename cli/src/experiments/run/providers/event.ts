@@ -1,9 +1,9 @@
 import type { EventProbe } from '../../format/schema.ts';
 import { countEvents, describeCondition, exactlyOf, isAsOften } from '../event-counts.ts';
-import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 
-/** Checks whether an event has happened since the run began. Not yet is a deviation: `within` waits for it. */
+/** Checks whether an event has happened since the run began. Not yet is a failure: `within` waits for it. */
 export async function probeEvent({ provider }: EventProbe, context: RunContext): Promise<StepResult> {
   const { type: _, ...condition } = provider;
   const exactly = exactlyOf(condition);
@@ -12,7 +12,7 @@ export async function probeEvent({ provider }: EventProbe, context: RunContext):
   const { count, evidence } = await countEvents(condition, context);
   if (count === undefined) return unknown(evidence, { expected });
   return {
-    outcome: isAsOften(condition, count) ? 'held' : 'deviated',
+    verdict: isAsOften(condition, count) ? 'pass' : 'fail',
     expected,
     observed: `${count} times (${evidence})`,
   };

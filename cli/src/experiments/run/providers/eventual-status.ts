@@ -33,14 +33,14 @@ export async function judgeEventually(
     const missing = states.filter((state) => state === 'unknown').length;
     const wrong = states.filter((state) => state !== status && state !== 'unknown').length;
     if (missing === 0 && wrong === 0) {
-      return { outcome: 'held', expected, observed: `all ${status} after ${Math.round(clock.now() - began)} ms` };
+      return { verdict: 'pass', expected, observed: `all ${status} after ${Math.round(clock.now() - began)} ms` };
     }
     if (clock.now() - began >= within) {
       const others = orders.flatMap(({ op }, index) =>
         states[index] === status ? [] : [`order ${op}: ${states[index]}`],
       );
       return {
-        outcome: wrong > 0 ? 'deviated' : 'unknown',
+        verdict: wrong > 0 ? 'fail' : 'unknown',
         expected,
         observed: `${wrong} are not ${status}${missing > 0 ? `, ${missing} could not be looked up` : ''}`,
         evidence: others.slice(0, LISTED).join('\n'),

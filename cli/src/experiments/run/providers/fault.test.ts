@@ -23,28 +23,28 @@ async function endOf({ last, now, isWitnessed = false }: { last: Verdict; now: V
     },
     journal: { write: (record: unknown) => void records.push(record) } as unknown as RunContext['journal'],
   });
-  return { outcome: result?.outcome, witnessed, records };
+  return { verdict: result?.verdict, witnessed, records };
 }
 
 describe('at the end of a method a fault that waited for its hit', () => {
   it('is in effect when it has acted since', async () => {
-    expect(await endOf({ last: 'pending', now: 'observed' })).toMatchObject({ outcome: 'held', witnessed: ['kill'] });
+    expect(await endOf({ last: 'pending', now: 'observed' })).toMatchObject({ verdict: 'pass', witnessed: ['kill'] });
   });
 
   it('is in effect when it had acted before the method reverted it', async () => {
     expect(await endOf({ last: 'observed', now: 'observed' })).toMatchObject({
-      outcome: 'held',
+      verdict: 'pass',
       witnessed: ['kill'],
       records: [{ type: 'witness', step: 'kill', verdict: 'observed' }],
     });
   });
 
   it('is unknown when it has not acted', async () => {
-    expect(await endOf({ last: 'pending', now: 'pending' })).toMatchObject({ outcome: 'unknown', witnessed: [] });
+    expect(await endOf({ last: 'pending', now: 'pending' })).toMatchObject({ verdict: 'unknown', witnessed: [] });
   });
 
   it('is not observed again when it was witnessed before', async () => {
     const end = await endOf({ last: 'observed', now: 'observed', isWitnessed: true });
-    expect(end).toEqual({ outcome: undefined, witnessed: [], records: [] });
+    expect(end).toEqual({ verdict: undefined, witnessed: [], records: [] });
   });
 });

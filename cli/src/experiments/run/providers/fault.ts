@@ -2,14 +2,14 @@ import type { FaultSession } from '../../../chaos/fault-session.ts';
 import type { InjectRequest, Lease } from '../../../chaos/lease.ts';
 import { messageOf } from '../../../errors.ts';
 import type { FaultStep } from '../../format/schema.ts';
-import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 
 /** The lease's time to live lies a little beyond the run's budget, at whose end the run heals it itself. ms. */
 const TTL_SLACK_MS = 30_000;
 const POLL_MS = 200;
 
-/** Injects a fault and waits for its witness. What is not measurably in effect is unknown, never held. */
+/** Injects a fault and waits for its witness. What is not measurably in effect is unknown, never a pass. */
 export async function injectFault(step: FaultStep, context: RunContext): Promise<StepResult> {
   const { faults, clock, signal, endsAt } = context;
   const { fault, target, parameters } = step.provider;
@@ -51,7 +51,7 @@ function judgeWitness(
   const observed = `${verdict}: ${evidence}`;
   // `pending` holds for now: see `judgePending`.
   return verdict === 'observed' || verdict === 'pending'
-    ? { outcome: 'held', expected, observed }
+    ? { verdict: 'pass', expected, observed }
     : unknown(observed, { expected });
 }
 
@@ -75,5 +75,5 @@ export async function judgePending(
   journal.write({ type: 'witness', step: step.name, leaseId: lease.id, verdict, evidence });
   if (verdict !== 'observed') return unknown(`${verdict}: ${evidence}`);
   faults.witnessed(step.name);
-  return { outcome: 'held', observed: `observed: ${evidence}` };
+  return { verdict: 'pass', observed: `observed: ${evidence}` };
 }

@@ -13,15 +13,15 @@ function aSession(more: Partial<Pick<FaultSession, 'expiredTtl' | 'revert'>>): F
 it('is unknown when the time to live of the fault expired before its step was reverted', async () => {
   const faults = aSession({ expiredTtl: () => 'latency had ended, because its time to live expired' });
   expect(await heal({ type: 'heal', of: 'slow' }, { faults })).toMatchObject({
-    outcome: 'unknown',
+    verdict: 'unknown',
     observed: expect.stringContaining('its time to live expired'),
   });
 });
 
-it('deviates when a fault was not reverted', async () => {
+it('fails when a fault was not reverted', async () => {
   const faults = aSession({ revert: async () => ({ reverted: [], notReverted: ['latency on orders-payments'] }) });
   expect(await heal({ type: 'heal', of: 'slow' }, { faults })).toMatchObject({
-    outcome: 'deviated',
+    verdict: 'fail',
     observed: 'left: latency on orders-payments',
   });
 });

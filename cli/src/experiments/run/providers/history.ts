@@ -1,6 +1,6 @@
 import type { HistoryProbe } from '../../format/schema.ts';
-import type { StepResult } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import type { StepResult } from '../step-result.ts';
 import { judgeOrders } from './judge-orders.ts';
 
 /** Evaluates the orders that a load has placed; the step's `within` waits for those in flight. */

@@ -1,15 +1,16 @@
 import { messageOf } from '../../../errors.ts';
 import { httpPort, type InstanceState } from '../../../platform/state.ts';
+import { worst } from '../../../shared/verdict.ts';
 import type { HttpProbe } from '../../format/schema.ts';
-import { type StepResult, unknown, worst } from '../outcome.ts';
 import { concerns } from '../process-events.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 import { describeTolerance, isWithin, round, type Value } from '../tolerance.ts';
 
 /** Longest wait for an answer, ms. */
 const LIMIT_MS = 12_000;
 
-/** GET at every instance that is meant. No answer is a deviation: it was asked, and that is what came of it. */
+/** GET at every instance that is meant. No answer is a failure: it was asked, and that is what came of it. */
 export async function probeHttp({ provider, tolerance }: HttpProbe, { platform }: RunContext): Promise<StepResult> {
   const { instances } = await platform.connection.control.state();
   const chosen = instances.filter(({ name, kind }) => kind === 'service' && concerns(name, provider.service));
@@ -17,7 +18,7 @@ export async function probeHttp({ provider, tolerance }: HttpProbe, { platform }
   if (chosen.length === 0) return unknown(`no instance of ${provider.service} is running`, { expected });
   const results = await Promise.all(chosen.map((instance) => ask(instance, provider.path, tolerance)));
   return {
-    outcome: worst(results.map(({ outcome }) => outcome)),
+    verdict: worst(results.map(({ verdict }) => verdict)),
     expected,
     observed: results.map(({ observed }) => observed).join('; '),
   };
@@ -32,7 +33,7 @@ async function ask(instance: InstanceState, path: string, tolerance: HttpProbe['
     return judge(instance.name, { status: response.status, text, tookMs: performance.now() - began }, tolerance);
   } catch (error) {
     return {
-      outcome: 'deviated',
+      verdict: 'fail',
       observed: `${instance.name}: no answer: ${messageOf((error as Error).cause ?? error)}`,
     };
   }
@@ -54,7 +55,7 @@ function judge(name: string, { status, text, tookMs }: Answer, tolerance: HttpPr
     else if (!isWithin(value, bound)) problems.push(`${path} is ${String(value)}`);
   }
   const observed = `${name}: HTTP ${status} after ${round(tookMs)} ms${problems.length > 0 ? `: ${problems.join(', ')}` : ''}`;
-  return { outcome: problems.length > 0 ? 'deviated' : 'held', observed };
+  return { verdict: problems.length > 0 ? 'fail' : 'pass', observed };
 }
 
 /** `dependencies.0.status`; undefined when there is no such value. */

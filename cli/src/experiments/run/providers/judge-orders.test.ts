@@ -45,16 +45,16 @@ const judge = (
 describe('orders', () => {
   it('hold when each is as wanted', async () => {
     const each = { answer: 'Confirmed', http: 201, duration: { lte: 100 } } as const;
-    expect(await judge([confirmed(50), confirmed(100)], { each })).toMatchObject({ outcome: 'held' });
+    expect(await judge([confirmed(50), confirmed(100)], { each })).toMatchObject({ verdict: 'pass' });
   });
 
-  it('deviate when one is not, and the evidence names it', async () => {
+  it('fail when one is not, and the evidence names it', async () => {
     const result = await judge([confirmed(50), outOfStock], { each: { answer: 'Confirmed' } });
-    expect(result).toMatchObject({ outcome: 'deviated', evidence: 'order 1: Cancelled: out of stock after 20 ms' });
+    expect(result).toMatchObject({ verdict: 'fail', evidence: 'order 1: Cancelled: out of stock after 20 ms' });
   });
 
   it('without an answer have no http status that could be within a tolerance', async () => {
-    expect(await judge([timedOut], { each: { http: { ne: 503 } } })).toMatchObject({ outcome: 'deviated' });
+    expect(await judge([timedOut], { each: { http: { ne: 503 } } })).toMatchObject({ verdict: 'fail' });
   });
 
   it('are counted by what they were told', async () => {
@@ -67,20 +67,20 @@ describe('orders', () => {
       '503 catalog_unavailable': 1,
       none: 1,
     };
-    expect(await judge(answers, { counts })).toMatchObject({ outcome: 'held' });
-    expect(await judge(answers, { counts: { ...counts, none: 0 } })).toMatchObject({ outcome: 'deviated' });
+    expect(await judge(answers, { counts })).toMatchObject({ verdict: 'pass' });
+    expect(await judge(answers, { counts: { ...counts, none: 0 } })).toMatchObject({ verdict: 'fail' });
   });
 
   it('are compared with those of another step', async () => {
     const baseline = [anOrder(confirmed(100))];
     expect(await judge([confirmed(119)], { ratio: { of: 'before', p95: { lte: 1.2 } } }, baseline)).toMatchObject({
-      outcome: 'held',
+      verdict: 'pass',
     });
     expect(await judge([confirmed(130)], { ratio: { of: 'before', p95: { lte: 1.2 } } }, baseline)).toMatchObject({
-      outcome: 'deviated',
+      verdict: 'fail',
     });
     expect(await judge([confirmed(130)], { ratio: { of: 'before', p95: { lte: 1.2 } } })).toMatchObject({
-      outcome: 'unknown',
+      verdict: 'unknown',
     });
   });
 
@@ -88,34 +88,34 @@ describe('orders', () => {
     const baseline = [anOrder(confirmed(40))];
     const added = { of: 'before', p50: { gte: 500, lt: 600 } };
     expect(await judge([confirmed(639)], { added }, baseline)).toMatchObject({
-      outcome: 'held',
+      verdict: 'pass',
       expected: 'p50 >= 500 ms, < 600 ms more than that of "before"',
       observed: expect.stringContaining('p50 639 ms against 40 ms (599 ms more)'),
     });
-    expect(await judge([confirmed(640)], { added }, baseline)).toMatchObject({ outcome: 'deviated' });
-    expect(await judge([confirmed(539)], { added }, baseline)).toMatchObject({ outcome: 'deviated' });
-    expect(await judge([confirmed(550)], { added })).toMatchObject({ outcome: 'unknown' });
+    expect(await judge([confirmed(640)], { added }, baseline)).toMatchObject({ verdict: 'fail' });
+    expect(await judge([confirmed(539)], { added }, baseline)).toMatchObject({ verdict: 'fail' });
+    expect(await judge([confirmed(550)], { added })).toMatchObject({ verdict: 'unknown' });
   });
 
   it('must be the same ones where that is wanted', async () => {
     const earlier = [anOrder(confirmed(1, 'a'))];
-    expect(await judge([confirmed(1, 'a')], { 'same-ids-as': 'first' }, earlier)).toMatchObject({ outcome: 'held' });
+    expect(await judge([confirmed(1, 'a')], { 'same-ids-as': 'first' }, earlier)).toMatchObject({ verdict: 'pass' });
     expect(await judge([confirmed(1, 'b')], { 'same-ids-as': 'first' }, earlier)).toMatchObject({
-      outcome: 'deviated',
+      verdict: 'fail',
     });
-    expect(await judge([confirmed(1, 'b')], { 'same-ids-as': 'first' })).toMatchObject({ outcome: 'unknown' });
+    expect(await judge([confirmed(1, 'b')], { 'same-ids-as': 'first' })).toMatchObject({ verdict: 'unknown' });
   });
 
   it('are unknown while there are none, or one is in flight', async () => {
-    expect(await judge([], { counts: { Confirmed: 0 } })).toMatchObject({ outcome: 'unknown' });
-    expect(await judge([confirmed(1), undefined], { counts: { Confirmed: 1 } })).toMatchObject({ outcome: 'unknown' });
+    expect(await judge([], { counts: { Confirmed: 0 } })).toMatchObject({ verdict: 'unknown' });
+    expect(await judge([confirmed(1), undefined], { counts: { Confirmed: 1 } })).toMatchObject({ verdict: 'unknown' });
   });
 });
 
 it('one order cannot be the same as several', async () => {
   const earlier = [anOrder(confirmed(50, 'a')), anOrder(confirmed(50, 'b'))];
   expect(await judge([confirmed(50, 'a')], { 'same-ids-as': 'orders' }, earlier)).toMatchObject({
-    outcome: 'unknown',
+    verdict: 'unknown',
     observed: expect.stringContaining('1 orders cannot be compared with 2 one by one'),
   });
 });

@@ -1,8 +1,9 @@
 import { percentile } from '../../../shared/statistics.ts';
+import { worst } from '../../../shared/verdict.ts';
 import type { CountTolerance, DurationComparison, OrdersTolerance } from '../../format/schema.ts';
 import type { BookedOrder, OrderAnswer } from '../order-book.ts';
-import { type StepResult, unknown, worst } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 import { describeTolerance, isWithin, round } from '../tolerance.ts';
 import type { Aspect } from './aspect.ts';
 import { judgeEventually } from './eventual-status.ts';
@@ -34,7 +35,7 @@ export async function judgeOrders(
   if (eventually !== undefined) aspects.push(await judgeEventually(orders, eventually, context));
   const evidence = aspects.flatMap((aspect) => aspect.evidence ?? []).join('\n');
   return {
-    outcome: worst(aspects.map(({ outcome }) => outcome)),
+    verdict: worst(aspects.map(({ verdict }) => verdict)),
     expected: aspects.map(({ expected }) => expected).join('; '),
     observed: [summaryOf(orders), ...aspects.map(({ observed }) => observed)].filter((text) => text !== '').join('; '),
     ...(evidence !== '' && { evidence }),
@@ -84,7 +85,7 @@ function judgeEach(orders: readonly BookedOrder[], each: NonNullable<OrdersToler
   });
   const more = wrong.length > LISTED ? [`and ${wrong.length - LISTED} more`] : [];
   return {
-    outcome: wrong.length === 0 ? 'held' : 'deviated',
+    verdict: wrong.length === 0 ? 'pass' : 'fail',
     expected: `each ${words.join(', ')}`,
     observed: wrong.length === 0 ? '' : `${wrong.length} of ${orders.length} otherwise`,
     ...(wrong.length > 0 && { evidence: [...listed, ...more].join('\n') }),
@@ -109,7 +110,7 @@ function isAsWanted(
 function judgeCount(orders: readonly BookedOrder[], category: string, bound: CountTolerance): Aspect {
   const count = orders.filter(({ answer }) => isOfCategory(answer, category)).length;
   return {
-    outcome: isWithin(count, bound) ? 'held' : 'deviated',
+    verdict: isWithin(count, bound) ? 'pass' : 'fail',
     expected: `${describeTolerance(bound)} ${category}`,
     observed: isWithin(count, bound) ? '' : `${count} ${category}`,
   };
@@ -121,7 +122,7 @@ const SHARES: Readonly<Record<Statistic, number>> = { p50: 0.5, p95: 0.95, max: 
 function judgeTime(orders: readonly BookedOrder[], statistic: Statistic, bound: DurationComparison): Aspect {
   const ms = timeAt(orders, SHARES[statistic]);
   return {
-    outcome: isWithin(ms, bound) ? 'held' : 'deviated',
+    verdict: isWithin(ms, bound) ? 'pass' : 'fail',
     expected: `${statistic} ${describeTolerance(bound, ' ms')}`,
     observed: `${statistic} ${round(ms)} ms`,
   };
@@ -172,9 +173,9 @@ function compare(
     const { bound, value, unit, than, words } = relate(statistic, { now, then });
     if (bound === undefined) return [];
     const expected = `${statistic} ${describeTolerance(bound, unit)} ${than}that of "${of}"`;
-    if (baseline.length === 0) return [{ outcome: 'unknown', expected, observed: `"${of}" has no orders` }];
+    if (baseline.length === 0) return [{ verdict: 'unknown', expected, observed: `"${of}" has no orders` }];
     const observed = `${statistic} ${round(now)} ms against ${round(then)} ms (${words})`;
-    return [{ outcome: isWithin(value, bound) ? 'held' : 'deviated', expected, observed }];
+    return [{ verdict: isWithin(value, bound) ? 'pass' : 'fail', expected, observed }];
   });
 }
 
@@ -183,15 +184,15 @@ function judgeSameIds(orders: readonly BookedOrder[], step: string, context: Pic
   const earlier = context.orders.ofStep(step);
   if (earlier.length > orders.length) {
     const observed = `${orders.length} orders cannot be compared with ${earlier.length} one by one`;
-    return { outcome: 'unknown', expected, observed };
+    return { verdict: 'unknown', expected, observed };
   }
   const pairs = orders.map(({ answer }, index) => [answer?.orderId, earlier[index]?.answer?.orderId] as const);
   const missing = pairs.filter(([, then]) => then === undefined).length;
-  if (missing > 0) return { outcome: 'unknown', expected, observed: `${missing} ids of "${step}" are not known` };
+  if (missing > 0) return { verdict: 'unknown', expected, observed: `${missing} ids of "${step}" are not known` };
   const other = pairs.filter(([now, then]) => now !== then);
-  if (other.length === 0) return { outcome: 'held', expected, observed: 'same ids' };
+  if (other.length === 0) return { verdict: 'pass', expected, observed: 'same ids' };
   const evidence = other.slice(0, LISTED).map(([now, then]) => `${now ?? 'no id'} instead of ${then}`);
-  return { outcome: 'deviated', expected, observed: `${other.length} other ids`, evidence: evidence.join('\n') };
+  return { verdict: 'fail', expected, observed: `${other.length} other ids`, evidence: evidence.join('\n') };
 }
 
 /** Of the times until an answer, or until the client gave up. */

@@ -1,8 +1,8 @@
 import type { LoadProvider } from '../../format/schema.ts';
 import type { Load, LoadSummary } from '../load-book.ts';
-import { type StepResult, unknown } from '../outcome.ts';
 import { createRandom } from '../random.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 import { keyOf, linesOf } from './orders.ts';
 import { placeOrder } from './place-order.ts';
 
@@ -18,7 +18,7 @@ export function startLoad(step: string, provider: LoadProvider, context: RunCont
   const signal = AbortSignal.any([over.signal, context.signal]);
   context.loads.add(step, { stop: () => over.abort(), done: run(step, provider, signal, context) } satisfies Load);
   const limit = provider.for === undefined ? 'until it is stopped' : `for ${provider.for} ms`;
-  return { outcome: 'held', observed: `${provider.rate} orders per second ${limit}` };
+  return { verdict: 'pass', observed: `${provider.rate} orders per second ${limit}` };
 }
 
 async function run(
@@ -63,5 +63,5 @@ export function judgeLoad({ sent, late }: LoadSummary): StepResult {
   const observed = `${sent} orders sent${late > 0 ? `, ${late} of them more than ${LATE_MS} ms late` : ''}`;
   return late > sent / 20
     ? unknown(observed, { expected: 'orders sent at their time' })
-    : { outcome: 'held', observed };
+    : { verdict: 'pass', observed };
 }

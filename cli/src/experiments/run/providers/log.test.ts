@@ -26,9 +26,9 @@ function look(tolerance: unknown, logs: Readonly<Record<string, LogPosition>> = 
 
 it('of no line it cannot be said that each has a trace id', async () => {
   await writeFile(join(folder, 'orders-1.log'), '');
-  expect(await look({ traced: true })).toMatchObject({ outcome: 'unknown', observed: 'no such line' });
+  expect(await look({ traced: true })).toMatchObject({ verdict: 'unknown', observed: 'no such line' });
   await writeFile(join(folder, 'orders-1.log'), line('failed', { trace_id: 'a' }));
-  expect(await look({ traced: true })).toMatchObject({ outcome: 'held' });
+  expect(await look({ traced: true })).toMatchObject({ verdict: 'pass' });
 });
 
 it('counts what was written since, whatever the clock of the service says', async () => {
@@ -39,7 +39,7 @@ it('counts what was written since, whatever the clock of the service says', asyn
     file,
     line('failed', { time: '1970-01-01T00:00:00Z' }) + line('failed', { time: '2099-01-01T00:00:00Z' }),
   );
-  expect(await look(2, logs)).toMatchObject({ outcome: 'held', observed: '2 lines' });
+  expect(await look(2, logs)).toMatchObject({ verdict: 'pass', observed: '2 lines' });
 });
 
 it('counts across a rotation, and is unknown after a second one', async () => {
@@ -49,10 +49,10 @@ it('counts across a rotation, and is unknown after a second one', async () => {
   await appendFile(file, line('failed'));
   await rotateIfLarge(file, 10);
   await appendFile(file, line('failed again'));
-  expect(await look(2, logs)).toMatchObject({ outcome: 'held', observed: '2 lines' });
+  expect(await look(2, logs)).toMatchObject({ verdict: 'pass', observed: '2 lines' });
   await rotateIfLarge(file, 10);
   expect(await look(2, logs)).toMatchObject({
-    outcome: 'unknown',
+    verdict: 'unknown',
     observed: 'lines since then were lost by log rotation',
   });
 });

@@ -1,7 +1,7 @@
 import { type LogLine, logFiles, readLogSince } from '../../../platform/log-reader.ts';
 import type { LogProbe } from '../../format/schema.ts';
-import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 import { describeTolerance, isWithin } from '../tolerance.ts';
 
 /** Counts log lines since the run began, or since the end of a step. */
@@ -30,7 +30,7 @@ export async function probeLog(
   const untraced = traced ? found.filter(({ record }) => typeof record?.trace_id !== 'string') : [];
   const isHeld = (!hasBound || isWithin(found.length, bound)) && untraced.length === 0;
   return {
-    outcome: isHeld ? 'held' : 'deviated',
+    verdict: isHeld ? 'pass' : 'fail',
     expected,
     observed: `${found.length} lines${untraced.length > 0 ? `, ${untraced.length} of them without a trace id` : ''}`,
     // Only messages: lines may hold more than a journal should.

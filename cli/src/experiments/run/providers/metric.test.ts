@@ -18,20 +18,20 @@ function look(
 }
 
 it.each([{}, { since: 'start' }])('counts the series that are meant: %j', async (more) => {
-  expect(await look({ ...more, where: { edge: 'orders-payments' } })).toMatchObject({ outcome: 'deviated' });
-  expect(await look({ ...more, where: { edge: 'orders-stock' } })).toMatchObject({ outcome: 'held' });
+  expect(await look({ ...more, where: { edge: 'orders-payments' } })).toMatchObject({ verdict: 'fail' });
+  expect(await look({ ...more, where: { edge: 'orders-stock' } })).toMatchObject({ verdict: 'pass' });
 });
 
 it.each([{}, { since: 'start' }])('a tag that no series has chooses none, which is not 0: %j', async (more) => {
   expect(await look({ ...more, where: { edgee: 'orders-payments' } })).toMatchObject({
-    outcome: 'unknown',
+    verdict: 'unknown',
     observed: 'no series of shop.breaker.transitions has a tag "edgee"',
   });
 });
 
 it('a counter that nobody has incremented is 0 while its service reports', async () => {
-  expect(await look({}, [])).toMatchObject({ outcome: 'held' });
-  expect(await look({ name: 'shop.shipping.messages' }, [])).toMatchObject({ outcome: 'unknown' });
+  expect(await look({}, [])).toMatchObject({ verdict: 'pass' });
+  expect(await look({ name: 'shop.shipping.messages' }, [])).toMatchObject({ verdict: 'unknown' });
 });
 
 it('a gauge that is counted twice a second is read when a count from now on has been reported', async () => {
@@ -39,7 +39,7 @@ it('a gauge that is counted twice a second is read when a count from now on has 
   // Rows were written right after the last count, and are counted half a second later.
   const pending = () => [aPoint('shop.outbox.pending', clock.now() < 500 ? 0 : 2)];
   expect(await look({ name: 'shop.outbox.pending', of: 'max' }, pending, clock)).toMatchObject({
-    outcome: 'deviated',
+    verdict: 'fail',
     observed: 'shop.outbox.pending 2',
   });
 });

@@ -1,8 +1,8 @@
 import type { MetricPoint } from '../../../otlp/metric-store.ts';
 import type { MetricProbe } from '../../format/schema.ts';
 import { COUNTERS, gained, matching, numberOf, readFresh, silenceOf, unknownTag } from '../counters.ts';
-import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 import { describeTolerance, isWithin, round } from '../tolerance.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function probeMetric({ provider, tolerance }: MetricProbe, context:
   if (typeof values === 'string') return unknown(values, { expected });
   const wanted = of === 'each' ? values : [combine(values, of)];
   const isHeld = wanted.every((value) => isWithin(value, tolerance));
-  return { outcome: isHeld ? 'held' : 'deviated', expected, observed: `${name} ${wanted.map(round).join(', ')}` };
+  return { verdict: isHeld ? 'pass' : 'fail', expected, observed: `${name} ${wanted.map(round).join(', ')}` };
 }
 
 /** Values now, or what was gained since a baseline; or why there are none. */

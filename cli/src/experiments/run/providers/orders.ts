@@ -1,7 +1,7 @@
 import type { OrdersProvider, OrdersTolerance } from '../../format/schema.ts';
 import type { BookedOrder, Invocation } from '../order-book.ts';
-import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 import { judgeOrders } from './judge-orders.ts';
 import { placeOrder } from './place-order.ts';
 
@@ -26,7 +26,7 @@ export async function placeOrders(
   const failed = clients.find((one) => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   if (tolerance === undefined)
-    return { outcome: 'held', observed: `${placed.length} orders were answered or timed out` };
+    return { verdict: 'pass', observed: `${placed.length} orders were answered or timed out` };
   return judgeOrders(placed, tolerance, context);
 }
 

@@ -20,18 +20,18 @@ it('says how much memory was added since another step', async () => {
       context,
     );
   };
-  expect(await look({ 'orders-1': 100 })).toMatchObject({ outcome: 'held', observed: 'rss 30' });
-  expect(await look({ 'orders-1': 99 })).toMatchObject({ outcome: 'deviated', observed: 'rss 31' });
-  expect(await look({})).toMatchObject({ outcome: 'unknown' });
+  expect(await look({ 'orders-1': 100 })).toMatchObject({ verdict: 'pass', observed: 'rss 30' });
+  expect(await look({ 'orders-1': 99 })).toMatchObject({ verdict: 'fail', observed: 'rss 31' });
+  expect(await look({})).toMatchObject({ verdict: 'unknown' });
 });
 
 it('looks at the process that is named', async () => {
-  expect(await look('orders-2')).toMatchObject({ outcome: 'held', observed: 'restarts 0' });
+  expect(await look('orders-2')).toMatchObject({ verdict: 'pass', observed: 'restarts 0' });
 });
 
 it('does not speak for all processes of a service by looking at its first', async () => {
   expect(await look('orders')).toMatchObject({
-    outcome: 'unknown',
+    verdict: 'unknown',
     observed: 'orders has 2 processes: name orders-1 or another one',
   });
 });

@@ -1,8 +1,8 @@
 import type { InstanceState } from '../../../platform/state.ts';
 import { processState } from '../../../process/process-tree.ts';
 import type { ProcessProbe } from '../../format/schema.ts';
-import { type StepResult, unknown } from '../outcome.ts';
 import type { Baseline, RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 import { describeTolerance, isWithin, type Value } from '../tolerance.ts';
 
 /** Probes one process as the supervisor and the operating system see it. */
@@ -25,7 +25,7 @@ export async function probeProcess({ provider, tolerance }: ProcessProbe, contex
   const before = since === undefined ? 0 : beforeOf(instance, field, context.baselines.get(since));
   if (before === undefined) return unknown(`${field} at "${since}" is not known`, { expected });
   const observed = typeof value === 'number' ? value - before : value;
-  return { outcome: isWithin(observed, tolerance) ? 'held' : 'deviated', expected, observed: `${field} ${observed}` };
+  return { verdict: isWithin(observed, tolerance) ? 'pass' : 'fail', expected, observed: `${field} ${observed}` };
 }
 
 /** Restarts and memory are compared; the other fields have no difference. */

@@ -1,9 +1,9 @@
 import type { ConfirmChannel, Message } from 'amqplib';
 import { messageOf } from '../../../errors.ts';
 import type { PublishProvider, Step } from '../../format/schema.ts';
-import { type StepResult, unknown } from '../outcome.ts';
 import { type OutboxEvent, presetsOfOrders, type RawMessage, rawMessages } from '../raw-messages.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 
 export type PublishStep = Extract<Step, { readonly provider: { readonly type: 'publish' } }>;
 
@@ -33,7 +33,7 @@ export async function publishMessages({ provider }: PublishStep, context: RunCon
     const counts = await publishBatches(provider, events, context);
     const evidence = messages.map(describeBatch).join('\n');
     const returned = counts.returned > 0 ? `, ${counts.returned} of them reached no queue (NO_ROUTE)` : '';
-    return { outcome: 'held', expected, observed: `${counts.confirmed} messages confirmed${returned}`, evidence };
+    return { verdict: 'pass', expected, observed: `${counts.confirmed} messages confirmed${returned}`, evidence };
   } catch (error) {
     context.signal.throwIfAborted();
     return unknown(`not published: ${messageOf(error)}`, { expected });

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../errors.ts';
 import type { QueueProbe } from '../../format/schema.ts';
-import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 import { describeTolerance, isWithin } from '../tolerance.ts';
 
 /** Probes a queue of the broker. The result is unknown when the broker does not respond. */
@@ -13,7 +13,7 @@ export async function probeQueue({ provider, tolerance }: QueueProbe, { platform
     if (queue === undefined) return unknown(`queue ${name} does not exist`, { expected });
     const { ready, unacknowledged: unacked, consumers } = queue;
     const value = { ready, unacked, depth: ready + unacked, consumers }[field];
-    return { outcome: isWithin(value, tolerance) ? 'held' : 'deviated', expected, observed: `${field} ${value}` };
+    return { verdict: isWithin(value, tolerance) ? 'pass' : 'fail', expected, observed: `${field} ${value}` };
   } catch (error) {
     return unknown(messageOf(error), { expected });
   }

@@ -1,9 +1,9 @@
 import { messageOf } from '../../../errors.ts';
 import { httpPort, type InstanceState } from '../../../platform/state.ts';
 import type { ReadyProbe } from '../../format/schema.ts';
-import { type StepResult, unknown } from '../outcome.ts';
 import { concerns } from '../process-events.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 
 /** A readiness answer takes up to 1 s, because a dependency may be given that long. ms. */
 const LIMIT_MS = 3_000;
@@ -32,8 +32,8 @@ export async function probeReadiness(
     ({ ready, down }) => ready !== wanted.ready || (wanted.because !== undefined && !down.includes(wanted.because)),
   );
   if (wrong.length === 0)
-    return { outcome: 'held', expected, observed: `${looks.length} instances ${wanted.ready ? 'ready' : 'not ready'}` };
-  return { outcome: 'deviated', expected, observed: wrong.map(describe).join('; ') };
+    return { verdict: 'pass', expected, observed: `${looks.length} instances ${wanted.ready ? 'ready' : 'not ready'}` };
+  return { verdict: 'fail', expected, observed: wrong.map(describe).join('; ') };
 }
 
 function describe({ name, ready, why }: Readiness): string {

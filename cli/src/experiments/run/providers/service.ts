@@ -1,7 +1,7 @@
 import { messageOf } from '../../../errors.ts';
 import type { ServiceProvider } from '../../format/schema.ts';
-import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 
 /**
  * Restarts in order, and waits until it is done. To keep a service stopped is a fault (`stop`), which has a lease: a run that is
@@ -13,7 +13,7 @@ export async function actOnService(
 ): Promise<StepResult> {
   try {
     await platform.connection.control.service(target, action);
-    return { outcome: 'held', observed: `${target}: ${action} done` };
+    return { verdict: 'pass', observed: `${target}: ${action} done` };
   } catch (error) {
     return unknown(`${target}: ${action} failed: ${messageOf(error)}`);
   }

@@ -1,3 +1,4 @@
+import { worst } from '../../../shared/verdict.ts';
 import { serviceNames } from '../../../topology/services.ts';
 import {
   type AbsenceReason,
@@ -10,8 +11,8 @@ import {
 import type { RecordedTrace } from '../../../trace/backend.ts';
 import { durationMs, type TraceSpan } from '../../../trace/tree.ts';
 import type { CountTolerance, SpanPattern, TraceProbe, TraceTolerance } from '../../format/schema.ts';
-import { type StepResult, unknown, worst } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 import { describeTolerance, isWithin } from '../tolerance.ts';
 
 const DEFAULT_WITHIN_MS = 10_000;
@@ -141,7 +142,7 @@ function resultOf(rules: readonly Rule[], spans: number, traceId: string): StepR
     .map(({ what, count, bound }) => `${count} ${what}, not ${describeTolerance(bound)}`);
   const observed = problems.length === 0 ? `${spans} spans as wanted` : problems.join('; ');
   const evidence = problems.length === 0 ? undefined : `trace ${traceId}: ${problems.join('; ')}`;
-  return { outcome: worst(problems.map(() => 'deviated')), observed, evidence, traceIds: [traceId] };
+  return { verdict: worst(problems.map(() => 'fail')), observed, evidence, traceIds: [traceId] };
 }
 
 function matches(span: TraceSpan, pattern: SpanPattern, all: readonly TraceSpan[]): boolean {

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../errors.ts';
 import type { SqlProbe } from '../../format/schema.ts';
-import { type StepResult, unknown } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 import { describeTolerance, isWithin, type Value } from '../tolerance.ts';
 
 /** Probes the first row's only column, or the number of rows. No response, no row or NULL is unknown. */
@@ -27,7 +27,7 @@ export async function probeSql({ provider, tolerance }: SqlProbe, { platform }: 
 
 function judged(value: Value, bound: SqlProbe['tolerance'], expected: string, unit: string): StepResult {
   const isHeld = isWithin(value, bound as Parameters<typeof isWithin>[1]);
-  return { outcome: isHeld ? 'held' : 'deviated', expected, observed: `${String(value)}${unit}` };
+  return { verdict: isHeld ? 'pass' : 'fail', expected, observed: `${String(value)}${unit}` };
 }
 
 /** PostgreSQL gives `bigint` and `numeric` as text. */

@@ -1,13 +1,14 @@
 import { messageOf } from '../../../errors.ts';
 import { createStyle } from '../../../output/style.ts';
+import { worst } from '../../../shared/verdict.ts';
 import { createAccountReader } from '../../../trace/accounting.ts';
 import { type AssertResult, assertTrace } from '../../../trace/assert.ts';
 import { type ExpectedSpan, expectedTree, loadContract } from '../../../trace/contract.ts';
 import { diffLines, renderDiff } from '../../../trace/diff.ts';
 import type { TraceProbe, TraceTolerance } from '../../format/schema.ts';
 import type { BookedOrder } from '../order-book.ts';
-import { type StepResult, unknown, worst } from '../outcome.ts';
 import type { RunContext } from '../run-context.ts';
+import { type StepResult, unknown } from '../step-result.ts';
 import { describePattern, judgeSpans } from './span-patterns.ts';
 
 /** Spans arrive a batch delay after they end, and the relay has its poll: a trace is always waited for. ms. */
@@ -22,7 +23,7 @@ const AT_ONCE = 10;
 
 const plain = createStyle({ enabled: false });
 
-/** Evaluates the traces of a step's orders. A missing trace is unknown; a different one has deviated. */
+/** Evaluates the traces of a step's orders. A missing trace is unknown; a different one is a failure. */
 export async function probeTraces(step: TraceProbe, context: RunContext): Promise<StepResult> {
   const { provider, tolerance } = step;
   const expected = describeTrace(tolerance);
@@ -34,9 +35,9 @@ export async function probeTraces(step: TraceProbe, context: RunContext): Promis
     const some = chosen.slice(next, next + AT_ONCE);
     results.push(...(await Promise.all(some.map((order) => probeTrace(order, step, context)))));
   }
-  const wrong = results.filter(({ outcome }) => outcome !== 'held');
+  const wrong = results.filter(({ verdict }) => verdict !== 'pass');
   return {
-    outcome: worst(results.map(({ outcome }) => outcome)),
+    verdict: worst(results.map(({ verdict }) => verdict)),
     expected,
     observed:
       wrong.length === 0
@@ -69,7 +70,7 @@ async function probeTrace(order: BookedOrder, step: TraceProbe, context: RunCont
     if (traceId === undefined) return unknown(`order ${order.op} has no trace id`);
     const { contract } = step.tolerance;
     const shape = contract === undefined ? undefined : await probeShape(contract, order, traceId, step, context);
-    if (shape !== undefined && shape.outcome !== 'held') return shape;
+    if (shape !== undefined && shape.verdict !== 'pass') return shape;
     const parts = hasSpanRules(step.tolerance) ? await judgeSpans(traceId, step, context) : undefined;
     return parts ?? shape ?? unknown('there is nothing to compare it with');
   } catch (error) {
@@ -122,17 +123,14 @@ function without(tree: ExpectedSpan, names: readonly string[]): ExpectedSpan {
   return { ...tree, children };
 }
 
-const OUTCOMES = { pass: 'held', fail: 'deviated', unknown: 'unknown' } as const;
-
 function fromAssertion(
   { verdict, explanation, comparison, spans }: AssertResult,
   expected: ExpectedSpan,
   traceId: string,
 ): StepResult {
-  const outcome = OUTCOMES[verdict];
   const evidence =
-    outcome === 'held' ? undefined : `trace ${traceId}\n${renderDiff(diffLines(expected, comparison), plain)}`;
-  return { outcome, observed: `${spans} spans: ${explanation}`, evidence, traceIds: [traceId] };
+    verdict === 'pass' ? undefined : `trace ${traceId}\n${renderDiff(diffLines(expected, comparison), plain)}`;
+  return { verdict, observed: `${spans} spans: ${explanation}`, evidence, traceIds: [traceId] };
 }
 
 function describeTrace({ contract, without: left = [], ...rules }: TraceTolerance): string {

@@ -4,8 +4,8 @@ import type { Journal } from '../../journal.ts';
 import type { NewRecord } from '../../journal-records.ts';
 import { type EnginePorts, type RunResult, runExperiment } from '../engine.ts';
 import type { ExecutableStep } from '../execute.ts';
-import type { StepResult } from '../outcome.ts';
-import type { Finding } from '../verdict.ts';
+import type { Finding } from '../findings.ts';
+import type { StepResult } from '../step-result.ts';
 
 /** What the fakes of one run answer; everything holds unless said otherwise. */
 export interface FakeRun {
@@ -37,7 +37,7 @@ export interface FakeOutcome extends RunResult {
   readonly calls: readonly string[];
 }
 
-const HELD: StepResult = { outcome: 'held' };
+const PASSED: StepResult = { verdict: 'pass' };
 
 /** A probe of a kind that the engine does not care about. */
 export function aProbe(name: string, more: object = {}): Probe {
@@ -86,7 +86,7 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
       if (step.name !== fake.lostAt) run.throwIfAborted();
       const look = (looks.get(step.name) ?? 0) + 1;
       looks.set(step.name, look);
-      const result = fake.result?.(step.name, look) ?? HELD;
+      const result = fake.result?.(step.name, look) ?? PASSED;
       if (result instanceof Error) throw result;
       return result;
     },
