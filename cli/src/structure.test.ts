@@ -30,6 +30,7 @@ const floors: readonly (readonly string[])[] = [
   ['output', 'process'],
   ['shared', 'topology', 'interruption.ts'],
   ['errors.ts'],
+  ['error-codes.ts'],
   ['exit-codes.ts', 'version.ts'],
 ];
 
