@@ -1,21 +1,20 @@
 import { type CliErrorCode, errorCodes, isErrorCode } from './error-codes.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { ExitCode } from './exit-codes.ts';
 
 /** What a user is told when a command cannot do its work. */
 export interface CliErrorDetails {
   /** The cause, for programs; it determines the exit code. */
-  readonly code?: CliErrorCode;
+  readonly code: CliErrorCode;
   /** What happened, one sentence without a full stop: "platform not running". */
   readonly what: string;
   /** Why it happened, as far as is known. May hold several lines. */
   readonly why?: string;
   /** What the reader can do about it. */
   readonly next?: string;
-  readonly exitCode?: ExitCode;
   readonly cause?: unknown;
 }
 
-/** An error with an explanation and an exit code (default 1). Everything else that is thrown is a defect of ours. */
+/** An error with an explanation, whose code determines the exit code. Everything else that is thrown is a defect of ours. */
 export class CliError extends Error {
   override readonly name: string = 'CliError';
   readonly code: CliErrorCode;
@@ -25,13 +24,13 @@ export class CliError extends Error {
   next: string | undefined;
   readonly exitCode: ExitCode;
 
-  constructor({ code = 'unexpected_error', what, why, next, exitCode, cause }: CliErrorDetails) {
+  constructor({ code, what, why, next, cause }: CliErrorDetails) {
     super(why === undefined ? what : `${what}: ${why}`, cause === undefined ? undefined : { cause });
     this.code = code;
     this.what = what;
     this.why = why;
     this.next = next;
-    this.exitCode = exitCode ?? errorCodes[code].exitCode;
+    this.exitCode = errorCodes[code].exitCode;
   }
 
   toJSON(): ErrorBody {
@@ -50,7 +49,7 @@ export interface ErrorBody {
 }
 
 /** The error that another process sent. A code of another version is an unexpected error here. */
-export function receivedError({ code, ...details }: ErrorBody): CliError {
+export function receivedError({ code, exitCode: _, ...details }: ErrorBody): CliError {
   return new CliError({ ...details, code: isErrorCode(code) ? code : 'unexpected_error' });
 }
 
@@ -67,22 +66,12 @@ export function messageOf(error: unknown): string {
  */
 export function toCliError(error: unknown): CliError {
   if (error instanceof CliError) return error;
-  const { code, exitCode, why, next } = (error ?? {}) as {
-    code?: unknown;
-    exitCode?: unknown;
-    why?: unknown;
-    next?: unknown;
-  };
+  const { code, why, next } = (error ?? {}) as { code?: unknown; why?: unknown; next?: unknown };
   return new CliError({
     code: isErrorCode(code) ? code : 'unexpected_error',
     what: messageOf(error),
     ...(typeof why === 'string' && { why }),
     ...(typeof next === 'string' && { next }),
-    ...(isExitCode(exitCode) && { exitCode }),
     cause: error,
   });
-}
-
-function isExitCode(value: unknown): value is ExitCode {
-  return Object.values(exitCodes).includes(value as ExitCode);
 }

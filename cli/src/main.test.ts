@@ -9,6 +9,7 @@ import type { CommandDeps } from './command-context.ts';
 import { addFaultOptions } from './commands/chaos/fault-options.ts';
 import { completionScript, describeProgram } from './commands/completion/completion.ts';
 import { parsePositive, parseProviders, parseReplicas, parseSince } from './commands/option-values.ts';
+import { errorCodes } from './error-codes.ts';
 import { exitCodes } from './exit-codes.ts';
 import { createProgram } from './main.ts';
 import { cloneRoot } from './platform/project.ts';
@@ -66,7 +67,9 @@ describe('exit codes', { timeout: 20_000 }, () => {
   it('says on stderr what to do when nothing runs, and nothing on stdout', async () => {
     const { stdout, stderr } = await shopctl('status', '--json');
     expect(stdout).toBe('');
-    expect(JSON.parse(stderr)).toMatchObject({ error: { what: 'platform not running', exitCode: 4 } });
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'platform_not_running', what: 'platform not running', exitCode: 4 },
+    });
   });
 
   it('names the project in the commands it tells to use', async () => {
@@ -84,7 +87,28 @@ describe('exit codes', { timeout: 20_000 }, () => {
 
   it.each([[['--json']], [['--format', 'json']]])('says it as JSON where %j is asked for', async (asked) => {
     const { stderr } = await shopctl('status', '--nope', ...asked);
-    expect(JSON.parse(stderr)).toMatchObject({ error: { what: "unknown option '--nope'", exitCode: 2 } });
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'unknown_option', what: "unknown option '--nope'", exitCode: 2 },
+    });
+  });
+
+  it.each([
+    [['statsu'], 'unknown_command'],
+    [['up', '--port', '70000'], 'invalid_argument'],
+    [['chaos', 'inject'], 'invalid_usage'],
+    [['up', 'ordes'], 'unknown_service'],
+    [['status', '--project', 'Not A Name'], 'invalid_argument'],
+    [['chaos', 'inject', 'orders-payments:latency,latency'], 'invalid_fault'],
+    [['chaos', 'inject', 'orders', 'freeze'], 'unknown_fault'],
+    [['chaos', 'run', 'E999'], 'unknown_experiment'],
+    [['chaos', 'run', 'E08', '--junit', '/no/such/folder/out.xml'], 'report_not_writable'],
+    [['load', 'run', 'smokey'], 'unknown_scenario'],
+    [['order', 'get', 'xyz'], 'invalid_id'],
+    [['flags', 'on', 'no-such-flag'], 'unknown_flag'],
+    [['status', '-p', 'other'], 'platform_not_running'],
+  ] as const)('of %j have the code %s, with its exit code', async (args, code) => {
+    const { stderr } = await shopctl(...args, '--json');
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code, exitCode: errorCodes[code].exitCode } });
   });
 
   it('a project named before the command is named in what to do next', async () => {

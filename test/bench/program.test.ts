@@ -40,7 +40,12 @@ describe('a benchmark', () => {
   });
 
   it('tells an error with an explanation by its words and its exit code', async () => {
-    const missing = new CliError({ what: 'no engine', why: 'none answers', next: 'start one', exitCode: 3 });
+    const missing = new CliError({
+      code: 'docker_unavailable',
+      what: 'no engine',
+      why: 'none answers',
+      next: 'start one',
+    });
     expect(await start([], throwing(missing))).toEqual({
       exitCode: 3,
       stdout: '',
@@ -49,7 +54,10 @@ describe('a benchmark', () => {
   });
 
   it('does not take a failed command of the platform for a missed target', async () => {
-    const { exitCode, stderr } = await start([], throwing(new CliError({ what: 'it is not ready', why: 'orders' })));
+    const { exitCode, stderr } = await start(
+      [],
+      throwing(new CliError({ code: 'build_failed', what: 'it is not ready', why: 'orders' })),
+    );
     expect(exitCode).toBe(exitCodes.unavailable);
     expect(stderr).toBe('error: could not be measured: it is not ready\n  why:  orders\n');
   });

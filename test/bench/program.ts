@@ -51,9 +51,9 @@ export async function runBenchmark<Options extends object>(
 /** Words that each are right and do not go together. */
 export function usageError(message: string, command: Command): CliError {
   return new CliError({
+    code: 'invalid_usage',
     what: message.replace(/^error: /, ''),
     next: `see "${command.name()} --help"`,
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -64,10 +64,10 @@ export function notMeasured(error: unknown): CliError {
   // Nobody foresaw it, so where it was thrown is what helps. The stack repeats the message, of which one line is enough.
   const reason = error instanceof CliError || !(error instanceof Error) ? why : error.stack;
   return new CliError({
+    code: 'not_measured',
     what: `could not be measured: ${what.split('\n', 1)[0]}`,
     ...(reason !== undefined && { why: reason }),
     ...(next !== undefined && { next }),
-    exitCode: exitCodes.unavailable,
     cause: error,
   });
 }

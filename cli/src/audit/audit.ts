@@ -1,6 +1,5 @@
 import { AUDIT_HORIZON_DAYS } from '@shop/kit/keep-days.ts';
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { type Verdict, worst } from '../shared/verdict.ts';
 import { type Ledger, openLedger } from './collect.ts';
 import type { OrderFacts, PriceFact } from './facts.ts';
@@ -92,10 +91,10 @@ async function historyOf({ historyFile }: AuditOptions, scope: Scope): Promise<H
   if (historyFile === undefined) return undefined;
   if (scope.orderId === undefined && scope.sinceMs === undefined) return readHistory(historyFile);
   throw new CliError({
+    code: 'invalid_usage',
     what: '--history cannot be combined with --order or --since',
     why: 'an acknowledged order outside of what is audited would seem lost',
     next: 'leave them out: a history limits what it is compared with by its own times',
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -239,9 +238,9 @@ function numberOf({ id }: InvariantResult): number {
 function unknownOrder(orderId: string, ledger: Ledger): CliError {
   const reason = ledger.missing.get('orders');
   return new CliError({
+    code: reason === undefined ? 'order_not_found' : 'evidence_missing',
     what: `order ${orderId} cannot be audited`,
     why: reason ?? 'no service knows an order with this id',
     next: reason === undefined ? 'list orders with "shopctl order list"' : 'see "shopctl status"',
-    exitCode: reason === undefined ? exitCodes.failed : exitCodes.unknown,
   });
 }

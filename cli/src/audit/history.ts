@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 
 /** What a client was told of an order. */
 export interface Told {
@@ -81,10 +80,10 @@ async function* entriesOf(file: string): AsyncGenerator<Entry> {
     }
   } catch (cause) {
     throw new CliError({
+      code: 'invalid_history',
       what: `cannot read the history ${file}`,
       why: number === 0 ? messageOf(cause) : `line ${number}: ${messageOf(cause)}`,
       next: 'give a file with one JSON object a line: {"orderId": "...", "status": "Confirmed", "time": "..."}',
-      exitCode: exitCodes.usage,
       cause,
     });
   }

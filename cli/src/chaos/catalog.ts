@@ -1,6 +1,5 @@
 import { failpoints } from '@shop/kit/failpoint-names.ts';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { PlatformState } from '../platform/state.ts';
 import { suggestName } from '../shared/suggest-name.ts';
 import { edges, serviceNames } from '../topology/services.ts';
@@ -72,9 +71,9 @@ export function findFault(name: string): AnyFault {
   const names = faults.map((fault) => fault.name);
   const suggestion = suggestName(name, names);
   throw new CliError({
+    code: 'unknown_fault',
     what: `unknown fault "${name}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
     next: `faults are ${names.join(', ')}; "shopctl chaos faults" lists targets and parameters`,
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -115,8 +114,8 @@ export function checkTarget(fault: AnyFault, target: string, state: Pick<Platfor
   if (fault.scope === 'edge' && state.edges.length === 0 && edges.some(({ name }) => name === target)) return;
   const suggestion = suggestName(target, targets);
   throw new CliError({
+    code: 'unknown_fault_target',
     what: `${fault.name} cannot be injected into "${target}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
     next: `its targets are ${targets.length > 0 ? targets.join(', ') : 'none now'}`,
-    exitCode: exitCodes.usage,
   });
 }

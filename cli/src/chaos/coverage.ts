@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { failpointsOf } from '@shop/kit/failpoint-names.ts';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { countOf, failpointFolder } from '../platform/failpoint-files.ts';
 import type { Project } from '../platform/project.ts';
 import { serviceNames } from '../topology/services.ts';
@@ -42,9 +41,9 @@ export async function readCoverage(
 
 function withoutFailpoints(name: string): CliError {
   return new CliError({
+    code: 'failpoints_disabled',
     what: `the services of ${name} have not run with failpoints`,
     why: 'hits are counted only with failpoints enabled',
     next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up"',
-    exitCode: exitCodes.unavailable,
   });
 }

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { waitUntil } from '../shared/wait-until.ts';
 import { type DatabaseName, databaseNames } from '../topology/databases.ts';
 import { sessionName } from './database-sessions.ts';
@@ -24,9 +23,9 @@ export function databaseOf(target: string): DatabaseName {
   const found = databaseNames.find((name) => `${name}-db` === target);
   if (found) return found;
   throw new CliError({
+    code: 'unknown_fault_target',
     what: `unknown database "${target}"`,
     next: 'name its edge, for instance orders-db',
-    exitCode: 2,
   });
 }
 
@@ -62,10 +61,10 @@ export async function countSessions(id: string, database: DatabaseName, platform
 /** The error of an undo that needs the server; it is tried again when PostgreSQL runs. */
 export function waitsForStart(why = 'the setting is kept in its data'): CliError {
   return new CliError({
+    code: 'fault_not_reverted',
     what: 'PostgreSQL is not running',
     why: `${why}; it is reverted as soon as PostgreSQL runs again`,
     next: 'run "shopctl up"',
-    exitCode: exitCodes.dirty,
   });
 }
 

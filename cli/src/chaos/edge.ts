@@ -1,5 +1,4 @@
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { waitUntil } from '../shared/wait-until.ts';
 import { type CanaryResult, canary, describeCanary, type Protocol } from './canary.ts';
 import type { PlatformAccess } from './platform-access.ts';
@@ -28,10 +27,10 @@ export async function recordEdge(name: string, platform: PlatformAccess): Promis
   const edge = state?.edges.find((one) => one.name === name);
   if (!edge || state?.toxiproxyUrl === undefined) {
     throw new CliError({
+      code: 'fault_unavailable',
       what: `no proxy on ${name}`,
       why: 'the services are wired directly',
       next: 'run "shopctl setup", which installs Toxiproxy, then "shopctl up" (without --direct)',
-      exitCode: exitCodes.unavailable,
     });
   }
   const protocol = protocolOf(edge.to);

@@ -21,7 +21,7 @@ function aSupervisor({ clearLeaves = 'reverted' as LeaseStatus, isGone = false }
   const clock = createFakeClock();
   const changes: FaultChange[] = [];
   const troubles: string[] = [];
-  const gone = new CliError({ what: 'platform not running', exitCode: 4 });
+  const gone = new CliError({ code: 'platform_not_running', what: 'platform not running' });
   const add = (more: Partial<Lease> = {}): Lease => {
     const lease: Lease = {
       id: `l${leases.length}`,
@@ -177,7 +177,9 @@ it('a fault whose injection lost the supervisor may be in effect', async () => {
   const { book, client, state } = aSupervisor();
   client.inject = async function* () {
     state.isGone = true;
-    yield await Promise.reject(new CliError({ what: 'lost the connection to the supervisor', exitCode: 4 }));
+    yield await Promise.reject(
+      new CliError({ code: 'supervisor_lost', what: 'lost the connection to the supervisor' }),
+    );
   };
   await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('lost the connection');
   expect((await book.revert()).notReverted).toEqual([expect.stringContaining('unknown whether it is gone')]);

@@ -148,7 +148,8 @@ export class FaultSession {
   async #injected(injection: Injection): Promise<Lease> {
     const answers = this.#client.inject(injection.request, injection.connection.signal)[Symbol.asyncIterator]();
     const first = await answers.next();
-    if (first.done) throw new CliError({ what: 'the supervisor ended while the fault was injected' });
+    if (first.done)
+      throw new CliError({ code: 'injection_failed', what: 'the supervisor ended while the fault was injected' });
     if (first.value.type === 'failed') {
       // The supervisor reverts a partial injection; a rejected request has changed nothing.
       if (first.value.error.exitCode !== exitCodes.dirty) this.#end(injection);

@@ -1,5 +1,4 @@
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { InstanceState } from '../platform/state.ts';
 import { isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import { waitUntil } from '../shared/wait-until.ts';
@@ -35,18 +34,18 @@ export function recordVictims(target: string, platform: PlatformAccess): Victims
   );
   if (foreign) {
     throw new CliError({
+      code: 'fault_unavailable',
       what: `${foreign.name} is not a process of this platform`,
       why: `its provider is "${foreign.provider}", and it accepts no signals from this user`,
       next: `choose another with --provider ${foreign.service}=KIND at "shopctl up", or a network fault on an edge to it`,
-      exitCode: exitCodes.unavailable,
     });
   }
   const victims = instances.flatMap(({ name, process }) => (process ? [{ name, process }] : []));
   if (victims.length > 0) return { target, victims };
   throw new CliError({
+    code: 'component_not_running',
     what: `${target} is not running`,
     next: `start it with "shopctl start ${target}"`,
-    exitCode: exitCodes.notRunning,
   });
 }
 

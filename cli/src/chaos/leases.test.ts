@@ -166,7 +166,10 @@ describe('a fault', () => {
   it('that could not be injected is reverted, and the reason is told', async () => {
     refusal = new Error('no such thing');
     const leases = leasesOf();
-    await expect(leases.inject(request, stays)).rejects.toMatchObject({ why: 'no such thing', exitCode: 1 });
+    await expect(leases.inject(request, stays)).rejects.toMatchObject({
+      why: 'no such thing',
+      code: 'injection_failed',
+    });
     expect(story.at(-1)).toBe('recorded: it could not be injected');
     expect(leases.unfinished()).toEqual([]);
   });
@@ -277,7 +280,7 @@ describe('several faults', () => {
   it('an id that is none is refused before any is reverted', async () => {
     const leases = leasesOf();
     const { id } = await leases.inject(request, stays);
-    await expect(leases.clear([id, 'nobody'], 'asked for')).rejects.toMatchObject({ exitCode: 2 });
+    await expect(leases.clear([id, 'nobody'], 'asked for')).rejects.toMatchObject({ code: 'unknown_fault_id' });
     expect(leases.unfinished()).toMatchObject([{ status: 'active' }]);
   });
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { TObject } from 'typebox';
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { EventLog } from '../platform/events.ts';
 import type { FaultRecord, UndoLog } from '../platform/undo-log.ts';
 import { within } from '../shared/time-limit.ts';
@@ -96,10 +95,10 @@ export class Leases {
       return this.#findFault(fault);
     } catch (cause) {
       throw new CliError({
+        code: 'undo_log_unreadable',
         what: `the undo log has an unknown fault "${fault}"`,
         why: 'another version of shopctl wrote it',
         next: `check that nothing of it is left on ${target}, and remove the line of ${id} from chaos/undo.jsonl in the state folder`,
-        exitCode: exitCodes.dirty,
         cause,
       });
     }
@@ -153,7 +152,7 @@ export class Leases {
     );
     this.#checkFree(fault, request.target, parameters);
     const problem = ttlProblem(request.ttlMs);
-    if (problem) throw new CliError({ what: `invalid time to live: ${problem}`, exitCode: exitCodes.usage });
+    if (problem) throw new CliError({ code: 'invalid_duration', what: `invalid time to live: ${problem}` });
     const injection = { id: randomBytes(3).toString('hex'), target: request.target, parameters };
     const entry = await this.#enter(fault, injection, { request, holderSignal });
     const { record } = entry;
@@ -161,7 +160,12 @@ export class Leases {
       await this.#log.begin(record);
     } catch (cause) {
       this.#entries.delete(record.id);
-      throw new CliError({ what: 'nothing was injected: its undo cannot be written', why: messageOf(cause), cause });
+      throw new CliError({
+        code: 'injection_failed',
+        what: 'nothing was injected: its undo cannot be written',
+        why: messageOf(cause),
+        cause,
+      });
     }
     return this.#injectRecorded(entry, holderSignal);
   }
@@ -205,9 +209,9 @@ export class Leases {
     const unknown = ids === 'all' ? [] : ids.filter((id) => !unfinished.includes(id));
     if (unknown.length > 0) {
       throw new CliError({
+        code: 'unknown_fault_id',
         what: `unknown fault id ${unknown.join(', ')}`,
         next: unfinished.length > 0 ? `active faults: ${unfinished.join(', ')}` : 'no fault is active',
-        exitCode: exitCodes.usage,
       });
     }
     const chosen = [...this.#entries.values()].filter(({ record: { id }, status }) => {
@@ -302,10 +306,10 @@ export class Leases {
     );
     if (!other) return;
     throw new CliError({
+      code: 'fault_already_active',
       what: `${fault.name} is already active on ${target}`,
       why: `${other.id} (${other.status}) since ${other.since}`,
       next: `end it first with "shopctl chaos clear ${other.id}"`,
-      exitCode: exitCodes.usage,
     });
   }
 
@@ -394,10 +398,10 @@ function notInjected({ fault, target, status, problem }: Lease, cause: unknown):
   const isClean = status === 'reverted';
   const own = cause instanceof CliError ? cause : undefined;
   return new CliError({
+    code: isClean ? (own?.code ?? 'injection_failed') : 'fault_not_reverted',
     what: `${fault} could not be injected into ${target}`,
     why: isClean ? messageOf(cause) : `${messageOf(cause)}\nthe partial injection could not be reverted: ${problem}`,
     next: isClean ? (own?.next ?? 'it was reverted; see "shopctl status"') : 'run "shopctl chaos clear --all"',
-    exitCode: isClean ? (own?.exitCode ?? exitCodes.failed) : exitCodes.dirty,
     cause,
   });
 }

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { failpointFolder, hasFailpoints } from '../platform/failpoint-files.ts';
 import type { InstanceState, PlatformState } from '../platform/state.ts';
 import type { ExtensionContext } from '../platform/supervisor-extension.ts';
@@ -32,9 +31,9 @@ export function createLivePlatform(options: LivePlatformOptions): PlatformAccess
     const postgres = state().instances.find(({ name }) => name === 'postgres');
     if (postgres?.address && postgres.provider !== 'url') return postgres.address;
     throw new CliError({
+      code: postgres ? 'fault_unavailable' : 'component_not_running',
       what: postgres ? 'PostgreSQL is managed externally: its faults are not available' : 'PostgreSQL is not running',
       next: postgres ? 'let the platform run PostgreSQL (--provider postgres=embedded)' : 'start it with "shopctl up"',
-      exitCode: postgres ? exitCodes.unavailable : exitCodes.notRunning,
     });
   };
   const superuserDatabaseUrl = async (database: DatabaseName) => {
@@ -77,18 +76,18 @@ function ownBroker({ instances }: PlatformState): InstanceState & { readonly add
   const broker = instances.find(({ name }) => name === 'rabbitmq');
   if (broker?.provider === 'url') {
     throw new CliError({
+      code: 'fault_unavailable',
       what: 'RabbitMQ is managed externally: its faults are not available',
       why: 'it is named by SHOPCTL_RABBITMQ_URL and cannot be administered with the account of a URL',
       next: 'let the platform run RabbitMQ (--provider rabbitmq=packages), or use network faults on orders-broker and shipping-broker',
-      exitCode: exitCodes.unavailable,
     });
   }
   const { address } = broker ?? {};
   if (broker && address && broker.status !== 'stopped') return { ...broker, address };
   throw new CliError({
+    code: 'component_not_running',
     what: 'RabbitMQ is not running',
     next: 'start it with "shopctl start rabbitmq"',
-    exitCode: exitCodes.notRunning,
   });
 }
 

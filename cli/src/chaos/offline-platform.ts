@@ -1,5 +1,4 @@
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { PlatformState } from '../platform/state.ts';
 import { createDatabaseSessions } from './database-sessions.ts';
 import type { PlatformAccess } from './platform-access.ts';
@@ -8,7 +7,7 @@ import { createToxiproxyClient } from './toxiproxy-client.ts';
 /** Access after a supervisor was killed: its children have ended; servers that are managed externally may still run. */
 export function createOfflinePlatform(state: PlatformState | undefined): PlatformAccess {
   const notRunning = (): CliError =>
-    new CliError({ what: 'the platform is not running', next: 'run "shopctl up"', exitCode: exitCodes.notRunning });
+    new CliError({ code: 'platform_not_running', what: 'the platform is not running', next: 'run "shopctl up"' });
   const refuse = () => Promise.reject(notRunning());
   return {
     isLive: false,

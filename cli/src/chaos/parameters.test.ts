@@ -38,7 +38,7 @@ describe('parameters', () => {
     ['failpoint', { at: 'stock-reserved:unsaved', action: 'explode' }, 'action must'],
   ])('%s refuses %j: %s', (fault, given, problem) => {
     expect(() => check(fault, given)).toThrow(problem);
-    expect(() => check(fault, given)).toThrow(expect.objectContaining({ exitCode: 2 }));
+    expect(() => check(fault, given)).toThrow(expect.objectContaining({ code: 'invalid_fault' }));
   });
 
   it('reports an unknown name once, without the error of the schema', () => {

@@ -1,7 +1,6 @@
 import type { Static, TObject } from 'typebox';
 import { Value } from 'typebox/value';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { durationMs, signedDurationMs, writeDuration } from '../shared/duration.ts';
 import { suggestName } from '../shared/suggest-name.ts';
 
@@ -27,10 +26,10 @@ export function checkParameters<S extends TObject>(
   ];
   if (problems.length === 0) return given as Static<S>;
   throw new CliError({
+    code: 'invalid_fault',
     what: `invalid parameters for ${subject}`,
     why: [...new Set(problems)].join('\n'),
     next: `parameters of ${subject}: ${known.map((name) => describeParameter(schema, name)).join('; ') || 'none'}`,
-    exitCode: exitCodes.usage,
   });
 }
 

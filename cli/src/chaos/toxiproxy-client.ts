@@ -83,10 +83,10 @@ export function checkToxic({ type, attributes, toxicity }: Toxic): void {
   checkParameters(toxicAttributes[type], attributes, type);
   if (toxicity > 0 && toxicity <= 1) return;
   throw new CliError({
+    code: 'invalid_fault',
     what: `the toxicity of ${type} is ${toxicity}`,
     why: 'it is the share of connections that are affected',
     next: 'state a number above 0 and up to 1, or leave it out for 1',
-    exitCode: 2,
   });
 }
 

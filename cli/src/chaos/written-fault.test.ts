@@ -20,7 +20,7 @@ describe('a fault in one word', () => {
   it.each([':down', 'a:b:c', 'orders-broker:', 'orders-broker:down,latency', 'orders-broker:down,latency=1=2'])(
     'refuses "%s"',
     (word) => {
-      expect(() => parseFault(word)).toThrow(expect.objectContaining({ exitCode: 2 }));
+      expect(() => parseFault(word)).toThrow(expect.objectContaining({ code: 'invalid_fault' }));
     },
   );
 

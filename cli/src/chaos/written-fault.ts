@@ -1,5 +1,4 @@
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { durationMs } from '../shared/duration.ts';
 import { findFault } from './catalog.ts';
 
@@ -29,9 +28,9 @@ export function parseFault(text: string): WrittenFault {
 
 function malformed(text: string): CliError {
   return new CliError({
+    code: 'invalid_fault',
     what: `invalid fault "${text}"`,
     next: 'write TARGET:FAULT[,NAME=VALUE...], like orders-payments:latency,latency=400ms; "shopctl chaos faults" lists them',
-    exitCode: exitCodes.usage,
   });
 }
 

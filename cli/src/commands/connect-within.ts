@@ -15,10 +15,10 @@ export async function connectWithin(deps: CommandDeps, project: Project): Promis
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode !== exitCodes.timedOut) throw error;
     throw new CliError({
+      code: 'supervisor_unresponsive',
       what: error.what,
       why: 'its process exists but does not run: it was stopped (SIGSTOP), or the machine is overloaded',
       next: 'see it with "ps", end it with "shopctl down", then "shopctl up"',
-      exitCode: exitCodes.notRunning,
       cause: error,
     });
   }

@@ -79,7 +79,7 @@ describe('usage', () => {
     [['outbox', 'redrive', '--dead-letters', '--yes']],
     [['explain', ORDER_ID]],
   ])('%j ends with 4 when the platform does not run', async (args) => {
-    expect((await run(args)).failure).toMatchObject({ exitCode: 4, what: 'platform not running' });
+    expect((await run(args)).failure).toMatchObject({ code: 'platform_not_running', what: 'platform not running' });
   });
 });
 
@@ -150,7 +150,7 @@ describe('placing an order', () => {
     };
     const { connect } = await gatewayAnswering(422, problem);
     const { failure, stdout } = await run(['order', '--product', '99', '--no-trace'], connect);
-    expect(failure).toMatchObject({ exitCode: 1, what: expect.stringContaining('unknown_product') });
+    expect(failure).toMatchObject({ code: 'service_problem', what: expect.stringContaining('unknown_product') });
     expect(failure?.message).toContain(TRACE_ID);
     expect(stdout).toBe('');
   });

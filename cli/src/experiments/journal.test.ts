@@ -43,7 +43,7 @@ it('is readable up to a last line that was torn', async () => {
 
 it('is refused when a line before the last is none', async () => {
   await writeFile(file, 'nonsense\n{"type":"phase"}\n');
-  await expect(readJournal(file)).rejects.toMatchObject({ exitCode: 2, why: 'line 1 is not a record' });
+  await expect(readJournal(file)).rejects.toMatchObject({ code: 'invalid_journal', why: 'line 1 is not a record' });
 });
 
 it('of another version is refused, because its verdicts may have other words', async () => {

@@ -2,7 +2,6 @@ import { closeSync, createReadStream, fsync, openSync, writeSync } from 'node:fs
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { RunClock } from '../shared/clock.ts';
 import { JOURNAL_VERSION, type JournalRecord, type NewRecord } from './journal-records.ts';
 
@@ -99,10 +98,10 @@ export async function readAnyJournal(file: string): Promise<ReadJournal> {
     }
   } catch (cause) {
     throw new CliError({
+      code: 'invalid_journal',
       what: `cannot read the journal ${file}`,
       why: messageOf(cause),
       next: 'list the runs there are with "shopctl chaos runs"',
-      exitCode: exitCodes.usage,
       cause,
     });
   }

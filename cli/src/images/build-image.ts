@@ -1,6 +1,5 @@
 import type Docker from 'dockerode';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import {
   buildArguments,
   dockerfileOf,
@@ -95,10 +94,10 @@ async function runBuild(
       .map(([name, value]) => ` --build-arg ${name}=${value}`)
       .join('');
     throw new CliError({
+      code: 'build_failed',
       what: `${name} could not be built`,
       why: [...said.slice(-TOLD_LINES), (cause as Error).message].join('\n'),
       next: `see the whole build with "docker build -f ${dockerfile}${options} ."`,
-      exitCode: exitCodes.failed,
       cause,
     });
   }

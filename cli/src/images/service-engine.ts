@@ -1,6 +1,5 @@
 import type Docker from 'dockerode';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { type EngineUrl, engineUrl, openEngine, pingEngine } from '../providers/docker/engine.ts';
 
 /** This machine's Docker engine. Throws CliError (3) when none answers, with how to get one. */
@@ -14,10 +13,10 @@ export async function requireEngine(
     return { url, engine: await openEngine(url) };
   } catch (cause) {
     throw new CliError({
+      code: 'docker_unavailable',
       what: `${purpose} needs a Docker engine`,
       why: (cause as Error).message,
       next: 'install and start one (Debian: "sudo apt-get install docker.io", elsewhere https://docs.docker.com/engine/install), or run services as processes: "shopctl up --runtime process"',
-      exitCode: exitCodes.unavailable,
       cause,
     });
   }

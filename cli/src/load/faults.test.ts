@@ -18,9 +18,9 @@ describe('--chaos', () => {
 
   it('refuses an experiment without a fault, and one that does not exist', async () => {
     await expect(chooseFaults(['E11'], cloneRoot())).rejects.toMatchObject({
-      exitCode: 2,
+      code: 'invalid_load',
       what: 'E11 has no fault that could act on a load',
     });
-    await expect(chooseFaults(['E999'], cloneRoot())).rejects.toMatchObject({ exitCode: 2 });
+    await expect(chooseFaults(['E999'], cloneRoot())).rejects.toMatchObject({ code: 'unknown_experiment' });
   });
 });

@@ -2,7 +2,6 @@ import { checkTarget, findFault } from '../chaos/catalog.ts';
 import { checkParameters, readDurations } from '../chaos/parameters.ts';
 import { parseFault, type WrittenFault } from '../chaos/written-fault.ts';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { findExperiments } from '../experiments/format/catalog.ts';
 import type { PlatformState } from '../platform/state.ts';
 
@@ -24,10 +23,10 @@ async function faultsOfExperiment(name: string, root: string): Promise<readonly 
   );
   if (faults.length === 0) {
     throw new CliError({
+      code: 'invalid_load',
       what: `${name} has no fault that could act on a load`,
       why: 'what it does is done by its own orders, messages or services',
       next: `run it by itself with "shopctl chaos run ${name}", or name a fault`,
-      exitCode: exitCodes.usage,
     });
   }
   return faults.map(({ target, fault, parameters }) => ({ target, fault, parameters }));

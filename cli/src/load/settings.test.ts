@@ -4,10 +4,13 @@ import { findScenario, resolveSettings } from './settings.ts';
 describe('findScenario', () => {
   it('names the nearest one', () => {
     expect(() => findScenario('retry-strom')).toThrow(
-      expect.objectContaining({ exitCode: 2, what: expect.stringContaining('did you mean "retry-storm"?') }),
+      expect.objectContaining({
+        code: 'unknown_scenario',
+        what: expect.stringContaining('did you mean "retry-storm"?'),
+      }),
     );
     // A name that every object has is none of ours.
-    expect(() => findScenario('constructor')).toThrow(expect.objectContaining({ exitCode: 2 }));
+    expect(() => findScenario('constructor')).toThrow(expect.objectContaining({ code: 'unknown_scenario' }));
   });
 });
 
@@ -35,7 +38,7 @@ describe('resolveSettings', () => {
     ['spike', {}, true, '--chaos: its load changes by itself'],
   ])('refuses %s with %j (fault: %s)', (name, options, hasFault, why) => {
     expect(() => resolveSettings(findScenario(name), options, hasFault)).toThrow(
-      expect.objectContaining({ exitCode: 2, why: expect.stringContaining(why) }),
+      expect.objectContaining({ code: 'invalid_load', why: expect.stringContaining(why) }),
     );
   });
 });

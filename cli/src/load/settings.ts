@@ -7,7 +7,6 @@ import {
   scenarios,
 } from '../../../scenarios/lib/scenarios.ts';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { suggestName } from '../shared/suggest-name.ts';
 
 /** What a user may say; the rest is the scenario's own. */
@@ -24,9 +23,9 @@ export function findScenario(name: string): Scenario {
   if ((scenarioNames as readonly string[]).includes(name)) return scenarios[name as ScenarioName];
   const suggestion = suggestName(name, scenarioNames);
   throw new CliError({
+    code: 'unknown_scenario',
     what: `there is no scenario "${name}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
     next: `scenarios are ${scenarioNames.join(', ')}; "shopctl load list" says what each does`,
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -41,10 +40,10 @@ export function resolveSettings(scenario: Scenario, options: SettingOptions, has
   const problems = problemsOf(scenario, options, settings);
   if (problems.length === 0) return settings;
   throw new CliError({
+    code: 'invalid_load',
     what: `${scenario.name} cannot be run like this`,
     why: problems.join('\n'),
     next: '"shopctl load list" shows what each scenario does by itself',
-    exitCode: exitCodes.usage,
   });
 }
 

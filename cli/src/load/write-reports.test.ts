@@ -19,9 +19,12 @@ describe('reports', () => {
   it('that cannot be written are refused before the load is run for nothing', async () => {
     const missing = join(folder, 'not', 'there.xml');
     await expect(refuseUnwritable({ junit: missing })).rejects.toMatchObject({
-      exitCode: 2,
+      code: 'report_not_writable',
       what: `cannot write ${missing}`,
     });
-    await expect(refuseUnwritable({ html: folder })).rejects.toMatchObject({ exitCode: 2, why: 'it is a folder' });
+    await expect(refuseUnwritable({ html: folder })).rejects.toMatchObject({
+      code: 'report_not_writable',
+      why: 'it is a folder',
+    });
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CliError, toCliError } from '../errors.ts';
+import type { CliErrorCode } from '../error-codes.ts';
+import { CliError, receivedError, toCliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createOutput } from './output.ts';
 import { formatTable } from './table.ts';
@@ -75,14 +76,31 @@ describe('terminal', () => {
 });
 
 describe('errors', () => {
-  it('keep the explanation and exit code of other layers', () => {
-    const error = Object.assign(new Error('no broker'), { exitCode: 3, why: 'none found', next: 'install one' });
-    expect(toCliError(error)).toMatchObject({ what: 'no broker', why: 'none found', next: 'install one', exitCode: 3 });
+  it('keep the code and the explanation of other layers', () => {
+    const error = Object.assign(new Error('no broker'), {
+      code: 'component_unavailable',
+      why: 'none found',
+      next: 'install one',
+    });
+    expect(toCliError(error)).toMatchObject({
+      what: 'no broker',
+      why: 'none found',
+      next: 'install one',
+      code: 'component_unavailable',
+      exitCode: 3,
+    });
   });
 
   it('are failures when nobody says otherwise, whatever was thrown', () => {
-    expect(toCliError('text').exitCode).toBe(exitCodes.failed);
-    expect(toCliError(Object.assign(new Error('x'), { exitCode: 77 })).exitCode).toBe(exitCodes.failed);
+    for (const thrown of ['text', Object.assign(new Error('x'), { code: 'ENOENT' })]) {
+      expect(toCliError(thrown)).toMatchObject({ code: 'unexpected_error', exitCode: exitCodes.failed });
+    }
+  });
+
+  it('of another version of the supervisor are unexpected where their code is unknown', () => {
+    const received = { ...failure.toJSON(), code: 'of_tomorrow' as CliErrorCode };
+    expect(receivedError(received)).toMatchObject({ code: 'unexpected_error', what: 'it broke', next: 'mend it' });
+    expect(receivedError(failure.toJSON()).toJSON()).toEqual(failure.toJSON());
   });
 });
 

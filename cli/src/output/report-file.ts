@@ -2,7 +2,6 @@ import { constants, existsSync } from 'node:fs';
 import { access, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 
 /** Files that a run is to write; undefined: not asked for. */
 export interface ReportFiles {
@@ -36,10 +35,10 @@ export async function writeReportFile(file: string, text: string, what?: string)
 /** Exit code 2. */
 function cannotWrite(file: string, cause: unknown, what?: string): CliError {
   return new CliError({
+    code: 'report_not_writable',
     what: `cannot write ${what === undefined ? '' : `${what} to `}${file}`,
     why: messageOf(cause),
     next: 'name a file in a folder that exists and can be written to',
-    exitCode: exitCodes.usage,
     cause,
   });
 }

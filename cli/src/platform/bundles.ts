@@ -35,6 +35,7 @@ export function bundles({ root }: Pick<Project, 'root'>) {
         return changed;
       } catch (cause) {
         throw new CliError({
+          code: 'build_failed',
           what: 'the sources do not compile',
           why: messageOf(cause),
           next: 'correct them, or start what was built before with "shopctl up --no-build"',

@@ -59,7 +59,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, handle
     await handlers.act(decodeURIComponent(action[1] as string), action[2] as 'start' | 'stop' | 'restart');
     answer(response, await handlers.state());
   } else if (!(await handlers.handleOther?.(route, request, response))) {
-    answerError(response, new CliError({ what: `the supervisor knows no ${route}`, exitCode: exitCodes.usage }));
+    answerError(response, new CliError({ code: 'unknown_route', what: `the supervisor knows no ${route}` }));
   }
 }
 

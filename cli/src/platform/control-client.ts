@@ -2,7 +2,6 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { CliError, type ErrorBody, receivedError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { lockHolder } from '../process/project-lock.ts';
 import type { PlatformEvent } from './events.ts';
 import { requireOwnSocket } from './private-folder.ts';
@@ -83,10 +82,10 @@ const ANSWER_LIMIT_MS = 8_000;
 export class UnresponsiveSupervisorError extends CliError {
   constructor(limitMs: number, cause: unknown) {
     super({
+      code: 'supervisor_unresponsive',
       what: 'the supervisor does not answer',
       why: `no answer in ${limitMs / 1000} s: its process is stopped or stuck`,
       next: 'end it, and all that it runs, with "shopctl down"; then start again with "shopctl up"',
-      exitCode: exitCodes.notRunning,
       cause,
     });
   }
@@ -96,10 +95,10 @@ export class UnresponsiveSupervisorError extends CliError {
 class LostSupervisorError extends CliError {
   constructor(cause: Error) {
     super({
+      code: 'supervisor_lost',
       what: 'lost the connection to the supervisor',
       why: cause.message,
       next: 'see what it was doing with "shopctl status", or its log .shop/<project>/logs/supervisor.log',
-      exitCode: exitCodes.notRunning,
       cause,
     });
   }
@@ -171,16 +170,13 @@ function explain(error: NodeJS.ErrnoException): Error {
 }
 
 /** Nobody listens on the project's control socket. */
-class NotRunningError extends CliError {
-  constructor(problem: Omit<ConstructorParameters<typeof CliError>[0], 'exitCode'>) {
-    super({ ...problem, exitCode: exitCodes.notRunning });
-  }
-}
+class NotRunningError extends CliError {}
 
 /** A supervisor holds the project, and nobody listens on its socket. */
 class UnreachableSupervisorError extends NotRunningError {
   constructor(pid: number, { socketPath }: Supervised, cause: unknown) {
     super({
+      code: 'supervisor_unresponsive',
       what: `the supervisor (process ${pid}) cannot be reached`,
       why: `it runs, but does not listen on ${socketPath}: it is starting or ending, or the socket was removed`,
       next: 'try again in a moment; "shopctl down" ends it, and all that it runs, without the socket',
@@ -197,6 +193,7 @@ async function whyNobodyListens(project: Supervised, error: NotRunningError): Pr
 /** The error of every command that needs a running platform. */
 export function notRunning(cause?: unknown): NotRunningError {
   return new NotRunningError({
+    code: 'platform_not_running',
     what: 'platform not running',
     why: 'no supervisor answers for this project',
     next: 'start it with "shopctl up" (another copy is chosen with --project)',

@@ -2,7 +2,6 @@ import { chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { findImage, imageBuild, imageName, type ServiceImage } from '../images/images.ts';
 import { requireEngine } from '../images/service-engine.ts';
 import { identifyProcess } from '../process/process-identity.ts';
@@ -46,10 +45,10 @@ export async function dockerRuntime(project: Project, env: NodeJS.ProcessEnv): P
   const obstacle = await hostNetworkObstacle(url);
   if (obstacle !== undefined) {
     throw new CliError({
+      code: 'docker_unavailable',
       what: 'services cannot run as containers of this engine',
       why: obstacle,
       next: 'run them as processes ("shopctl up --runtime process"), or all of it by "docker compose up" with compose.yaml',
-      exitCode: exitCodes.unavailable,
     });
   }
   const place: Place = { project, env, engine, url };
@@ -61,9 +60,9 @@ export async function dockerRuntime(project: Project, env: NodeJS.ProcessEnv): P
       const image = await findImage(engine, wanted);
       if (image) return sourceOf(image, place);
       throw new CliError({
+        code: 'image_missing',
         what: `there is no image ${wanted}`,
         next: `make it with "shopctl build${build === 'harness' ? ' --harness' : ''}", or leave out --no-build`,
-        exitCode: exitCodes.unavailable,
       });
     },
   };

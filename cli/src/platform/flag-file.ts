@@ -23,6 +23,7 @@ export async function readFlags(file: string): Promise<ReadonlySet<FlagName>> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Set();
     throw new CliError({
+      code: 'state_unreadable',
       what: 'the feature flags cannot be read',
       why: `${file}: ${(error as Error).message}`,
       next: 'correct the file, or delete it: all flags are off then',

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Running } from '../process/running.ts';
 import { tailLines } from './log-tail.ts';
 import type { InstanceState, InstanceStatus } from './state.ts';
@@ -93,7 +92,8 @@ export class Instance {
     while (this.#status !== 'ready') {
       signal.throwIfAborted();
       if (this.#status === 'failed') throw await this.failure();
-      if (this.#status === 'stopped') throw new CliError({ what: `${this.unit.name} was stopped while it started` });
+      if (this.#status === 'stopped')
+        throw new CliError({ code: 'stopped_while_starting', what: `${this.unit.name} was stopped while it started` });
       await this.#changed(signal);
     }
   }
@@ -142,10 +142,10 @@ export class Instance {
     const lines = await tailLines(this.unit.logFile, 8);
     const log = lines.length > 0 ? `\nlast lines of its log:\n${lines.map((line) => `  ${line}`).join('\n')}` : '';
     return new CliError({
+      code: 'instance_failed',
       what: `${this.unit.name} is not ready`,
       why: `${this.#reason ?? this.#status}${log}`,
       next: `see the whole log with "shopctl logs ${this.unit.service}", check the machine with "shopctl doctor"`,
-      exitCode: exitCodes.notRunning,
     });
   }
 

@@ -1,5 +1,4 @@
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Project } from './project.ts';
 import { isSupervisorRunning } from './supervisor-process.ts';
 import { openFaults, undoFile } from './undo-log.ts';
@@ -16,12 +15,12 @@ interface OrphanedFault {
 function dirtyPlatform(left: readonly OrphanedFault[]): CliError {
   const names = left.map(({ id, fault, target }) => `${fault} on ${target} (${id})`);
   return new CliError({
+    code: 'fault_not_reverted',
     what: 'the platform is dirty: a fault was not reverted',
     why: `still active: ${names.join(', ')}`,
     next: left.every(({ needsPlatform }) => needsPlatform)
       ? 'run "shopctl up", which reverts it as soon as PostgreSQL and RabbitMQ run'
       : 'run "shopctl chaos clear --all", then this command again',
-    exitCode: exitCodes.dirty,
   });
 }
 

@@ -1,5 +1,4 @@
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
 import { stopOrder } from './graph.ts';
@@ -98,7 +97,7 @@ export class Platform {
   /** Stops everything, dependents first. */
   async down(timeoutMs?: number): Promise<void> {
     this.#isStopping = true;
-    this.#abortUp?.abort(new CliError({ what: 'stopped by "shopctl down"', exitCode: exitCodes.notRunning }));
+    this.#abortUp?.abort(new CliError({ code: 'start_cancelled', what: 'stopped by "shopctl down"' }));
     this.#onChange();
     await this.#exclusively(async () => {
       await this.#stop([...this.#instances.keys()], timeoutMs);
@@ -282,14 +281,14 @@ export class Platform {
     const begun = late.filter((unit) => this.#instances.has(unit.name));
     const culprit = begun.find((unit) => begun.some((other) => other.dependsOn.includes(unit.name))) ?? begun[0];
     const instance = culprit && this.#instances.get(culprit.name);
-    if (!instance) return new CliError({ what: `not ready in ${limitMs / 1000} s`, exitCode: exitCodes.timedOut });
+    if (!instance) return new CliError({ code: 'not_ready_in_time', what: `not ready in ${limitMs / 1000} s` });
     const { why, next } = await instance.failure();
     const others = late.filter((unit) => unit !== culprit).map((unit) => unit.name);
     return new CliError({
+      code: 'not_ready_in_time',
       what: `${culprit.name} is not ready after ${limitMs / 1000} s`,
       why: others.length > 0 ? `${why}\nalso not ready: ${others.join(', ')}` : (why ?? ''),
       next: `${next}; what runs goes on running ("shopctl down" stops it)`,
-      exitCode: exitCodes.timedOut,
     });
   }
 
@@ -310,10 +309,10 @@ export class Platform {
     }
     if (problems.length > 0) {
       throw new CliError({
+        code: 'stop_incomplete',
         what: 'something could not be stopped',
         why: problems.map(messageOf).join('\n'),
         next: 'see what still runs with "shopctl status", then repeat "shopctl down"',
-        exitCode: exitCodes.dirty,
       });
     }
   }

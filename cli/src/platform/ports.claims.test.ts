@@ -18,8 +18,11 @@ it('a port that is required is had or refused, and never another', async () => {
   const [one, other] = [createPortBook({ 'gateway-1': 20_710 }, claims), createPortBook({}, claims)];
   expect(await one.require('gateway-1', 20_700)).toBe(20_700);
   expect(await one.reserve('gateway-1', 20_720)).toBe(20_700);
-  await expect(one.require('gateway-1', 20_730)).rejects.toMatchObject({ exitCode: 2 });
-  await expect(other.require('gateway-1', 20_700)).rejects.toMatchObject({ what: 'port 20700 is taken', exitCode: 3 });
+  await expect(one.require('gateway-1', 20_730)).rejects.toMatchObject({ code: 'restart_required' });
+  await expect(other.require('gateway-1', 20_700)).rejects.toMatchObject({
+    what: 'port 20700 is taken',
+    code: 'port_taken',
+  });
 });
 
 it('a port is free for others once its project has released it', async () => {

@@ -3,7 +3,6 @@ import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { type ProjectLock, takeProjectLock } from '../process/project-lock.ts';
 
 /** Hands out loopback ports, the same ones at the next start where they are still free. */
@@ -73,18 +72,18 @@ export function createPortBook(remembered: Readonly<Record<string, number>>, cla
       if (already === port) return port;
       if (already !== undefined) {
         throw new CliError({
+          code: 'restart_required',
           what: `${owner} cannot move to port ${port} while the platform runs`,
           why: `it listens on port ${already}, and clients know that one`,
           next: `run "shopctl down", then "shopctl up --port ${port}"`,
-          exitCode: exitCodes.usage,
         });
       }
       if (await take(owner, port)) return port;
       throw new CliError({
+        code: 'port_taken',
         what: `port ${port} is taken`,
         why: `another program, or another project, has it; ${owner} was to listen there`,
         next: 'choose another one with --port, or none, and the next free one from 8080 on is taken',
-        exitCode: exitCodes.unavailable,
       });
     },
     keep: (owner, port) => void ports.set(owner, port),

@@ -28,14 +28,17 @@ describe('a control socket', () => {
 
   it('in a folder where other users can write is refused', async () => {
     await chmod(folder, 0o770);
-    await expect(requireOwnSocket(socket)).rejects.toMatchObject({ exitCode: 3, why: 'other users can write there' });
+    await expect(requireOwnSocket(socket)).rejects.toMatchObject({
+      code: 'folder_not_private',
+      why: 'other users can write there',
+    });
   });
 
   // Only root can give files to another user.
   it.runIf(isRoot)('of another user is refused', async () => {
     await lchown(socket, NOBODY, NOBODY);
     await expect(requireOwnSocket(socket)).rejects.toMatchObject({
-      exitCode: 3,
+      code: 'folder_not_private',
       why: expect.stringContaining('65534'),
     });
   });
@@ -43,7 +46,7 @@ describe('a control socket', () => {
   it.runIf(isRoot)('in the folder of another user is refused', async () => {
     await lchown(folder, NOBODY, NOBODY);
     await expect(requireOwnSocket(socket)).rejects.toMatchObject({
-      exitCode: 3,
+      code: 'folder_not_private',
       why: expect.stringContaining('65534'),
     });
   });
@@ -58,6 +61,9 @@ describe('a private folder', () => {
     const open = join(folder, 'open');
     await mkdir(open);
     await chmod(open, 0o755);
-    await expect(makePrivateFolder(open)).rejects.toMatchObject({ exitCode: 3, next: `run "chmod 700 ${open}"` });
+    await expect(makePrivateFolder(open)).rejects.toMatchObject({
+      code: 'folder_not_private',
+      next: `run "chmod 700 ${open}"`,
+    });
   });
 });

@@ -1,17 +1,16 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 
 /** Makes a folder (0700), or throws CliError (3) when it is there and somebody else owns it or may look into it. */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (((await modeOfOwn(folder)) & 0o077) === 0) return;
   throw new CliError({
+    code: 'folder_not_private',
     what: `${folder} is open to other users`,
     why: 'the control socket must not be reachable by others',
     next: `run "chmod 700 ${folder}"`,
-    exitCode: exitCodes.unavailable,
   });
 }
 
@@ -37,9 +36,9 @@ async function modeOfOwn(path: string): Promise<number> {
 
 function notOurs(path: string, why: string): CliError {
   return new CliError({
+    code: 'folder_not_private',
     what: `the control socket cannot be trusted: ${path} is not only this user's`,
     why,
     next: 'run shopctl as the user who started the platform, or name a folder of your own in SHOPCTL_HOME',
-    exitCode: exitCodes.unavailable,
   });
 }

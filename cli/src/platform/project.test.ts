@@ -54,7 +54,7 @@ it.each([
 ])('%s is wrong usage: %s', async (text, why) => {
   await expect(read(text)).rejects.toMatchObject({
     why,
-    exitCode: 2,
+    code: 'invalid_configuration',
     next: expect.stringContaining('correct the file'),
   });
 });

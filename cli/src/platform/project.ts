@@ -4,7 +4,6 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { componentWays } from '../providers/component.ts';
 
 /** One copy of the platform and where its files are. Several projects can run side by side from one clone. */
@@ -40,10 +39,10 @@ export function projectFrom(options: ProjectOptions, env: NodeJS.ProcessEnv): Pr
 export function openProject(name: string, root: string, env: NodeJS.ProcessEnv): Project {
   if (!/^[a-z0-9][a-z0-9-]{0,30}$/.test(name)) {
     throw new CliError({
+      code: 'invalid_argument',
       what: `"${name}" is not a project name`,
       why: 'a project name has up to 31 lower-case letters, digits and dashes, and begins with a letter or digit',
       next: 'choose another name with --project',
-      exitCode: exitCodes.usage,
     });
   }
   const stateDir = join(env.SHOPCTL_HOME ?? join(root, '.shop'), name);
@@ -78,10 +77,10 @@ export function readConfigFile(root: string, env: NodeJS.ProcessEnv): ConfigFile
     return checkConfig(JSON.parse(readFileSync(file, 'utf8')));
   } catch (cause) {
     throw new CliError({
+      code: 'invalid_configuration',
       what: `cannot use the configuration file ${file}`,
       why: (cause as Error).message,
       next: 'correct the file, or unset SHOPCTL_CONFIG',
-      exitCode: exitCodes.usage,
       cause,
     });
   }
@@ -151,7 +150,11 @@ function findRoot(start: string): string {
     const manifest = join(folder, 'package.json');
     if (existsSync(manifest) && 'workspaces' in JSON.parse(readFileSync(manifest, 'utf8'))) return folder;
     if (dirname(folder) === folder) {
-      throw new CliError({ what: 'shopctl runs inside its clone only', next: 'call it by its path in the clone' });
+      throw new CliError({
+        code: 'not_in_a_clone',
+        what: 'shopctl runs inside its clone only',
+        next: 'call it by its path in the clone',
+      });
     }
   }
 }

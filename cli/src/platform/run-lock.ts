@@ -10,6 +10,7 @@ export async function holdRuns(project: Project): Promise<AsyncDisposable> {
   const lock = await takeProjectLock(join(project.stateDir, 'chaos', 'run.lock'));
   if (lock === undefined) {
     throw new CliError({
+      code: 'run_in_progress',
       what: `an experiment or a load runs already on ${project.name}`,
       why: 'concurrent runs would see each other’s faults and orders',
       next: 'wait for the other run to end, or choose another project with --project',

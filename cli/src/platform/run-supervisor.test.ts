@@ -155,7 +155,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
   it('gives up in a crash loop and names culprit, reason and last log lines', async () => {
     await start({ base: {}, broken: { env: { CRASH_AT_START: '1' } } });
     const answer = await up();
-    expect(answer).toMatchObject({ type: 'failed', error: { what: 'broken is not ready', exitCode: 4 } });
+    expect(answer).toMatchObject({ type: 'failed', error: { what: 'broken is not ready', code: 'instance_failed' } });
     expect(JSON.stringify(answer)).toContain('gave up after 3 starts: exit code 7');
     expect(JSON.stringify(answer)).toContain('fake: no configuration, ending');
   });
@@ -163,14 +163,17 @@ describe('supervisor', { timeout: 30_000 }, () => {
   it('ends a start that takes too long with 124 and the reason the service itself gives', async () => {
     await start({ slow: { env: { UNREADY: '1' } } });
     const answer = await up({ ...everything, waitTimeoutMs: 700 });
-    expect(answer).toMatchObject({ type: 'failed', error: { what: 'slow is not ready after 0.7 s', exitCode: 124 } });
+    expect(answer).toMatchObject({
+      type: 'failed',
+      error: { what: 'slow is not ready after 0.7 s', code: 'not_ready_in_time' },
+    });
     expect(JSON.stringify(answer)).toContain('database is down (no answer in 1000 ms)');
   });
 
   it('refuses an unknown service at once with a suggestion', async () => {
     await start(twoServices);
     const answer = await up({ ...everything, services: ['bas'] });
-    expect(answer).toMatchObject({ type: 'failed', error: { exitCode: 2 } });
+    expect(answer).toMatchObject({ type: 'failed', error: { code: 'unknown_service' } });
     expect(JSON.stringify(answer)).toContain('did you mean \\"base\\"');
   });
 
@@ -360,7 +363,10 @@ describe('a supervisor that is stopped (SIGSTOP)', () => {
   it('is told from one that answers, and the message names the way out', async () => {
     const { supervisor } = await stopped();
     const answer = createControlClient(project, 300).state();
-    await expect(answer).rejects.toMatchObject({ exitCode: 4, next: expect.stringContaining('shopctl down') });
+    await expect(answer).rejects.toMatchObject({
+      code: 'supervisor_unresponsive',
+      next: expect.stringContaining('shopctl down'),
+    });
     process.kill(supervisor.pid, 'SIGCONT');
   });
 

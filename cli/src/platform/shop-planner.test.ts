@@ -143,7 +143,7 @@ describe('a provider', () => {
     await expect(one.plan({ ...everything, providers: { postgres: 'embedded' } })).rejects.toMatchObject({
       what: 'postgres cannot be changed to "embedded" while the platform runs',
       next: expect.stringContaining('shopctl down'),
-      exitCode: 2,
+      code: 'restart_required',
     });
   });
 });

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { createJaegerRelay, type JaegerRelay } from '../otlp/jaeger-relay.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../otlp/receiver.ts';
 import type { Address, Launch, ProviderKind } from '../providers/component.ts';
@@ -91,10 +90,10 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
 function keptLaunch(launch: Launch, forced: string | undefined): Launch {
   if (forced === undefined || forced === launch.kind) return launch;
   throw new CliError({
+    code: 'restart_required',
     what: `${launch.component} cannot be changed to "${forced}" while the platform runs`,
     why: `it is "${launch.kind}": ${launch.detail}`,
     next: `run "shopctl down", then "shopctl up --provider ${launch.component}=${forced}"`,
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -232,10 +231,10 @@ function runtimeOf({ runtime = 'process' }: PlanRequest, { project, registry, en
 function allowedSeededBugs({ seededBugs = [] }: PlanRequest, env: NodeJS.ProcessEnv): readonly SeededBugName[] {
   if (seededBugs.length === 0 || hasFailpoints(env)) return seededBugs;
   throw new CliError({
+    code: 'failpoints_disabled',
     what: `${seededBugs.join(', ')} cannot be seeded`,
     why: 'seeded bugs need a platform that was started with failpoints',
     next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up --seed-bug ..."',
-    exitCode: exitCodes.unavailable,
   });
 }
 

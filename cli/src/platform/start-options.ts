@@ -1,6 +1,5 @@
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { isPort } from '../shared/port-number.ts';
 import type { UpRequest } from './control-client.ts';
 import { readConfigFile } from './project.ts';
@@ -47,9 +46,9 @@ function fromEnv({ SHOPCTL_WAIT_TIMEOUT: text }: NodeJS.ProcessEnv): number | un
   const seconds = Number(text);
   if (Number.isFinite(seconds) && seconds > 0) return seconds;
   throw new CliError({
+    code: 'invalid_configuration',
     what: `SHOPCTL_WAIT_TIMEOUT is "${text}"`,
     next: 'set it to a number of seconds above 0, or unset it',
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -58,9 +57,9 @@ function portOption({ port }: StartOptions, { SHOPCTL_PORT: text }: NodeJS.Proce
   if (text === undefined || text === '') return {};
   if (isPort(text)) return { port: Number(text) };
   throw new CliError({
+    code: 'invalid_configuration',
     what: `SHOPCTL_PORT is "${text}"`,
     next: 'set it to a port from 1 to 65535, or unset it',
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -85,9 +84,9 @@ function chosenRuntime(
   const known = runtimeKinds.find((kind) => kind === chosen);
   if (chosen === undefined || known) return known;
   throw new CliError({
+    code: 'invalid_configuration',
     what: `"${chosen}" is no runtime`,
     why: `SHOPCTL_RUNTIME or the configuration file names it; there are ${runtimeKinds.join(' and ')}`,
     next: 'correct it, or choose one with --runtime',
-    exitCode: exitCodes.usage,
   });
 }

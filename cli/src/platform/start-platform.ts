@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError, receivedError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Output } from '../output/output.ts';
 import { formatDuration } from '../output/units.ts';
 import { poll } from '../shared/wait-until.ts';
@@ -137,10 +136,10 @@ async function follow(
     if (waiting.size > 0) progress.update(`waiting for ${[...waiting].join(', ')}`);
   }
   throw new CliError({
+    code: 'supervisor_lost',
     what: 'the supervisor ended while the platform was starting',
     why: 'its connection closed without a result',
     next: 'see .shop/<project>/logs/supervisor.log, then run "shopctl up" again',
-    exitCode: exitCodes.notRunning,
   });
 }
 

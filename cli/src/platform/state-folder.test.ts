@@ -23,17 +23,17 @@ it('says where and why it cannot, and what to do', async () => {
     what: expect.stringContaining(join(home, 'file', 'shop')),
     why: expect.stringContaining(join(home, 'file')),
     next: expect.stringContaining('SHOPCTL_HOME'),
-    exitCode: 3,
+    code: 'folder_unusable',
   });
 });
 
 it('says so of a folder that is there and read-only', async (test) => {
   if (process.getuid?.() === 0) return test.skip('root may write everywhere');
   await mkdir(join(home, 'fixed'), { mode: 0o500 });
-  await expect(makeStateFolder(join(home, 'fixed'))).rejects.toMatchObject({ exitCode: 3 });
+  await expect(makeStateFolder(join(home, 'fixed'))).rejects.toMatchObject({ code: 'folder_unusable' });
 });
 
 it('gives up in a file system that takes no folders', async (test) => {
   if (!existsSync('/proc/self')) return test.skip('this machine has no /proc');
-  await expect(makeStateFolder('/proc/no-such-place/shop/logs')).rejects.toMatchObject({ exitCode: 3 });
+  await expect(makeStateFolder('/proc/no-such-place/shop/logs')).rejects.toMatchObject({ code: 'folder_unusable' });
 });

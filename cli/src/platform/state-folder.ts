@@ -1,7 +1,6 @@
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 
 /** Makes a folder of a project's state, and those above it, for its user only. Throws CliError (3) where it cannot be. */
 export async function makeStateFolder(folder: string): Promise<void> {
@@ -11,10 +10,10 @@ export async function makeStateFolder(folder: string): Promise<void> {
     await access(folder, constants.W_OK);
   } catch (cause) {
     throw new CliError({
+      code: 'folder_unusable',
       what: `the platform cannot keep its state in ${folder}`,
       why: messageOf(cause),
       next: 'make that place writable, or name another folder in SHOPCTL_HOME',
-      exitCode: exitCodes.unavailable,
       cause,
     });
   }

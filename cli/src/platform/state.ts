@@ -126,6 +126,7 @@ export async function readState(file: string): Promise<PlatformState | undefined
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new CliError({
+      code: 'state_unreadable',
       what: `cannot read ${file}`,
       why: messageOf(cause),
       next: 'the next "shopctl up" or "shopctl down" goes on without it, and writes it again',

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { lockHolder } from '../process/project-lock.ts';
 import { poll } from '../shared/wait-until.ts';
 import type { Project } from './project.ts';
@@ -29,10 +28,10 @@ export async function waitUntilGone(project: Project, limitMs: number): Promise<
     if (!holder) return true;
     if (performance.now() > deadline) {
       throw new CliError({
+        code: 'stop_incomplete',
         what: `the supervisor (process ${holder.pid}) has not ended after ${limitMs / 1000} s`,
         why: 'it is still stopping what it started',
         next: `see ${join(project.logDir, 'supervisor.log')}, then run "shopctl down" again`,
-        exitCode: exitCodes.dirty,
       });
     }
     return undefined;

@@ -4,7 +4,6 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { tailLines } from './log-tail.ts';
 import { requireOwnSocket } from './private-folder.ts';
 import type { Project } from './project.ts';
@@ -75,10 +74,10 @@ export async function startSupervisor(options: StartSupervisorOptions): Promise<
     if (signal?.aborted && ended !== undefined) throw signal.reason;
     if ((ended !== undefined && ended !== 'exit code 0') || performance.now() > deadline) {
       throw new CliError({
+        code: 'supervisor_not_started',
         what: 'the supervisor did not start',
         why: [ended ?? `no answer in ${timeoutMs / 1000} s`, ...(await tailLines(logFile, 10))].join('\n'),
         next: `its log is ${logFile}; "shopctl doctor" checks the machine`,
-        exitCode: exitCodes.notRunning,
       });
     }
     await delay(15);

@@ -106,7 +106,7 @@ it('that cannot be read is dirty, with its place and what to do', async () => {
   await expect(openFaults(file)).rejects.toMatchObject({
     what: `cannot read the undo log: ${file}:2`,
     next: expect.stringContaining('chaos clear --all'),
-    exitCode: 6,
+    code: 'undo_log_unreadable',
   });
 });
 
@@ -116,6 +116,6 @@ it('of another version of shopctl is dirty: its records are not guessed at', asy
   await expect(openFaults(file)).rejects.toMatchObject({
     what: `cannot read the undo log: ${file}:2`,
     why: 'unknown record type "healed", of another version of shopctl',
-    exitCode: 6,
+    code: 'undo_log_unreadable',
   });
 });

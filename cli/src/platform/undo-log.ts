@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Project } from './project.ts';
 
 /** A fault that is about to be injected, and its undo. */
@@ -98,10 +97,10 @@ function parseEntry(line: string, place: string): Entry {
     );
   } catch (cause) {
     throw new CliError({
+      code: 'undo_log_unreadable',
       what: `cannot read the undo log: ${place}`,
       why: messageOf(cause),
       next: 'check that nothing of this fault is left, remove the line, and run "shopctl chaos clear --all"',
-      exitCode: exitCodes.dirty,
       cause,
     });
   }

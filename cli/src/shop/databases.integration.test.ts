@@ -189,7 +189,7 @@ describe('the operator', () => {
   });
 
   it('may change nothing else', async () => {
-    const refused = expect.objectContaining({ exitCode: 1, message: expect.stringContaining('42501') });
+    const refused = expect.objectContaining({ code: 'database_refused', message: expect.stringContaining('42501') });
     await expect(databases.query('orders', `UPDATE orders SET status = NULL`)).rejects.toEqual(refused);
     await expect(databases.query('orders', `UPDATE outbox SET payload = '{}'`)).rejects.toEqual(refused);
     await expect(databases.query('payments', 'DELETE FROM payments')).rejects.toEqual(refused);
@@ -199,7 +199,7 @@ describe('the operator', () => {
 describe('a database that does not answer', () => {
   it('ends a statement that runs too long with exit code 4; the next statement works', async () => {
     await using hasty = openShopDatabases(urls, { connectTimeoutMs: 2_000, statementTimeoutMs: 200 });
-    await expect(hasty.query('orders', 'SELECT pg_sleep(30)')).rejects.toMatchObject({ exitCode: 4 });
+    await expect(hasty.query('orders', 'SELECT pg_sleep(30)')).rejects.toMatchObject({ code: 'database_unreachable' });
     expect(await hasty.query('orders', 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
@@ -216,7 +216,10 @@ describe('a database that does not answer', () => {
         orders: `postgres://shop_operator:secret@127.0.0.1:${port}/orders`,
       });
       const error = await stopped.query('orders', 'SELECT 1').catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ exitCode: 4, what: expect.stringContaining('the orders database') });
+      expect(error).toMatchObject({
+        code: 'database_unreachable',
+        what: expect.stringContaining('the orders database'),
+      });
       expect(`${(error as Error).stack}${JSON.stringify(error)}`).not.toContain('secret');
     } finally {
       for (const socket of sockets) socket.destroy();

@@ -1,7 +1,6 @@
 import { Socket } from 'node:net';
 import type { Client } from 'pg';
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { DatabaseName } from '../topology/databases.ts';
 
 /** Limits of one statement, in ms: a PostgreSQL that is frozen ends in an error within their sum. */
@@ -131,6 +130,7 @@ function explain(database: DatabaseName, error: unknown, limits: DatabaseLimits)
   const isSqlState = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code);
   if (isSqlState && !UNAVAILABLE_CLASSES.has(code.slice(0, 2))) {
     return new DatabaseError(database, {
+      code: 'database_refused',
       what: `the ${database} database refused a statement`,
       why: `${messageOf(error)} (SQLSTATE ${code})`,
       next: 'restart the platform, which completes roles and tables: "shopctl down", then "shopctl up"',
@@ -138,10 +138,10 @@ function explain(database: DatabaseName, error: unknown, limits: DatabaseLimits)
     });
   }
   return new DatabaseError(database, {
+    code: 'database_unreachable',
     what: `the ${database} database does not answer`,
     why: `${messageOf(error)} (limits: ${limits.connectTimeoutMs} ms to connect, ${limits.statementTimeoutMs} ms for a statement)`,
     next: 'see whether PostgreSQL runs with "shopctl status", and what it logged with "shopctl logs postgres"',
-    exitCode: exitCodes.notRunning,
     cause: error,
   });
 }

@@ -116,7 +116,10 @@ it('leaves a letter where it is when its queue is gone', async () => {
   {
     await using letters = await openDeadLetters(url);
     const moving = letters.moveBack(1, () => undefined);
-    await expect(moving).rejects.toMatchObject({ exitCode: 1, why: `there is no queue ${ORDER_CONFIRMED_QUEUE}` });
+    await expect(moving).rejects.toMatchObject({
+      code: 'broker_refused',
+      why: `there is no queue ${ORDER_CONFIRMED_QUEUE}`,
+    });
   }
   await vi.waitFor(async () => expect((await channel.checkQueue(DEAD_LETTERS_QUEUE)).messageCount).toBe(1), {
     timeout: 10_000,
@@ -126,7 +129,7 @@ it('leaves a letter where it is when its queue is gone', async () => {
 it('says with exit code 4 that no broker answers, without the password', async () => {
   const opening = openDeadLetters('amqp://shop_operator:secret@127.0.0.1:1/shop');
   const error = await opening.catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ exitCode: 4, what: 'the broker does not answer' });
+  expect(error).toMatchObject({ code: 'broker_unreachable', what: 'the broker does not answer' });
   expect(`${(error as Error).stack}${JSON.stringify(error)}`).not.toContain('secret');
 });
 

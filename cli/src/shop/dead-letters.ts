@@ -7,7 +7,6 @@ import {
 } from '@shop/kit/topology.ts';
 import type { ChannelModel, ConfirmChannel, GetMessage } from 'amqplib';
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 
 /** Limits of one exchange with the broker, in ms. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -74,10 +73,10 @@ async function connect(brokerUrl: string): Promise<ChannelModel> {
     return connection;
   } catch (cause) {
     throw new CliError({
+      code: 'broker_unreachable',
       what: 'the broker does not answer',
       why: messageOf(cause),
       next: 'see whether RabbitMQ runs with "shopctl status", and what it logged with "shopctl logs rabbitmq"',
-      exitCode: exitCodes.notRunning,
       cause,
     });
   }
@@ -139,6 +138,7 @@ async function answered<T>(answer: Promise<T>, what: string): Promise<T> {
     return await Promise.race([answer, limit]);
   } catch (cause) {
     throw new CliError({
+      code: 'broker_refused',
       what: `the broker did not ${what}`,
       why: messageOf(cause),
       next: 'see "shopctl status" and "shopctl logs rabbitmq"; what was not moved is still a dead letter',

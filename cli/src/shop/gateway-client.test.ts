@@ -84,14 +84,17 @@ describe('the gateway client', () => {
   it('ends with 124 when there is no answer in time', async () => {
     const url = await serve(() => undefined);
     const placing = createGatewayClient(url).placeOrder(request, { timeoutMs: 50 });
-    await expect(placing).rejects.toMatchObject({ exitCode: 124, why: 'the order may have been taken all the same' });
+    await expect(placing).rejects.toMatchObject({
+      code: 'no_response_in_time',
+      why: 'the order may have been taken all the same',
+    });
   });
 
   it('ends with 4 when nothing listens', async () => {
     const url = await serve(() => undefined);
     server?.close();
     await expect(createGatewayClient(url).placeOrder(request, { timeoutMs: 5_000 })).rejects.toMatchObject({
-      exitCode: 4,
+      code: 'gateway_unreachable',
       why: expect.stringContaining('ECONNREFUSED'),
     });
   });

@@ -1,6 +1,5 @@
 import type { Problem } from '@shop/kit/problems.ts';
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { traceIdOf } from './orders-table.ts';
 
 export interface OrderRequest {
@@ -91,6 +90,7 @@ export function parseAnswer(status: number, headers: Headers, text: string, took
     };
   }
   throw new CliError({
+    code: 'foreign_response',
     what: `the gateway's answer is not one of the shop's (HTTP ${status})`,
     why: text.slice(0, 200) || 'the body is empty',
     next: 'see whether another program listens on its port: "shopctl port gateway"',
@@ -118,20 +118,20 @@ function parseJson(text: string): unknown {
 function noAnswer(timeoutMs: number, idempotencyKey: string | undefined): CliError {
   const key = idempotencyKey === undefined ? '' : ' or repeat the command, whose idempotency key keeps it one order,';
   return new CliError({
+    code: 'no_response_in_time',
     what: `the gateway gave no answer within ${timeoutMs / 1000} s`,
     why: 'the order may have been taken all the same',
     next: `look for it with "shopctl order list",${key} and see "shopctl status" for who is not ready`,
-    exitCode: exitCodes.timedOut,
   });
 }
 
 function unreachable(baseUrl: string, error: unknown): CliError {
   const cause = (error as { cause?: unknown }).cause ?? error;
   return new CliError({
+    code: 'gateway_unreachable',
     what: `the gateway cannot be reached at ${baseUrl}`,
     why: messageOf(cause),
     next: 'see "shopctl status"; "shopctl start gateway" starts it again',
-    exitCode: exitCodes.notRunning,
     cause: error,
   });
 }

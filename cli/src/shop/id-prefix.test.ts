@@ -19,7 +19,7 @@ describe('a prefix of an id', () => {
   it.each(['', '3f2b8', 'nothex', '3f2b-8a1c', "3f2b8a1c' OR 1=1", `${'3'.repeat(33)}`, '------'])(
     'is refused as bad usage: %j',
     (text) => {
-      expect(() => parseIdPrefix(text, 'order')).toThrow(expect.objectContaining({ exitCode: 2 }));
+      expect(() => parseIdPrefix(text, 'order')).toThrow(expect.objectContaining({ code: 'invalid_id' }));
     },
   );
 });
@@ -28,12 +28,15 @@ describe('the ids found for a prefix', () => {
   const range = parseIdPrefix('3f2b8a', 'order');
 
   it('must not be none: exit code 1 and the way to list them', () => {
-    const error = expect.objectContaining({ exitCode: 1, next: expect.stringContaining('shopctl order list') });
+    const error = expect.objectContaining({
+      code: 'order_not_found',
+      next: expect.stringContaining('shopctl order list'),
+    });
     expect(() => theOnly([], range, 'order', 'shopctl order list')).toThrow(error);
   });
 
   it('must not be several: the candidates are named', () => {
-    const error = expect.objectContaining({ exitCode: 1, why: expect.stringContaining('two') });
+    const error = expect.objectContaining({ code: 'ambiguous_id', why: expect.stringContaining('two') });
     expect(() => theOnly(['one', 'two'], range, 'order', 'shopctl order list')).toThrow(error);
   });
 

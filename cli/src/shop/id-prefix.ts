@@ -1,5 +1,4 @@
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 
 /** The beginning of a UUID as the range of UUIDs that begin so; PostgreSQL compares UUIDs byte by byte. */
 export interface IdRange {
@@ -18,10 +17,10 @@ export function parseIdPrefix(input: string, what: string): IdRange {
   const digits = text.replaceAll('-', '');
   if (!/^[0-9a-f]{6,32}$/.test(digits) || !(text === digits || withDashes(digits).startsWith(text))) {
     throw new CliError({
+      code: 'invalid_id',
       what: `"${input.slice(0, 60)}" is not an ${what} id`,
       why: `an id is a UUID; its first ${SHORTEST_PREFIX} characters or more are enough while they are unique`,
       next: what === 'order' ? 'list orders with "shopctl order list"' : 'list rows with "shopctl outbox ls"',
-      exitCode: exitCodes.usage,
     });
   }
   return {
@@ -36,6 +35,7 @@ export function theOnly(ids: readonly string[], range: IdRange, what: string, li
   const [only, ...more] = ids;
   if (only === undefined) {
     throw new CliError({
+      code: what === 'order' ? 'order_not_found' : 'event_not_found',
       what: `there is no ${what} ${range.text}`,
       why: `no ${what} id in this project's database begins so`,
       next: `list them with "${listCommand}"; another copy of the platform is chosen with --project`,
@@ -43,6 +43,7 @@ export function theOnly(ids: readonly string[], range: IdRange, what: string, li
   }
   if (more.length === 0) return only;
   throw new CliError({
+    code: 'ambiguous_id',
     what: `"${range.text}" is not unique`,
     why: `several ${what} ids begin so:\n${ids.join('\n')}`,
     next: 'give more characters of the id',

@@ -1,5 +1,4 @@
 import { CliError, messageOf } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { LogRecord } from '../otlp/log-store.ts';
 import type { MetricPoint, MetricStats } from '../otlp/metric-store.ts';
 import type { TracesData } from '../otlp/otlp-json.ts';
@@ -110,10 +109,10 @@ function expectOk(baseUrl: string, { status, body }: Answer): unknown {
 
 function unreachable(baseUrl: string, why: string, cause?: unknown): CliError {
   return new CliError({
+    code: 'telemetry_unreachable',
     what: `cannot read telemetry from ${baseUrl}`,
     why,
     next: 'see `shopctl status`; `shopctl up` starts what is missing',
-    exitCode: exitCodes.notRunning,
     cause,
   });
 }

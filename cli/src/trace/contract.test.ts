@@ -50,7 +50,7 @@ describe('parseContract', () => {
   ])('refuses a file that %s, with exit code 2', (_, text) => {
     const attempt = () => parseContract(text, 'x.json');
     expect(attempt).toThrow(CliError);
-    expect(attempt).toThrow(expect.objectContaining({ exitCode: 2 }));
+    expect(attempt).toThrow(expect.objectContaining({ code: 'invalid_contract' }));
   });
 
   it('refuses a parameter that the contract does not have', async () => {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 
 const Kind = Type.Union([
   Type.Literal('server'),
@@ -117,10 +116,10 @@ function parseJson(text: string, source: string): unknown {
 
 function invalid(source: string, why: string): CliError {
   return new CliError({
+    code: 'invalid_contract',
     what: `${source} is not a trace contract`,
     why,
     next: 'compare it with contracts/traces/confirmed.json; docs/traces.md describes the format',
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -140,10 +139,10 @@ export async function loadContract(nameOrPath: string, root: string): Promise<Tr
     text = await readFile(path, 'utf8');
   } catch (cause) {
     throw new CliError({
+      code: 'unknown_contract',
       what: `there is no trace contract "${nameOrPath}"`,
       why: (cause as Error).message,
       next: `name one of ${contractNames.join(', ')}, or a path that ends in .json`,
-      exitCode: exitCodes.usage,
       cause,
     });
   }
@@ -163,9 +162,9 @@ export function expectedTree(contract: TraceContract, given: ContractParameters 
     if (value === undefined) continue;
     if (!(name in parameters)) {
       throw new CliError({
+        code: 'invalid_contract',
         what: `the contract "${contract.name}" has no parameter "${name}"`,
         next: `it has: ${Object.keys(parameters).join(', ') || 'none'}`,
-        exitCode: exitCodes.usage,
       });
     }
     parameters[name] = value;

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { httpPort } from '../../platform/state.ts';
 import { writeDuration } from '../../shared/duration.ts';
 import { defineFault } from '../fault.ts';
@@ -105,18 +104,18 @@ async function libraryOf(platform: PlatformAccess): Promise<string> {
 
 function noLibrary(): CliError {
   return new CliError({
+    code: 'fault_unavailable',
     what: 'the clock fault is not available on this machine',
     why: process.platform === 'linux' ? 'libfaketime is not installed' : 'libfaketime is used on Linux only',
     next: FAKETIME_HINT,
-    exitCode: exitCodes.unavailable,
   });
 }
 
 function tooSmall(offset: number): CliError {
   return new CliError({
+    code: 'invalid_fault',
     what: `an offset of ${writeDuration(offset)} is too small`,
     why: 'clocks are compared to the second, which would not show it',
     next: 'state at least 5s, or -5s',
-    exitCode: exitCodes.usage,
   });
 }

@@ -102,7 +102,7 @@ describe('coverage', () => {
   const project = () => ({ root: stateDir, stateDir, name: 'shop' });
 
   it('cannot be had of services that never ran with failpoints', async () => {
-    await expect(readCoverage(project())).rejects.toMatchObject({ exitCode: 3 });
+    await expect(readCoverage(project())).rejects.toMatchObject({ code: 'failpoints_disabled' });
   });
 
   it('counts hits and acts, from nothing again when it is reset', async () => {

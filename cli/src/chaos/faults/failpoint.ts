@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { failpoints, failpointsOf } from '@shop/kit/failpoint-names.ts';
 import { type Static, Type } from 'typebox';
+import type { CliErrorCode } from '../../error-codes.ts';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { armFailpoint, countOf, disarmFailpoint } from '../../platform/failpoint-files.ts';
 import { defineFault } from '../fault.ts';
 
@@ -65,13 +65,13 @@ export const failpoint = defineFault<typeof parameters, Armed>({
     const { failpointDir: folder } = platform;
     if (folder === undefined) {
       throw new CliError({
+        code: 'failpoints_disabled',
         what: 'the services run without failpoints',
         why:
           platform.state()?.runtime === 'docker'
             ? 'their images hold a production build, which has no failpoints (docs/docker.md)'
             : 'failpoints are enabled when the platform starts, and it was started without',
         next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up", which runs a harness build',
-        exitCode: exitCodes.unavailable,
       });
     }
     const name = `${target}.${given.at}`;
@@ -103,7 +103,7 @@ function checkPlace(target: string, { at, action }: Parameters): void {
   const known = failpointsOf(target);
   const place = known.get(at);
   if (place === undefined) {
-    throw usage(`${target} has no failpoint ${at}`, `name one of ${[...known.keys()].join(', ')}`);
+    throw usage(`${target} has no failpoint ${at}`, `name one of ${[...known.keys()].join(', ')}`, 'unknown_failpoint');
   }
   if (action === 'drop-reply' && place.reply === undefined) {
     throw usage(`${target}.${at} has no response to lose`, `drop-reply works at ${placesWith('reply')}`);
@@ -143,6 +143,6 @@ function writeOrder({ action, delay, status, every, times }: Parameters): string
   ].join(' ');
 }
 
-function usage(what: string, next: string): CliError {
-  return new CliError({ what, next, exitCode: exitCodes.usage });
+function usage(what: string, next: string, code: CliErrorCode = 'invalid_fault'): CliError {
+  return new CliError({ code, what, next });
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import pg, { type Client } from 'pg';
 import { Type } from 'typebox';
 import { CliError, messageOf } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { fillDisk, mountObstacle, mountSmallDisk, mountsBelow, unmountSmallDisk } from '../../process/small-disk.ts';
 import { waitUntil } from '../../shared/wait-until.ts';
 import type { DatabaseName } from '../../topology/databases.ts';
@@ -61,11 +60,11 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
     const filled = filledTables[database];
     if (!filled) {
       throw new CliError({
+        code: 'unknown_fault_target',
         what: `${database} adds no rows that a full disk could refuse`,
         next: `databases that do: ${Object.keys(filledTables)
           .map((name) => `${name}-db`)
           .join(', ')}`,
-        exitCode: exitCodes.usage,
       });
     }
     recordVictims('postgres', platform);
@@ -156,9 +155,9 @@ async function hasIndex({ database, name }: Filled, platform: PlatformAccess): P
 
 function cannotMount(why: string): CliError {
   return new CliError({
+    code: 'fault_unavailable',
     what: 'the fill fault is not available here',
     why,
     next: 'run the platform as root on Linux (in a container or a virtual machine), or use read-only, which refuses writes too',
-    exitCode: exitCodes.unavailable,
   });
 }

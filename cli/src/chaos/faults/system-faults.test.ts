@@ -165,7 +165,9 @@ describe('an undo', () => {
 
   it.each(['unbind', 'fill'])('of %s is left for the next start when nothing runs', async (name) => {
     const undo = { queue: 'q', exchange: 'e', routingKeys: [], database: 'orders', name: 'n', path: '/nowhere' };
-    await expect(findFault(name).undo(undo, aPlatform({ isLive: false }))).rejects.toMatchObject({ exitCode: 6 });
+    await expect(findFault(name).undo(undo, aPlatform({ isLive: false }))).rejects.toMatchObject({
+      code: 'fault_not_reverted',
+    });
   });
 
   it.each(['disk-alarm', 'memory-alarm', 'slow-start', 'clock'])(
@@ -183,7 +185,10 @@ describe('an undo', () => {
 describe('before anything happens', () => {
   it('clock is refused without libfaketime, with how to get it', async () => {
     const preparing = findFault('clock').prepare(injection('payments', { offset: 60_000 }), aPlatform());
-    await expect(preparing).rejects.toMatchObject({ exitCode: 3, next: expect.stringContaining('libfaketime') });
+    await expect(preparing).rejects.toMatchObject({
+      code: 'fault_unavailable',
+      next: expect.stringContaining('libfaketime'),
+    });
   });
 
   it('clock is refused when the offset could not be measured', async () => {
@@ -191,7 +196,7 @@ describe('before anything happens', () => {
       injection('payments', { offset: -2_000 }),
       aPlatform({ libfaketime: '/lib' }),
     );
-    await expect(preparing).rejects.toMatchObject({ exitCode: 2, what: 'an offset of -2s is too small' });
+    await expect(preparing).rejects.toMatchObject({ code: 'invalid_fault', what: 'an offset of -2s is too small' });
   });
 
   it('an alarm is refused when its former limit has an unknown form', async () => {
@@ -201,12 +206,12 @@ describe('before anything happens', () => {
 
   it('unbind is refused when there is nothing to unbind', async () => {
     const preparing = findFault('unbind').prepare(injection('rabbitmq', {}), aPlatform({ broker: "''" }));
-    await expect(preparing).rejects.toMatchObject({ exitCode: 3 });
+    await expect(preparing).rejects.toMatchObject({ code: 'fault_unavailable' });
   });
 
   it('fill is refused for a service that adds no rows', async () => {
     const preparing = findFault('fill').prepare(injection('catalog-db', {}), aPlatform());
-    await expect(preparing).rejects.toMatchObject({ exitCode: 2 });
+    await expect(preparing).rejects.toMatchObject({ code: 'unknown_fault_target' });
   });
 });
 

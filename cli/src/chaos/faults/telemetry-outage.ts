@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { CliError, messageOf } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { defineFault } from '../fault.ts';
 import { toWitness } from './toxic-fault.ts';
 
@@ -24,9 +23,9 @@ export const telemetryOutage = defineFault<ReturnType<typeof Type.Object>, Outag
     const url = platform.state()?.telemetryUrl;
     if (url) return { url };
     throw new CliError({
+      code: 'component_not_running',
       what: 'no telemetry receiver is running',
       next: 'start the platform with "shopctl up"',
-      exitCode: exitCodes.notRunning,
     });
   },
   async inject(_, __, platform) {

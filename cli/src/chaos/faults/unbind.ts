@@ -1,7 +1,6 @@
 import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import { Type } from 'typebox';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { waitUntil } from '../../shared/wait-until.ts';
 import { bindingsOf, exchangeOf, hasBroker, publishCanary, queueParameter, withChannel } from '../broker-faults.ts';
 import { defineFault } from '../fault.ts';
@@ -39,10 +38,10 @@ export const unbind = defineFault<typeof parameters, Unbound>({
     const exchange = exchangeOf[queue] as string;
     if (routingKeys.length > 0) return { queue, exchange, routingKeys };
     throw new CliError({
+      code: 'fault_unavailable',
       what: `${queue} is not bound to ${exchange}`,
       why: 'orders or shipping declare it when they connect to the broker',
       next: 'see "shopctl status"',
-      exitCode: exitCodes.unavailable,
     });
   },
   inject: (_, { queue, exchange, routingKeys }, platform) =>
@@ -76,9 +75,9 @@ export const unbind = defineFault<typeof parameters, Unbound>({
 
 function waitsForStart(): CliError {
   return new CliError({
+    code: 'fault_not_reverted',
     what: 'RabbitMQ is not running',
     why: 'bindings are kept in its data; they are restored as soon as it runs again',
     next: 'run "shopctl up"',
-    exitCode: exitCodes.dirty,
   });
 }

@@ -1,6 +1,5 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { BuiltImage } from '../../images/build-image.ts';
 import { buildImages } from '../../images/build-images.ts';
 import { type ImageSubject, imageSubjects } from '../../images/images.ts';
@@ -58,10 +57,10 @@ function chosen(names: readonly string[]): readonly ImageSubject[] {
 function checkTag(tag: string | undefined): void {
   if (tag === undefined || /^\w[\w.-]{0,127}$/.test(tag)) return;
   throw new CliError({
+    code: 'invalid_argument',
     what: `"${tag}" is not an image tag`,
     why: 'a tag has up to 128 letters, digits, underscores, dots and dashes, and begins with none of the last two',
     next: 'choose another with --tag',
-    exitCode: exitCodes.usage,
   });
 }
 

@@ -39,10 +39,10 @@ async function clearOffline(project: Project): Promise<ClearResult> {
   const lock = await takeProjectLock(project.lockFile);
   if (!lock) {
     throw new CliError({
+      code: 'supervisor_busy',
       what: 'a supervisor exists and does not respond',
       why: 'it is starting, ending, or frozen',
       next: 'run the command again; if it stays so, "shopctl down" first',
-      exitCode: exitCodes.dirty,
     });
   }
   try {
@@ -63,8 +63,8 @@ function report(result: ClearResult, { output }: CommandDeps): void {
 
 function nothingNamed(): CliError {
   return new CliError({
+    code: 'invalid_usage',
     what: 'name either ids or --all',
     next: 'list the ids with "shopctl chaos status"',
-    exitCode: exitCodes.usage,
   });
 }

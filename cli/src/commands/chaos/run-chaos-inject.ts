@@ -96,8 +96,8 @@ function exitCodeOf({ status, witness }: Lease) {
 
 function lostSupervisor(): CliError {
   return new CliError({
+    code: 'supervisor_lost',
     what: 'the supervisor ended while the fault was injected',
     next: 'run "shopctl chaos clear --all"',
-    exitCode: exitCodes.notRunning,
   });
 }

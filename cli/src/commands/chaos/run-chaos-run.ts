@@ -149,9 +149,9 @@ async function choose(
 ): Promise<readonly FoundExperiment[]> {
   if (names.length === 0 && tag.length === 0 && !all) {
     throw new CliError({
+      code: 'invalid_usage',
       what: 'no experiment is named',
       next: 'name ids or files, or choose with --tag or --all; "shopctl chaos list" shows them',
-      exitCode: exitCodes.usage,
     });
   }
   return findExperiments(root, { names, tags: tag, settings: Object.fromEntries(set.map(parseSetting)) });

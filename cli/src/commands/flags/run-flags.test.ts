@@ -55,7 +55,7 @@ describe('shopctl flags', () => {
 
   it('refuses a flag that does not exist, names those that do, and writes nothing', async () => {
     const refused = runFlagsSet('v3', true, {}, deps);
-    await expect(refused).rejects.toMatchObject({ exitCode: 2, why: `the flags are ${name}` });
+    await expect(refused).rejects.toMatchObject({ code: 'unknown_flag', why: `the flags are ${name}` });
     await expect(readFile(file())).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
@@ -63,7 +63,7 @@ describe('shopctl flags', () => {
     await runFlagsSet(name, true, {}, deps);
     await writeFile(file(), '{"half');
     await expect(runFlagsSet(name, false, {}, deps)).rejects.toMatchObject({
-      exitCode: 1,
+      code: 'state_unreadable',
       what: 'the feature flags cannot be read',
     });
     expect(await readFile(file(), 'utf8')).toBe('{"half');

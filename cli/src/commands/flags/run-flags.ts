@@ -1,7 +1,6 @@
 import { type FlagName, flags, isFlagName } from '@shop/kit/flag-names.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { formatTable } from '../../output/table.ts';
 import { flagFile, flagFolder, readFlags, writeFlags } from '../../platform/flag-file.ts';
 
@@ -52,9 +51,9 @@ function stateOf(name: FlagName, on: ReadonlySet<FlagName>): FlagState {
 
 function unknownFlag(name: string): CliError {
   return new CliError({
+    code: 'unknown_flag',
     what: `there is no flag "${name}"`,
     why: `the flags are ${Object.keys(flags).join(', ')}`,
     next: 'see "shopctl flags ls"',
-    exitCode: exitCodes.usage,
   });
 }

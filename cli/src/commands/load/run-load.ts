@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { refuseNotInjectable } from '../../experiments/run/preflight.ts';
 import { forwardHangUp } from '../../interruption.ts';
 import { checkFaults, chooseFaults } from '../../load/faults.ts';
@@ -81,12 +80,12 @@ function refuseUnready({ state, gatewayUrl }: PlatformConnection): void {
   const away = state.instances.filter(({ kind, status }) => kind === 'service' && status !== 'ready');
   if (gatewayUrl !== '' && away.length === 0) return;
   throw new CliError({
+    code: 'component_not_running',
     what: 'the platform is not ready for a load',
     why:
       gatewayUrl === ''
         ? 'the gateway was not started'
         : away.map(({ name, status }) => `${name} is ${status}`).join(', '),
     next: 'see "shopctl status"; "shopctl up" starts what is missing',
-    exitCode: exitCodes.notRunning,
   });
 }

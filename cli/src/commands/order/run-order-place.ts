@@ -1,6 +1,5 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { formatDuration } from '../../output/units.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
@@ -62,10 +61,10 @@ export async function runOrderPlace(options: OrderPlaceOptions, deps: CommandDep
 
 function noGateway(): CliError {
   return new CliError({
+    code: 'component_not_running',
     what: 'the gateway does not run',
     why: 'the platform was started without it',
     next: 'start it with "shopctl up"',
-    exitCode: exitCodes.notRunning,
   });
 }
 

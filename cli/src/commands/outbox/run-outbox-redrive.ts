@@ -3,7 +3,6 @@ import { EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { type ShopDatabases, withShopDatabases } from '../../shop/databases.ts';
 import { type MovedLetter, openDeadLetters } from '../../shop/dead-letters.ts';
@@ -38,9 +37,9 @@ function checkUsage(ids: readonly string[], { order, deadLetters = false }: Outb
   const ways = [ids.length > 0, order !== undefined, deadLetters].filter(Boolean).length;
   if (ways === 1) return;
   throw new CliError({
+    code: 'invalid_usage',
     what: ways === 0 ? 'nothing to redrive was named' : 'ids, --order and --dead-letters exclude each other',
     next: 'give ids of outbox rows ("shopctl outbox ls"), or --order ORDER, or --dead-letters',
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -64,6 +63,7 @@ async function rowsOfOrder(databases: ShopDatabases, range: ReturnType<typeof pa
   const rows = await listRowsOfOrder(databases, orderId);
   if (rows.length > 0) return rows;
   throw new CliError({
+    code: 'event_not_found',
     what: `order ${orderId} has no event to publish`,
     why: 'only a confirmed order has one; rows are kept for a year',
     next: `see how it stands with "shopctl explain ${shortId(orderId)}"`,
@@ -150,10 +150,10 @@ function describeLetters(
 async function confirm(question: string, signal: AbortSignal): Promise<void> {
   const refusal = (why: string) =>
     new CliError({
+      code: 'not_confirmed',
       what: 'nothing was moved',
       why,
       next: 'give --yes to move them, --dry-run to count them',
-      exitCode: exitCodes.usage,
     });
   if (!process.stdin.isTTY)
     throw refusal('moving dead letters has to be confirmed, and there is no terminal to ask on');

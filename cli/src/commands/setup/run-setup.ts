@@ -102,9 +102,9 @@ function parseComponent(name: string): Wanted {
   const known: readonly string[] = [...componentNames, ...toolNames];
   if (known.includes(name)) return name as Wanted;
   throw new CliError({
+    code: 'unknown_service',
     what: `there is no component "${name}"`,
     next: `components are ${known.join(', ')}`,
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -145,16 +145,16 @@ async function install(
 async function confirm({ env, signal }: CommandDeps): Promise<void> {
   if (!process.stdin.isTTY || env.CI) {
     throw new CliError({
+      code: 'not_confirmed',
       what: 'nothing was installed',
       why: 'installing needs a yes, and there is no terminal to ask at',
       next: 'run "shopctl setup --yes"',
-      exitCode: exitCodes.usage,
     });
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question('Go on? [Y/n] ', { signal }).finally(() => terminal.close());
   if (/^(y(es)?)?$/i.test(answer.trim())) return;
-  throw new CliError({ what: 'nothing was installed', why: 'you said no', exitCode: exitCodes.usage });
+  throw new CliError({ code: 'not_confirmed', what: 'nothing was installed', why: 'you said no' });
 }
 
 function describe(steps: readonly Step[]): string {

@@ -36,6 +36,7 @@ export async function runTraceShow(
   const { spans, incomplete } = await createBackend(telemetryUrl).trace(traceId);
   if (spans.length === 0) {
     throw new CliError({
+      code: 'trace_not_found',
       what: `trace ${traceId} is not known`,
       why: incomplete ?? 'no span of it has arrived, or it was made by another copy of the platform',
       next: 'compare the id with the traceparent header of the answer',
@@ -50,7 +51,11 @@ export async function runTraceShow(
 async function traceOfOrder(connection: PlatformConnection, range: IdRange): Promise<string> {
   const { id, traceId } = await withShopDatabases(connection, (databases) => readOrder(databases, range));
   if (traceId !== null) return traceId;
-  throw new CliError({ what: `order ${id} has no trace`, why: 'it was placed while its spans were not recorded' });
+  throw new CliError({
+    code: 'trace_not_found',
+    what: `order ${id} has no trace`,
+    why: 'it was placed while its spans were not recorded',
+  });
 }
 
 /** A span and what is under it, as `trace show --json` prints it. */

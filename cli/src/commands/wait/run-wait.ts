@@ -1,6 +1,6 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import type { CliErrorCode } from '../../error-codes.ts';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { formatDuration } from '../../output/units.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import { tailLines } from '../../platform/log-tail.ts';
@@ -26,9 +26,9 @@ export async function runWait(services: readonly string[], options: WaitOptions,
     if (late.length === 0) return chosen;
     progress.update(`waiting for ${late.map(({ name }) => name).join(', ')}`);
     const failed = late.find(({ status }) => status === 'failed');
-    if (failed) throw await notReady(failed, 'has failed', exitCodes.notRunning);
+    if (failed) throw await notReady(failed, 'has failed', 'instance_failed');
     if (performance.now() - began > options.timeout * 1000) {
-      throw await notReady(late[0] as InstanceState, `is not ready after ${options.timeout} s`, exitCodes.timedOut);
+      throw await notReady(late[0] as InstanceState, `is not ready after ${options.timeout} s`, 'not_ready_in_time');
     }
     return undefined;
   };
@@ -52,12 +52,12 @@ function choose(instances: readonly InstanceState[], names: readonly string[]): 
   });
 }
 
-async function notReady(instance: InstanceState, what: string, exitCode: 4 | 124): Promise<CliError> {
+async function notReady(instance: InstanceState, what: string, code: CliErrorCode): Promise<CliError> {
   const lines = instance.logFile ? await tailLines(instance.logFile, 8) : [];
   return new CliError({
+    code,
     what: `${instance.name} ${what}`,
     why: [instance.reason ?? instance.status, ...lines.map((line) => `  ${line}`)].join('\n'),
     next: `"shopctl logs ${instance.service}" shows the whole log, "shopctl restart ${instance.service}" tries again`,
-    exitCode,
   });
 }

@@ -2,7 +2,6 @@ import { createChaosClient } from '../../chaos/chaos-client.ts';
 import { remaining } from '../../chaos/render.ts';
 import type { CommandDeps } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { createStyle } from '../../output/style.ts';
 import { type MaybeTerminal, terminalOf } from '../../output/terminal.ts';
 import type { ProjectOptions } from '../../platform/project.ts';
@@ -78,10 +77,10 @@ function requireTerminal({
           : undefined;
   if (why === undefined) return;
   throw new CliError({
+    code: 'terminal_required',
     what: 'watch needs a terminal',
     why,
     next: '"shopctl counters" prints the same figures line by line, with --json for programs; "shopctl status" shows the services',
-    exitCode: exitCodes.usage,
   });
 }
 

@@ -86,7 +86,10 @@ describe('files', () => {
   ])('with %s are told with their place, exit code 2, and do not hide the others', async (_, file, text, message) => {
     await write('chaos/orders/E01-a.yaml', experiment('E01'));
     await write(file, text);
-    await expect(findExperiments(root)).rejects.toMatchObject({ exitCode: 2, why: expect.stringContaining(message) });
+    await expect(findExperiments(root)).rejects.toMatchObject({
+      code: 'invalid_experiment',
+      why: expect.stringContaining(message),
+    });
     const { found, problems } = await readCatalog(root);
     expect(found.map(({ experiment: { id } }) => id)).toContain('E01');
     expect(problems.join('\n')).toContain(message);

@@ -1,7 +1,6 @@
 import { glob, readFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { CliError, messageOf } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { suggestName } from '../../shared/suggest-name.ts';
 import { parseYaml, type YamlFile } from './document.ts';
 import { type FileProblem, type ReadResult, readContracts, resolveFile } from './load.ts';
@@ -88,9 +87,9 @@ function pathsOf(id: string, known: readonly { readonly path: string; readonly i
   const ids = known.flatMap((one) => one.id ?? []);
   const suggestion = suggestName(id.toUpperCase(), ids);
   throw new CliError({
+    code: 'unknown_experiment',
     what: `unknown experiment "${id}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
     next: 'run "shopctl chaos list", or give the path of a file (./my-experiment.yaml)',
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -99,10 +98,10 @@ async function yamlOf(path: string): Promise<YamlFile> {
     return parseYaml(await readFile(path, 'utf8'));
   } catch (cause) {
     throw new CliError({
+      code: 'invalid_experiment',
       what: `cannot read the experiment ${path}`,
       why: messageOf(cause),
       next: 'give the path of a YAML file, or an id of "shopctl chaos list"',
-      exitCode: exitCodes.usage,
       cause,
     });
   }
@@ -143,11 +142,11 @@ function catalogProblems({ file, id }: Omit<ReadFile, 'result'>, files: readonly
 
 function invalidFiles(problems: readonly string[]): CliError {
   return new CliError({
+    code: 'invalid_experiment',
     what:
       problems.length === 1 ? 'an experiment is not valid' : `experiments are not valid: ${problems.length} problems`,
     why: problems.join('\n'),
     next: 'correct the files; docs/experiments.md describes the format',
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -157,9 +156,9 @@ function withTags(found: readonly FoundExperiment[], tags: readonly string[]): r
   for (const tag of tags.filter((one) => !known.includes(one))) {
     const suggestion = suggestName(tag, known);
     throw new CliError({
+      code: 'unknown_experiment',
       what: `no experiment has the tag "${tag}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
       next: `tags are ${known.toSorted().join(', ') || 'none'}`,
-      exitCode: exitCodes.usage,
     });
   }
   return found.filter(({ experiment }) => tags.some((tag) => experiment.tags.includes(tag)));

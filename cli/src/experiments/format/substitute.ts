@@ -1,6 +1,5 @@
 import { parse } from 'yaml';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { EachItem } from './for-each.ts';
 import { didYouMean, got, type Path, type Problem } from './problem.ts';
 import { isObject } from './read.ts';
@@ -96,8 +95,8 @@ export function parseSetting(text: string): readonly [name: string, value: unkno
     }
   }
   throw new CliError({
+    code: 'invalid_argument',
     what: `"${text}" is not a setting`,
     next: 'write --set name=value with a text, a number, true or false: --set latency=4s',
-    exitCode: exitCodes.usage,
   });
 }

@@ -1,7 +1,6 @@
 import { edges } from '@shop/kit/edges.ts';
 import type { FailpointName } from '@shop/kit/failpoint-names.ts';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { suggestName } from '../../shared/suggest-name.ts';
 import type { ServiceName } from '../../topology/services.ts';
 
@@ -101,11 +100,11 @@ export function findBoundary(text: string): Boundary {
   const names = boundaries.map(({ name }) => name);
   const suggestion = suggestName(text, names);
   throw new CliError({
+    code: 'unknown_boundary',
     what:
       found.length > 1
         ? `several services have a boundary "${text}"`
         : `unknown boundary "${text}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
     next: `name one of ${(found.length > 1 ? found.map(({ name }) => name) : names).join(', ')}`,
-    exitCode: exitCodes.usage,
   });
 }

@@ -1,6 +1,5 @@
 import type { Scope } from '../../chaos/fault.ts';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { suggestName } from '../../shared/suggest-name.ts';
 import { edges } from '../../topology/services.ts';
 import { createRandom } from '../run/random.ts';
@@ -55,10 +54,10 @@ export function planMatrix(selection: Selection, seed: number): Plan {
   const rows = rowsFor(selection).filter((row) => columns.some((boundary) => isMet(row, boundary)));
   if (rows.length === 0) {
     throw new CliError({
+      code: 'empty_selection',
       what: 'nothing is left to be run',
       why: 'no order at these boundaries meets what the faults are aimed at',
       next: 'leave --target or --at out; "shopctl chaos matrix --dry-run" shows what there is',
-      exitCode: exitCodes.usage,
     });
   }
   const rounds = inTurns(
@@ -104,9 +103,9 @@ function named(name: string, all: readonly MatrixFault[], plain: (name: string) 
 function noSuch(kind: 'fault' | 'target', name: string, known: readonly string[]): CliError {
   const suggestion = suggestName(name, known);
   return new CliError({
+    code: kind === 'fault' ? 'unknown_fault' : 'unknown_fault_target',
     what: `the matrix has no ${kind} "${name}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
     next: `${kind}s it has: ${known.join(', ')}`,
-    exitCode: exitCodes.usage,
   });
 }
 

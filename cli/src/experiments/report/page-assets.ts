@@ -18,6 +18,7 @@ export function readPageAssets(folder = join(cloneRoot(), 'dist/report')): PageA
     };
   } catch (cause) {
     throw new CliError({
+      code: 'build_incomplete',
       what: 'cannot make the HTML report: the parts of its page are missing',
       why: messageOf(cause),
       next: 'build them with "npm run build"',

@@ -1,7 +1,6 @@
 import { findFault } from '../../chaos/catalog.ts';
 import type { PlatformAccess } from '../../chaos/platform-access.ts';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { Project } from '../../platform/project.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { exitCodeOf } from '../../shared/verdict.ts';
@@ -50,10 +49,10 @@ export function refuseUnavailable(unavailable: readonly Unavailable[]): void {
   const [first] = unavailable;
   if (first === undefined) return;
   throw new CliError({
+    code: 'experiment_unavailable',
     what: `not available here: ${unavailable.map(({ found }) => found.experiment.id).join(', ')}`,
     why: unavailable.map(({ found, obstacle }) => `${found.experiment.id}: ${obstacle.message}`).join('\n'),
     ...(first.obstacle.next !== undefined && { next: first.obstacle.next }),
-    exitCode: exitCodes.unavailable,
   });
 }
 

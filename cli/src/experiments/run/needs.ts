@@ -1,5 +1,4 @@
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import type { FoundExperiment } from '../format/catalog.ts';
 import type { PlatformNeeds } from '../format/schema.ts';
@@ -48,9 +47,9 @@ export function refuseUnmet(experiments: readonly FoundExperiment[], state: Plat
   });
   if (problems.length === 0) return;
   throw new CliError({
+    code: 'experiment_unavailable',
     what: 'the running platform is not what these experiments need',
     why: problems.join('\n'),
     next: wayOut(state),
-    exitCode: exitCodes.unavailable,
   });
 }

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../../errors.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import type { Project } from '../../platform/project.ts';
 import { suggestName } from '../../shared/suggest-name.ts';
 
@@ -38,7 +37,11 @@ export async function createRunFolder(
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
-  throw new CliError({ what: `there are too many runs ${base}`, next: 'try again a second later' });
+  throw new CliError({
+    code: 'too_many_runs',
+    what: `there are too many runs ${base}`,
+    next: 'try again a second later',
+  });
 }
 
 function stamp(at: Date): string {
@@ -67,9 +70,9 @@ export async function findRun(project: Pick<Project, 'stateDir'>, runId: string 
   const names = runs.map((run) => run.runId);
   const nearest = runId === undefined ? undefined : suggestName(runId, names);
   throw new CliError({
+    code: 'unknown_run',
     what:
       runId === undefined ? 'no runs yet' : `unknown run "${runId}"${nearest ? `, did you mean "${nearest}"?` : ''}`,
     next: runId === undefined ? 'start one with "shopctl chaos run"' : 'list them with "shopctl chaos runs"',
-    exitCode: exitCodes.usage,
   });
 }

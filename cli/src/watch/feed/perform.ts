@@ -104,7 +104,7 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
     if (effect.type === 'inject') return inject(effect);
     if (effect.type === 'clear') return clear(effect.ids);
     const reach = feed.reach();
-    if (reach === undefined) throw new CliError({ what: 'the platform does not answer' });
+    if (reach === undefined) throw new CliError({ code: 'platform_not_running', what: 'the platform does not answer' });
     switch (effect.type) {
       case 'place':
         return place(effect.order, reach);

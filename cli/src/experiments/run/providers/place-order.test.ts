@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { CliError } from '../../../errors.ts';
-import { exitCodes } from '../../../exit-codes.ts';
 import { createFakeClock } from '../../../shared/testing/fake-clock.ts';
 import { OrderBook } from '../order-book.ts';
 import type { RunContext } from '../run-context.ts';
@@ -12,7 +11,7 @@ it('a client that gave up has waited all of its time, whatever two clocks say of
   const gateway = {
     async placeOrder() {
       clock.advance(11_999.6);
-      throw new CliError({ what: 'no answer', exitCode: exitCodes.timedOut });
+      throw new CliError({ code: 'no_response_in_time', what: 'no answer' });
     },
   };
   const context = { orders, clock, signal: new AbortController().signal, platform: { gateway } };
