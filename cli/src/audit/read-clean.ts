@@ -3,7 +3,8 @@ import type { PlatformConnection } from '../platform/connection.ts';
 import { armedFailpoints, failpointFolder } from '../platform/failpoint-files.ts';
 import type { InstanceState, PlatformState } from '../platform/state.ts';
 import { openFaults, undoFile } from '../platform/undo-log.ts';
-import { processState, processTree } from '../process/process-tree.ts';
+import { processState } from '../process/proc.ts';
+import { processTree } from '../process/process-tree.ts';
 import type { CleanFacts } from './invariants/clean.ts';
 
 /** What faults have left on the platform now. Rejects when Toxiproxy or the supervisor cannot be asked. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ProcStat } from '../process/process-identity.ts';
+import type { ProcStat } from '../process/proc.ts';
 import { readProcessTable, treeCpuMs } from '../process/process-table.ts';
 import { UsageMeter } from './usage.ts';
 

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { identifyProcess, isAlive, type ProcessIdentity, parseProcStat } from '../process/process-identity.ts';
+import { parseProcStat } from '../process/proc.ts';
+import { identifyProcess, isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import { endLeftovers, findLeftovers, parseChildList } from './leftovers.ts';
 
 let folder: string;

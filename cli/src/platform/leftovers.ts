@@ -1,5 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { listPids } from '../process/proc.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import { signalGroup } from '../process/spawn.ts';
 
@@ -59,8 +60,7 @@ async function stillAlive<P extends ProcessIdentity>(processes: readonly P[]): P
 
 async function findMarked(mark: string): Promise<readonly Leftover[]> {
   if (process.platform !== 'linux') return [];
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const marked = await Promise.all(pids.map(async (pid) => (await carriesMark(pid, mark)) && identifyProcess(pid)));
+  const marked = await Promise.all(listPids().map(async (pid) => (await carriesMark(pid, mark)) && identifyProcess(pid)));
   return marked
     .filter((p) => p !== false && p !== undefined)
     .map((identity) => ({ ...identity, stopSignal: 'SIGTERM' }));

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { readProcStat } from './proc.ts';
 
 /** A process that cannot be mistaken for a later one with the same pid. */
 export interface ProcessIdentity {
@@ -16,7 +17,7 @@ const hasProc = process.platform === 'linux';
 
 /** Identity of a running process; undefined when it is gone or a zombie. */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
-  const startTime = hasProc ? startTimeFromProc(pid) : await startTimeFromPs(pid);
+  const startTime = hasProc ? readProcStat(pid)?.startTime : await startTimeFromPs(pid);
   const bootId = currentBootId();
   return startTime === undefined ? undefined : { pid, startTime, ...(bootId !== undefined && { bootId }) };
 }
@@ -43,44 +44,6 @@ export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
   const now = await identifyProcess(identity.pid);
   if (now === undefined || now.startTime !== identity.startTime) return false;
   return identity.bootId === undefined || identity.bootId === now.bootId;
-}
-
-function startTimeFromProc(pid: number): string | undefined {
-  let stat: string;
-  try {
-    stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
-    throw error;
-  }
-  return parseProcStat(stat)?.startTime;
-}
-
-/** What /proc/<pid>/stat says of a process. */
-export interface ProcStat {
-  readonly startTime: string;
-  readonly parent: number;
-  readonly cpuTicks: number;
-  /** Of children that have ended and were waited for. */
-  readonly endedChildrenTicks: number;
-}
-
-/**
- * Start time, parent and CPU ticks from the text of /proc/<pid>/stat (proc_pid_stat(5)); undefined for a zombie. The
- * command in parentheses may itself hold spaces and parentheses, so fields are counted from the last one.
- */
-export function parseProcStat(stat: string): ProcStat | undefined {
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state, parent] = fields;
-  if (state === 'Z' || state === 'X' || state === undefined) return undefined;
-  // Fields 14 to 17 and 22 of the manual page; the first one after the parenthesis is field 3.
-  return {
-    startTime: fields[19] ?? '',
-    parent: Number(parent),
-    cpuTicks: Number(fields[11]) + Number(fields[12]),
-    endedChildrenTicks: Number(fields[13]) + Number(fields[14]),
-  };
 }
 
 async function startTimeFromPs(pid: number): Promise<string | undefined> {

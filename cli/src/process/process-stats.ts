@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { parseProcStat } from './process-identity.ts';
+import { readProcFile, readProcStat, TICKS_PER_SECOND } from './proc.ts';
 
 /** CPU time so far in ms, and resident memory in bytes. */
 export interface ProcessUsage {
@@ -10,8 +9,6 @@ export interface ProcessUsage {
 }
 
 const run = promisify(execFile);
-/** USER_HZ: 100 on every Linux that Node supports. */
-export const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
 
 /**
@@ -48,32 +45,24 @@ interface OwnUsage extends ProcessUsage {
   readonly children: readonly number[];
 }
 
-/**
- * One process, with the CPU time of children that have ended. Read synchronously, as nothing of procfs waits for a disk:
- * `readFile` takes a buffer of 64 KB for each of these files, whose size is 0 to it, and a shop has 150 of them.
- */
+/** One process, with the CPU time of children that have ended. */
 function readUsage(pid: number): OwnUsage | undefined {
-  try {
-    const parsed = parseProcStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-    if (!parsed) return undefined;
-    const [, residentPages, sharedPages] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);
-    return {
-      cpuMs: ((parsed.cpuTicks + parsed.endedChildrenTicks) * 1000) / TICKS_PER_SECOND,
-      rssBytes: (residentPages ?? 0) * PAGE_BYTES,
-      sharedBytes: (sharedPages ?? 0) * PAGE_BYTES,
-      children: readChildren(pid),
-    };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
-    throw error;
-  }
+  const stat = readProcStat(pid);
+  const memory = readProcFile(pid, 'statm');
+  if (stat === undefined || memory === undefined) return undefined;
+  const [, residentPages, sharedPages] = memory.split(' ').map(Number);
+  return {
+    cpuMs: ((stat.cpuTicks + stat.endedChildrenTicks) * 1000) / TICKS_PER_SECOND,
+    rssBytes: (residentPages ?? 0) * PAGE_BYTES,
+    sharedBytes: (sharedPages ?? 0) * PAGE_BYTES,
+    children: readChildren(pid),
+  };
 }
 
 /** Of its main thread, which is the one that forks; none where the kernel lacks the file (CONFIG_PROC_CHILDREN). */
 function readChildren(pid: number): readonly number[] {
-  const file = `/proc/${pid}/task/${pid}/children`;
-  return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];
+  const children = readProcFile(pid, `task/${pid}/children`) ?? '';
+  return children.split(' ').filter(Boolean).map(Number);
 }
 
 async function usageFromPs(pid: number): Promise<ProcessUsage | undefined> {

@@ -1,25 +1,13 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { type ProcessIdentity, type ProcStat, parseProcStat } from './process-identity.ts';
-import { TICKS_PER_SECOND } from './process-stats.ts';
+import { listPids, type ProcStat, readProcStat, TICKS_PER_SECOND } from './proc.ts';
+import type { ProcessIdentity } from './process-identity.ts';
 
 /** Every process of this machine, by pid. */
 export type ProcessTable = ReadonlyMap<number, ProcStat>;
 
 /** One look at all processes. Linux only. */
 export async function readProcessTable(): Promise<ProcessTable> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const stats = await Promise.all(pids.map(async (pid) => [pid, await readStat(pid)] as const));
+  const stats = listPids().map((pid) => [pid, readProcStat(pid)] as const);
   return new Map(stats.flatMap(([pid, stat]) => (stat === undefined ? [] : [[pid, stat] as const])));
-}
-
-async function readStat(pid: number): Promise<ProcStat | undefined> {
-  try {
-    return parseProcStat(await readFile(`/proc/${pid}/stat`, 'utf8'));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ESRCH') return undefined; // It has ended meanwhile.
-    throw error;
-  }
 }
 
 /** CPU time of this very process so far, ms; undefined when it is gone, or its pid is another's by now. */

@@ -1,19 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { listPids, processState } from './proc.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
-
-/** State letter and parent of a process (proc_pid_stat(5)); undefined when it is gone. */
-export function processState(pid: number): { readonly state: string; readonly parent: number } | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command in parentheses may itself hold spaces and parentheses.
-    const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { state, parent: Number(parent) };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
-    throw error;
-  }
-}
 
 /**
  * A process and everything below it, parents first. A PostgreSQL backend is in a group of its own, so a signal to the
@@ -38,10 +24,9 @@ export async function signalIdentity(identity: ProcessIdentity, signal: NodeJS.S
   }
 }
 
-function descendantsOf(root: number): number[] {
-  const pids = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
+/** Pids of all that is below a process, parents first. Linux only. */
+export function descendantsOf(root: number): number[] {
+  const pids = listPids();
   const children = Map.groupBy(pids, (pid) => processState(pid)?.parent);
   const below = (parent: number): number[] => (children.get(parent) ?? []).flatMap((pid) => [pid, ...below(pid)]);
   return below(root);

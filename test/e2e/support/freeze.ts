@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { processState } from '../../../cli/src/process/proc.ts';
+import { descendantsOf } from '../../../cli/src/process/process-tree.ts';
 import { eventually } from './eventually.ts';
 
 /** A process and everything below it, paused; ends with `thaw`, also at the end of an `await using`. */
@@ -19,7 +20,7 @@ export async function freeze(pid: number): Promise<Frozen> {
       signal(one, 'SIGSTOP');
       stopped.add(one);
     }
-    return all.every((one) => stopped.has(one) && (stateOf(one) === 'T' || stateOf(one) === undefined));
+    return all.every((one) => stopped.has(one) && ['T', undefined].includes(processState(one)?.state));
   });
   const thaw = () => {
     for (const one of stopped) signal(one, 'SIGCONT');
@@ -33,28 +34,5 @@ function signal(pid: number, name: NodeJS.Signals): void {
     process.kill(pid, name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
-
-function descendantsOf(pid: number): number[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const parents = new Map(pids.map((name) => [Number(name), statOf(Number(name))?.parent]));
-  const below = (parent: number): number[] =>
-    [...parents].filter(([, of]) => of === parent).flatMap(([child]) => [child, ...below(child)]);
-  return below(pid);
-}
-
-function stateOf(pid: number): string | undefined {
-  return statOf(pid)?.state;
-}
-
-/** proc_pid_stat(5); the command in parentheses may itself hold spaces and parentheses. */
-function statOf(pid: number): { state: string; parent: number } | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { state, parent: Number(parent) };
-  } catch {
-    return undefined; // It has ended meanwhile.
   }
 }

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { ProcessIdentity } from '../../process/process-identity.ts';
 import { isAlive } from '../../process/process-identity.ts';
-import { processState, processTree, signalIdentity } from '../../process/process-tree.ts';
+import { processState } from '../../process/proc.ts';
+import { processTree, signalIdentity } from '../../process/process-tree.ts';
 import { waitUntil } from '../../shared/wait-until.ts';
 import { defineFault } from '../fault.ts';
 import { recordVictims, type VictimRecord } from '../instances.ts';

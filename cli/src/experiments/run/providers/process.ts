@@ -1,5 +1,5 @@
 import type { InstanceState } from '../../../platform/state.ts';
-import { processState } from '../../../process/process-tree.ts';
+import { processState } from '../../../process/proc.ts';
 import type { ProcessProbe } from '../../format/schema.ts';
 import type { Baseline, RunContext } from '../run-context.ts';
 import { type StepResult, unknown } from '../step-result.ts';
