@@ -1,7 +1,7 @@
 import { AUDIT_HORIZON_DAYS } from '@shop/kit/keep-days.ts';
 import { renderCheck } from '../output/check.ts';
 import type { Style } from '../output/style.ts';
-import { formatDuration } from '../output/units.ts';
+import { formatDuration } from '../shared/duration.ts';
 import type { CheckResult } from '../shared/verdict.ts';
 import type { AuditReport } from './audit.ts';
 import { count, type InvariantResult, type Violation } from './invariant.ts';

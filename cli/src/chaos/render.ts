@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox';
 import type { Output } from '../output/output.ts';
-import { formatDuration } from '../output/units.ts';
+import { formatDuration } from '../shared/duration.ts';
 import { findFault } from './catalog.ts';
 import type { Lease } from './lease.ts';
 import { writeParameters } from './parameters.ts';

@@ -2,7 +2,7 @@ import { isSeededBugName, type SeededBugName, seededBugs } from '@shop/kit/seede
 import { InvalidArgumentError } from 'commander';
 import { componentWays } from '../providers/component.ts';
 import { toolWays } from '../providers/tool.ts';
-import { durationMs } from '../shared/duration.ts';
+import { ageMs, durationMs } from '../shared/duration.ts';
 import { isPort } from '../shared/port-number.ts';
 
 /** The longest that a timer can wait, s: one that is longer rings at once. */
@@ -93,8 +93,8 @@ function parsePairs(text: string, example: string): [string, string][] {
 
 /** A moment: `90s`, `10m`, `2h`, `1d` ago, or an ISO time. Resolves to ms since the epoch. */
 export function parseSince(text: string, nowMs = Date.now()): number {
-  const match = /^(\d+(?:\.\d+)?)(s|m|h|d)$/.exec(text);
-  if (match) return nowMs - Number(match[1]) * { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match[2] as 's'];
+  const age = ageMs(text);
+  if (age !== undefined) return nowMs - age;
   const moment = Date.parse(text);
   if (Number.isNaN(moment)) throw new InvalidArgumentError('expected an age (90s, 10m, 2h) or an ISO time');
   return moment;

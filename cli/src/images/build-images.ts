@@ -1,4 +1,4 @@
-import { formatDuration } from '../output/units.ts';
+import { formatDuration } from '../shared/duration.ts';
 import { type BuildImageOptions, type BuiltImage, buildImage } from './build-image.ts';
 import type { ImageSubject } from './images.ts';
 

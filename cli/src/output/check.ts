@@ -1,6 +1,6 @@
+import { formatDuration } from '../shared/duration.ts';
 import { type CheckResult, type CheckVerdict, type RunVerdict, type Verdict, worst } from '../shared/verdict.ts';
 import type { Style } from './style.ts';
-import { formatDuration } from './units.ts';
 
 export const verdictColours = {
   pass: 'green',

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { CliErrorCode } from '../error-codes.ts';
 import { CliError, receivedError, toCliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { formatDuration } from '../shared/duration.ts';
 import { createOutput } from './output.ts';
 import { formatTable } from './table.ts';
 import { terminalOf } from './terminal.ts';
-import { formatBytes, formatDuration } from './units.ts';
+import { formatBytes } from './units.ts';
 
 function captured(env: NodeJS.ProcessEnv = {}, isTTY = false) {
   const written = { stdout: '', stderr: '' };

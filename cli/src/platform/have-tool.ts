@@ -1,7 +1,7 @@
 import type { Output } from '../output/output.ts';
-import { formatDuration } from '../output/units.ts';
 import { findTool, installTool } from '../providers/resolve-tool.ts';
 import type { ToolName } from '../providers/tool.ts';
+import { formatDuration } from '../shared/duration.ts';
 import { inspectionContext } from './component-context.ts';
 import type { Project } from './project.ts';
 

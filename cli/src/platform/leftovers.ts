@@ -60,7 +60,9 @@ async function stillAlive<P extends ProcessIdentity>(processes: readonly P[]): P
 
 async function findMarked(mark: string): Promise<readonly Leftover[]> {
   if (process.platform !== 'linux') return [];
-  const marked = await Promise.all(listPids().map(async (pid) => (await carriesMark(pid, mark)) && identifyProcess(pid)));
+  const marked = await Promise.all(
+    listPids().map(async (pid) => (await carriesMark(pid, mark)) && identifyProcess(pid)),
+  );
   return marked
     .filter((p) => p !== false && p !== undefined)
     .map((identity) => ({ ...identity, stopSignal: 'SIGTERM' }));

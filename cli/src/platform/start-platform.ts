@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError, receivedError } from '../errors.ts';
 import type { Output } from '../output/output.ts';
-import { formatDuration } from '../output/units.ts';
+import { formatDuration } from '../shared/duration.ts';
 import { poll } from '../shared/wait-until.ts';
 import { serviceNames } from '../topology/services.ts';
 import { bundles, supervisorBuild } from './bundles.ts';

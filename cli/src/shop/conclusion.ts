@@ -1,4 +1,4 @@
-import { formatDuration } from '../output/units.ts';
+import { formatDuration } from '../shared/duration.ts';
 import { formatMoney } from './money.ts';
 import type { OrderStory } from './order-story.ts';
 import type { OrderRow } from './orders-table.ts';

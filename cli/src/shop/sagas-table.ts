@@ -1,6 +1,6 @@
 import { formatTable } from '../output/table.ts';
-import { formatDuration } from '../output/units.ts';
 import { cutText } from '../output/wrap.ts';
+import { formatDuration } from '../shared/duration.ts';
 import type { OrderRow } from './orders-table.ts';
 import type { View } from './steps-table.ts';
 import { stuckReasons } from './stuck.ts';

@@ -1,4 +1,4 @@
-import { formatDuration } from '../output/units.ts';
+import { formatDuration } from '../shared/duration.ts';
 import type { OrderRow } from './orders-table.ts';
 import { failedRounds } from './saga-steps.ts';
 

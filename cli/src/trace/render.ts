@@ -1,5 +1,5 @@
 import type { Style } from '../output/style.ts';
-import { formatDuration } from '../output/units.ts';
+import { formatDuration } from '../shared/duration.ts';
 import { durationMs, nodesOf, type TraceNode, type TraceTree } from './tree.ts';
 
 type Paint = (text: string) => string;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
+import { processState } from '../../process/proc.ts';
 import type { ProcessIdentity } from '../../process/process-identity.ts';
 import { isAlive } from '../../process/process-identity.ts';
-import { processState } from '../../process/proc.ts';
 import { processTree, signalIdentity } from '../../process/process-tree.ts';
 import { waitUntil } from '../../shared/wait-until.ts';
 import { defineFault } from '../fault.ts';

@@ -5,8 +5,9 @@ import { buildImages } from '../../images/build-images.ts';
 import { type ImageSubject, imageSubjects } from '../../images/images.ts';
 import { requireEngine } from '../../images/service-engine.ts';
 import { formatTable } from '../../output/table.ts';
-import { formatBytes, formatDuration } from '../../output/units.ts';
+import { formatBytes } from '../../output/units.ts';
 import { unknownService } from '../../platform/unknown-service.ts';
+import { formatDuration } from '../../shared/duration.ts';
 
 export interface BuildOptions extends CommonOptions {
   readonly tag?: string;

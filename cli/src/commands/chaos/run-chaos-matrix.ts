@@ -17,9 +17,9 @@ import { writeReports } from '../../experiments/run/write-reports.ts';
 import { forwardHangUp } from '../../interruption.ts';
 import { paintVerdict } from '../../output/check.ts';
 import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
-import { formatDuration } from '../../output/units.ts';
 import type { Project } from '../../platform/project.ts';
 import { holdRuns } from '../../platform/run-lock.ts';
+import { formatDuration } from '../../shared/duration.ts';
 import type { RunVerdict } from '../../shared/verdict.ts';
 import { exitCodeOf, worst } from '../../shared/verdict.ts';
 

@@ -25,10 +25,10 @@ import { forwardHangUp } from '../../interruption.ts';
 import { paintVerdict } from '../../output/check.ts';
 import { refuseUnwritable } from '../../output/report-file.ts';
 import { formatTable } from '../../output/table.ts';
-import { formatDuration } from '../../output/units.ts';
 import { haveTool } from '../../platform/have-tool.ts';
 import type { Project } from '../../platform/project.ts';
 import { holdRuns } from '../../platform/run-lock.ts';
+import { formatDuration } from '../../shared/duration.ts';
 import { exitCodeOf, worst } from '../../shared/verdict.ts';
 
 export interface ChaosRunOptions extends CommonOptions {

@@ -4,7 +4,7 @@ import type { JournalRecord } from '../../experiments/journal-records.ts';
 import { listRuns, type RunFolder } from '../../experiments/run/run-folder.ts';
 import { paintVerdict } from '../../output/check.ts';
 import { formatTable } from '../../output/table.ts';
-import { formatDuration } from '../../output/units.ts';
+import { formatDuration } from '../../shared/duration.ts';
 
 /** One run as `--json` tells it. `verdict` null: the journal has none, the run was killed or still goes on. */
 interface ListedRun {

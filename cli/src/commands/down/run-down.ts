@@ -1,6 +1,6 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
-import { formatDuration } from '../../output/units.ts';
 import { type EndedPlatform, endPlatform } from '../../platform/end-platform.ts';
+import { formatDuration } from '../../shared/duration.ts';
 
 export interface DownOptions extends CommonOptions {
   readonly volumes?: boolean;

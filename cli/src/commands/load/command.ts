@@ -1,14 +1,6 @@
-import { InvalidArgumentError } from 'commander';
 import { effects, type Register, withCommonOptions } from '../../command-context.ts';
-import { durationMs } from '../../shared/duration.ts';
-import { parseCount } from '../option-values.ts';
+import { parseCount, parseDuration } from '../option-values.ts';
 import type { LoadRunOptions } from './run-load.ts';
-
-function parseDuration(text: string): number {
-  const ms = durationMs(text);
-  if (ms === undefined) throw new InvalidArgumentError('expected a number and its unit, like 30s or 10m');
-  return ms;
-}
 
 const RUN_HELP = `
 Orders are placed by k6 (found on PATH, or downloaded or built once into the cache directory) and judged by the

@@ -1,8 +1,8 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
-import { formatDuration } from '../../output/units.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
+import { formatDuration } from '../../shared/duration.ts';
 import { withShopDatabases } from '../../shop/databases.ts';
 import { createGatewayClient, type OrderRequest, type PlaceAnswer } from '../../shop/gateway-client.ts';
 import { parseIdPrefix } from '../../shop/id-prefix.ts';

@@ -1,6 +1,6 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { formatTable } from '../../output/table.ts';
-import { formatDuration } from '../../output/units.ts';
+import { formatDuration } from '../../shared/duration.ts';
 import { withShopDatabases } from '../../shop/databases.ts';
 import { countPendingRows, listPendingRows, listPublishedRows, type OutboxRow } from '../../shop/outbox-table.ts';
 import { formatTime, shortId } from '../../shop/times.ts';

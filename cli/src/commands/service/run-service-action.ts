@@ -1,6 +1,6 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
-import { formatDuration } from '../../output/units.ts';
 import { createControlClient } from '../../platform/control-client.ts';
+import { formatDuration } from '../../shared/duration.ts';
 
 const words = {
   start: { doing: 'starting', done: 'is ready' },

@@ -3,13 +3,13 @@ import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { formatTable } from '../../output/table.ts';
-import { formatDuration } from '../../output/units.ts';
 import { bundles } from '../../platform/bundles.ts';
 import { inspectionContext } from '../../platform/component-context.ts';
 import type { Availability, ComponentContext, ProviderKind } from '../../providers/component.ts';
 import { describeProviders, installComponent } from '../../providers/resolve.ts';
 import { describeTools, installTool } from '../../providers/resolve-tool.ts';
 import { type ToolName, toolNames } from '../../providers/tool.ts';
+import { formatDuration } from '../../shared/duration.ts';
 import { type ComponentName, componentNames } from '../../topology/components.ts';
 
 export interface SetupOptions extends CommonOptions {

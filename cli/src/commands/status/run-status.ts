@@ -2,12 +2,13 @@ import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import type { Output } from '../../output/output.ts';
 import type { Style } from '../../output/style.ts';
 import { formatTable } from '../../output/table.ts';
-import { formatBytes, formatDuration } from '../../output/units.ts';
+import { formatBytes } from '../../output/units.ts';
 import { cutText } from '../../output/wrap.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
 import type { ActiveFault, InstanceState, InstanceStatus, PlatformState } from '../../platform/state.ts';
 import { unknownService } from '../../platform/unknown-service.ts';
+import { formatDuration } from '../../shared/duration.ts';
 
 /** `shopctl status`. */
 export async function runStatus(options: CommonOptions, deps: CommandDeps): Promise<void> {

@@ -1,9 +1,9 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { formatTable } from '../../output/table.ts';
-import { formatDuration } from '../../output/units.ts';
 import type { StartOptions } from '../../platform/start-options.ts';
 import { startPlatform } from '../../platform/start-platform.ts';
 import type { PlatformState, StartStep } from '../../platform/state.ts';
+import { formatDuration } from '../../shared/duration.ts';
 
 export interface UpOptions extends CommonOptions, StartOptions {}
 

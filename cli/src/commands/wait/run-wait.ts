@@ -1,11 +1,11 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import type { CliErrorCode } from '../../error-codes.ts';
 import { CliError } from '../../errors.ts';
-import { formatDuration } from '../../output/units.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import { tailLines } from '../../platform/log-tail.ts';
 import type { InstanceState } from '../../platform/state.ts';
 import { unknownService } from '../../platform/unknown-service.ts';
+import { formatDuration } from '../../shared/duration.ts';
 import { poll } from '../../shared/wait-until.ts';
 
 export interface WaitOptions extends CommonOptions {

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../output/units.ts';
+import { formatDuration } from '../../shared/duration.ts';
 import { html, type Markup } from './html.ts';
 import type { OutcomeTone } from './page-data.ts';
 

@@ -1,6 +1,6 @@
 import { paintVerdict } from '../../output/check.ts';
 import type { Output } from '../../output/output.ts';
-import { formatDuration } from '../../output/units.ts';
+import { formatDuration } from '../../shared/duration.ts';
 import type { EngineEvent } from './engine.ts';
 
 /** Longest measured text shown while it runs; all of it is in the journal. */

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../output/units.ts';
+import { formatDuration } from '../../shared/duration.ts';
 import type { Check } from '../check.ts';
 import { expectThat } from '../check-errors.ts';
 import { decided, describeAnswer } from '../context.ts';

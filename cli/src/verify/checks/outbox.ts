@@ -1,5 +1,5 @@
 import { PUBLISH_LIMIT_MS } from '../../audit/invariants/outbox.ts';
-import { formatDuration } from '../../output/units.ts';
+import { formatDuration } from '../../shared/duration.ts';
 import { pollFor } from '../../shared/wait-until.ts';
 import type { Check } from '../check.ts';
 import { expectThat } from '../check-errors.ts';

@@ -1,7 +1,7 @@
 import type { ChaosClient } from '../../chaos/chaos-client.ts';
 import type { Lease } from '../../chaos/lease.ts';
 import { CliError, messageOf, receivedError } from '../../errors.ts';
-import { formatDuration } from '../../output/units.ts';
+import { formatDuration } from '../../shared/duration.ts';
 import { createGatewayClient } from '../../shop/gateway-client.ts';
 import { parseIdPrefix } from '../../shop/id-prefix.ts';
 import { readStory } from '../../shop/order-story.ts';

@@ -1,4 +1,5 @@
-import { formatBytes, formatDuration } from '../../output/units.ts';
+import { formatBytes } from '../../output/units.ts';
+import { formatDuration } from '../../shared/duration.ts';
 
 type Paint = (text: string) => string;
 
