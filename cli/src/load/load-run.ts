@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { auditBaseline, type Baseline, describeBaseline } from '../audit/baseline.ts';
 import { type AuditTarget, openTarget } from '../audit/target.ts';
@@ -23,7 +24,6 @@ import { filesOf, type RunningK6, startK6 } from './k6-process.ts';
 import { readSummary } from './k6-summary.ts';
 import { describeLive, LiveCount } from './live.ts';
 import { startObserver } from './observe.ts';
-import { onAbort } from './on-abort.ts';
 import type { Plan } from './plan.ts';
 import { createRecordReader } from './records.ts';
 import type { LoadResult } from './result.ts';
@@ -141,7 +141,7 @@ async function load(plan: Plan, run: Run, traces: TraceSampler): Promise<Loaded>
     htmlFile: plan.htmlFile,
   });
   // Also when the interruption came while it was started.
-  using _ = onAbort(signal, () => void k6.stop());
+  using _ = addAbortListener(signal, () => void k6.stop());
   const reader = createRecordReader(files.console);
   const observer = startObserver({
     connection,

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
 import { messageOf } from '../errors.ts';
@@ -6,7 +7,6 @@ import { createAccountReader } from '../trace/accounting.ts';
 import { assertTrace } from '../trace/assert.ts';
 import type { TelemetryBackend } from '../trace/backend.ts';
 import { expectedTree, loadContract } from '../trace/contract.ts';
-import { onAbort } from './on-abort.ts';
 
 /** One order's trace, compared with its contract. */
 export interface SampledTrace {
@@ -87,7 +87,7 @@ export class TraceSampler {
 
   /** Resolves with every verdict, after the load and its outbox are done. Rejects only when `signal` aborts, and then at once. */
   async results(signal: AbortSignal): Promise<readonly SampledTrace[]> {
-    using _ = onAbort(signal, () => this.stop());
+    using _ = addAbortListener(signal, () => this.stop());
     const all = await Promise.all(
       this.#chosen.map(async ({ record, result }) => {
         const first = await result;
