@@ -1,3 +1,4 @@
+import { mulberry32 } from '@shop/kit/mulberry32.ts';
 import { vi } from 'vitest';
 
 /** Kept before any fake clock is installed: the turn of the real event loop that lets all promises settle. */
@@ -22,7 +23,7 @@ export interface VirtualTime {
 export async function inVirtualTime<T>(work: (time: VirtualTime) => Promise<T>): Promise<T> {
   vi.useFakeTimers({ toFake: [...FAKED], now: EPOCH });
   // Jitter too is the same in every replay.
-  const random = vi.spyOn(Math, 'random').mockImplementation(createRandom());
+  const random = vi.spyOn(Math, 'random').mockImplementation(mulberry32(0));
   const startedAt = performance.now();
   const now = () => Math.round(performance.now() - startedAt);
   try {
@@ -48,15 +49,4 @@ export async function inVirtualTime<T>(work: (time: VirtualTime) => Promise<T>):
 /** Resolves when no promise can go on without a timer. */
 function settle(): Promise<void> {
   return new Promise((resolve) => turn(resolve));
-}
-
-/** Numbers in [0, 1) that are always the same. Source: mulberry32 by T. Ettinger, public domain. */
-function createRandom(): () => number {
-  let state = 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
