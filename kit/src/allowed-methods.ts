@@ -4,10 +4,10 @@ interface DeclaredRoute {
   readonly url: string;
 }
 
-/** A segment without escapes (RFC 3986, 2.3): what else a parameter may hold is the route's own matter. */
+/** A segment without escapes (RFC 3986, 2.3): other values of a parameter are validated by the route. */
 const PLAIN_SEGMENT = /^[\w.~-]{1,200}$/;
 
-/** Remembers the routes of a server, to tell a wrong method (405) from a wrong path (404). */
+/** Remembers the routes of a server, to distinguish a wrong method (405) from a wrong path (404). */
 export function createAllowedMethods() {
   const methodsOf = new Map<string, Set<string>>();
 

@@ -3,7 +3,7 @@ import { type BreakerState, createBreaker } from './breaker.ts';
 
 const limits = { breakerFailures: 5, breakerFailingMs: 1_000, breakerHalfOpenAfterMs: 5_000 };
 
-/** A breaker on a clock of its own, with attempts that end as soon as they are admitted. */
+/** A breaker with a test clock, with attempts that end as soon as they are admitted. */
 function aBreaker() {
   let time = 0;
   const states: BreakerState[] = [];
@@ -12,11 +12,11 @@ function aBreaker() {
     (state) => states.push(state),
     () => time,
   );
-  const attempt = (how: 'answered' | 'failed') => breaker.admit()?.[how]();
+  const attempt = (how: 'responded' | 'failed') => breaker.admit()?.[how]();
   /** `failed` of `of` attempts fail, evenly mixed and over this time. */
   const mix = (failed: number, of: number, forMs: number) => {
     for (let index = 0; index < of; index += 1) {
-      attempt((index * failed) % of < failed ? 'failed' : 'answered');
+      attempt((index * failed) % of < failed ? 'failed' : 'responded');
       time += forMs / of;
     }
   };
@@ -40,12 +40,12 @@ it('opens at a low rate too, with the fifth failure', () => {
   expect(breaker.state).toBe('open');
 });
 
-it('stays closed at a burst of failures, however large, when answers follow', () => {
+it('stays closed at a burst of failures, however large, when responses follow', () => {
   const { breaker, attempt, pass, mix } = aBreaker();
   mix(0, 100, 1_000);
   for (let index = 0; index < 500; index += 1) attempt('failed');
   pass(900);
-  for (let index = 0; index < 3; index += 1) attempt('answered');
+  for (let index = 0; index < 3; index += 1) attempt('responded');
   pass(900);
   for (let index = 0; index < 500; index += 1) attempt('failed');
   expect(breaker.state).toBe('closed');
@@ -76,7 +76,7 @@ it('admits nothing for its pause, then one trial, and nothing beside it', () => 
   trial?.failed();
   expect(breaker.admit()).toBeUndefined();
   pass(limits.breakerHalfOpenAfterMs);
-  attempt('answered');
+  attempt('responded');
   expect(states).toEqual(['open', 'half-open', 'open', 'half-open', 'closed']);
 });
 
@@ -85,18 +85,18 @@ it('is not changed by what was sent before it changed its state', () => {
   const early = breaker.admit();
   mix(10, 10, 1_200);
   expect(early?.isCurrent()).toBe(false);
-  early?.answered();
+  early?.responded();
   expect(breaker.state).toBe('open');
   pass(limits.breakerHalfOpenAfterMs);
   const trial = breaker.admit();
   early?.failed();
   expect(breaker.state).toBe('half-open');
-  trial?.answered();
+  trial?.responded();
   trial?.failed();
   expect(breaker.state).toBe('closed');
 });
 
-it('tries at once when its pause is ended', () => {
+it('tries immediately when its pause is ended', () => {
   const { breaker, mix } = aBreaker();
   mix(10, 10, 1_200);
   breaker.endPause();

@@ -1,24 +1,24 @@
 export type BreakerState = 'closed' | 'half-open' | 'open';
 
 /**
- * What an admitted attempt tells the breaker in the end. One of which nothing was learned tells nothing, unless it is the
- * trial. What belongs to an earlier state changes nothing.
+ * Permission for one attempt, which reports its outcome here. An attempt without a conclusive outcome reports nothing, unless
+ * it is the trial. Reports of an earlier state are ignored.
  */
 export interface Admission {
-  /** This is the one call that tries a half-open edge. */
+  /** The single trial call of a half-open breaker. */
   readonly isTrial: boolean;
   /** False once the breaker has left the state in which it admitted this attempt. */
   isCurrent(): boolean;
-  /** The edge answered, whatever it said. */
-  answered(): void;
+  /** The edge responded, with any result. */
+  responded(): void;
   failed(): void;
 }
 
 export interface Breaker {
   readonly state: BreakerState;
-  /** Undefined while nothing may be sent: open, or half-open with the trial under way. Nobody waits. */
+  /** Undefined while nothing may be sent: open, or half-open with the trial in flight. Never waits. */
   admit(): Admission | undefined;
-  /** Ends the pause of an open breaker: the edge was seen to be back. */
+  /** Ends the pause of an open breaker: the edge is available again. */
   endPause(): void;
 }
 
@@ -29,13 +29,12 @@ export interface BreakerLimits {
   readonly breakerHalfOpenAfterMs: number;
 }
 
-/** Failures that one answer makes up for: the breaker stays closed while at least a fifth of the attempts are answered. */
+/** Failures that one response offsets: the breaker stays closed while at least a fifth of the attempts get a response. */
 const SUCCESS_WEIGHT = 4;
 
 /**
- * Opens when an edge keeps failing, and not at a burst of failures, such as all that were in flight on a process that dies:
- * a cumulative sum of failures, less the answers, has to reach `breakerFailures` and to have been above zero for
- * `breakerFailingMs`. It is capped, so that it comes back to zero within a few answers. Source: E. S. Page, "Continuous
+ * Opens when an edge keeps failing, and not at a burst of failures, such as all calls in flight on a process that dies. A cumulative sum of failures, less the responses, has to reach `breakerFailures` and to have been above zero for
+ * `breakerFailingMs`. It is capped, so that it returns to zero within a few responses. Source: E. S. Page, "Continuous
  * Inspection Schemes", Biometrika 41, 1954 (CUSUM). `now` is a monotonic clock in ms.
  */
 export function createBreaker(
@@ -48,7 +47,7 @@ export function createBreaker(
   let sum = 0;
   let failingSince = 0;
   let openedAt = 0;
-  /** Told apart from all earlier times in the same state. */
+  /** Identifies one period of a state. */
   let epoch = 0;
 
   function change(to: BreakerState): void {
@@ -72,7 +71,7 @@ export function createBreaker(
     return {
       isTrial,
       isCurrent: () => epoch === admittedIn,
-      answered: whileCurrent(() => (isTrial ? change('closed') : count(-SUCCESS_WEIGHT))),
+      responded: whileCurrent(() => (isTrial ? change('closed') : count(-SUCCESS_WEIGHT))),
       failed: whileCurrent(() => {
         if (isTrial) return change('open');
         count(1);

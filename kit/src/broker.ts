@@ -16,17 +16,17 @@ export interface BrokerOptions {
   readonly logger: Logger;
   /** Name shown by the broker's tools. */
   readonly connectionName: string;
-  /** Makes channels, topology and consumers anew; called after each connection, which is dropped when it rejects. */
+  /** Creates channels, topology and consumers; called after each connection, which is dropped when it rejects. */
   setUp(connection: ChannelModel): Promise<void>;
-  /** How long `setUp` may take, in ms; 10 s unless given. */
+  /** How long `setUp` may take, in ms; 10 s by default. */
   readonly setUpTimeoutMs?: number;
-  /** The connection is gone; channels made by `setUp` are dead. */
+  /** The connection is lost; channels made by `setUp` are closed. */
   onLost?(): void;
 }
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const HEARTBEAT_S = 10;
-/** The first declaration of a quorum queue takes a second on a busy broker; no request of AMQP has a limit of its own. */
+/** The first declaration of a quorum queue takes a second on a busy broker; AMQP has no timeouts for requests. */
 const SET_UP_TIMEOUT_MS = 10_000;
 /** How long the broker may take to confirm the end of a connection, in ms. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -38,8 +38,8 @@ const FIRST_RETRIES = { count: 60, pauseMs: 100 };
 const LATER_PAUSE_MS = { least: 1_000, most: 2_000 };
 
 /**
- * Starts connecting and returns at once; reconnects for ever: every 0.1 s at first, every 1 to 2 s later. A service starts, and stays up,
- * without its broker.
+ * Starts connecting and returns immediately. Reconnects without end: every 0.1 s at first, every 1 to 2 s later. A service
+ * starts, and stays up, without its broker.
  */
 export async function openBroker(options: BrokerOptions): Promise<Broker> {
   const { logger } = options;
@@ -61,19 +61,19 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       },
     },
   });
-  let isSaid = false;
+  let isLogged = false;
   connection.on('connect', () => {
-    isSaid = false;
+    isLogged = false;
     logger.info('connected to the broker');
   });
   connection.on('error', (error) => logger.warn({ reason: messageOf(error) }, 'the broker connection failed'));
   connection.on('connect-failed', (error) => {
-    // Attempts come ten a second: the first of a row is said, the others are detail.
-    if (isSaid) return logger.debug({ reason: messageOf(error) }, 'the broker is not reachable yet');
-    isSaid = true;
-    // A reply code is the broker's own word (406: a queue exists with other arguments): it will not pass by itself.
+    // Attempts come ten a second: the first of a series is logged, the others only at debug.
+    if (isLogged) return logger.debug({ reason: messageOf(error) }, 'the broker is not reachable yet');
+    isLogged = true;
+    // The broker sent a reply code (406: a queue exists with other arguments): the error is permanent.
     if ('code' in error && typeof error.code === 'number') {
-      return logger.error({ replyCode: error.code, reason: messageOf(error) }, 'the broker refuses what we declare');
+      return logger.error({ replyCode: error.code, reason: messageOf(error) }, 'the broker rejects a declaration');
     }
     return logger.info({ reason: messageOf(error) }, 'the broker is not reachable yet');
   });
@@ -146,7 +146,7 @@ function socketOf(model: ChannelModel): Socket {
   return (model.connection as unknown as { readonly stream: Socket }).stream;
 }
 
-/** Pause before connection attempt `attempt` (1 is the first retry); later ones are spread, so that instances do not come together. */
+/** Pause before connection attempt `attempt` (1 is the first retry); later ones are spread, so that instances do not reconnect at the same moment. */
 function retryPauseMs(attempt: number, random = Math.random()): number {
   if (attempt <= FIRST_RETRIES.count) return FIRST_RETRIES.pauseMs;
   return LATER_PAUSE_MS.least + random * (LATER_PAUSE_MS.most - LATER_PAUSE_MS.least);

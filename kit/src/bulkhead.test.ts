@@ -2,7 +2,7 @@ import { BulkheadRejectedError } from 'cockatiel';
 import { expect, it } from 'vitest';
 import { createBulkhead } from './bulkhead.ts';
 
-it('hands a place on to the one that waits, whoever comes in between', async () => {
+it('hands a place to the queued call, not to a new one', async () => {
   const bulkhead = createBulkhead(1, 1);
   const place = Promise.withResolvers<void>();
   const first = bulkhead(() => place.promise);
@@ -28,7 +28,7 @@ it('frees the place of what fails', async () => {
   expect(await bulkhead(async () => 'next')).toBe('next');
 });
 
-it('refuses more than may run and wait', async () => {
+it('rejects calls above both limits', async () => {
   const bulkhead = createBulkhead(1, 1);
   const place = Promise.withResolvers<void>();
   const admitted = [bulkhead(() => place.promise), bulkhead(() => place.promise)];

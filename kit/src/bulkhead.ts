@@ -4,8 +4,8 @@ import { BulkheadRejectedError } from 'cockatiel';
 export type Bulkhead = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * At most `maxConcurrent` at a time and `maxQueued` in the queue, first come, first served. A place is handed on: cockatiel's frees
- * it first, so that a newcomer can take it and the call that waited is refused.
+ * At most `maxConcurrent` at a time and `maxQueued` in the queue, first come, first served. A place is handed to the next
+ * in the queue. Cockatiel's bulkhead frees it first, so a new call can take it and the queued call is rejected.
  */
 export function createBulkhead(maxConcurrent: number, maxQueued: number): Bulkhead {
   const queue: (() => void)[] = [];

@@ -36,13 +36,13 @@ describe('the pool', () => {
   });
 
   it('opens by the next ping what could not be opened by the first', async () => {
-    let away = true;
+    let isDown = true;
     await using fake = await openFakePostgres((connection) => {
-      if (away && connection > 1) fake.drop(connection);
+      if (isDown && connection > 1) fake.drop(connection);
     });
     await using database = open(fake.url, { poolSize: 3 });
     await database.ping();
-    away = false;
+    isDown = false;
     await database.ping();
     await expect.poll(() => fake.connections).toBe(5);
   });
@@ -81,7 +81,9 @@ describe('a ping', () => {
     await using database = open(fake.url, { poolSize: 1, connectTimeoutMs: 300, statementTimeoutMs: 300 });
     await database.ping();
     isUnavailable = true;
-    const work = [database.query(anything, []), database.query(anything, [])].map((query) => query.catch(() => 'away'));
+    const work = [database.query(anything, []), database.query(anything, [])].map((query) =>
+      query.catch(() => 'unavailable'),
+    );
     await Promise.all(work);
     await expect(database.ping()).rejects.toMatchObject({ name: 'DatabaseUnavailableError' });
   });

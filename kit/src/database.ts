@@ -35,7 +35,7 @@ export interface Result<Row> {
 /** Where statements run: a connection of the pool each, or one after another on the one of a transaction. */
 export interface Queryable {
   /**
-   * Throws DatabaseUnavailableError when the database is away, slow past its limit, or full; DatabaseError otherwise.
+   * Throws DatabaseUnavailableError when the database is unavailable, slow past its limit, or full; DatabaseError otherwise.
    * `causes`: a statement that serves several requests has a span in each of their traces, not in the active one.
    */
   query<Row extends object>(
@@ -47,14 +47,14 @@ export interface Queryable {
 
 export interface Database extends Queryable, AsyncDisposable {
   /**
-   * BEGIN, `work`, COMMIT; ROLLBACK when `work` rejects. After a statement that failed none is sent any more: those behind it,
+   * BEGIN, `work`, COMMIT; ROLLBACK when `work` rejects. After a failed statement nothing more is sent: later statements,
    * COMMIT included, reject with its error, also when `work` resolves.
    */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
   /**
-   * Resolves when the database responds; the first call also waits until the pool has been filled. Untraced. A pool whose
-   * connections are all at work is not asked for one, as long as the database responds on them: to be busy is not to be
-   * away. Rejects with DatabaseUnavailableError.
+   * Resolves when the database responds; the first call also waits until the pool has been filled. Untraced. While all
+   * connections are in use and the database responds on them, no connection is acquired: busy is not unavailable.
+   * Rejects with DatabaseUnavailableError.
    */
   ping(): Promise<void>;
 }
@@ -64,12 +64,12 @@ const begin = sql('BEGIN', 'BEGIN');
 const commit = sql('COMMIT', 'COMMIT');
 const rollback = sql('ROLLBACK', 'ROLLBACK');
 
-/** SQLSTATE classes that pass by themselves: connection, resources, operator intervention, transaction rollback, system. */
+/** SQLSTATE classes of transient errors: connection, resources, operator intervention, transaction rollback, system. */
 const TRANSIENT_CLASSES = new Set(['08', '40', '53', '57', '58', '55']);
 
 /**
- * A query's failure as the type that tells the caller whether it may pass. An error of the server means that the
- * statement had no effect; any other, once it was `sent`, leaves that open.
+ * A query's failure as a typed error: transient or permanent. An error of the server means that the statement had no
+ * effect; after any other error of a `sent` statement its effect is unknown.
  */
 export function classify(error: unknown, sent: boolean): unknown {
   if (error instanceof pg.DatabaseError) {
@@ -119,7 +119,7 @@ export interface DatabaseOptions {
  * Opens the pool without waiting for the server, so that a service starts while its database does.
  * Every statement takes a connection by hand and gives it back: `pool.query` runs a queued caller's query in the
  * context of the one that releases, which hangs SQL spans on other requests' traces (decision 0003). A connection
- * whose query timed out is destroyed, because its late answer would be taken for the next query's.
+ * whose query timed out is destroyed, because its late response would be taken for the next query's.
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const connectTimeoutMs = options.connectTimeoutMs ?? databaseLimits.connectTimeoutMs;
@@ -154,7 +154,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     try {
       return await work(connection);
     } finally {
-      // A broken one is thrown away, and may still have more to say.
+      // A broken connection is destroyed, and may still emit errors.
       if (!connection.broken) client.off('error', onLost);
       client.release(connection.broken);
     }
@@ -163,7 +163,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   /** When a statement last took effect, on the monotonic clock. */
   let respondedAt = Number.NEGATIVE_INFINITY;
 
-  /** Runs one statement in a span of its own, or in one for each of its causes. */
+  /** Runs one statement in its own span, or in one span per cause. */
   async function run<Row extends object>(
     connection: Connection,
     { name, text }: Statement,
@@ -183,7 +183,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  /** A connection that does not answer ROLLBACK is destroyed, which rolls back as well. */
+  /** A connection that does not respond to ROLLBACK is destroyed, which rolls back as well. */
   async function rollBack(connection: Connection): Promise<void> {
     await run(connection, rollback, []).catch(() => {
       connection.broken = true;
@@ -191,9 +191,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   /**
-   * Opens the connections that the pool lacks, so that a burst of requests does not wait for them. Each is given back as
-   * soon as it is there, and none is taken from a pool that has all of them. One that cannot be opened is left to the
-   * next call.
+   * Opens the connections that the pool lacks, so that a burst of requests does not wait for them. Each is released as
+   * soon as it is open, and none is acquired from a pool that has all of them. The next call retries one that failed.
    */
   async function fill(): Promise<void> {
     const missing = options.poolSize - pool.totalCount;
@@ -208,7 +207,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   let filling: Promise<void> | undefined;
   let wasFilled = false;
 
-  /** All connections are at work, and one of them got a response in the time that a statement may take. */
+  /** All connections are in use, and one of them got a response in the time that a statement may take. */
   function isBusy(): boolean {
     const isTaken = pool.idleCount <= pool.waitingCount && pool.totalCount >= options.poolSize;
     return isTaken && performance.now() - respondedAt < statementTimeoutMs;
@@ -223,7 +222,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         const query: Queryable['query'] = (statement, values, causes) =>
           statements.run(() => run(connection, statement, values, causes));
         try {
-          // Answered before anything is sent behind it: a statement behind a BEGIN that failed would be committed by itself.
+          // Awaited before the next statement is sent: a statement behind a failed BEGIN would commit on its own.
           await query(begin, []);
           const result = await work({ query });
           await statements.finish(() => run(connection, commit, []));

@@ -1,10 +1,10 @@
 /**
  * Header that carries the caller's remaining budget in whole ms, over HTTP; gRPC has its own deadline. Gateway and orders
- * read it; catalog and payments are told, and end what they began (docs/saga.md, "Budgets").
+ * read it; catalog and payments receive it, and complete what they began (docs/saga.md, "Budgets").
  */
 export const DEADLINE_HEADER = 'shop-timeout-ms';
 
-/** A moment on the monotonic clock by which an answer must be given. */
+/** A moment on the monotonic clock by which a response must be sent. */
 export class Deadline {
   readonly #at: number;
   readonly #now: () => number;

@@ -57,7 +57,7 @@ async function get(port: number, path: string, agent: Agent | false = false) {
   return { status: response.statusCode as number, headers: response.headers as Record<string, string>, body };
 }
 
-describe('a server that is told to end', () => {
+describe('a server that shuts down', () => {
   it('responds on kept and on new connections as before, is not ready, and says that each response is the last', async () => {
     await using replica = await aReplica();
     const agent = new Agent({ keepAlive: true });

@@ -12,23 +12,23 @@ export const DRAINING_HEADER = 'shop-draining';
 
 /** Lengths of the lame-duck phase, in ms. */
 export interface LameDuckLimits {
-  /** It ends when no request has come for this long, also before the server was told to close. Probes are none. */
+  /** It ends when no request has arrived for this long, also before the close. Probes do not count. */
   readonly quietMs: number;
-  /** It ends after this, whatever comes. */
+  /** It ends after this at the latest. */
   readonly maxMs: number;
 }
 
-/** A caller has learned of the end with its next response; the rest of the time is for the callers that do not listen. */
+/** A caller learns of the end with its next response; the remaining time is for callers that ignore it. */
 export const LAME_DUCK: LameDuckLimits = { quietMs: 250, maxMs: 1_500 };
 
-/** How often the phase looks whether it is over, in ms. */
+/** How often the end of the phase is checked, in ms. */
 const LOOK_MS = 25;
 
 declare module 'fastify' {
   interface FastifyInstance {
     /**
      * Takes requests as before, each response the last one of its connection. Resolves when the callers have left or the
-     * time is over; closing the server then meets no request on its way, unless callers keep coming.
+     * time is over. Closing the server then loses no request, unless callers keep sending.
      */
     lameDuck(limits?: LameDuckLimits): Promise<void>;
   }
@@ -36,17 +36,17 @@ declare module 'fastify' {
 
 const responses = new WeakMap<Socket, ServerResponse>();
 
-/** The response that is being made on a connection, or was made last, where there is one. */
+/** The current or last response of a connection, if any. */
 export function responseOn(socket: Socket): ServerResponse | undefined {
   return responses.get(socket);
 }
 
 /**
- * Follows the connections of `server`. One that has not sent a byte is kept for `unusedMs`, as long as one between two
- * requests, and not when the server closes. Node takes it for one whose request is under way: it would refuse it in the
- * time of a request, and wait for it at the end. One with a response under way then is told that it is the last: kept, it
- * would hold the server until its client lets go. Node closes those between two requests, and Fastify ends those whose
- * request comes later.
+ * Tracks the connections of `server`. A connection that has not sent a byte is kept for `unusedMs`, like an idle one, and
+ * is closed with the server. Node treats it as a request in flight: it would reject it after the request timeout, and wait
+ * for it at the end. A response in flight at the close says that it is the last one of its connection. Otherwise the
+ * connection would hold the server until its client closes it. Node closes idle connections, and Fastify ends those whose
+ * request arrives later.
  */
 export function followConnections(server: FastifyInstance, unusedMs: number): void {
   /** With the time when each was opened, on the monotonic clock in ms. */
@@ -81,7 +81,7 @@ export function followConnections(server: FastifyInstance, unusedMs: number): vo
     while (performance.now() < Math.min(endsAt, lastUse() + quietMs)) await delay(LOOK_MS);
   });
 
-  /** A request, or a connection whose request is still on its way. */
+  /** A request, or a connection whose request has not arrived yet. */
   function lastUse(): number {
     const unused = [...open].filter(([{ bytesRead }]) => bytesRead === 0);
     return Math.max(usedAt, ...unused.map(([, openedAt]) => openedAt));
@@ -102,12 +102,12 @@ function announceEnd(response: ServerResponse): void {
   response.setHeader(DRAINING_HEADER, '1');
 }
 
-/** A probe asks whether to send requests, which is none itself. */
+/** Health probes do not count as requests. */
 function isProbe(request: IncomingMessage): boolean {
   return request.url?.startsWith('/health') === true;
 }
 
-/** Ends an HTTP service: not ready, still taking requests, then closed once those under way have their response. */
+/** Ends an HTTP service: not ready, still taking requests, then closed once those in flight have their response. */
 export async function drainServer(health: Health, server: Pick<FastifyInstance, 'lameDuck' | 'close'>): Promise<void> {
   health.drain();
   await server.lameDuck();

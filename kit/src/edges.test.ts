@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError } from './config.ts';
 import { databaseLimits, type EdgeName, edges, loadEdge, ORDER_BUDGET_MS } from './edges.ts';
 
-/** The caller's answer comes within this, in ms, under any single fault (docs/saga.md, "Budgets"). */
+/** The caller's response arrives within this, in ms, under any single fault (docs/saga.md, "Budgets"). */
 const CLIENT_LIMIT_MS = 10_000;
 
 const names = Object.keys(edges) as EdgeName[];

@@ -8,12 +8,12 @@ export interface EdgeLimits {
   readonly callTimeoutMs: number;
   readonly backoffBaseMs: number;
   readonly backoffMaxMs: number;
-  /** Failures in a row that eject a replica; and, where they go on for `breakerFailingMs`, open the breaker of the edge. */
+  /** Consecutive failures that eject a replica; and, where they go on for `breakerFailingMs`, open the breaker of the edge. */
   readonly breakerFailures: number;
   readonly breakerFailingMs: number;
-  /** When one call tries an edge whose breaker is open, and how often one tries an ejected replica. */
+  /** When one trial call is sent to an open edge, and how often one to an ejected replica. */
   readonly breakerHalfOpenAfterMs: number;
-  /** Calls at once; as many again may wait for a place. */
+  /** Concurrent calls; as many again may be queued. */
   readonly bulkhead: number;
 }
 
@@ -26,11 +26,11 @@ const defaults = {
 } as const;
 
 /**
- * The budget of every edge, strictly nested, so that the caller's answer comes within 10 s under any single fault:
+ * The budget of every edge, strictly nested, so that the caller gets a response within 10 s under any single fault:
  * attempt <= call < order (9 s) < gateway (9.5 s) < client (10 s).
  */
 export const edges = {
-  // Only what can be repeated has a second attempt: what shows an order, and does not place one.
+  // Only an idempotent request has a second attempt: showing an order, not placing one.
   'gateway-orders': { ...defaults, attemptTimeoutMs: 9_500, attempts: 2, callTimeoutMs: 9_500, bulkhead: 512 },
   // An order calls the catalog for each of its products, several concurrently: see PRODUCT_CONCURRENCY in orders.
   'orders-catalog': { ...defaults, attemptTimeoutMs: 1_000, attempts: 3, callTimeoutMs: 3_500, bulkhead: 96 },

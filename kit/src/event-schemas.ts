@@ -7,7 +7,7 @@ import { type TObject, Type } from 'typebox';
 
 export const EVENT_SOURCE = '/shop/orders';
 export const ORDER_CONFIRMED = 'order.confirmed';
-/** Total as one amount of money, and the price of each line: fields changed their type, so it is a type of its own. */
+/** Total as one amount of money, and the price of each line: fields changed their type, so it is another event type. */
 export const ORDER_CONFIRMED_V2 = 'order.confirmed.v2';
 
 const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });

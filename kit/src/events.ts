@@ -60,7 +60,7 @@ function cloudEvent<const Type extends string, Data extends { readonly orderId: 
   };
 }
 
-/** What a reader cannot do without; all else is optional and unknown fields pass. */
+/** Fields that a reader requires; all others are optional and unknown fields pass. */
 const uuid = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' });
 const readable = Type.Object({
   id: uuid,
@@ -85,7 +85,7 @@ const Readable = Compile(readable);
 /** The shop's only currency: what an event without one means. */
 const DEFAULT_CURRENCY = 'UAH';
 
-/** What shipping takes from an event, missing fields filled with defaults. */
+/** An event as shipping reads it, missing fields filled with defaults. */
 export interface ParsedOrderConfirmed extends OrderConfirmed {
   readonly messageId: string;
   readonly type: string;
@@ -117,7 +117,7 @@ export function parseOrderConfirmed(content: Uint8Array): ParsedOrderConfirmed {
   };
 }
 
-/** Amount and currency as either version says them. */
+/** Amount and currency of either version. */
 function moneyOf({ total = 0, currency }: Pick<Static<typeof readable>['data'], 'total' | 'currency'>) {
   const money = typeof total === 'number' ? { amount: total, currency } : total;
   return { total: money.amount, currency: money.currency ?? currency ?? DEFAULT_CURRENCY };

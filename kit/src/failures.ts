@@ -1,5 +1,5 @@
 /**
- * The split that matters to callers: a transient failure may go away by itself (retry, or treat the outcome as
+ * The split that matters to callers: a transient failure may pass (retry, or treat the outcome as
  * unknown), a permanent one will not. The type decides, never a message text.
  */
 export class TransientError extends Error {
@@ -11,12 +11,12 @@ export class NotSentError extends TransientError {
   override readonly name = 'NotSentError';
 }
 
-/** The connection broke after it had been made: the other side may have acted on what was sent, and may be gone. */
+/** The connection broke after it had been made: the other side may have processed the request, and may have crashed. */
 export class ConnectionLostError extends TransientError {
   override readonly name = 'ConnectionLostError';
 }
 
-/** No answer came in the time that was given for it. */
+/** No response arrived in time. */
 export class OutOfTimeError extends TransientError {
   override readonly name = 'OutOfTimeError';
 }
@@ -25,7 +25,7 @@ export class PermanentError extends Error {
   override readonly name: string = 'PermanentError';
 }
 
-/** The database did not answer, or refused for a reason that passes. */
+/** The database did not respond, or rejected the statement for a transient reason. */
 export class DatabaseUnavailableError extends TransientError {
   override readonly name = 'DatabaseUnavailableError';
   /** True when the statement was sent and its outcome is unknown: it may have taken effect. */

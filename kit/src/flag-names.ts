@@ -1,12 +1,12 @@
-/** A feature that is in the code and waits to be switched on. */
+/** A feature that can be switched on. */
 export interface Flag {
-  /** Who asks for it. */
+  /** The service that evaluates it. */
   readonly service: 'orders';
   /** What happens while it is on. */
   readonly title: string;
 }
 
-/** Every flag. All are off where nothing is said. */
+/** Every flag. All are off by default. */
 export const flags = {
   'publish-order-confirmed-v2': {
     service: 'orders',

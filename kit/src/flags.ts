@@ -4,13 +4,13 @@ import { messageOf } from './failures.ts';
 import { type FlagName, flags, parseFlags } from './flag-names.ts';
 import type { Logger } from './logger.ts';
 
-/** What a service asks before it does something that a flag decides. */
+/** The feature flags of a service. */
 export interface Flags extends Disposable {
-  /** A flag whose value cannot be had is off. */
+  /** A flag whose value is not available is off. */
   isOn(name: FlagName): boolean;
 }
 
-/** How often the file of flags is looked at, in ms. */
+/** How often the file of flags is polled, in ms. */
 const LOOK_EVERY_MS = 500;
 
 /**
@@ -25,7 +25,7 @@ export async function openFlags(file: string | undefined, logger: Logger): Promi
   const client = OpenFeature.getClient('shop');
   const values = new Map<FlagName, boolean>();
 
-  /** Values are kept, because asking costs 25 microseconds of CPU, for every order. */
+  /** Values are kept, because evaluating a flag costs 25 microseconds of CPU, for every order. */
   async function refresh(): Promise<void> {
     for (const name of Object.keys(flags) as FlagName[]) values.set(name, await client.getBooleanValue(name, false));
   }
@@ -33,7 +33,7 @@ export async function openFlags(file: string | undefined, logger: Logger): Promi
   function load(path: string): void {
     try {
       const now = existsSync(path) ? parseFlags(readFileSync(path, 'utf8')) : new Set<FlagName>();
-      // The watcher also tells of a file that is not there, and of one that was written as it was.
+      // The watcher also reports a missing file, and one that was rewritten without a change.
       if (now.symmetricDifference(on).size === 0) return;
       on = now;
       provider.putConfiguration(configurationOf(on));

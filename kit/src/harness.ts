@@ -6,13 +6,13 @@ import type { Logger } from './logger.ts';
 import { parseSeededBugs, type SeededBugName, warnOfSeededBugs } from './seeded-bugs.ts';
 
 /**
- * How tests and chaos make a service misbehave. What uses it stands in statements labelled `HARNESS`, which a production
+ * How tests and chaos make a service misbehave. Its callers are in statements labelled `HARNESS`, which a production
  * build leaves out (scripts/build.mjs, decision 0052).
  */
 export interface Harness<Service extends FailpointService> {
   readonly failpoint: Failpoint<Service>;
   readonly seededBugs: ReadonlySet<SeededBugName>;
-  /** Where failpoints are armed, and seeded bugs keep what they must remember beyond their process. */
+  /** Where failpoints are armed, and seeded bugs keep state beyond their process. */
   readonly folder: string | undefined;
 }
 

@@ -1,35 +1,35 @@
 import { messageOf } from './failures.ts';
 
-/** Rejects with the reason while the dependency is away. */
+/** Rejects with the reason while the dependency is unavailable. */
 export type Check = (signal: AbortSignal) => Promise<void>;
 
 export interface DependencyHealth {
   readonly name: string;
   readonly status: 'up' | 'down';
-  /** Why it is down: an error's code or "no answer in 1000 ms"; never a host name. */
+  /** Why it is down: an error's code or "no response in 1000 ms"; never a host name. */
   readonly reason?: string;
 }
 
 /** The body of `/health/ready`. */
 export interface Readiness {
-  /** Id of the answering process: a supervisor whose child lost the race for a port must not take a stranger's word. */
+  /** Id of the responding process: a supervisor whose child lost the race for a port detects another process. */
   readonly pid: number;
   readonly status: 'ready' | 'not ready';
   readonly dependencies: readonly DependencyHealth[];
 }
 
 export interface Health {
-  /** Asks every dependency at once; callers that come meanwhile share the answer. */
+  /** Checks all dependencies concurrently; concurrent callers share the result. */
   readiness(): Promise<Readiness>;
-  /** From now on not ready, whatever the dependencies say: traffic goes elsewhere while work in flight ends. */
+  /** From now on not ready, regardless of the dependencies: traffic goes elsewhere while in-flight work ends. */
   drain(): void;
 }
 
 const CHECK_TIMEOUT_MS = 1_000;
 
 /**
- * Liveness asks nothing: a service that can answer is alive, and restarting it would not bring its dependency back.
- * Readiness asks the dependencies without which no request can be served.
+ * Liveness checks nothing: a service that can respond is alive, and restarting it would not bring its dependency back.
+ * Readiness checks the dependencies without which no request can be served.
  */
 export function createHealth(checks: Readonly<Record<string, Check>>): Health {
   let draining = false;
@@ -61,7 +61,7 @@ export function createHealth(checks: Readonly<Record<string, Check>>): Health {
 async function run(name: string, check: Check): Promise<DependencyHealth> {
   const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
   const late = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`no answer in ${CHECK_TIMEOUT_MS} ms`)), { once: true });
+    signal.addEventListener('abort', () => reject(new Error(`no response in ${CHECK_TIMEOUT_MS} ms`)), { once: true });
   });
   try {
     await Promise.race([check(signal), late]);

@@ -3,7 +3,7 @@ import { ConnectionLostError, TransientError } from './failures.ts';
 import { createHttpReplica, type HttpReplica } from './http-replica.ts';
 import type { Attempt } from './resilience.ts';
 
-/** A server's answer. `body` is the parsed JSON, undefined when there is none. */
+/** A server's response. `body` is the parsed JSON, undefined when there is none. */
 export interface HttpResponse {
   readonly status: number;
   readonly body: unknown;
@@ -17,11 +17,11 @@ export interface HttpRequest {
 }
 
 export interface HttpClient extends AsyncDisposable {
-  /** For the call policy, which tells each attempt which of them to ask. */
+  /** For the call policy, which chooses a replica for each attempt. */
   readonly replicas: readonly HttpReplica[];
   /**
-   * One attempt. Answers below 500 but 408 and 429 are returned; the others, and a connection that failed, are
-   * TransientError: NotSentError where there was none, ConnectionLostError where it broke.
+   * One attempt. Returns responses below 500, except 408 and 429. Others, and failed connections, are TransientError:
+   * NotSentError where no connection was made, ConnectionLostError where it broke.
    */
   send(request: HttpRequest, attempt: Attempt<HttpReplica>): Promise<HttpResponse>;
 }
@@ -51,10 +51,10 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
     };
     const text = body === undefined ? null : JSON.stringify(body);
     try {
-      const answer = await attempt.replica.send({ method, path, headers, body: text, signal: time.signal }, (read) =>
+      const response = await attempt.replica.send({ method, path, headers, body: text, signal: time.signal }, (read) =>
         read.text(),
       );
-      return { status: answer.statusCode, body: parseBody(edge, answer.body) };
+      return { status: response.statusCode, body: parseBody(edge, response.body) };
     } catch (error) {
       if (error instanceof TransientError) throw error;
       throw new ConnectionLostError(`${edge}: the call failed`, { cause: error });
@@ -66,11 +66,11 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
   return {
     replicas,
     async send(call, attempt) {
-      const answer = await request(call, attempt);
-      if (answer.status >= 500 || PASSING_STATUSES.has(answer.status)) {
-        throw new TransientError(`${edge}: answered ${answer.status}`);
+      const response = await request(call, attempt);
+      if (response.status >= 500 || PASSING_STATUSES.has(response.status)) {
+        throw new TransientError(`${edge}: responded ${response.status}`);
       }
-      return answer;
+      return response;
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
@@ -88,12 +88,12 @@ function parseBody(edge: string, text: string): unknown {
 }
 
 /**
- * A signal that ends when the attempt's time is over, for a reason that says so. `over` is called when the answer is there:
- * nothing is left to end.
+ * A signal that aborts when the attempt's time is over, with that reason. `over` is called when the response has
+ * arrived: nothing is left to abort.
  */
 function timeOf({ signal, timeoutMs }: Attempt): { readonly signal: AbortSignal; over(): void } {
   const controller = new AbortController();
-  const end = () => controller.abort(new AttemptTimeoutError(`no answer in time, at the most ${timeoutMs} ms`));
+  const end = () => controller.abort(new AttemptTimeoutError(`no response in time, at most ${timeoutMs} ms`));
   if (signal.aborted) end();
   else signal.addEventListener('abort', end, { once: true });
   return { signal: controller.signal, over: () => signal.removeEventListener('abort', end) };

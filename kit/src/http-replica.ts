@@ -7,7 +7,7 @@ import { type ClientRequest, type ClientResponse, openTracedPool } from './spans
 export interface HttpReplica extends Replica, AsyncDisposable {
   /**
    * One request. Rejects with NotSentError when there was no connection, otherwise with the errors of `read` and of undici,
-   * one of which is an answer above 4 MiB.
+   * one of which is a response above 4 MiB.
    */
   send<Body>(
     request: ClientRequest,
@@ -32,7 +32,7 @@ const CONNECT_ERROR_CODES = new Set([
 /**
  * Kept connections to `origin`, e.g. `http://127.0.0.1:4001`. `fetch` costs three times the CPU. There is no limit to them:
  * the edge's bulkhead bounds the calls, and a pool that queued a request would start it, and with it its span, in the trace
- * of whoever freed a connection (decision 0003). The limits of time are the caller's, by its signal.
+ * of the request that freed a connection (decision 0003). The caller sets time limits by its signal.
  */
 export function createHttpReplica(origin: string): HttpReplica {
   const upstream = openTracedPool(origin, {
@@ -64,8 +64,8 @@ export function createHttpReplica(origin: string): HttpReplica {
         signal,
       });
       await body.dump();
-      upstream.heard(headers, sentAt);
-      if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
+      upstream.noteResponse(headers, sentAt);
+      if (statusCode !== 200) throw new Error(`responded ${statusCode}`);
     },
     [Symbol.asyncDispose]: () => upstream.pool.destroy(),
   };

@@ -7,14 +7,14 @@ export interface Lifecycle {
   readonly logger: Logger;
   /** How long `drain` and `close` together may take, in ms, before the process exits anyway. */
   readonly drainTimeoutMs: number;
-  /** Also ends when standard input closes: the supervisor that held its other end is gone. */
+  /** Also ends when standard input closes: the supervisor that held its other end has exited. */
   readonly exitWithParent: boolean;
-  /** Stops taking work and resolves when work in flight has ended. */
+  /** Stops taking work and resolves when in-flight work has ended. */
   drain(): Promise<void>;
 }
 
 /**
- * Resolves when SIGTERM, SIGINT or the loss of the parent has been answered by a drain; a second signal exits at once.
+ * Drains at SIGTERM, SIGINT or the loss of the parent, and resolves then; a second signal exits immediately.
  * What the caller opened closes after it (`await using`), within the same limit.
  */
 export async function serveUntilSignal(lifecycle: Lifecycle): Promise<void> {

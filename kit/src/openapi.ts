@@ -7,7 +7,7 @@ export type OpenApiOptions = FastifyDynamicSwaggerOptions;
 
 /**
  * Serves the service's OpenAPI document at `GET /openapi.json`. It is made at the first request, from a second server
- * that only collects what `addRoutes` declares: few ever ask, and the collector would cost every start its memory.
+ * that only collects what `addRoutes` declares: it is rarely requested, and the collector would cost memory at every start.
  */
 export function addOpenApi(
   server: HttpServer,
@@ -21,7 +21,7 @@ export function addOpenApi(
   });
 }
 
-/** The document as it is served. `addRoutes` is given a server that answers nothing. */
+/** The document as it is served. `addRoutes` gets a server that handles no requests. */
 export async function collectOpenApi(
   options: OpenApiOptions,
   addRoutes: (collector: HttpServer) => void,

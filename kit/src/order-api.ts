@@ -14,7 +14,7 @@ const MAX_PRODUCT_ID = 2_147_483_647;
 
 /**
  * Text without control characters that is not only space. In a spelling that other dialects than JavaScript's read too, and
- * that takes linear time: spaces, the first character that is none, the rest.
+ * that takes linear time: spaces, the first other character, the rest.
  */
 const PRINTABLE = '^[^\\S\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*$';
 
@@ -36,7 +36,7 @@ const id = Type.String({ format: 'uuid' });
 const status = Type.Unsafe<'Confirmed' | 'Cancelled'>({ type: 'string', enum: ['Confirmed', 'Cancelled'] });
 const reason = Type.Optional(Type.String({ description: 'Present when the status is Cancelled' }));
 
-/** The answer to `POST /orders`. */
+/** The response to `POST /orders`. */
 export const PlacedOrder = Type.Object({ id, status, reason });
 
 const shown = {
@@ -47,7 +47,7 @@ const shown = {
   createdAt: Type.String({ format: 'date-time' }),
 };
 
-/** The answer to `GET /orders/{id}` once the order is decided. */
+/** The response to `GET /orders/{id}` once the order is decided. */
 export const Order = Type.Object({ id, status, ...shown });
 
 /** The same while its saga runs: there is no status yet. */
@@ -61,7 +61,7 @@ export const IdempotencyKey = Type.String({
   description: 'The same key and body give the first response again',
 });
 
-/** How an order may be refused. That the lines of one product sum to 1,000 at most is the only rule of a body that no schema can say. */
+/** How an order may be rejected. The limit of 1,000 units per product is the only rule of a body beyond the schema. */
 export const placingProblems = {
   400: problemResponse(
     `The request does not fit its schema, is not JSON, or has lines of one product that sum to more than ${MAX_QUANTITY} units`,

@@ -1,4 +1,4 @@
-/** Resolves after `ms`, or at once when `signal` is aborted. */
+/** Resolves after `ms`, or immediately when `signal` is aborted. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 /**
- * Every problem a service can answer, by its stable code (RFC 9457). `retryAfterS` is sent as Retry-After, in seconds.
+ * Every problem a service can respond with, by its stable code (RFC 9457). `retryAfterS` is sent as Retry-After, in seconds.
  * A test keeps this table and the one in docs/errors.md equal.
  */
 export const problems = {
@@ -51,7 +51,7 @@ export function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The body of an `application/problem+json` answer (RFC 9457) with our extensions `code`, `traceId`, `errors`. */
+/** The body of an `application/problem+json` response (RFC 9457) with our extensions `code`, `traceId`, `errors`. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -62,7 +62,7 @@ export interface Problem {
   readonly errors?: readonly FieldError[];
 }
 
-/** Thrown by a handler to answer with a problem. `detail` reaches the client: no SQL, host name or customer in it. */
+/** Thrown by a handler to respond with a problem. `detail` reaches the client: no SQL, host name or customer in it. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly code: ProblemCode;

@@ -4,7 +4,7 @@ import { createReplicaPicker, type Replica, type ReplicaPicker } from './replica
 /** Answers its probes, refuses them, or is frozen. */
 class FakeReplica implements Replica {
   readonly address: string;
-  probes: 'answered' | 'refused' | 'silent' = 'answered';
+  probes: 'responds' | 'refused' | 'silent' = 'responds';
   probed = 0;
   isDraining = false;
 
@@ -74,7 +74,7 @@ describe('a replica', () => {
     expect(picked(4)).toEqual({ b: 4 });
     await pass(10_000);
     expect(picked(4)).toEqual({ b: 4 });
-    a.probes = 'answered';
+    a.probes = 'responds';
     await pass(500);
     expect(picked(4)).toEqual({ a: 2, b: 2 });
     expect(told).toEqual(['a ejected: refused', 'a returned']);
@@ -90,7 +90,7 @@ describe('a replica', () => {
       expect(picked(10)).toEqual({ b: 10 });
       await pass(1_000);
     }
-    replicas[0].probes = 'answered';
+    replicas[0].probes = 'responds';
     await pass(1_500);
     expect(picked(4)).toEqual({ a: 2, b: 2 });
   });
@@ -108,7 +108,7 @@ describe('a replica', () => {
     }
     await pass(5_000);
     expect(picker.pick(new Set())).toBe(a);
-    picker.answered(a);
+    picker.responded(a);
     expect(told.at(-1)).toBe('a returned');
     expect(picked(4)).toEqual({ a: 2, b: 2 });
   });
@@ -125,7 +125,7 @@ describe('a replica', () => {
     const { replicas, picker, told } = some('a', 'b');
     for (let call = 0; call < 100; call += 1) {
       picker.failed(replicas[0]);
-      if (call % 4 === 3) picker.answered(replicas[0]);
+      if (call % 4 === 3) picker.responded(replicas[0]);
     }
     expect(told).toEqual([]);
   });

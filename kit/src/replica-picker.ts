@@ -5,17 +5,17 @@ import { messageOf } from './failures.ts';
 export interface Replica {
   /** For logs, e.g. `127.0.0.1:4001`. */
   readonly address: string;
-  /** It has said that it is about to close: another one is the better choice. */
+  /** It has announced that it closes: other replicas are preferred. */
   readonly isDraining?: boolean;
-  /** Rejects while it does not answer, and when `signal` ends. */
+  /** Rejects while it does not respond, and when `signal` aborts. */
   check(signal: AbortSignal): Promise<void>;
 }
 
-/** Why a replica was ejected: calls failed one after the other, it refused a connection, or it answered no health probe. */
+/** Why a replica was ejected: consecutive calls failed, it refused a connection, or it failed a health probe. */
 export const EJECTION_CAUSES = ['failures', 'refused', 'probe'] as const;
 export type EjectionCause = (typeof EJECTION_CAUSES)[number];
 
-/** What is told of replicas, as it happens. */
+/** Called at each ejection and return of a replica. */
 export interface PickerEvents<R> {
   ejected(replica: R, cause: EjectionCause, detail?: string): void;
   returned(replica: R): void;
@@ -24,38 +24,38 @@ export interface PickerEvents<R> {
 /** Chooses a replica for each attempt. */
 export interface ReplicaPicker<R> extends Disposable {
   /**
-   * The next in turn of those that are neither ejected nor draining nor lost a connection since their last probe, one that was not tried where there is one; any, where
-   * none is left.
+   * The next in turn of the good replicas: not ejected, not draining, no connection lost since their last probe. Prefers
+   * one that was not tried; where none is good, any.
    */
   pick(tried: ReadonlySet<R>): R;
   /** How many are ejected now. */
   readonly ejected: number;
-  answered(replica: R): void;
+  responded(replica: R): void;
   failed(replica: R): void;
-  /** It took no connection, so nothing was sent. */
+  /** It refused the connection, so nothing was sent. */
   refused(replica: R): void;
   /** A connection to it broke: it is probed, and the others are picked until it responds. */
   lost(replica: R): void;
 }
 
 export interface PickerLimits {
-  /** Failed calls in a row that eject a replica. */
+  /** Consecutive failed calls that eject a replica. */
   readonly failures: number;
   /** An ejected replica whose probes succeed is tried with one call this often, in ms. */
   readonly trialEveryMs: number;
 }
 
-/** With the time for an answer this finds a frozen replica within 1.5 s. */
+/** With the probe's timeout this detects a frozen replica within 1.5 s. */
 const PROBE_EVERY_MS = 500;
 const PROBE_TIMEOUT_MS = 1_000;
 
 interface Member<R> {
   readonly replica: R;
-  /** Failed calls since the last answer. */
+  /** Failed calls since the last response. */
   row: number;
   /** Ejected for its failures: when a call may try it next, on the monotonic clock. */
   trialAt: number | undefined;
-  /** Ejected because nobody is there: until a probe succeeds. */
+  /** Ejected because it is unreachable: until a probe succeeds. */
   isDown: boolean;
   /** A connection broke: it may have ended, which a proxy before it hides. */
   isSuspect: boolean;
@@ -63,12 +63,12 @@ interface Member<R> {
 }
 
 /**
- * Outlier ejection: a replica is left out when it refuses a connection, fails `failures` calls in a row, or does not
- * answer a health probe. A connection that broke is reason for a probe: until it is answered the others are picked. One that
- * was down returns with its next successful probe. One whose calls failed although its
- * probes succeed returns when a call succeeds: one is sent there every `trialEveryMs`. Where all are ejected all are used:
- * whether a call may be sent at all is the breaker's decision, and a probe that is late on a loaded machine must not end a
- * service. Probes are sent where there is a choice, or a replica to come back.
+ * Outlier ejection: a replica is ejected when it refuses a connection, fails `failures` consecutive calls, or fails a health
+ * probe. A broken connection triggers a probe: until it succeeds the other replicas are picked. An unreachable replica
+ * returns with its next successful probe. One whose calls failed although its probes succeed returns when a call succeeds:
+ * one is sent there every `trialEveryMs`. Where all are ejected all are used: the breaker decides whether a call may be
+ * sent at all, and a late probe on a loaded machine must not cause an outage. Probes are sent where there is a choice, or
+ * an ejected replica.
  * Source: https://www.envoyproxy.io/docs/envoy/latest/intro/arch_overview/upstream/outlier
  */
 export function createReplicaPicker<R extends Replica>(
@@ -87,7 +87,7 @@ export function createReplicaPicker<R extends Replica>(
 
   const isEjected = ({ isDown, trialAt }: Member<R>) => isDown || trialAt !== undefined;
 
-  /** Runs `change` and tells what became of the member by it. */
+  /** Runs `change` and reports an ejection or return of the member. */
   function update(member: Member<R>, change: () => EjectionCause | undefined, detail?: string): void {
     const wasEjected = isEjected(member);
     const cause = change();
@@ -111,7 +111,7 @@ export function createReplicaPicker<R extends Replica>(
     if (member.isProbed) return;
     member.isProbed = true;
     const time = new AbortController();
-    const late = setTimeout(() => time.abort(new Error(`no answer in ${PROBE_TIMEOUT_MS} ms`)), PROBE_TIMEOUT_MS);
+    const late = setTimeout(() => time.abort(new Error(`no response in ${PROBE_TIMEOUT_MS} ms`)), PROBE_TIMEOUT_MS);
     try {
       await member.replica.check(time.signal);
       member.isSuspect = false;
@@ -133,7 +133,7 @@ export function createReplicaPicker<R extends Replica>(
   function watch(): void {
     const isNeeded = !isOver && (members.length > 1 || members.some(isEjected));
     if (!isNeeded) stop();
-    // Started by the call that failed, it would go on in that one's trace.
+    // Started in the context of the failed call, it would continue that call's trace.
     else timer ??= context.with(ROOT_CONTEXT, () => setInterval(probeAll, PROBE_EVERY_MS).unref());
   }
 
@@ -167,7 +167,7 @@ export function createReplicaPicker<R extends Replica>(
     get ejected() {
       return members.filter(isEjected).length;
     },
-    answered(replica) {
+    responded(replica) {
       const member = memberOf.get(replica) as Member<R>;
       member.row = 0;
       if (member.trialAt === undefined) return;
@@ -192,7 +192,7 @@ export function createReplicaPicker<R extends Replica>(
       if (members.length === 1) return;
       const member = memberOf.get(replica) as Member<R>;
       member.isSuspect = true;
-      // The call that failed goes on, and this is no part of its trace.
+      // The failed call continues; the probe is not a part of its trace.
       context.with(ROOT_CONTEXT, () => void probe(member));
     },
     [Symbol.dispose]() {

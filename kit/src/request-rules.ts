@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ProblemError } from './problems.ts';
 
-/** What is wrong with a request whatever its route is, by RFC 9110 and 9112; undefined when nothing is. */
+/** Violation of RFC 9110 or 9112 by a request, for any route; undefined when there is none. */
 export function refusalOf({ headers, httpVersion, rawHeaders }: IncomingMessage): ProblemError | undefined {
   // Here and not by Node, whose response has no body. HTTP/1.0 knows no Host.
   if (headers.host === undefined && httpVersion !== '1.0') {
@@ -17,8 +17,8 @@ export function refusalOf({ headers, httpVersion, rawHeaders }: IncomingMessage)
   }
   const coding = headers['content-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    const answer = { headers: { 'accept-encoding': 'identity' } };
-    return new ProblemError('unsupported_content_encoding', 'send the body without a Content-Encoding', answer);
+    const options = { headers: { 'accept-encoding': 'identity' } };
+    return new ProblemError('unsupported_content_encoding', 'send the body without a Content-Encoding', options);
   }
   return undefined;
 }

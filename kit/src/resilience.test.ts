@@ -11,7 +11,7 @@ import { type Attempt, backoffMs, CallUnavailableError, createCallPolicy } from 
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
 const limits: EdgeLimits = edges['orders-stock'];
-const failing = () => Promise.reject(new TransientError('answered 503'));
+const failing = () => Promise.reject(new TransientError('responded 503'));
 const hangs = () => new Promise<never>(() => undefined);
 
 /** A replica whose probes are answered while `isUp`. */
@@ -20,7 +20,7 @@ function aReplica(address = 'one') {
     address,
     isUp: true,
     async check() {
-      if (!replica.isUp) throw new Error('no answer');
+      if (!replica.isUp) throw new Error('no response');
     },
   };
   return replica;
@@ -298,7 +298,7 @@ describe('the circuit breaker', () => {
     const ends = [100, 200].map((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
     const attempt = vi.fn(async () => {
       await ends[attempt.mock.calls.length - 1];
-      throw new TransientError('answered 503');
+      throw new TransientError('responded 503');
     });
     const calls = Array.from({ length: 4 }, () => call(attempt).catch((error: unknown) => error));
     await vi.advanceTimersByTimeAsync(200);
@@ -373,7 +373,7 @@ describe('replicas', () => {
     const answers: string[] = [];
     for (let index = 0; index < 200; index += 1) {
       const answer = call(async ({ replica }) => {
-        if (replica.address === 'broken') throw new TransientError('answered 503');
+        if (replica.address === 'broken') throw new TransientError('responded 503');
         return 'ok';
       });
       await vi.advanceTimersByTimeAsync(100);

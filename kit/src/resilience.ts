@@ -18,7 +18,7 @@ import { ConnectionLostError, messageOf, NotSentError, OutOfTimeError, Transient
 import type { Logger } from './logger.ts';
 import { createReplicaPicker, EJECTION_CAUSES, type Replica, type ReplicaPicker } from './replica-picker.ts';
 
-/** Why a call got no answer. `breaker_open`, `bulkhead_full` and `no_budget` mean that nothing was sent. */
+/** Why a call got no response. `breaker_open`, `bulkhead_full` and `no_budget` mean that nothing was sent. */
 export type UnavailableCause = 'timeout' | 'failure' | 'breaker_open' | 'bulkhead_full' | 'no_budget';
 
 /** A call failed for a reason that may pass; whether it took effect is unknown unless `sent` is false. */
@@ -49,8 +49,8 @@ export interface CallPolicy<R = unknown> extends Disposable {
   /**
    * Runs `attempt` under the edge's limits and the caller's deadline, where it has one. An attempt that throws
    * TransientError or runs out of the edge's time is retried, at another replica where there is one, when `idempotent`. One
-   * that throws NotSentError is repeated at another replica at once, whatever it is, as a part of the same attempt.
-   * Anything else it throws is passed on, and is for breaker and retry the same as an answer. Throws CallUnavailableError
+   * that throws NotSentError is repeated immediately at another replica, also when not idempotent, within the same attempt.
+   * Any other error is passed on, and counts as a response for breaker and retry. Throws CallUnavailableError
    * when no attempt succeeded.
    */
   execute<T>(
@@ -63,15 +63,15 @@ export interface CallPolicy<R = unknown> extends Disposable {
 /** Values of the gauge `shop.breaker.state`. */
 const STATE_VALUES = { closed: 0, 'half-open': 1, open: 2 } as const satisfies Record<BreakerState, number>;
 
-/** TaskCancelledError is none: it says that the caller's time is over, which is no fault of the edge. */
+/** Not TaskCancelledError: the caller's time is over, which says nothing about the edge. */
 const isFailure = (error: unknown) => error instanceof TransientError;
 
 /**
  * One policy per edge, shared by all its calls: total timeout > retry with jitter > breaker > bulkhead > attempt timeout >
- * replica. Waiting for a place costs the call's time and not the attempt's. Breaker and picker count what the edge did: an
- * attempt that failed, and one without an answer whose caller had the edge's whole time to wait. The picker leaves out a
- * replica that fails, the breaker opens where none is left that answers (decision 0025). All clocks are monotonic. What
- * they do are metrics with the tag `edge`, see docs/metrics.md.
+ * replica. Queueing counts against the call's time, not the attempt's. Breaker and picker count failures of the edge: failed
+ * attempts, and those without a response whose caller could wait for the edge's full timeout. The picker ejects a failing
+ * replica, the breaker opens where none is left that responds (decision 0025). All clocks are monotonic. Metrics have the
+ * tag `edge`, see docs/metrics.md.
  */
 export function createCallPolicy<R extends Replica>(
   edge: string,
@@ -105,7 +105,7 @@ export function createCallPolicy<R extends Replica>(
         let own = undefined as AbortSignal | undefined;
         let asked = undefined as R | undefined;
 
-        /** One attempt; the next replica is asked where nothing was sent to the one before it. */
+        /** One attempt; moves on to the next replica where nothing was sent to the previous one. */
         async function ask(signal: AbortSignal, number: number) {
           for (;;) {
             const replica = picker.pick(tried);
@@ -128,20 +128,20 @@ export function createCallPolicy<R extends Replica>(
             if (sent > 1) retries.add(1, { edge });
             return ask(signal, sent);
           }, caller?.signal);
-          picker.answered(asked as R);
+          picker.responded(asked as R);
           return result;
         } catch (error) {
           const isOver = own?.aborted || error instanceof OutOfTimeError;
           if (isOver && caller?.hadEnough === false) throw new TaskCancelledError();
-          const failure = isOver ? new OutOfTimeError(`no answer in ${timeoutMs} ms`, { cause: error }) : error;
-          if (asked !== undefined) judge(picker, asked, failure);
+          const failure = isOver ? new OutOfTimeError(`no response in ${timeoutMs} ms`, { cause: error }) : error;
+          if (asked !== undefined) countFailure(picker, asked, failure);
           throw failure;
         }
       }
 
       function place(admission: Admission, signal: AbortSignal) {
-        // The one that tries the edge has the edge's own time, so that its end is a verdict, whatever time its caller has.
-        // It waits for no place: what is sent after its caller has left would be taken for unsent.
+        // The trial has the edge's full timeout, so that its outcome is conclusive whatever its caller's deadline is. It is not
+        // queued: sent after its caller has left, it would count as not sent.
         if (admission.isTrial) return send(limits.attemptTimeoutMs);
         return places(() => {
           // Rounded up: the first attempt of a call begins a fraction of a millisecond after it.
@@ -161,11 +161,11 @@ export function createCallPolicy<R extends Replica>(
         if (admission === undefined) throw new BrokenCircuitError();
         try {
           const result = await place(admission, signal);
-          admission.answered();
+          admission.responded();
           return result;
         } catch (error) {
           if (isFailure(error)) admission.failed();
-          else if (!isOwn(error)) admission.answered();
+          else if (!isOwn(error)) admission.responded();
           throw error;
         }
       }
@@ -189,7 +189,7 @@ function createEdgeBreaker(edge: string, limits: EdgeLimits, logger: Logger): Br
     description: 'Changes of a circuit breaker, by edge and by the state it came to',
     valueType: ValueType.INT,
   });
-  // From the start, so that a reader tells "none yet" from "not reported".
+  // From the start, so that a reader can distinguish "none yet" from "not reported".
   for (const to of Object.keys(STATE_VALUES)) transitions.add(0, { edge, to });
   const breaker = createBreaker(limits, (to) => {
     transitions.add(1, { edge, to });
@@ -235,20 +235,20 @@ function createEdgePicker<R extends Replica>(
   return picker;
 }
 
-function judge<R>(picker: ReplicaPicker<R>, replica: R, failure: unknown): void {
-  // Each refusal has been told of already.
+function countFailure<R>(picker: ReplicaPicker<R>, replica: R, failure: unknown): void {
+  // Each refused connection has been reported already.
   if (failure instanceof NotSentError) return;
   if (failure instanceof ConnectionLostError) picker.lost(replica);
   if (isFailure(failure)) picker.failed(replica);
-  else picker.answered(replica);
+  else picker.responded(replica);
 }
 
-/** What this policy throws before an attempt is sent, or when its caller's time is over: it says nothing of the edge. */
+/** Errors of this policy before an attempt is sent, or when its caller's time is over: not failures of the edge. */
 function isOwn(error: unknown): boolean {
   return [TaskCancelledError, BulkheadRejectedError, BrokenCircuitError].some((type) => error instanceof type);
 }
 
-/** Ends the signal of what it runs when the time is over, and only then: an answered call has nothing left to end. */
+/** Aborts the signal when the time is over, and only then: a completed call has nothing left to abort. */
 function within(durationMs: number) {
   return timeout(durationMs, { strategy: TimeoutStrategy.Aggressive, abortOnReturn: false });
 }

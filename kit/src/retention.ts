@@ -29,7 +29,7 @@ export type PurgeLimits = Parameters<RetentionOptions['purge']>[0];
 
 /**
  * Deletes old rows of a table for as long as the service runs: within a minute of its start and then every hour, in batches,
- * untraced. A failure is logged, and the next hour tries again. Disposal waits for the batch in work.
+ * untraced. A failure is logged, and the next hour tries again. Disposal waits for the current batch.
  */
 export function startRetention({ table, keepDays, purge, logger }: RetentionOptions): AsyncDisposable {
   const stopping = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * Runs tasks one after another, in the order in which they are given, each in the context of its caller. After one that
- * failed none is begun any more: those behind it reject with its error.
+ * Runs tasks one after another, in order, each in the context of its caller. After a failed task no more are started: later
+ * ones reject with its error.
  */
 export class Sequence {
   #last: Promise<unknown> = Promise.resolve();
@@ -18,14 +18,14 @@ export class Sequence {
     return result;
   }
 
-  /** Runs a task behind all others; none is taken any more. */
+  /** Runs a task after all others, and accepts no more. */
   finish<T>(task: () => Promise<T>): Promise<T> {
     const result = this.run(task);
     this.#isClosed = true;
     return result;
   }
 
-  /** Begins no task any more. Resolves when the one under way, if any, has settled. */
+  /** Starts no more tasks. Resolves when the current one, if any, has settled. */
   async abort(): Promise<void> {
     this.#isClosed = true;
     this.#isAborted = true;

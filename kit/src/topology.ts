@@ -25,7 +25,7 @@ export const SHIPPING_BINDINGS = [ORDER_CONFIRMED, ORDER_CONFIRMED_V2] as const;
 
 /**
  * Declares everything, idempotently. Publisher and consumer both do it before they start, because the publisher does
- * not ask for a route (`mandatory: false`): an event published before its queue exists would be gone.
+ * not ask for a route (`mandatory: false`): an event published before its queue exists would be lost.
  */
 export async function declareTopology(channel: Channel): Promise<void> {
   await channel.assertExchange(EVENTS_EXCHANGE, 'topic', { durable: true });

@@ -50,7 +50,7 @@ export function inSpan<T>(name: string, attributes: Attributes, work: (span: Spa
   });
 }
 
-/** Runs `work` in a server span of a trace of its own, for what never became a request. */
+/** Runs `work` in a server span of a new trace, for input that never became a request. */
 export function serverSpan<T>(name: string, work: (span: Span) => T): T {
   return tracer.startActiveSpan(name, { kind: SpanKind.SERVER, root: true }, (span) => {
     try {

@@ -167,7 +167,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
       type: 'failed',
       error: { what: 'slow is not ready after 0.7 s', code: 'not_ready_in_time' },
     });
-    expect(JSON.stringify(answer)).toContain('database is down (no answer in 1000 ms)');
+    expect(JSON.stringify(answer)).toContain('database is down (no response in 1000 ms)');
   });
 
   it('refuses an unknown service at once with a suggestion', async () => {

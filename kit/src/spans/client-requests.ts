@@ -9,21 +9,21 @@ export type ClientRequest = Pick<Dispatcher.RequestOptions, 'method' | 'path' | 
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 };
 
-/** An answer with its body read to the end. */
+/** A response with its body read to the end. */
 export interface ClientResponse<Body> extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> {
   readonly body: Body;
 }
 
 /** Kept connections to one server, whose requests have spans and durations. */
 export interface TracedPool {
-  /** For what is not traced. Another one once the server has said that it closes. */
+  /** For untraced requests. Replaced when the server announces that it closes. */
   readonly pool: Pool;
-  /** The server has said so, and has not responded as one that stays since: another replica is the better choice. */
+  /** The server has announced that it closes, and no later response revoked it: other replicas are preferred. */
   readonly isDraining: boolean;
-  /** Takes note of a response to a request of `pool`, sent at `sentAt` on the monotonic clock, in ms. */
-  heard(headers: Dispatcher.ResponseData['headers'], sentAt: number): void;
+  /** Notes a response to a request of `pool`, sent at `sentAt` on the monotonic clock, in ms. */
+  noteResponse(headers: Dispatcher.ResponseData['headers'], sentAt: number): void;
   /**
-   * Sends the request, with the trace context if a request is its cause, and reads the answer to its end with `read`;
+   * Sends the request, with the trace context if a request is its cause, and reads the response to its end with `read`;
    * the span is over by then. From 400 on it is an error, as the conventions have it for clients. Rejects with the
    * errors of undici and of `read`.
    */
@@ -56,9 +56,9 @@ export function openTracedPool(origin: string, options: Pool.Options): TracedPoo
    * A server that is about to close is left before it closes a kept connection under a request. Connections at work end
    * with their response. One that is made from now on has one response, so it is not kept either.
    */
-  function heard(headers: Dispatcher.ResponseData['headers'], sentAt: number): void {
+  function noteResponse(headers: Dispatcher.ResponseData['headers'], sentAt: number): void {
     if (headers[DRAINING_HEADER] === undefined) {
-      // Not one that was under way when the server said so.
+      // Not a request that was in flight at the announcement.
       if (drainingSince !== undefined && sentAt > drainingSince) drainingSince = undefined;
     } else if (drainingSince === undefined) {
       drainingSince = performance.now();
@@ -76,18 +76,18 @@ export function openTracedPool(origin: string, options: Pool.Options): TracedPoo
     get isDraining() {
       return drainingSince !== undefined;
     },
-    heard,
+    noteResponse,
     async send(request, read) {
       const headers = { ...request.headers };
       const exchange = start(request.method, request.path);
       if (exchange !== undefined) propagation.inject(exchange.context, headers);
       const sentAt = performance.now();
       try {
-        const answer = await pool.request({ ...request, headers });
-        heard(answer.headers, sentAt);
-        const body = await read(answer.body);
-        exchange?.answered(answer.statusCode);
-        return { statusCode: answer.statusCode, headers: answer.headers, body };
+        const response = await pool.request({ ...request, headers });
+        noteResponse(response.headers, sentAt);
+        const body = await read(response.body);
+        exchange?.endWithStatus(response.statusCode);
+        return { statusCode: response.statusCode, headers: response.headers, body };
       } catch (error) {
         exchange?.fail(error);
         throw error;

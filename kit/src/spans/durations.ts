@@ -15,7 +15,7 @@ export const durations = {
   'messaging.process.duration': 'Duration of processing a delivery, up to its acknowledgement.',
 } as const;
 
-/** The convention's metric of that name, in s (semantic conventions 1.44). Asked for when a door opens: the SDK has started by then. */
+/** The convention's metric of that name, in s (semantic conventions 1.44). Created with each server or client: the SDK has started by then. */
 export function durationOf(name: keyof typeof durations): Histogram {
   const advice = { explicitBucketBoundaries: BOUNDS_S };
   return metrics.getMeter('shop').createHistogram(name, { description: durations[name], unit: 's', advice });

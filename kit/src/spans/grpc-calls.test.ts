@@ -55,7 +55,7 @@ function call(method: 'Reserve' | 'Release', orderId = 'one', timeoutMs = 5_000)
   const traced = spans.start(method, metadata);
   return new Promise((resolve) => {
     (client[method] as Unary)({ orderId }, metadata, { deadline: Date.now() + timeoutMs }, (error) => {
-      traced?.answered(error);
+      traced?.endWithStatus(error);
       resolve();
     });
   });

@@ -4,7 +4,7 @@ import { grpc } from '../grpc.ts';
 import { durationOf } from './durations.ts';
 import { activeParent, Operation, type OperationOptions, serverOf } from './operation.ts';
 
-/** A failure as grpc-js tells it; null is none. */
+/** A failure as grpc-js reports it; null for success. */
 type Failure = { readonly code?: number | null } | null;
 
 /** Spans and durations of calls to the methods of one gRPC service, e.g. `stock.Inventory`. */
@@ -37,8 +37,8 @@ type Handler<Request, Response> = (
 ) => unknown;
 
 /**
- * Runs `handle` in a server span `POST /{service}/{method}`. It ends with the answer, or when the caller leaves or its
- * deadline passes before there is one.
+ * Runs `handle` in a server span `POST /{service}/{method}`. It ends with the response, or when the caller leaves or its
+ * deadline passes before.
  */
 export function traceUnary<Request, Response>(handle: Handler<Request, Response>): Handler<Request, Response> {
   const duration = durationOf('rpc.server.call.duration');
@@ -49,31 +49,31 @@ export function traceUnary<Request, Response>(handle: Handler<Request, Response>
       { name: `POST ${path}`, kind: SpanKind.SERVER, method: path.slice(1), parent },
       duration,
     );
-    call.once('cancelled', () => traced.answered({ code: grpc.status.CANCELLED }));
-    const answer: sendUnaryData<Response> = (error, ...rest) => {
-      traced.answered(error);
+    call.once('cancelled', () => traced.endWithStatus({ code: grpc.status.CANCELLED }));
+    const respond: sendUnaryData<Response> = (error, ...rest) => {
+      traced.endWithStatus(error);
       callback(error, ...rest);
     };
-    return context.with(traced.context, () => handle(call, answer));
+    return context.with(traced.context, () => handle(call, respond));
   };
 }
 
 interface CallOptions extends Omit<OperationOptions, 'attributes' | 'series'> {
   /** `package.Service/Method`. */
   readonly method: string;
-  /** The client's: whom it calls. */
+  /** Of a client: the server's address. */
   readonly server?: Attributes;
 }
 
 /** A call's span with its outcome. */
 class GrpcCall extends Operation {
-  constructor({ method, server, ...beginning }: CallOptions, duration: Histogram) {
+  constructor({ method, server, ...options }: CallOptions, duration: Histogram) {
     const attributes = { 'rpc.system.name': 'grpc', 'rpc.method': method, ...server };
-    super({ ...beginning, attributes, series: attributes }, duration);
+    super({ ...options, attributes, series: attributes }, duration);
   }
 
   /** Ends it with its status. The failure's details are left out: they may hold values. */
-  answered(failure: Failure): void {
+  endWithStatus(failure: Failure): void {
     const status = failure === null ? 'OK' : (grpc.status[failure.code ?? grpc.status.UNKNOWN] ?? 'UNKNOWN');
     this.classify({ 'rpc.response.status_code': status });
     if (failure === null) this.end();

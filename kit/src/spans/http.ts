@@ -1,18 +1,18 @@
 import type { Histogram } from '@opentelemetry/api';
 import { Operation, type OperationOptions } from './operation.ts';
 
-/** A request and its answer, on either side. */
+/** A request and its response, on either side. */
 export class HttpExchange extends Operation {
   private readonly errorsFrom: number;
 
   /** `errorsFrom` is the lowest status that is an error: 400 for clients, 500 for servers (semantic conventions 1.44). */
-  constructor(beginning: OperationOptions, duration: Histogram, errorsFrom: 400 | 500) {
-    super(beginning, duration);
+  constructor(options: OperationOptions, duration: Histogram, errorsFrom: 400 | 500) {
+    super(options, duration);
     this.errorsFrom = errorsFrom;
   }
 
-  /** Ends it with the answer's status. */
-  answered(status: number): void {
+  /** Ends it with the response's status. */
+  endWithStatus(status: number): void {
     this.classify({ 'http.response.status_code': status });
     if (status < this.errorsFrom) this.end();
     else this.endWithError(String(status));

@@ -10,12 +10,12 @@ import {
 } from '@opentelemetry/api';
 import { messageOf } from '../failures.ts';
 
-/** Makes the spans of all doors and steps. */
+/** Creates the spans of all servers, clients and steps. */
 export const tracer = trace.getTracer('shop');
 
 const failed = { code: SpanStatusCode.ERROR } as const;
 
-/** How a span begins. */
+/** Options of a span. */
 export interface SpanOptions {
   readonly name: string;
   readonly kind: SpanKind;
@@ -25,7 +25,7 @@ export interface SpanOptions {
   readonly attributes: Attributes;
 }
 
-/** How a door's operation begins. */
+/** Options of an operation: a span with a duration. */
 export interface OperationOptions extends SpanOptions {
   /** Attributes of the metric: few, and of few values. */
   readonly series: Attributes;
@@ -35,13 +35,13 @@ export function startSpan({ name, kind, parent, attributes }: SpanOptions): Span
   return tracer.startSpan(name, { kind, attributes }, parent);
 }
 
-/** The context in which a door is used; undefined where no request is the cause, as in polls, which are not traced. */
+/** The active context with its span; undefined without one, as in polls, which are not traced. */
 export function activeParent(): Context | undefined {
   const active = context.active();
   return trace.getSpan(active) === undefined ? undefined : active;
 }
 
-/** Something that a door does: its span, and its duration as a metric. It is over with the first end. */
+/** One operation of a server or client: its span, and its duration as a metric. The first end counts. */
 export class Operation {
   readonly span: Span;
   private readonly parent: Context;
@@ -51,10 +51,10 @@ export class Operation {
   private isOver = false;
   private inside: Context | undefined;
 
-  constructor(beginning: OperationOptions, duration: Pick<Histogram, 'record'>) {
-    this.span = startSpan(beginning);
-    this.parent = beginning.parent;
-    this.series = beginning.series;
+  constructor(options: OperationOptions, duration: Pick<Histogram, 'record'>) {
+    this.span = startSpan(options);
+    this.parent = options.parent;
+    this.series = options.series;
     this.duration = duration;
   }
 
@@ -96,7 +96,7 @@ export class Operation {
   }
 }
 
-/** Code or name of a failure, as `error.type` wants it. */
+/** Code or name of a failure, for `error.type`. */
 function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return '_OTHER';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { durationOf } from './durations.ts';
 
 /**
- * Counts the connections of a pool and who waits for one (`db.client.connection.*`, semantic conventions 1.44). The
+ * Counts the connections of a pool and the callers that wait for one (`db.client.connection.*`, semantic conventions 1.44). The
  * function that it gives takes a connection by hand, as `pool.connect` does, and records how long it took to get it.
  * `url` is where the database is; its address and name are the pool's name, which no other pool of the process may have.
  */
@@ -11,10 +11,10 @@ export function observePool(pool: Pool, url: string): () => Promise<PoolClient> 
   const { hostname, port, pathname } = new URL(url);
   const series = { 'db.client.connection.pool.name': `${hostname}:${port || 5432}${decodeURIComponent(pathname)}` };
   const meter = metrics.getMeter('shop');
-  // Asked once for each report, so that a statement costs nothing more.
+  // Observed once per report, so that a statement costs nothing more.
   meter
     .createObservableUpDownCounter('db.client.connection.count', {
-      description: 'Open connections by what they do.',
+      description: 'Open connections by state.',
       unit: '{connection}',
     })
     .addCallback((result) => {

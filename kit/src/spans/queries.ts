@@ -8,22 +8,22 @@ interface Query {
   readonly text: string;
 }
 
-/** What is the same each time a statement runs. */
+/** Attributes that are the same for each run of a statement. */
 type Description = Omit<OperationOptions, 'parent'>;
 
-/** A statement while it runs. It is over with the first end. */
+/** A running statement. The first end counts. */
 export type RunningQuery = Pick<Operation, 'end' | 'fail'>;
 
 /** Spans and durations of one database's statements. */
 export interface QuerySpans {
   /**
-   * Undefined where no request is the cause: polls are not traced. A statement that serves several requests at once has a span
-   * for each of them, which tells their number; it is one statement in the metric.
+   * Undefined where no request is the cause: polls are not traced. A statement that serves several requests has a span for each,
+   * with their number as an attribute; it counts once in the metric.
    */
   start(query: Query, causes?: readonly Context[]): RunningQuery | undefined;
 }
 
-/** How many spans tell of this one statement: its duration is not to be added up over them. */
+/** Number of spans of this one statement: their durations must not be added up. */
 const SHARED_BY = 'shop.statement.spans';
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;

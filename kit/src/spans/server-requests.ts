@@ -13,25 +13,25 @@ import { countActiveRequests } from './active-requests.ts';
 import { durationOf } from './durations.ts';
 import { HttpExchange, pathOf } from './http.ts';
 
-/** Where a request keeps what is known of it. */
+/** Key of a request's trace state. */
 const TRACED = Symbol('traced request');
 
 type Traced = IncomingMessage & { [TRACED]?: TracedRequest | undefined };
 
-/** Methods with a span name of their own; others are HTTP (semantic conventions 1.44). */
+/** Methods that name their span; others are HTTP (semantic conventions 1.44). */
 const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE']);
 
 /**
- * Runs `handle` in the request's server span, which ends with the answer, or when the client leaves. Health checks have
- * none. Events of the request, such as the arrival of its body, come from the socket and know no span: what follows them
- * is run by `inRequest`. On a public server callers are strangers (decision 0027).
+ * Runs `handle` in the request's server span, which ends with the response, or when the client leaves. Health checks have
+ * none. Events of the request, such as the arrival of its body, come from the socket and have no context: their handlers
+ * run by `inRequest`. On a public server callers are untrusted (decision 0027).
  */
 export function traceRequests(handle: RequestListener, { isPublic }: { isPublic: boolean }): RequestListener {
   const duration = durationOf('http.server.request.duration');
   const countActive = countActiveRequests();
   return (request, response) => {
     if (request.url?.startsWith('/health')) return handle(request, response);
-    const traced = new TracedRequest(request, isPublic ? strangersContext(request) : callersContext(request), duration);
+    const traced = new TracedRequest(request, isPublic ? untrustedContext(request) : callerContext(request), duration);
     (request as Traced)[TRACED] = traced;
     response.once('close', endOf);
     response.once('close', countActive({ 'http.request.method': methodOf(request), 'url.scheme': 'http' }));
@@ -83,23 +83,23 @@ class TracedRequest extends HttpExchange {
   }
 
   closed(response: ServerResponse): void {
-    // A client that left before there was an answer has seen no status.
-    if (response.headersSent) this.answered(response.statusCode);
+    // A client that left before the response has seen no status.
+    if (response.headersSent) this.endWithStatus(response.statusCode);
     else this.end();
   }
 }
 
-/** As a series has it, so that strangers cannot make series. */
+/** Value of a metric attribute: unknown methods must not create series. */
 function methodOf({ method = 'GET' }: IncomingMessage): string {
   return METHODS.has(method) ? method : '_OTHER';
 }
 
-function callersContext({ headers }: IncomingMessage): Context {
+function callerContext({ headers }: IncomingMessage): Context {
   return propagation.extract(ROOT_CONTEXT, headers);
 }
 
-/** No `tracestate` and no `baggage`, which every service behind would pass on; and it is not the stranger who samples. */
-function strangersContext({ headers }: IncomingMessage): Context {
+/** Without `tracestate` and `baggage`, which the services would propagate; the client's sampling flag is ignored. */
+function untrustedContext({ headers }: IncomingMessage): Context {
   return decideSamplingHere(propagation.extract(ROOT_CONTEXT, { traceparent: headers.traceparent }));
 }
 

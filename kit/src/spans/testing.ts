@@ -15,7 +15,7 @@ class Reader extends MetricReader {
   protected override async onForceFlush() {}
 }
 
-/** What a test reads of the spans and metrics of its process. */
+/** Spans and metrics of a test's process. */
 export interface SeenTelemetry {
   spans(): readonly ReadableSpan[];
   /** The series of a duration: their attributes, and how often each was recorded. */
@@ -34,7 +34,7 @@ export function seeTelemetry(): SeenTelemetry {
     spanProcessors: [new SimpleSpanProcessor({ exporter })],
     sampler: samplerOf({}),
   });
-  // While the file is loaded, because doors are opened in hooks, too.
+  // While the file is loaded, because servers are opened in hooks, too.
   trace.setGlobalTracerProvider(tracers);
   metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
   propagation.setGlobalPropagator(

@@ -8,7 +8,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { isDecidedHere } from './sampling-decision.ts';
 
-/** Sampler that OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG name; the SDK's default, all of them, unless told. */
+/** Sampler that OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG name; by default the SDK's: all traces. */
 export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
   const name = env.OTEL_TRACES_SAMPLER || DEFAULT;
   const root = rootOf(name.replace(/^parentbased_/, ''), ratioOf(env.OTEL_TRACES_SAMPLER_ARG));
@@ -21,7 +21,7 @@ export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
 
 const DEFAULT = 'parentbased_always_on';
 
-/** A stranger's flag is not followed: it could make an order invisible, or have every one of its requests recorded. */
+/** The sampled flag of an untrusted client is ignored: it could hide an order, or have every request recorded. */
 function parentBased(root: Sampler): Sampler {
   const byParent = new ParentBasedSampler({ root });
   return {

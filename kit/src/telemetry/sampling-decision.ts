@@ -3,7 +3,7 @@ import { type Context, createContextKey, trace } from '@opentelemetry/api';
 /** Keys of the same name are equal, so the service and the telemetry that is loaded before it share this one. */
 const DECIDED_HERE = createContextKey('shop: the sampling decision of the remote parent does not bind');
 
-/** `context` with a remote parent whose sampled flag is a stranger's wish: the sampler decides as for a root. */
+/** `context` with a remote parent of an untrusted client: its sampled flag is ignored, and the sampler decides as for a root. */
 export function decideSamplingHere(context: Context): Context {
   return context.setValue(DECIDED_HERE, true);
 }

@@ -33,8 +33,8 @@ const EXPORT_TIMEOUT_MS = 5_000;
  * Starts traces and metrics as the OTEL_* variables say (an exporter `none` leaves either out), over OTLP/HTTP JSON. Trace
  * ids are made whether or not spans are sent: log records and error responses carry them. Only OTEL_SDK_DISABLED leaves a
  * caller's ids as they are and makes none. Spans
- * are made by the kit itself, at each door; nothing is patched. Logs are not exported: they are lines on standard output,
- * which whoever started the process already reads.
+ * are made by the kit itself, at each server and client; nothing is patched. Logs are not exported: they are lines on standard output,
+ * which the parent process already reads.
  */
 export function startTelemetry(env: NodeJS.ProcessEnv): void {
   if (env.OTEL_LOG_LEVEL !== undefined) {
@@ -56,7 +56,7 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
         'process.creation.time': new Date(performance.timeOrigin).toISOString(),
       }),
     )
-    // Other detectors read files and run commands at start, for attributes nobody asks for here.
+    // Other detectors read files and run commands at start, for attributes that are not used here.
     .merge(detectResources({ detectors: [envDetector] }));
   const providers: { shutdown(): Promise<void> }[] = [];
   const hasReceiver = Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT);

@@ -60,7 +60,7 @@ const CHANNEL_OPTIONS = {
   'grpc.enable_retries': 0,
   // Pods that are replaced get other addresses: a lost connection asks for them, and not half a minute later.
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
-  // HTTP/2 would keep a connection whose other side is gone without a word for as long as the kernel does, a quarter of an
+  // HTTP/2 would keep a connection whose peer has silently disappeared for as long as the kernel does, a quarter of an
   // hour. Servers made with grpc-js take any number of pings. Source: https://grpc.io/docs/guides/keepalive
   'grpc.keepalive_time_ms': 3_000,
   'grpc.keepalive_timeout_ms': 1_000,
@@ -86,7 +86,7 @@ export function createStockReplica(address: string): StockReplica {
         // The deadline is sent to stock. It is of the wall clock, so that the end is the signal's.
         const options = { deadline: Date.now() + attempt.timeoutMs };
         const sent = unary.call(client, request, metadata, options, (error, response) => {
-          traced?.answered(error);
+          traced?.endWithStatus(error);
           // A call with a response has nothing left to cancel.
           attempt.signal.removeEventListener('abort', cancel);
           if (error === null && response !== undefined) resolve(response);

@@ -11,7 +11,7 @@ if (EXIT_WITH_PARENT === '1') process.stdin.on('end', () => process.exit(0)).res
 createServer((request, response) => {
   if (request.url === '/crash') process.exit(3);
   const isReady = !UNREADY && request.url === '/health/ready';
-  const dependencies = isReady ? [] : [{ name: 'database', status: 'down', reason: 'no answer in 1000 ms' }];
+  const dependencies = isReady ? [] : [{ name: 'database', status: 'down', reason: 'no response in 1000 ms' }];
   response.writeHead(isReady ? 200 : 503, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ pid: process.pid, status: isReady ? 'ready' : 'not ready', dependencies }));
 }).listen(Number(PORT), '127.0.0.1', () => console.log('fake: listening'));
