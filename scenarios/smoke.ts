@@ -5,7 +5,7 @@ import { CLIENT_TIMEOUT_MS } from './lib/k6-options.ts';
 import { confirmedOrder } from './lib/order-mix.ts';
 import { placeOrder, turn } from './lib/place-order.ts';
 
-/** An order is found under its id as it was answered. */
+/** `GET /api/orders/{id}` shows the order as its response did. */
 const readBack = new Rate('order_read_back');
 
 export { handleSummary } from './lib/summary.ts';
@@ -16,9 +16,9 @@ export default function (): void {
   const { phase, index } = turn();
   const { orderId, status } = placeOrder(confirmedOrder(seed, phase, index));
   if (orderId === undefined || status === undefined) return;
-  const answer = http.get(`${shopUrl}/api/orders/${orderId}`, {
+  const response = http.get(`${shopUrl}/api/orders/${orderId}`, {
     timeout: `${CLIENT_TIMEOUT_MS}ms`,
     tags: { name: 'read order' },
   });
-  readBack.add(answer.status === 200 && answer.json('status') === status);
+  readBack.add(response.status === 200 && response.json('status') === status);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Bundles everything that `shopctl` launches into dist/. Run directly it builds all; `buildIfStale()` builds only what
- * is older than its sources and tells which outputs changed.
+ * is older than its sources and reports which outputs changed.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises';

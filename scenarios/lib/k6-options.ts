@@ -1,25 +1,25 @@
 import type { Phase } from './scenarios.ts';
 
 /**
- * Limits of a client, ms. The gateway has answered after 9.5 s whatever happens, a client waits a little longer, and an
- * iteration that is cut off at the end of its phase has had the time for an answer but not for the client's own limit:
- * a system that hangs does not hold the run.
+ * Limits of a client, ms. The gateway always responds within 9.5 s, and a client waits a little longer. An iteration that is
+ * cut off at the end of its phase had time for a response, but not for the client's own limit: a system that hangs does not
+ * hold the run.
  */
 export const CLIENT_TIMEOUT_MS = 11_000;
 export const GRACEFUL_STOP_MS = 10_000;
 const RESPONSE_LIMIT_MS = 10_000;
-/** Of answers that are as they must be: orders that come at their times, and users who are as many as they are. */
+/** Limits of expected responses: with a constant arrival rate, and with a constant number of users. */
 const PACED_LIMITS = ['p(95)<1000', 'p(99)<3000'];
 const CLOSED_LIMITS = ['p(95)<2000', 'p(99)<5000'];
-/** Share of answers that may be otherwise, and of orders that may be dropped (one in any case), in a judged phase. */
+/** Share of unexpected responses, and of dropped orders (at least one), that a checked phase tolerates. */
 const TOLERATED_SHARE = 0.01;
 
-/** Of so many iterations of a judged phase these may be dropped, or leave no record. */
+/** How many of `iterations` of a checked phase may be dropped, or leave no record. */
 export function toleratedOf(iterations: number): number {
   return Math.max(1, Math.floor(iterations * TOLERATED_SHARE));
 }
 
-/** What k6 is told about one phase; `constant-arrival-rate` is the open model. */
+/** k6's options of one phase; `constant-arrival-rate` is the open model. */
 export type K6Scenario =
   | {
       readonly executor: 'constant-arrival-rate';
@@ -43,13 +43,13 @@ export type Thresholds = Readonly<Record<string, string[]>>;
 export interface K6Options {
   readonly scenarios: Record<string, K6Scenario & Common>;
   readonly thresholds: Record<string, string[]>;
-  /** What the summary tells of a distribution: everything that a threshold is about. */
+  /** Statistics of a distribution in the summary: all that thresholds use. */
   readonly summaryTrendStats: string[];
 }
 
 /**
- * One k6 scenario per phase, so that thresholds can be its own: those of k6 are of the whole run otherwise. `alsoExpected` are
- * further thresholds of phases whose answers must be as expected: while a fault acts they may rightly not hold.
+ * One k6 scenario per phase, because k6 applies thresholds to a whole scenario or run. `alsoExpected` are further thresholds
+ * of phases whose responses must be as expected: during a fault they may fail.
  */
 export function k6Options(
   phases: readonly Phase[],

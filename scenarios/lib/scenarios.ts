@@ -1,31 +1,31 @@
 /**
- * What each scenario does, as data: read by k6 when it runs one, and by `shopctl load` which describes, starts and judges
- * it. No import of k6 here.
+ * The scenarios as data: read by k6, which runs them, and by `shopctl load`, which describes, starts and checks them.
+ * No import of k6 here.
  */
 
-/** Chosen by whoever runs a scenario. */
+/** Chosen for a run of a scenario. */
 export interface Settings {
   /** Orders started a second; of a ramp and a spike: at their top. Scenarios that are not paced ignore it. */
   readonly rate: number;
   /** Of the whole scenario, s. */
   readonly durationS: number;
-  /** The most users of a phase at once; what no user is free for is dropped, and counts. */
+  /** Maximum concurrent users of a phase; an order without a free user is dropped, and counted. */
   readonly vus: number;
   /** Phases before, during and after a fault in the middle third. */
   readonly hasFault: boolean;
 }
 
-/** A part of a scenario with one rate and thresholds of its own. */
+/** A part of a scenario with its own rate and thresholds. */
 export interface Phase {
   readonly name: string;
   readonly startS: number;
   readonly durationS: number;
-  /** Orders started a second, whatever becomes of them (open model); undefined: each user waits for its answer. */
+  /** Orders started a second, regardless of responses (open model); undefined: each user waits for its response. */
   readonly rate: number | undefined;
   readonly vus: number;
   /**
-   * `expected`: answers are what they must be, and in time. `answered`: each order is answered, whatever it is told.
-   * `nothing`: told, not judged.
+   * `expected`: responses are as expected, and in time. `answered`: each order gets a response, with any result.
+   * `nothing`: reported, not checked.
    */
   readonly demands: 'expected' | 'answered' | 'nothing';
 }
@@ -34,9 +34,9 @@ export interface Scenario {
   readonly name: ScenarioName;
   readonly title: string;
   readonly defaults: Omit<Settings, 'hasFault'>;
-  /** Its rate is one and the same, so that a fault in the middle third can be told from the load. */
+  /** Its rate is constant, so that a fault in the middle third can be distinguished from the load. */
   readonly isSteady: boolean;
-  /** The shortest whose parts say anything. */
+  /** The shortest with meaningful phases. */
   readonly leastDurationS: number;
   /** Requests of one iteration that place an order. */
   readonly requests: number;
@@ -58,9 +58,9 @@ export type ScenarioName = (typeof scenarioNames)[number];
 
 /** Steps of a ramp; the first is the one that must hold. */
 const RAMP_STEPS = 10;
-/** After a fault breakers are open for up to 5 s and connections are made anew: told, not judged, s. */
+/** After a fault breakers are open for up to 5 s and connections are made again: reported, not checked, s. */
 const RECOVERY_S = 10;
-/** Orders of a spike are answered within 9.5 s of its end, and what failed may keep a breaker open for 5 s more, s. */
+/** Orders of a spike get a response within 9.5 s of its end; failures may keep a breaker open for 5 s more, s. */
 const SPIKE_RECOVERY_S = 15;
 /** The shortest with a fault: its recovery alone takes 10 s. */
 export const LEAST_DURATION_WITH_FAULT_S = 36;
@@ -115,7 +115,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
   },
   mixed: {
     name: 'mixed',
-    title: 'confirmed, declined, out of stock and invalid orders side by side, each answered as it must be',
+    title: 'confirmed, declined, out of stock and invalid orders side by side, each with its expected response',
     defaults: { ...defaults, rate: 10 },
     isSteady: true,
     leastDurationS: 5,
@@ -124,7 +124,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
   },
   'hot-product': {
     name: 'hot-product',
-    title: 'users who wait for their answers, all of one product: contention for one row',
+    title: 'users who wait for their responses, all of one product: contention for one row',
     defaults: { rate: 0, durationS: 30, vus: 16 },
     isSteady: true,
     leastDurationS: 5,
@@ -133,7 +133,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
   },
   'retry-storm': {
     name: 'retry-storm',
-    title: 'each order is sent three times at once with one Idempotency-Key, then once more: one order each',
+    title: 'each order is sent three times concurrently with one Idempotency-Key, then once more: one order each',
     defaults: { rate: 5, durationS: 30, vus: 100 },
     isSteady: true,
     leastDurationS: 5,

@@ -12,7 +12,7 @@ export interface CatalogDependencies {
   readonly logger: Logger;
 }
 
-/** The catalog's door, not listening yet. */
+/** The catalog's HTTP server, not listening yet. */
 export function createApp({ products, health, logger }: CatalogDependencies): HttpServer {
   const server = createServer({ logger, health });
   const addRoutesTo = (target: HttpServer) => addRoutes(target, products);

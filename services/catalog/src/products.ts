@@ -9,7 +9,7 @@ export const Product = Type.Object({
 });
 export type Product = Static<typeof Product>;
 
-/** Where products are kept. Both reject with DatabaseUnavailableError when that cannot be asked. */
+/** Where products are kept. Both reject with DatabaseUnavailableError when it is unavailable. */
 export interface Products {
   find(id: number): Promise<Product | undefined>;
   /** All of them by id; they are a dozen. */

@@ -10,13 +10,13 @@ import { createTransport } from './transport.ts';
 
 export interface GatewayDependencies {
   readonly forward: Forward;
-  /** Longest time for an answer of orders, in ms. */
+  /** Longest time for a response of orders, in ms. */
   readonly budgetMs: number;
   readonly health: Health;
   readonly logger: Logger;
 }
 
-/** The public door, not listening yet. It writes one line for every request. */
+/** The public HTTP server, not listening yet. It writes one line for every request. */
 export async function createApp({ forward, budgetMs, health, logger }: GatewayDependencies): Promise<HttpServer> {
   const server = createServer({ logger, health, accessLevel: 'info', isPublic: true });
   await server.register(replyFrom, {

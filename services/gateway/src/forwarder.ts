@@ -7,13 +7,13 @@ import { ProblemError } from '@shop/kit/problems.ts';
 import { type CallPolicy, CallUnavailableError, type UnavailableCause } from '@shop/kit/resilience.ts';
 import { type BufferedResponse, sendTo, type UpstreamRequest } from './replicas.ts';
 
-/** Sends a request whose headers hold its budget. Rejects with ProblemError when orders gave no answer. */
+/** Sends a request whose headers hold its budget. Rejects with ProblemError when orders did not respond. */
 export type Forward = (request: UpstreamRequest) => Promise<BufferedResponse>;
 
 const UNREACHABLE = ['orders_unreachable', 'the orders service cannot be reached, try again later'] as const;
 const TIMEOUT = [
   'orders_timeout',
-  'no answer in time; whether an order was taken is not known, repeat the request with the same Idempotency-Key',
+  'no response in time; whether an order was taken is not known, repeat the request with the same Idempotency-Key',
 ] as const;
 
 const LOST = [
@@ -40,12 +40,12 @@ export function createForwarder(options: {
 
   return async (request) => {
     HARNESS: await failpoint('request-received:unforwarded');
-    const answer = await ask(request);
+    const response = await send(request);
     HARNESS: await failpoint('response-received:unforwarded');
-    return answer;
+    return response;
   };
 
-  async function ask(request: UpstreamRequest): Promise<BufferedResponse> {
+  async function send(request: UpstreamRequest): Promise<BufferedResponse> {
     const givenMs = budgetOf(request, budgetMs);
     try {
       return await policy.execute(
@@ -54,10 +54,10 @@ export function createForwarder(options: {
       );
     } catch (error) {
       if (!(error instanceof CallUnavailableError)) throw error;
-      // Nothing is recorded by a GET, whatever became of it.
+      // A GET records nothing, whatever its outcome.
       const isOpen = request.method !== 'GET' && error.cause instanceof ConnectionLostError;
       const [code, detail] = isOpen ? LOST : PROBLEMS[error.reason];
-      logger.warn({ code, reason: messageOf(error) }, 'orders gave no answer');
+      logger.warn({ code, reason: messageOf(error) }, 'orders did not respond');
       throw new ProblemError(code, detail, { cause: error });
     }
   }

@@ -5,13 +5,13 @@ import { ProblemError } from '@shop/kit/problems.ts';
 import { toPublicPath } from './path.ts';
 
 /**
- * All that a client may tell the orders service. What is not here stays outside: hop-by-hop headers, `x-forwarded-*`,
- * `host`; and the trace context, which the HTTP client writes anew (a second `traceparent` would be unreadable).
+ * The headers that reach the orders service. All others are dropped: hop-by-hop headers, `x-forwarded-*`, `host`, and the
+ * trace context, which the HTTP client writes (a second `traceparent` would be invalid).
  */
 const FORWARDED = ['accept', 'content-length', 'content-type', 'idempotency-key', 'user-agent'];
 
 /**
- * `Connection` may name no header that is meant for orders (RFC 9110, 7.6.1): it would be taken away, and an order without
+ * `Connection` may name no header that is meant for orders (RFC 9110, 7.6.1): it would be removed, and an order without
  * its key is another order. Throws ProblemError.
  */
 export function requireEndToEnd({ connection }: IncomingHttpHeaders): void {
@@ -58,7 +58,7 @@ const NOT_RETURNED = new Set([
   'upgrade',
 ]);
 
-/** Headers of the answer to the client. */
+/** Headers of the response to the client. */
 export function toClientHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const returned = Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_RETURNED.has(name)));
   const { location } = headers;

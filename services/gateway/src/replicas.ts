@@ -8,7 +8,7 @@ export type UpstreamRequest = Omit<ClientRequest, 'signal'>;
 
 /** The replicas of orders. */
 export interface Replicas extends AsyncDisposable {
-  /** For the call policy, which tells each attempt which of them to ask. */
+  /** For the call policy, which chooses a replica for each attempt. */
   readonly all: readonly HttpReplica[];
   /** Resolves when one replica at least is alive. */
   check(signal: AbortSignal): Promise<void>;

@@ -43,15 +43,16 @@ function forward(request: FastifyRequest, reply: FastifyReply, budgetMs: number)
     getUpstream: () => UPSTREAM,
     rewriteRequestHeaders: (_request, headers) => toOrdersHeaders(headers, budgetMs),
     rewriteHeaders: (headers) => toClientHeaders(headers),
-    // The policy decides on retries; the library would repeat a GET that was answered 503.
+    // The policy decides on retries; the library would repeat a GET after a 503.
     retryDelay: () => null,
-    onResponse: (_request, answer, { stream }) => answer.send(bytesOf(stream)),
-    onError: (answer, { error }) => answer.send(error.cause ?? error),
+    onResponse: (_request, response, { stream }) => response.send(bytesOf(stream)),
+    onError: (response, { error }) => response.send(error.cause ?? error),
   });
 }
 
 /** The transport gives nothing else. Throws TypeError where it was replaced. */
 function bytesOf(stream: unknown): Buffer {
-  if (!(stream instanceof BufferedBody)) throw new TypeError('the answer of orders is not one of the transport');
+  if (!(stream instanceof BufferedBody))
+    throw new TypeError('the response of orders did not come through the transport');
   return stream.bytes;
 }

@@ -15,18 +15,18 @@ export class BufferedBody {
   }
 }
 
-type Callback = (error: unknown, answer?: { statusCode: number; headers: object; body: BufferedBody }) => void;
+type Callback = (error: unknown, response?: { statusCode: number; headers: object; body: BufferedBody }) => void;
 
-/** What reply-from sends through, in place of undici's own pool: our policy, with the answer's body read whole. */
+/** Replaces undici's pool in reply-from: sends by the call policy, and reads the response's body whole. */
 export function createTransport(forward: Forward): NonNullable<FastifyReplyFromOptions['undici']> {
   const request = (options: UpstreamRequest, callback: Callback) => {
     const { method, path, headers, body } = options;
     forward({ method, path, headers: headers ?? {}, body: body ?? null }).then(
-      (answer) =>
+      (response) =>
         callback(null, {
-          statusCode: answer.statusCode,
-          headers: answer.headers,
-          body: new BufferedBody(answer.body),
+          statusCode: response.statusCode,
+          headers: response.headers,
+          body: new BufferedBody(response.body),
         }),
       (error: unknown) => callback(error),
     );

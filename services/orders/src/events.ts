@@ -35,7 +35,7 @@ export function eventVersions(flags: Pick<Flags, 'isOn'>): readonly [EventType, 
   return both ? [ORDER_CONFIRMED, ORDER_CONFIRMED_V2] : [ORDER_CONFIRMED];
 }
 
-/** The order's events, one per version, each a message of its own with an id of its own. */
+/** The order's events, one per version, each a separate message with its own id. */
 export function confirmationEvents(
   saga: Saga,
   types: readonly [EventType, ...EventType[]],

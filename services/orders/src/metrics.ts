@@ -45,7 +45,7 @@ export function createOrderMetrics(gauges: OrderGauges): OrderMetrics {
     })
     .addCallback(observe(() => gauges.activeSagas));
   const recoveries = meter.createCounter('shop.saga.recoveries', {
-    description: 'Sagas adopted from an instance that is gone',
+    description: 'Sagas adopted from a stopped instance',
     valueType: ValueType.INT,
   });
   const failures = meter.createCounter('shop.compensation.failures', {

@@ -41,7 +41,7 @@ export interface Ownership extends AsyncDisposable {
   mayAdopt(): boolean;
 }
 
-/** An ownership with a connection of its own: a pool that is in use to the last connection must not cost the lease. */
+/** An ownership with a dedicated connection: a pool that is in use to the last connection must not cost the lease. */
 export function openOwnership(options: { url: string; instance: string; logger: Logger }): Ownership {
   const { url, instance, logger } = options;
   const database = openDatabase({ url, poolSize: 1, applicationName: `${instance} lease`, logger, ...RENEWAL });

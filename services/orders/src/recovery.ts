@@ -52,7 +52,7 @@ export function startRecovery(options: RecoveryOptions): Recovery {
     }
   }
 
-  /** Also while there is always more to resume: a gauge that stands still would say that nothing gets better. */
+  /** Also while there is always more to resume: a stale gauge would show no progress. */
   async function countWaiting(): Promise<void> {
     if (performance.now() - countedAt < SCAN_MS) return;
     countedAt = performance.now();

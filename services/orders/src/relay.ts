@@ -72,7 +72,7 @@ export function startRelay(options: RelayOptions): Relay {
     return gauges.pendingEvents;
   }
 
-  /** The transaction has no span of its own; each row's work is traced in its own order's trace. Returns how many rows were published. */
+  /** The transaction has no span; each row's work is traced in its order's trace. Returns how many rows were published. */
   async function publishBatch(limit: number): Promise<number> {
     let claimed = 0;
     const published = await database

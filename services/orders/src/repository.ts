@@ -107,7 +107,7 @@ const selectVersion = sql('SELECT orders: version', 'SELECT version, owner, stat
 const OWN_GRACE_MS = databaseLimits.connectTimeoutMs + databaseLimits.statementTimeoutMs + 1_000;
 
 /**
- * Adopts idle sagas: their owner's lease has passed or is gone, or they are our own, not in the list of active ones,
+ * Adopts idle sagas: their owner's lease has expired or is missing, or they are our own, not in the list of active ones,
  * and due or untouched for a while. Two instances never get the same one: the row is locked, skipped when locked,
  * and its version raised.
  */

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 
 /**
- * The gRPC target for a `host:port` address of stock: an IPv4 address, or a name, whose addresses in the DNS are asked for
+ * The gRPC target for a `host:port` address of stock: an IPv4 address, or a name, whose addresses are looked up in the DNS
  * again whenever a connection is lost (a headless Service names one address per pod).
  * Source: https://github.com/grpc/grpc/blob/master/doc/naming.md
  */

@@ -12,7 +12,7 @@ export interface PaymentsDependencies {
   readonly logger: Logger;
 }
 
-/** The door of payments, not listening yet. */
+/** The HTTP server of payments, not listening yet. */
 export function createApp({ payments, health, logger }: PaymentsDependencies): HttpServer {
   const server = createServer({ logger, health });
   const addRoutesTo = (target: HttpServer) => addRoutes(target, payments);

@@ -38,12 +38,12 @@ export type ChargeResult =
   | { readonly outcome: 'voided' }
   | { readonly outcome: 'key reused'; readonly detail: string };
 
-/** What a charge that finds a payment of its order, or of its key, has to do. */
+/** Result of a charge whose order, or key, has a payment already. */
 export type Repeat = ChargeResult | 'complete the attempt';
 
 /** Pure: `existing` is what the same order or the same key has already. */
 export function resolveRepeat(charge: Charge, existing: Payment): Repeat {
-  // A void stands whatever key the late charge carries.
+  // A void is final, whatever the key of the late charge.
   if (existing.orderId === charge.orderId && isVoided(existing.state)) return { outcome: 'voided' };
   const difference = differenceBetween(charge, existing);
   if (difference !== undefined) return { outcome: 'key reused', detail: difference };

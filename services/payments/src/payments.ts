@@ -32,7 +32,7 @@ export function createPayments(store: PaymentStore, failpoint: Failpoint<'paymen
 
   async function repeat(charge: Charge): Promise<Repeat> {
     const existing = (await store.findByOrder(charge.orderId)) ?? (await store.findByChargeKey(charge.idempotencyKey));
-    if (existing === undefined) throw new Error('payments: a payment that refused an insert is not to be found');
+    if (existing === undefined) throw new Error('payments: the conflicting payment was not found');
     return resolveRepeat(charge, existing);
   }
 
@@ -71,6 +71,6 @@ export function createPayments(store: PaymentStore, failpoint: Failpoint<'paymen
 }
 
 function settled(result: Repeat): ChargeResult {
-  if (result === 'complete the attempt') throw new Error('payments: an attempt is open and closed at once');
+  if (result === 'complete the attempt') throw new Error('payments: an attempt is both open and closed');
   return result;
 }

@@ -2,7 +2,7 @@ import { type Queryable, sql } from '@shop/kit/database.ts';
 import type { PurgeLimits } from '@shop/kit/retention.ts';
 import type { Charge, ChargeDecision, Payment, PaymentState } from './payment.ts';
 
-/** `bigint` arrives as text; amounts are below 2^53, which the door checks. */
+/** `bigint` arrives as text; amounts are below 2^53, which the routes check. */
 interface PaymentRow {
   readonly order_id: string;
   readonly state: PaymentState;
@@ -79,8 +79,8 @@ export const KEY_REUSED = 'key reused';
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Each a statement of its own that changes a payment only from the states it names. The two that charge or refund append the
- * effect themselves: whichever of several callers changes the row has the effect, and nobody else.
+ * Each is one statement that changes a payment only from the states it names. Those that charge or refund also append the
+ * effect: of several concurrent callers exactly one changes the row and has the effect.
  */
 export interface PaymentStore {
   /** False when the order, or the key, has a payment already. */

@@ -12,7 +12,7 @@ export interface ShippingDependencies {
   readonly logger: Logger;
 }
 
-/** Shipping's HTTP door, not listening yet; its work comes in through the consumer. */
+/** Shipping's HTTP server, not listening yet; its work comes in through the consumer. */
 export function createApp({ shipments, health, logger }: ShippingDependencies): HttpServer {
   const server = createServer({ logger, health });
   const addRoutesTo = (target: HttpServer) => addRoutes(target, shipments);

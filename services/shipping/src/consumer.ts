@@ -11,7 +11,7 @@ import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { type DeliveryDependencies, type Settlement, settle } from './delivery.ts';
 import { createRetries, earlierDeliveriesOf } from './retries.ts';
 
-/** What the broker is told; `requeue` where it did not take a retry. */
+/** How a message is settled; `requeue` where the broker did not accept a retry. */
 type Verdict = Settlement['kind'] | 'requeue';
 
 /** Pause before a channel that the broker closed is opened again, in ms. */
@@ -23,20 +23,20 @@ const DRAIN_STEP_MS = 2_000;
 export interface Consumer extends AsyncDisposable {
   /** True while messages are being delivered. */
   readonly consuming: boolean;
-  /** Takes no more messages and resolves when those in hand are settled. What is held goes back to the queue. */
+  /** Takes no more messages and resolves when those in flight are settled. Held messages return to the queue. */
   drain(): Promise<void>;
 }
 
 export interface ConsumerOptions {
   readonly url: string;
   readonly instance: string;
-  /** Messages in hand at once. One that waits for its back-off is not in hand. */
+  /** Maximum unsettled messages. A message that waits in the retry queue does not count. */
   readonly prefetch: number;
   readonly logger: Logger;
   readonly delivery: DeliveryDependencies;
 }
 
-/** Starts consuming order events and returns at once; follows the broker through any loss of channel or connection. */
+/** Starts consuming order events and returns immediately; follows the broker through any loss of channel or connection. */
 export async function openConsumer({ url, instance, prefetch, logger, delivery }: ConsumerOptions): Promise<Consumer> {
   const draining = new AbortController();
   const spans = createDeliverySpans(url, ORDER_CONFIRMED_QUEUE);
@@ -65,7 +65,7 @@ export async function openConsumer({ url, instance, prefetch, logger, delivery }
   /** The broker closes a channel that broke a rule, or whose message it waited for too long; the connection goes on. */
   function subscribeAgain(model: ChannelModel): void {
     setTimeout(() => {
-      // A connection that is gone is replaced by another, which is set up anew.
+      // A lost connection is replaced by a new one with its own set-up.
       if (connection !== model || current !== undefined) return;
       subscribe(model).catch((error: unknown) =>
         logger.warn({ reason: messageOf(error) }, 'the channel could not be opened again'),
@@ -122,7 +122,7 @@ function createSubscription(options: {
   const lost = new AbortController();
   const stop = AbortSignal.any([draining, lost.signal]);
   const retries = createRetries(channel, lost.signal);
-  const inHand = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let consumerTag: string | undefined;
 
   channel.on('error', (error) => logger.warn({ reason: messageOf(error) }, 'the consuming channel failed'));
@@ -130,42 +130,42 @@ function createSubscription(options: {
 
   function receive(message: ConsumeMessage | null): void {
     if (message === null) {
-      logger.warn('the broker cancelled the consumer: its queue is gone');
+      logger.warn('the broker cancelled the consumer: its queue was deleted');
       channel.close().catch((error: unknown) => logger.debug({ reason: messageOf(error) }, 'closing a channel'));
       return;
     }
     const traced = spans.start(message);
     const work = context
       .with(traced.context, handle, undefined, message, traced)
-      // All that can fail by now is a failpoint: the broker has been told.
-      .catch((error: unknown) => logger.warn({ reason: messageOf(error) }, 'a failure behind a settled message'))
-      .finally(() => inHand.delete(work));
-    inHand.add(work);
+      // Only a failpoint can fail here: the message is settled.
+      .catch((error: unknown) => logger.warn({ reason: messageOf(error) }, 'a failure after a message was settled'))
+      .finally(() => inFlight.delete(work));
+    inFlight.add(work);
   }
 
   async function handle(message: ConsumeMessage, traced: Operation): Promise<void> {
     const given = { content: message.content, earlierDeliveries: earlierDeliveriesOf(message) };
     const settlement = await settle(given, delivery, stop);
     const verdict = settlement.kind === 'retry' ? await putAside(message, settlement) : settlement.kind;
-    // On a dead channel nothing can be said, and need not be: the broker delivers the message again.
+    // On a closed channel nothing can be settled, and need not be: the broker delivers the message again.
     if (lost.signal.aborted) traced.fail('channel closed');
-    else tell(message, verdict, traced);
+    else settleAtBroker(message, verdict, traced);
     HARNESS: await delivery.failpoint('shipment-committed:message-acknowledged');
   }
 
-  /** Where the broker does not take it, the message waits here and goes back: slower for others, and lost to nobody. */
+  /** Where the broker does not accept the copy, the message waits here and is requeued: slower, but not lost. */
   async function putAside(message: ConsumeMessage, retry: Parameters<typeof retries.putAside>[1]): Promise<Verdict> {
     try {
       await retries.putAside(message, retry);
       return 'retry';
     } catch (error) {
-      logger.warn({ reason: messageOf(error) }, 'a failed message could not be put aside, and waits in hand');
+      logger.warn({ reason: messageOf(error) }, 'a failed message could not be put aside, and is held');
       await pause(retry.afterMs, stop);
       return 'requeue';
     }
   }
 
-  function tell(message: ConsumeMessage, verdict: Verdict, traced: Operation): void {
+  function settleAtBroker(message: ConsumeMessage, verdict: Verdict, traced: Operation): void {
     try {
       if (verdict === 'ack' || verdict === 'retry') channel.ack(message);
       else if (verdict === 'dead-letter') channel.reject(message, false);
@@ -195,8 +195,8 @@ function createSubscription(options: {
           logger.info({ reason: messageOf(error) }, 'the channel was lost while draining'),
         );
       }
-      await Promise.all(inHand);
-      // Closing waits until the broker has everything that was said on the channel.
+      await Promise.all(inFlight);
+      // Closing waits until the broker has processed all that was sent on the channel.
       await inTime(channel.close()).catch((error: unknown) =>
         logger.debug({ reason: messageOf(error) }, 'the channel was closed already'),
       );
@@ -204,10 +204,10 @@ function createSubscription(options: {
   };
 }
 
-/** A broker that stands still must not hold the end of this process. */
-function inTime(asked: Promise<unknown>): Promise<unknown> {
+/** A frozen broker must not delay the end of this process. */
+function inTime(request: Promise<unknown>): Promise<unknown> {
   const late = delay(DRAIN_STEP_MS, undefined, { ref: false }).then(() => {
     throw new Error(`no response from the broker within ${DRAIN_STEP_MS} ms`);
   });
-  return Promise.race([asked, late]);
+  return Promise.race([request, late]);
 }

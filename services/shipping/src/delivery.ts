@@ -9,14 +9,15 @@ import type { CountMessage } from './metrics.ts';
 import type { Shipments } from './repository.ts';
 
 /**
- * What becomes of a delivery: `retry` is put aside for `afterMs` and delivered again; `leave` says nothing, so that the
- * broker delivers the message again once the channel is closed.
+ * How a delivery is settled: `retry` is put aside for `afterMs` and delivered again. `unacked` settles nothing: the broker
+ * delivers the message again when the channel is closed.
  */
 export type Settlement =
   | { readonly kind: 'ack' | 'dead-letter' | 'unacked' }
   | {
       readonly kind: 'retry';
-      readonly afterMs: number /** Those to be counted of it then. */;
+      readonly afterMs: number;
+      /** Deliveries that count towards the limit from then on. */
       readonly deliveries: number;
     };
 
@@ -26,9 +27,7 @@ export interface Delivery {
   readonly earlierDeliveries: number;
 }
 
-/**
- * Back-offs in ms: while the database is away, for `limitMs` at the most, and before a failing message is delivered again.
- */
+/** Backoffs in ms: `hold` while the database is unavailable, up to `limitMs`; `retry` before a failed message is redelivered. */
 export interface BackoffPolicies {
   readonly hold: { readonly baseMs: number; readonly maxMs: number; readonly limitMs: number };
   readonly retry: { readonly baseMs: number; readonly maxMs: number };
@@ -49,13 +48,13 @@ export interface DeliveryDependencies {
 }
 
 /**
- * Decides what becomes of one delivery. What it promises:
- * D1 a message is acknowledged only after its effect was committed, or was found committed;
- * D2 a message that no redelivery can help goes to the dead letters at once;
- * D3 a database that is away costs no delivery: the message is held, and tried again until it works or `stop` fires; one
- *    that was held for too long is put aside, and that delivery does not count;
- * D4 any other failure is retried after a back-off, and goes to the dead letters after its last delivery; one that
- *    reached its limit with the process that had it is not tried once more.
+ * Settles one delivery. Guarantees:
+ * D1 a message is acknowledged only after its effect was committed, or was committed before;
+ * D2 a message with a permanent error is dead-lettered immediately;
+ * D3 an unavailable database costs no delivery: the message is held, and retried until it succeeds or `stop` fires. One that
+ *    was held for too long is put aside, and that delivery does not count;
+ * D4 any other failure is retried after a backoff, and dead-lettered after its last delivery. A message that reached its
+ *    limit because its consumers crashed is not tried again.
  */
 export async function settle(
   delivery: Delivery,
@@ -89,10 +88,10 @@ export async function settle(
   }
 }
 
-/** Throws PermanentError for what this service cannot read. */
+/** Throws PermanentError for an unreadable message. */
 function readEvent(content: Uint8Array): ParsedOrderConfirmed {
   const event = parseOrderConfirmed(content);
-  // The type is not repeated: whoever sent it may have put anything there.
+  // The type is not logged: it comes from the sender and may hold anything.
   if (!(SHIPPING_BINDINGS as readonly string[]).includes(event.type)) {
     throw new PermanentError('the message is of a type that is not shipped');
   }

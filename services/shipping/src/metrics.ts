@@ -1,6 +1,6 @@
 import { metrics } from '@opentelemetry/api';
 
-/** What became of a delivery. `retried`: given back to the queue, or tried again while the database was away. */
+/** Outcome of a delivery. `retried`: requeued, or retried while the database was unavailable. */
 export type Outcome = 'shipped' | 'duplicate' | 'dead_lettered' | 'retried';
 
 /** Counts a delivery in `shop.shipping.messages`, tag `outcome`. */
@@ -9,6 +9,6 @@ export type CountMessage = (outcome: Outcome) => void;
 export function createMessageCounter(): CountMessage {
   const counter = metrics
     .getMeter('Shop.Shipping')
-    .createCounter('shop.shipping.messages', { description: 'Deliveries of order events by what became of them' });
+    .createCounter('shop.shipping.messages', { description: 'Deliveries of order events by outcome' });
   return (outcome) => counter.add(1, { outcome });
 }

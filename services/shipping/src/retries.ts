@@ -2,23 +2,23 @@ import { TransientError } from '@shop/kit/failures.ts';
 import { DELIVERIES_HEADER, RETRIES_EXCHANGE } from '@shop/kit/topology.ts';
 import type { ConfirmChannel, ConsumeMessage, MessagePropertyHeaders } from 'amqplib';
 
-/** Tells copies apart that are under way on one channel. */
+/** Identifies the copies in flight on one channel. */
 const TAG_HEADER = 'x-shop-delivery-tag';
 
-/** Longest wait for a confirm, in ms: a broker that takes no publishes (an alarm) says nothing. */
+/** Longest wait for a confirm, in ms: a broker that blocks publishes (an alarm) does not respond. */
 const CONFIRM_TIMEOUT_MS = 2_000;
 
 export interface Retries {
   /**
-   * Puts a copy of a message where it waits `afterMs`, and resolves when the broker has it for good; the message itself is
-   * still to be acknowledged. A crash between the two leaves both, and the inbox knows the second. Rejects with TransientError when the
-   * broker did not take it, or `lost` fired: the message is then all there is.
+   * Publishes a copy of a message to the retry queue for `afterMs`, and resolves when the broker has confirmed it. The
+   * message itself is still to be acknowledged. A crash between the two leaves both; the inbox detects the duplicate.
+   * Rejects with TransientError when the broker did not confirm, or `lost` fired: then there is no copy to rely on.
    */
   putAside(message: ConsumeMessage, delivery: { readonly deliveries: number; readonly afterMs: number }): Promise<void>;
 }
 
 export function createRetries(channel: ConfirmChannel, lost: AbortSignal): Retries {
-  // Told before the confirm of the same message.
+  // A return arrives before the confirm of the same message.
   const returned = new Set<unknown>();
   channel.on('return', ({ properties }) => returned.add(properties.headers?.[TAG_HEADER]));
 
@@ -33,8 +33,8 @@ export function createRetries(channel: ConfirmChannel, lost: AbortSignal): Retri
         [DELIVERIES_HEADER]: deliveries,
         [TAG_HEADER]: fields.deliveryTag,
       };
-      // The user id is its first publisher's, and the broker refuses another's.
-      // `mandatory`: without its queue the copy would be confirmed and gone.
+      // The user id is its first publisher's, and the broker rejects any other.
+      // `mandatory`: without its queue the copy would be confirmed and lost.
       const { userId: _publisher, ...kept } = properties;
       const options = { ...kept, headers, mandatory: true, persistent: true, expiration: Math.ceil(afterMs) };
       channel.publish(RETRIES_EXCHANGE, fields.routingKey, content, options, (error) => {
@@ -48,7 +48,7 @@ export function createRetries(channel: ConfirmChannel, lost: AbortSignal): Retri
   };
 }
 
-/** How often a message was delivered before: until it waited last, and since then, which quorum queues count. */
+/** Earlier deliveries of a message: up to its last retry by header, and since then as quorum queues count them. */
 export function earlierDeliveriesOf({ properties: { headers = {} } }: Pick<ConsumeMessage, 'properties'>): number {
   return countIn(headers, DELIVERIES_HEADER) + countIn(headers, 'x-delivery-count');
 }
@@ -58,7 +58,7 @@ function countIn(headers: MessagePropertyHeaders, name: string): number {
   return Number.isInteger(count) && (count as number) > 0 ? (count as number) : 0;
 }
 
-/** Without what the broker wrote: it would count the waits as deaths of the message. */
+/** Without the broker's history: it would count the retries as deaths of the message. */
 function withoutHistory(headers: MessagePropertyHeaders): MessagePropertyHeaders {
   const isHistory = (name: string) => /^x-(death|(first|last)-death-.*|delivery-count|acquired-count)$/.test(name);
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !isHistory(name)));

@@ -24,7 +24,7 @@ const showing = {
   },
 };
 
-/** For people: the services do not ask. */
+/** For operators: no service calls it. */
 export function addRoutes(server: HttpServer, shipments: Pick<Shipments, 'find'>): void {
   server.get('/shipments/:orderId', { schema: showing }, async ({ params }) => {
     const shipment = await shipments.find(params.orderId.toLowerCase());

@@ -15,18 +15,18 @@ export interface StockDependencies {
 }
 
 export interface StockApp {
-  /** Opens the gRPC door; resolves with its port. */
+  /** Opens the gRPC server; resolves with its port. */
   listen(options: { host: string; port: number }): Promise<number>;
-  /** The HTTP door for health, not listening yet. */
+  /** The HTTP server for health, not listening yet. */
   readonly healthServer: HttpServer;
-  /** Refuses new calls and resolves when those in flight have ended, or are cut off after `limitMs`. */
+  /** Rejects new calls and resolves when those in flight have ended, or are cut off after `limitMs`. */
   close(limitMs: number): Promise<void>;
 }
 
 /** Largest request taken, in bytes: a hundred lines are 2 KB. */
 const MAX_REQUEST_BYTES = 64 * 1024;
 
-/** Stock's two doors. gRPC serves the inventory, `grpc.health.v1.Health` and reflection. */
+/** Stock's two servers, gRPC and HTTP. gRPC serves the inventory, `grpc.health.v1.Health` and reflection. */
 export function createApp({ stock, health, logger }: StockDependencies): StockApp {
   const server = new grpc.Server({ 'grpc.max_receive_message_length': MAX_REQUEST_BYTES });
   const definition = loadProto('stock.proto');
@@ -44,7 +44,7 @@ export function createApp({ stock, health, logger }: StockDependencies): StockAp
       return bound;
     },
     async close(limitMs) {
-      // Watchers of the health service learn of the end before the door closes.
+      // Watchers of the health service are notified before the server closes.
       await reporting.refresh();
       reporting[Symbol.dispose]();
       await shutDown(server, limitMs);

@@ -66,7 +66,7 @@ function unary(logger: Logger, method: Method) {
 }
 
 function whileWaiting(call: ServerUnaryCall<unknown, object>): StillWanted {
-  // The caller said how long it waits, of which grpc-js makes a time of the wall clock; from here on that is not asked again.
+  // The caller sent a timeout, which grpc-js converts to wall-clock time; from here on only the monotonic clock is used.
   const deadline = Deadline.after(Number(call.getDeadline()) - Date.now());
   return () => {
     if (call.cancelled || deadline.expired) throw new AbandonedError('the caller has left');

@@ -6,14 +6,14 @@ import { requireUnbundled } from './unbundled.ts';
 const { HealthImplementation: Implementation } =
   requireUnbundled<typeof import('grpc-health-check')>('grpc-health-check');
 
-/** How old the answer of `grpc.health.v1.Health` may be, in ms. */
+/** Maximum age of the status that `grpc.health.v1.Health` reports, in ms. */
 const REFRESH_MS = 1_000;
 
-/** Names that can be asked for: the whole server, and its service. */
+/** Names that can be checked: the whole server, and its service. */
 const NAMES = ['', 'stock.Inventory'];
 
 export interface HealthReporting extends Disposable {
-  /** Asks for readiness now and reports it; also called every second. */
+  /** Checks readiness now and reports it; also called every second. */
   refresh(): Promise<void>;
 }
 

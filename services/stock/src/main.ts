@@ -46,7 +46,7 @@ await runService('stock', process.env, async () => {
     exitWithParent: config.EXIT_WITH_PARENT === '1',
     async drain() {
       health.drain();
-      // What closes after the doors has the other half of the time.
+      // The other half of the time is for all that closes after the servers.
       await app.close(config.DRAIN_TIMEOUT_MS / 2);
     },
   });

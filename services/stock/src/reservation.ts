@@ -11,7 +11,7 @@ export interface Reservation {
   readonly orderId: string;
   readonly state: ReservationState;
   readonly reserveKey: string | undefined;
-  /** What was asked for, each product once, by product id. It is out of stock only while the state is `reserved`. */
+  /** The requested lines, each product once, by product id. It is out of stock only while the state is `reserved`. */
   readonly lines: readonly Line[];
   readonly insufficientProductIds: readonly number[];
 }
@@ -22,7 +22,7 @@ export interface ReserveRequest {
   readonly lines: readonly Line[];
 }
 
-/** Business answers, not errors: the caller gets each with the status OK. */
+/** Business results, not errors: the caller gets each with the status OK. */
 export type ReserveOutcome =
   | { readonly outcome: 'reserved' }
   | { readonly outcome: 'insufficient'; readonly productIds: readonly number[] }
@@ -46,7 +46,7 @@ export function mergeLines(lines: readonly Line[]): readonly Line[] {
 
 /** The first outcome, for a call that finds its order taken. Throws KeyReusedError when it is not the same call. */
 export function repeatOutcome(request: ReserveRequest, existing: Reservation): ReserveOutcome {
-  // A release stands whatever the late call carries.
+  // A release is final, whatever the late call carries.
   if (existing.state === 'released') return { outcome: 'released' };
   if (existing.reserveKey !== request.idempotencyKey) {
     throw new KeyReusedError('the order was reserved under another idempotency key');

@@ -11,7 +11,7 @@ import {
 } from './repository.ts';
 import { KeyReusedError, mergeLines, type ReserveOutcome, type ReserveRequest, repeatOutcome } from './reservation.ts';
 
-/** Asked before a change is committed: throws when the caller no longer waits for it. */
+/** Checked before a change is committed: throws when the caller no longer waits for it. */
 export type StillWanted = () => void;
 
 export interface Stock {
@@ -21,7 +21,7 @@ export interface Stock {
   release(request: { orderId: string; idempotencyKey: string }, stillWanted: StillWanted): Promise<boolean>;
 }
 
-/** A reservation can appear once between looking for it and refusing it. */
+/** A reservation can appear once between the lookup and the rejection. */
 const MAX_ROUNDS = 2;
 
 export function createStock(database: Database, failpoint: Failpoint<'stock'>): Stock {

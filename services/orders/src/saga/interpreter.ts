@@ -16,7 +16,7 @@ import { afterCompensation, afterFailedRound, afterPivot, afterStep } from './tr
 
 /*
  * Runs one saga from the state in its row. Recovery calls the same function with the same row, so there is no second
- * code path. It owns the order of effects; it does no I/O of its own and knows no clock.
+ * code path. It owns the order of effects; it does no I/O itself and uses no clock.
  *
  * I1  A step's result is saved before the next step starts.
  * I2  Every save is a compare-and-set on (version, owner): a run that lost its saga is fenced and changes nothing more.

@@ -21,7 +21,7 @@ export interface OrderLine {
   readonly priceKopiykas: number;
 }
 
-/** One row of `orders`: the order and where its saga stands. */
+/** One row of `orders`: the order and the state of its saga. */
 export interface Saga {
   readonly orderId: string;
   readonly lines: readonly OrderLine[];

@@ -71,7 +71,7 @@ export function createPaymentsModel(journal: Journal, defects: PaymentsDefects) 
   }
 
   return {
-    /** What was taken minus what was given back, in kopiykas. */
+    /** Charges minus refunds, in kopiykas. */
     netOf: (orderId: string) => net.get(orderId) ?? 0,
     charge(orderId: string, amount: number, { halfDone }: { halfDone: boolean }): HttpResponse {
       const earlier = payments.get(orderId);
