@@ -63,7 +63,7 @@ describe('docs/scaling.md', () => {
       expect(number(connections), service).toBe(number(rolling) * number(pool));
     }
     const sum = rows.reduce((total, row) => total + number(row[5]), 0);
-    expect(page).toContain(`\n${sum} if all roll at once`);
+    expect(page).toContain(`\n${sum} if all roll together`);
   });
 
   it("states the manifests' requests and numbers of pods", () => {

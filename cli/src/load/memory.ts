@@ -7,7 +7,7 @@ import type { Usage } from './usage.ts';
 /**
  * What a process may gain in the second half of a soak, by its slope, bytes: so a longer soak finds smaller leaks, and in one
  * of ten minutes this is 6.4 MB a minute. A service that has just been started gains up to 60 MB in its first ten minutes
- * (docs/performance.md), less than half of it in the second five.
+ * (docs/benchmarks/2026-11.md), less than half of it in the second five.
  */
 const ALLOWED_GROWTH_BYTES = 32 * 1024 ** 2;
 /** In a shorter half the start has not levelled off, minutes. A sample a second may come late: a little less will do. */

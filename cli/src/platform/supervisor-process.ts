@@ -36,7 +36,7 @@ export async function isSupervisorRunning({ socketPath }: Project): Promise<bool
 /**
  * Each half of V8's young generation, MB. All telemetry outlives two collections on its way through the stores, which V8 takes
  * for a reason to let the young generation grow: to 128 MB with its defaults. The larger it is, the longer also wait the
- * buffers of what was received and read. Figures: docs/performance.md.
+ * buffers of what was received and read. Figures: docs/benchmarks/2026-11.md.
  */
 const SEMI_SPACE_MB = 8;
 

@@ -30,7 +30,7 @@ interface Definition {
   readonly preferredPort?: number;
   /**
    * Each half of V8's young generation, MB (its default is 16): less memory for more collections. What every order passes
-   * through twice gets more. Figures: docs/performance.md.
+   * through twice gets more. Figures: docs/benchmarks/2026-11.md.
    */
   readonly semiSpaceMb: number;
   /** The services that it calls. */
