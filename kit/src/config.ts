@@ -19,7 +19,7 @@ export const keepDays = (description: string, minimum: number, defaultDays = min
 export const url = (description: string, scheme: string) => Type.String({ pattern: `^${scheme}://.+`, description });
 
 /**
- * The lame-duck phase, then the longest work under way (a request that came last in it: the gateway responds within 9.5 s),
+ * The lame-duck phase, then the longest in-flight work (a request that came last in it: the gateway responds within 9.5 s),
  * then what a service closes.
  */
 export const DEFAULT_DRAIN_TIMEOUT_MS = 15_000;

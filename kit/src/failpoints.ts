@@ -121,7 +121,7 @@ function createCounter(folder: string, service: string): (name: string) => void 
 let hits = 0;
 
 /**
- * Counts a hit of an armed file, and returns what to do when this hit acts. Each hit appends a line of its own, so that
+ * Counts a hit of an armed file, and returns what to do when this hit acts. Each hit appends a separate line, so that
  * concurrent instances and killed processes all count, and each knows its number.
  */
 function consumeHit(file: string): ArmedFailpoint | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blocksOf, sentencesOf } from './prose.ts';
+import { blocksOf, commentsOf, sentencesOf } from './prose.ts';
 
 const textsOf = (markdown: string) => sentencesOf(markdown).map(({ text }) => text);
 
@@ -45,4 +45,9 @@ describe('sentencesOf', () => {
 
 it('blocksOf has the cells of tables, without quotations and code', () => {
   expect(blocksOf('| `a` | is "no x" so |').map(({ text }) => text)).toEqual(['CODE', 'is QUOTATION so']);
+});
+
+it('commentsOf has the comments of a source, without code and quotations, and no URL', () => {
+  const source = '/** One `a`\n * two. */\nconst url = \'http://x.example/ y\'; // is "no x"\n';
+  expect(commentsOf(source)).toEqual(['One CODE two.', 'is QUOTATION']);
 });

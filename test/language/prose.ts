@@ -91,3 +91,10 @@ function splitBlock(text: string): readonly string[] {
 function countWords(sentence: string): number {
   return sentence.split(' ').filter((token) => /[\p{L}\p{N}]/u.test(token)).length;
 }
+
+/** The comments of TypeScript sources, without code and quotations; `//` counts after white space only, not in a URL. */
+export function commentsOf(source: string): readonly string[] {
+  return [...source.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm)].map(([comment]) =>
+    withoutQuotations(comment.replaceAll(/^\s*(?:\/\*+|\*(?!\/)|\/\/)|\*\/$/gm, '')),
+  );
+}

@@ -29,7 +29,7 @@ const PROBLEMS = {
   bulkhead_full: ['overloaded', 'there are more requests than can be served, try again later'],
 } as const satisfies Record<UnavailableCause, readonly [string, string]>;
 
-/** Any response of orders, also a problem with status 5xx, is passed on and is no failure of the edge. */
+/** Any response of orders, also a problem with status 5xx, is passed on and does not count as a failure of the edge. */
 export function createForwarder(options: {
   policy: CallPolicy<HttpReplica>;
   budgetMs: number;

@@ -102,7 +102,7 @@ const selectVersion = sql('SELECT orders: version', 'SELECT version, owner, stat
 
 /**
  * For how long a row of our own is left alone after its last change, in ms: longer than this statement can wait. What was
- * inserted after the list of active sagas had been made, and before the statement read the table, is no orphan.
+ * inserted after the list of active sagas had been made, and before the statement read the table, is not an orphan.
  */
 const OWN_GRACE_MS = databaseLimits.connectTimeoutMs + databaseLimits.statementTimeoutMs + 1_000;
 
