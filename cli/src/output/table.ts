@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
+import { padText, widthOf } from './width.ts';
 
 /** Rows in columns as wide as their widest cell, two spaces between; colours in cells do not count. No trailing space. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -12,11 +12,7 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
 
 function formatRow(row: readonly string[], widths: readonly number[]): string {
   return row
-    .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
+    .map((cell, column) => padText(cell, widths[column] ?? 0))
     .join('  ')
     .trimEnd();
-}
-
-function widthOf(text: string): number {
-  return stripVTControlCharacters(text).length;
 }

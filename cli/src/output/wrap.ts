@@ -1,10 +1,12 @@
-/** Breaks text at spaces so that no line is longer than `width` where a space allows it. */
+import { widthOf } from './width.ts';
+
+/** Breaks text at spaces so that no line is wider than `width` where a space allows it. */
 export function wrapText(text: string, width: number, indent = ''): string {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
     const extended = line === '' ? word : `${line} ${word}`;
-    if (line !== '' && extended.length > width - indent.length) {
+    if (line !== '' && widthOf(extended) > width - widthOf(indent)) {
       lines.push(line);
       line = word;
     } else {
@@ -12,9 +14,4 @@ export function wrapText(text: string, width: number, indent = ''): string {
     }
   }
   return [...lines, line].join(`\n${indent}`);
-}
-
-/** Cuts text to a width and says so with an ellipsis. */
-export function cutText(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }

@@ -1,4 +1,5 @@
-import { cutText, wrapText } from '../output/wrap.ts';
+import { cutText } from '../output/width.ts';
+import { wrapText } from '../output/wrap.ts';
 import type { LogLine } from '../platform/log-reader.ts';
 import { renderTrace } from '../trace/render.ts';
 import { conclusionOf } from './conclusion.ts';

@@ -1,5 +1,5 @@
 import { formatTable } from '../output/table.ts';
-import { cutText } from '../output/wrap.ts';
+import { cutText } from '../output/width.ts';
 import { formatDuration } from '../shared/duration.ts';
 import type { OrderRow } from './orders-table.ts';
 import type { View } from './steps-table.ts';

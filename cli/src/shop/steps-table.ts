@@ -1,6 +1,6 @@
 import type { Style } from '../output/style.ts';
 import { formatTable } from '../output/table.ts';
-import { cutText } from '../output/wrap.ts';
+import { cutText } from '../output/width.ts';
 import type { SagaStep, StepResult } from './saga-steps.ts';
 import { formatOffset } from './times.ts';
 

@@ -1,4 +1,4 @@
-import { cutText } from '../output/wrap.ts';
+import { cutText, padText } from '../output/width.ts';
 import type { View } from './steps-table.ts';
 import type { TimelineEntry } from './timeline.ts';
 
@@ -17,7 +17,7 @@ export function formatTimeline(entries: readonly TimelineEntry[], { style, colum
   const lines = entries.map((entry) => {
     const offset = style.dim(formatMs(entry.startMs - startMs).padStart(offsetWidth));
     const mark = entry.kind === 'moment' ? '◆' : ' ';
-    const name = cutText(entry.name, nameWidth).padEnd(nameWidth);
+    const name = padText(cutText(entry.name, nameWidth), nameWidth);
     const painted = entry.error ? style.red(name) : entry.kind === 'moment' ? style.bold(name) : name;
     const axis = axisWidth === 0 ? '' : `  ${axisOf(entry, startMs, endMs)}`;
     return `${offset} ${entry.source.padEnd(sourceWidth)} ${mark} ${painted}${axis}`.trimEnd();

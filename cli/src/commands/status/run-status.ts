@@ -3,7 +3,7 @@ import type { Output } from '../../output/output.ts';
 import type { Style } from '../../output/style.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatBytes } from '../../output/units.ts';
-import { cutText } from '../../output/wrap.ts';
+import { cutText } from '../../output/width.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
 import type { ActiveFault, InstanceState, InstanceStatus, PlatformState } from '../../platform/state.ts';

@@ -1,4 +1,5 @@
 import { formatBytes } from '../../output/units.ts';
+import { cutText, padText } from '../../output/width.ts';
 import { formatDuration } from '../../shared/duration.ts';
 
 type Paint = (text: string) => string;
@@ -11,11 +12,9 @@ export function rowOf(cells: readonly Cell[]): string {
   return cells.map(([text, width, paint]) => (paint ?? asItIs)(fit(text, width))).join('');
 }
 
-/** Exactly so many characters: to the right when `width` is negative. */
+/** Exactly so many columns: to the right when `width` is negative. */
 export function fit(text: string, width: number): string {
-  const size = Math.abs(width);
-  const shown = text.length <= size ? text : `${text.slice(0, Math.max(0, size - 1))}…`;
-  return width < 0 ? shown.padStart(size) : shown.padEnd(size);
+  return padText(cutText(text, Math.abs(width)), width);
 }
 
 function asItIs(text: string): string {

@@ -1,0 +1,18 @@
+import cliTruncate from 'cli-truncate';
+import stringWidth from 'string-width';
+
+/** Columns that a text takes on a terminal: colours take none, wide characters (Unicode, UAX 11) two. */
+export function widthOf(text: string): number {
+  return stringWidth(text);
+}
+
+/** Cuts text to so many columns, at least one, and says so with an ellipsis. */
+export function cutText(text: string, width: number): string {
+  return cliTruncate(text, Math.max(1, width));
+}
+
+/** Adds spaces behind the text up to so many columns, or before it when `width` is negative. */
+export function padText(text: string, width: number): string {
+  const spaces = ' '.repeat(Math.max(0, Math.abs(width) - widthOf(text)));
+  return width < 0 ? `${spaces}${text}` : `${text}${spaces}`;
+}
