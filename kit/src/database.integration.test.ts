@@ -21,12 +21,12 @@ beforeAll(async () => {
 }, START_TIMEOUT_MS);
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** As a relay loses its connection while it waits for the broker: the driver tells by an event, not by a rejection. */
+/** As a relay loses its connection while it waits for the broker: the driver reports it by an event, not by a rejection. */
 it('a connection lost between two statements of a transaction fails the transaction, not the process', async () => {
   const work = database.transaction(async (transaction) => {
     const { rows } = await transaction.query<{ pid: number }>(ownPid, []);
     await database.query(terminate, [rows[0]?.pid]);
-    // The end of the connection arrives on another socket than the answer above.
+    // The end of the connection arrives on another socket than the response above.
     await expect.poll(() => transaction.query(ownPid, []).catch((error: unknown) => error)).toBeInstanceOf(Error);
     await transaction.query(ownPid, []);
   });
@@ -34,7 +34,7 @@ it('a connection lost between two statements of a transaction fails the transact
   await expect(database.ping()).resolves.toBeUndefined();
 });
 
-it('a COMMIT whose answer is lost has taken effect, and its connection is not used again', async () => {
+it('a COMMIT whose response is lost has taken effect, and its connection is not used again', async () => {
   const renew = sql(
     'INSERT saga_owners: test',
     `INSERT INTO saga_owners (id, instance, lease_until) VALUES ($1, 'test', now())`,
@@ -166,7 +166,7 @@ it('a value that cannot be sent undoes what was done before it', async () => {
   expect((await database.query(find, [id])).count).toBe(0);
 });
 
-it('a server that does not answer in time fails what is behind, too, and the connection is not used again', async () => {
+it('a server that does not respond in time fails the next statements, too, and the connection is not used again', async () => {
   await using single = openDatabase({ url, poolSize: 1, applicationName: 'kit-test', logger, statementTimeoutMs: 300 });
   const outcomes: unknown[] = [];
   let pid: number | undefined;
@@ -182,17 +182,17 @@ it('a server that does not answer in time fails what is behind, too, and the con
   expect((await single.query<{ pid: number }>(ownPid, [])).rows[0]?.pid).not.toBe(pid);
 });
 
-it('statements are answered in the order in which they are asked for, also those asked for meanwhile', async () => {
+it('statements return in the order in which they are sent, also those sent meanwhile', async () => {
   const echo = sql('SELECT: echo', 'SELECT $1::int AS number');
   const numbers = await database.transaction(async (transaction) => {
-    const answered: number[] = [];
+    const returned: number[] = [];
     const ask = async (number: number) => {
       const { rows } = await transaction.query<{ number: number }>(echo, [number]);
-      answered.push(rows[0]?.number as number);
+      returned.push(rows[0]?.number as number);
       if (number < 40) await ask(number + 20);
     };
     await Promise.all(Array.from({ length: 20 }, (_, number) => ask(number)));
-    return answered;
+    return returned;
   });
   expect(numbers).toEqual(Array.from({ length: 60 }, (_, number) => number));
 });

@@ -24,7 +24,7 @@ describe('a deadline', () => {
     ['', 9_000],
     [['250', '300'], 9_000],
     [undefined, 9_000],
-  ])('of header %j under a limit of 9000 is %i ms away', (header, expected) => {
+  ])('of header %j under a limit of 9000 is in %i ms', (header, expected) => {
     const remaining = Deadline.fromHeader(header, 9_000).remainingMs();
     expect(remaining).toBeLessThanOrEqual(expected);
     expect(remaining).toBeGreaterThanOrEqual(Math.max(0, expected - 100));

@@ -40,7 +40,7 @@ describe('a failpoint that is not armed', () => {
     expect(count('acted', 'orders.stock-reserved:unsaved')).toBe(0);
   });
 
-  it('goes on counting after the counts began anew', async () => {
+  it('goes on counting after the counts were reset', async () => {
     const pass = createFailpoints('orders', folder);
     await pass('stock-reserved:unsaved');
     writeFileSync(join(folder, 'hits', 'orders.stock-reserved:unsaved'), '');

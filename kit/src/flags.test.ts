@@ -23,7 +23,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Replaced as a whole, as whoever writes it must. */
+/** Replaced atomically, as writers must. */
 async function write(text: string): Promise<void> {
   await writeFile(`${file}.new`, text);
   await rename(`${file}.new`, file);
@@ -41,7 +41,7 @@ describe('a flag', () => {
     expect(flags.isOn(name)).toBe(true);
   });
 
-  it('goes on when its file appears, and off when that goes away, without a restart', async () => {
+  it('goes on when its file appears, and off when it is removed, without a restart', async () => {
     flags = await openFlags(file, logger);
     expect(flags.isOn(name)).toBe(false);
     await write(`{"${name}": true}`);
@@ -68,12 +68,12 @@ describe('a flag', () => {
   it('stays as it was when its file cannot be read', async () => {
     await write(`{"${name}": true}`);
     let isLogged = () => {};
-    const told = new Promise<void>((resolve) => {
+    const logged = new Promise<void>((resolve) => {
       isLogged = resolve;
     });
     flags = await openFlags(file, { ...logger, info() {}, warn: () => isLogged() } as unknown as typeof logger);
     await write(`{"${name}": "yes"}`);
-    await told;
+    await logged;
     expect(flags.isOn(name)).toBe(true);
   });
 });

@@ -6,7 +6,7 @@ const up = async () => undefined;
 describe('readiness', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('is given when every dependency answers', async () => {
+  it('is ready when every dependency responds', async () => {
     expect(await createHealth({ database: up }).readiness()).toEqual({
       pid: process.pid,
       status: 'ready',
@@ -30,7 +30,7 @@ describe('readiness', () => {
     });
   });
 
-  it('is refused while it drains, although all dependencies answer', async () => {
+  it('is not ready while it drains, although all dependencies respond', async () => {
     const health = createHealth({ database: up });
     health.drain();
     const { status, dependencies } = await health.readiness();

@@ -17,7 +17,7 @@ beforeEach(async () => {
     requests += 1;
     asked.resolve();
     if (request.url === '/large') response.end(`{"filler":"${'x'.repeat(4 * 1024 * 1024)}"}`);
-    if (request.url === '/answered') response.setHeader('content-type', 'application/json').end('{"id":1}');
+    if (request.url === '/found') response.setHeader('content-type', 'application/json').end('{"id":1}');
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   client = createHttpClient('orders-payments', [`http://127.0.0.1:${(server.address() as AddressInfo).port}`]);
@@ -36,8 +36,8 @@ function send(path: string, signal = new AbortController().signal) {
 }
 
 describe('an attempt', () => {
-  it('gives the answer that came in time', async () => {
-    expect(await send('/answered')).toEqual({ status: 200, body: { id: 1 } });
+  it('returns a response that arrives in time', async () => {
+    expect(await send('/found')).toEqual({ status: 200, body: { id: 1 } });
   });
 
   it('whose time is over fails as a timeout, which a span shows as an error, and not as an abort', async () => {
@@ -58,14 +58,14 @@ describe('an attempt', () => {
     expect(requests).toBe(0);
   });
 
-  it('ends at an answer above 4 MiB, which nobody would read', async () => {
+  it('aborts a response above 4 MiB', async () => {
     await expect(send('/large')).rejects.toMatchObject({ cause: { code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE' } });
   });
 
   it('that found no connection says that nothing was sent', async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-    await expect(send('/answered')).rejects.toBeInstanceOf(NotSentError);
+    await expect(send('/found')).rejects.toBeInstanceOf(NotSentError);
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createReplicaPicker, type Replica, type ReplicaPicker } from './replica-picker.ts';
 
-/** Answers its probes, refuses them, or is frozen. */
+/** Responds to its probes, refuses them, or is frozen. */
 class FakeReplica implements Replica {
   readonly address: string;
   probes: 'responds' | 'refused' | 'silent' = 'responds';
@@ -30,17 +30,17 @@ afterEach(() => {
 
 function some(...addresses: string[]) {
   const replicas = addresses.map((address) => new FakeReplica(address));
-  const told: string[] = [];
+  const reported: string[] = [];
   const picker: ReplicaPicker<FakeReplica> = createReplicaPicker(
     replicas,
     { failures: 5, trialEveryMs: 5_000 },
     {
-      ejected: ({ address }, cause) => void told.push(`${address} ejected: ${cause}`),
-      returned: ({ address }) => void told.push(`${address} returned`),
+      ejected: ({ address }, cause) => void reported.push(`${address} ejected: ${cause}`),
+      returned: ({ address }) => void reported.push(`${address} returned`),
     },
   );
   opened.push(picker);
-  /** How often each is picked in so many calls, all of which are answered. */
+  /** How often each is picked in so many calls, all of which get a response. */
   const picked = (calls: number) => {
     const counts: Record<string, number> = {};
     for (let call = 0; call < calls; call += 1) {
@@ -49,7 +49,7 @@ function some(...addresses: string[]) {
     }
     return counts;
   };
-  return { replicas: replicas as [FakeReplica, FakeReplica, ...FakeReplica[]], picker, told, picked };
+  return { replicas: replicas as [FakeReplica, FakeReplica, ...FakeReplica[]], picker, reported, picked };
 }
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
@@ -66,8 +66,8 @@ describe('a replica', () => {
     expect([a, b]).toContain(picker.pick(new Set([a, b])));
   });
 
-  it('that refuses a connection is ejected at once, and returns with its first probe', async () => {
-    const { replicas, picker, told, picked } = some('a', 'b');
+  it('that refuses a connection is ejected immediately, and returns with its first probe', async () => {
+    const { replicas, picker, reported, picked } = some('a', 'b');
     const [a] = replicas;
     a.probes = 'refused';
     picker.refused(a);
@@ -77,15 +77,15 @@ describe('a replica', () => {
     a.probes = 'responds';
     await pass(500);
     expect(picked(4)).toEqual({ a: 2, b: 2 });
-    expect(told).toEqual(['a ejected: refused', 'a returned']);
+    expect(reported).toEqual(['a ejected: refused', 'a returned']);
   });
 
   it('that is frozen is ejected within 1.5 s, is sent nothing, and returns when it wakes up', async () => {
-    const { replicas, told, picked } = some('a', 'b');
+    const { replicas, reported, picked } = some('a', 'b');
     await pass(500);
     replicas[0].probes = 'silent';
     await pass(1_500);
-    expect(told).toEqual(['a ejected: probe']);
+    expect(reported).toEqual(['a ejected: probe']);
     for (let second = 0; second < 20; second += 1) {
       expect(picked(10)).toEqual({ b: 10 });
       await pass(1_000);
@@ -95,11 +95,11 @@ describe('a replica', () => {
     expect(picked(4)).toEqual({ a: 2, b: 2 });
   });
 
-  it('whose calls fail while its probes succeed is sent one call in five seconds, until one is answered', async () => {
-    const { replicas, picker, told, picked } = some('a', 'b');
+  it('whose calls fail while its probes succeed is sent one call in five seconds, until one succeeds', async () => {
+    const { replicas, picker, reported, picked } = some('a', 'b');
     const [a] = replicas;
     for (let call = 0; call < 5; call += 1) picker.failed(a);
-    expect(told).toEqual(['a ejected: failures']);
+    expect(reported).toEqual(['a ejected: failures']);
     for (let trial = 0; trial < 3; trial += 1) {
       expect(picked(50)).toEqual({ b: 50 });
       await pass(5_000);
@@ -109,7 +109,7 @@ describe('a replica', () => {
     await pass(5_000);
     expect(picker.pick(new Set())).toBe(a);
     picker.responded(a);
-    expect(told.at(-1)).toBe('a returned');
+    expect(reported.at(-1)).toBe('a returned');
     expect(picked(4)).toEqual({ a: 2, b: 2 });
   });
 
@@ -121,13 +121,13 @@ describe('a replica', () => {
     expect(picked(4)).toEqual({ a: 2, b: 2 });
   });
 
-  it('whose failures are interrupted by answers is not ejected', () => {
-    const { replicas, picker, told } = some('a', 'b');
+  it('whose failures are interrupted by responses is not ejected', () => {
+    const { replicas, picker, reported } = some('a', 'b');
     for (let call = 0; call < 100; call += 1) {
       picker.failed(replicas[0]);
       if (call % 4 === 3) picker.responded(replicas[0]);
     }
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });
 
@@ -140,7 +140,7 @@ describe('replicas', () => {
     expect(picked(4)).toEqual({ a: 2, b: 2 });
   });
 
-  it('are probed one at a time, each as often as it answers', async () => {
+  it('are probed one at a time, each as often as it responds', async () => {
     const { replicas } = some('a', 'b');
     replicas[0].probes = 'silent';
     await pass(10_000);
@@ -168,21 +168,21 @@ describe('replicas', () => {
 });
 
 describe('a replica whose connection broke', () => {
-  it('is left out from the next call on, and is back with the probe that it answers', async () => {
-    const { replicas, told, picked, picker } = some('a', 'b');
+  it('is left out from the next call on, and is back with the probe that succeeds', async () => {
+    const { replicas, reported, picked, picker } = some('a', 'b');
     picker.lost(replicas[0]);
     expect(picked(4)).toEqual({ b: 4 });
     await pass(0);
     expect(picked(4)).toEqual({ a: 2, b: 2 });
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
-  it('is ejected by the probe that it does not answer, long before five calls have failed', async () => {
-    const { replicas, told, picked, picker } = some('a', 'b');
+  it('is ejected by the failed probe, long before five calls have failed', async () => {
+    const { replicas, reported, picked, picker } = some('a', 'b');
     replicas[0].probes = 'refused';
     picker.lost(replicas[0]);
     await pass(0);
-    expect(told).toEqual(['a ejected: probe']);
+    expect(reported).toEqual(['a ejected: probe']);
     expect(picked(4)).toEqual({ b: 4 });
   });
 

@@ -14,7 +14,7 @@ const limits: EdgeLimits = edges['orders-stock'];
 const failing = () => Promise.reject(new TransientError('responded 503'));
 const hangs = () => new Promise<never>(() => undefined);
 
-/** A replica whose probes are answered while `isUp`. */
+/** A replica whose probes succeed while `isUp`. */
 function aReplica(address = 'one') {
   const replica = {
     address,
@@ -56,12 +56,12 @@ afterEach(() => {
 });
 
 describe('a call', () => {
-  it('is tried again after a passing failure, and answers with the first success', async () => {
+  it('is tried again after a passing failure, and returns the first success', async () => {
     const attempt = vi.fn<() => Promise<string>>();
     attempt.mockRejectedValueOnce(new TransientError('reset')).mockResolvedValueOnce('reserved');
-    const answer = aPolicy().call(attempt);
+    const result = aPolicy().call(attempt);
     await vi.advanceTimersByTimeAsync(limits.backoffMaxMs);
-    expect(await answer).toBe('reserved');
+    expect(await result).toBe('reserved');
     expect(attempt).toHaveBeenCalledTimes(2);
   });
 
@@ -94,7 +94,7 @@ describe('a call', () => {
     expect(attempt).toHaveBeenCalledTimes(1);
   });
 
-  it('ends an attempt that does not answer, and tells it so', async () => {
+  it('aborts an attempt that does not respond, by its signal', async () => {
     const signals: AbortSignal[] = [];
     const error = await aPolicy().failure(({ signal }) => {
       signals.push(signal);
@@ -104,7 +104,7 @@ describe('a call', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
   });
 
-  it('leaves the signal of an attempt that answered alone: nothing is left to end', async () => {
+  it('leaves the signal of a completed attempt alone: nothing is left to abort', async () => {
     const given = await aPolicy().call(async ({ signal }) => signal);
     await vi.advanceTimersByTimeAsync(limits.callTimeoutMs);
     expect(given.aborted).toBe(false);
@@ -155,7 +155,7 @@ describe("the caller's deadline", () => {
     expect(await settled).toMatchObject({ reason: 'timeout' });
   });
 
-  it('or the limit of the call leaves a later attempt what is left, which is what it is told', async () => {
+  it('or the limit of the call leaves a later attempt the remaining time, which it receives', async () => {
     const given: number[] = [];
     const { call } = aPolicy({ attemptTimeoutMs: 1_000, backoffBaseMs: 1, backoffMaxMs: 1 });
     const settled = call(
@@ -181,7 +181,7 @@ describe("the caller's deadline", () => {
 });
 
 describe('the circuit breaker', () => {
-  it('opens after the failures of the table, and then answers at once without sending', async () => {
+  it('opens after the failures of the table, and then rejects immediately without sending', async () => {
     const { policy, failure, call } = aPolicy();
     await failure(failing);
     await failure(failing);
@@ -191,14 +191,14 @@ describe('the circuit breaker', () => {
     expect(attempt).not.toHaveBeenCalled();
   });
 
-  it('does not count business answers and lasting failures', async () => {
+  it('does not count business responses and permanent failures', async () => {
     const { policy, failure, call } = aPolicy();
     for (let index = 0; index < 100; index += 1) await call(async () => ({ status: 402 }));
     for (let index = 0; index < 10; index += 1) await failure(() => Promise.reject(new PermanentError('NOT_FOUND')));
     expect(policy.state).toBe('closed');
   });
 
-  it('counts attempts that did not answer', async () => {
+  it('counts attempts without a response', async () => {
     const { policy, failure } = aPolicy();
     await failure(() => new Promise(() => undefined));
     await failure(() => new Promise(() => undefined));
@@ -214,7 +214,7 @@ describe('the circuit breaker', () => {
           signal.addEventListener('abort', () => reject(new TransientError('aborted')));
         }),
     ],
-    ['were told that their time was over', () => Promise.reject(new OutOfTimeError('DEADLINE_EXCEEDED'))],
+    ['got DEADLINE_EXCEEDED', () => Promise.reject(new OutOfTimeError('DEADLINE_EXCEEDED'))],
   ])(
     'does not count attempts that %s when the caller gave them less time than the edge has',
     async (_title, attempt) => {
@@ -261,17 +261,17 @@ describe('the circuit breaker', () => {
     await failure(failing);
     await failure(failing);
     await vi.advanceTimersByTimeAsync(limits.breakerHalfOpenAfterMs);
-    const told: number[] = [];
+    const received: number[] = [];
     const impatient = call(
       ({ timeoutMs }) => {
-        told.push(timeoutMs);
+        received.push(timeoutMs);
         return hangs();
       },
       { budgetMs: 2 },
     ).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(2);
     expect(await impatient).toMatchObject({ reason: 'timeout', sent: true });
-    expect([policy.state, told]).toEqual(['half-open', [limits.attemptTimeoutMs]]);
+    expect([policy.state, received]).toEqual(['half-open', [limits.attemptTimeoutMs]]);
     await vi.advanceTimersByTimeAsync(limits.attemptTimeoutMs);
     expect(policy.state).toBe('open');
   });
@@ -315,7 +315,7 @@ describe('the circuit breaker', () => {
     expect(await call(async () => 'ok')).toBe('ok');
   });
 
-  it('lets a call through as soon as probes find the replica back that they had found gone', async () => {
+  it('lets a call through as soon as probes succeed at the replica that they had ejected', async () => {
     const replica = aReplica();
     const { open, call, policy } = aPolicy({}, [replica]);
     replica.isUp = false;
@@ -352,10 +352,10 @@ describe('replicas', () => {
     expect(asked(attempts).toSorted()).toEqual(['one', 'three', 'two']);
   });
 
-  it('another one is asked at once where nothing was sent, also for what may act twice, as one attempt', async () => {
+  it('another one is tried immediately where nothing was sent, also for non-idempotent calls, as one attempt', async () => {
     const { call } = aPolicy({}, [aReplica('one'), aReplica('two')]);
     const attempts: Attempt[] = [];
-    const answer = await call(
+    const result = await call(
       async (attempt) => {
         attempts.push(attempt);
         if (attempts.length === 1) throw new NotSentError('refused');
@@ -363,27 +363,27 @@ describe('replicas', () => {
       },
       { idempotent: false },
     );
-    expect(answer).toBe('ok');
+    expect(result).toBe('ok');
     expect(new Set(asked(attempts)).size).toBe(2);
     expect(attempts.map(({ number }) => number)).toEqual([1, 1]);
   });
 
-  it('one that keeps failing closes the edge to nobody', async () => {
+  it('one that keeps failing does not open the breaker of the edge', async () => {
     const { call, policy } = aPolicy({}, [aReplica('broken'), aReplica('two')]);
-    const answers: string[] = [];
+    const results: string[] = [];
     for (let index = 0; index < 200; index += 1) {
-      const answer = call(async ({ replica }) => {
+      const result = call(async ({ replica }) => {
         if (replica.address === 'broken') throw new TransientError('responded 503');
         return 'ok';
       });
       await vi.advanceTimersByTimeAsync(100);
-      answers.push(await answer);
+      results.push(await result);
     }
-    expect(new Set(answers)).toEqual(new Set(['ok']));
+    expect(new Set(results)).toEqual(new Set(['ok']));
     expect(policy.state).toBe('closed');
   });
 
-  it('one that does not answer is ejected by the timeouts of those who could wait, and by no others', async () => {
+  it('one that does not respond is ejected only by timeouts of callers with the full time', async () => {
     const { call } = aPolicy({ attempts: 1 }, [aReplica('frozen'), aReplica('two')]);
     let toFrozen = 0;
     const burst = async (budgetMs: number) => {
@@ -445,22 +445,22 @@ describe('the bulkhead', () => {
 
   it('lets as many calls run and wait as the table says, and refuses the next', async () => {
     const { call } = aPolicy({ bulkhead: 1, attempts: 1 });
-    const answer = Promise.withResolvers<string>();
-    const running = [call(() => answer.promise), call(() => answer.promise)];
-    await expect(call(() => answer.promise)).rejects.toMatchObject({ reason: 'bulkhead_full', sent: false });
-    answer.resolve('ok');
+    const result = Promise.withResolvers<string>();
+    const running = [call(() => result.promise), call(() => result.promise)];
+    await expect(call(() => result.promise)).rejects.toMatchObject({ reason: 'bulkhead_full', sent: false });
+    result.resolve('ok');
     expect(await Promise.all(running)).toEqual(['ok', 'ok']);
   });
 
   it('gives a call that waited for its place the whole time of an attempt', async () => {
     const { policy, call } = aPolicy({ bulkhead: 1, attempts: 1 });
-    const told: number[] = [];
+    const received: number[] = [];
     const first = call(() => new Promise(() => undefined)).catch((error: unknown) => error);
-    const second = call(async ({ timeoutMs }) => void told.push(timeoutMs));
+    const second = call(async ({ timeoutMs }) => void received.push(timeoutMs));
     await vi.advanceTimersByTimeAsync(limits.attemptTimeoutMs);
     expect(await first).toMatchObject({ reason: 'timeout' });
     await second;
-    expect([told, policy.state]).toEqual([[limits.attemptTimeoutMs], 'closed']);
+    expect([received, policy.state]).toEqual([[limits.attemptTimeoutMs], 'closed']);
   });
 
   it('never sends what waited for longer than its call, and the breaker does not count it', async () => {

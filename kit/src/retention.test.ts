@@ -26,7 +26,7 @@ it('deletes old rows within a minute of the start, batch after batch until one i
 });
 
 it('comes again every hour, also after a failure', async () => {
-  const { purge, retention } = aTable(new Error('away'), 1);
+  const { purge, retention } = aTable(new Error('unavailable'), 1);
   await vi.advanceTimersByTimeAsync(MINUTE_MS);
   expect(purge).toHaveBeenCalledTimes(1);
   await vi.advanceTimersByTimeAsync(60 * MINUTE_MS);

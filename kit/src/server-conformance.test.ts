@@ -44,16 +44,16 @@ describe('a request that breaks a rule of HTTP is refused with a problem', () =>
     ['an unknown expectation', 'GET /things/1 HTTP/1.1\r\nHost: shop\r\nExpect: frob', 417, 'expectation_failed'],
     ['a tunnel', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org', 405, 'method_not_allowed'],
   ])('%s', async (_what, head, status, code) => {
-    const answer = await send(head);
-    expect(answer.text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(answer.text).toMatch(/^content-type: application\/problem\+json/im);
-    expect(answer.json()).toMatchObject({ status, code });
+    const response = await send(head);
+    expect(response.text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(response.text).toMatch(/^content-type: application\/problem\+json/im);
+    expect(response.json()).toMatchObject({ status, code });
   });
 
   it('an encoded body, which is not read', async () => {
-    const answer = await post('{"name":"mug"}', { headers: '\r\nContent-Encoding: gzip' });
-    expect(answer.json()).toMatchObject({ status: 415, code: 'unsupported_content_encoding' });
-    expect(answer.text).toMatch(/^accept-encoding: identity\r$/im);
+    const response = await post('{"name":"mug"}', { headers: '\r\nContent-Encoding: gzip' });
+    expect(response.json()).toMatchObject({ status: 415, code: 'unsupported_content_encoding' });
+    expect(response.text).toMatch(/^accept-encoding: identity\r$/im);
   });
 
   it('but not one of HTTP/1.0 without Host, nor one that waits for 100 or says that its body is not encoded', async () => {
@@ -76,9 +76,12 @@ describe('a wrong method is 405 with what the path takes, a wrong path 404', () 
     ['PUT', '/things/1/move', 'POST'],
     ['POST', '/health/live', 'GET, HEAD'],
   ])('%s %s', async (method, path, allow) => {
-    const answer = await send(`${method} ${path} HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json`, '{"broken');
-    expect(answer.json()).toMatchObject({ status: 405, code: 'method_not_allowed' });
-    expect(answer.text.match(/^allow: (.*)\r$/im)?.[1]).toBe(allow);
+    const response = await send(
+      `${method} ${path} HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json`,
+      '{"broken',
+    );
+    expect(response.json()).toMatchObject({ status: 405, code: 'method_not_allowed' });
+    expect(response.text.match(/^allow: (.*)\r$/im)?.[1]).toBe(allow);
   });
 
   it.each(['/', '/thing', '/things/1/', '/things/1/move/x', '/things/%2e'])('POST %s', async (path) => {

@@ -39,22 +39,22 @@ describe('a server that closes', () => {
   async function aServer() {
     const logger = createLogger({ service: 'test', instance: 'test-1', level: 'silent' });
     const server = createServer({ logger, health: createHealth({}) });
-    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const asked = vi.fn();
     server.get('/slow', async () => {
       asked();
-      await answered;
+      await released;
       return { status: 'done' };
     });
     await server.listen({ host: '127.0.0.1', port: 0 });
     const { port } = server.server.address() as AddressInfo;
-    return { server, port, asked, answer };
+    return { server, port, asked, release };
   }
 
   const LIMIT_MS = 2_000;
 
-  it('is closed once it has answered on a kept connection, and says there that it was the last answer', async () => {
-    const { server, port, asked, answer } = await aServer();
+  it('closes once it has responded on a kept connection, and marks that response as the last', async () => {
+    const { server, port, asked, release } = await aServer();
     const socket = connect(port, '127.0.0.1');
     socket.write('GET /health/live HTTP/1.1\r\nHost: test\r\n\r\n');
     await once(socket, 'data');
@@ -63,26 +63,26 @@ describe('a server that closes', () => {
     const received = text(socket);
     const closed = server.close().then(() => 'closed');
     await expect.poll(() => server.server.listening).toBe(false);
-    answer();
+    release();
     expect(await Promise.race([closed, delay(LIMIT_MS, 'open', { ref: false })])).toBe('closed');
     expect(await received).toMatch(/^HTTP\/1.1 200 .*connection: close.*"done"/is);
   });
 
-  it('does not wait for a client of ours to let go of its connection', async () => {
-    const { server, port, asked, answer } = await aServer();
+  it('does not wait until a client of ours closes its connection', async () => {
+    const { server, port, asked, release } = await aServer();
     await using client = createHttpClient('test-server', [`http://127.0.0.1:${port}`]);
     const attempt = attemptAt(client);
     const done = client.send({ method: 'GET', path: '/slow' }, attempt);
     await expect.poll(() => asked.mock.calls.length).toBe(1);
     const closed = server.close().then(() => 'closed');
     await expect.poll(() => server.server.listening).toBe(false);
-    answer();
+    release();
     expect((await done).status).toBe(200);
     expect(await Promise.race([closed, delay(LIMIT_MS, 'open', { ref: false })])).toBe('closed');
   });
 });
 
-describe('a request that is not there in time', () => {
+describe('a late request', () => {
   const TIMEOUT_MS = 100;
   const head = 'GET /health/live HTTP/1.1\r\nHost: test\r\nConnection: close\r\n';
 
@@ -100,35 +100,35 @@ describe('a request that is not there in time', () => {
     return { client, late: () => once(server.server, 'clientError'), [Symbol.asyncDispose]: () => server.close() };
   }
 
-  it('is refused', async () => {
+  it('is rejected', async () => {
     await using server = await aServer();
     const [socket] = await server.client();
     socket.write(head);
     expect(await text(socket)).toMatch(/^HTTP\/1.1 408 .*"code":"request_timeout"/s);
   });
 
-  it('is answered when it was, and this process did not read it', async () => {
+  it('is served when it had arrived, but this process did not read it', async () => {
     await using server = await aServer();
     const [socket, accepted] = await server.client();
     socket.write(head);
     await expect.poll(() => accepted.bytesRead).toBe(head.length);
-    const answer = text(socket);
+    const response = text(socket);
     // Timers come next, and reading only after them.
     setImmediate(() => {
       socket.write('\r\n');
       standStill(3 * TIMEOUT_MS);
     });
-    expect(await answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(await response).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  it('is answered on a connection that was opened long before', async () => {
+  it('is served on a connection that was opened long before', async () => {
     await using server = await aServer();
     const [socket] = await server.client();
-    const answer = text(socket);
+    const response = text(socket);
     await server.late();
-    expect(await Promise.race([answer, delay(500, 'nothing yet')])).toBe('nothing yet');
+    expect(await Promise.race([response, delay(500, 'nothing yet')])).toBe('nothing yet');
     socket.write(`${head}\r\n`);
-    expect(await answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(await response).toMatch(/^HTTP\/1.1 200 /);
   });
 
   it('has its time from its first byte on, on a connection that was opened long before', async () => {
@@ -148,9 +148,9 @@ describe('a request that is not there in time', () => {
   it('is not waited for when the server closes', async () => {
     const server = await aServer();
     const [socket] = await server.client();
-    const answer = text(socket);
+    const response = text(socket);
     await server[Symbol.asyncDispose]();
-    expect(await answer).toBe('');
+    expect(await response).toBe('');
   });
 });
 

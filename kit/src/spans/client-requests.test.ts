@@ -71,7 +71,7 @@ describe('a call', () => {
     });
   });
 
-  it.each([402, 503])('answered %i is an error', async (status) => {
+  it.each([402, 503])('status %i is an error', async (status) => {
     await telemetry.inParent(() => send(`/status/${status}`).catch(() => undefined));
     expect(telemetry.spans().map(seen)).toMatchObject([
       { error: true, attributes: { 'http.response.status_code': status, 'error.type': String(status) } },

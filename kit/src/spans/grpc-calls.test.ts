@@ -8,7 +8,7 @@ import { seen, seeTelemetry } from './testing.ts';
 
 const telemetry = seeTelemetry();
 const spans = createGrpcClientSpans('stock.Inventory', 'stock.shop:5001');
-/** Whom the client calls, as it was told. */
+/** Address of the server as the client was given it. */
 const calledServer = { 'server.address': 'stock.shop', 'server.port': 5001 };
 const traceIds: (string | undefined)[] = [];
 let server: Server;
@@ -105,7 +105,7 @@ describe('a gRPC call', () => {
     expect(series.map(({ attributes }) => attributes['error.type'])).toContain('ALREADY_EXISTS');
   });
 
-  it('that is not answered in time ends on both sides', async () => {
+  it('without a response in time ends on both sides', async () => {
     await telemetry.inParent(() => call('Release', 'silent', 100));
     await ended(2);
     expect(ofKind(SpanKind.CLIENT)?.attributes).toMatchObject({ 'rpc.response.status_code': 'DEADLINE_EXCEEDED' });

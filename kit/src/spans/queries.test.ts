@@ -13,7 +13,7 @@ const server = {
   'server.port': 6543,
 };
 
-/** The failure that PostgreSQL's client makes of a server's answer. */
+/** The error that PostgreSQL's client creates from a server's response. */
 function aServerError(code: string) {
   return Object.assign(new Error('invalid input syntax: "Oksana"'), { name: 'error', code });
 }

@@ -40,7 +40,7 @@ const active = async () =>
   (await telemetry.values('http.server.active_requests')).find(
     ({ attributes }) => attributes['http.request.method'] === 'GET',
   )?.value;
-/** A span ends with the answer's last byte, which the client may have a moment earlier. */
+/** A span ends with the response's last byte, which the client may have a moment earlier. */
 const ended = (count: number) => expect.poll(() => telemetry.spans().length).toBe(count);
 
 describe('a request', () => {
@@ -110,12 +110,12 @@ describe('a request', () => {
   it.each([
     ['a malformed caller', '00-xyz'],
     ['no caller', undefined],
-  ])('of %s begins a trace, whose context is in the answer', async (_what, traceparent) => {
-    const answer = await post('{}', traceparent === undefined ? {} : { traceparent });
+  ])('of %s begins a trace, whose context is in the response', async (_what, traceparent) => {
+    const response = await post('{}', traceparent === undefined ? {} : { traceparent });
     await ended(2);
     const request = telemetry.spans()[1];
     expect(request?.parentSpanContext).toBeUndefined();
-    expect(answer.headers.get('traceparent')).toBe(
+    expect(response.headers.get('traceparent')).toBe(
       `00-${request?.spanContext().traceId}-${request?.spanContext().spanId}-01`,
     );
   });
@@ -127,10 +127,10 @@ describe('a request', () => {
     expect(telemetry.spans().every((span) => span.spanContext().traceId !== TRACE_ID)).toBe(true);
   });
 
-  it('with a body that cannot be read is answered with its trace id', async () => {
-    const answer = await post('{"broken');
+  it('with a body that cannot be read gets a response with its trace id', async () => {
+    const response = await post('{"broken');
     await ended(1);
-    expect(await answer.json()).toMatchObject({ traceId: telemetry.spans()[0]?.spanContext().traceId });
+    expect(await response.json()).toMatchObject({ traceId: telemetry.spans()[0]?.spanContext().traceId });
     expect(telemetry.spans()[0]).toMatchObject({ name: 'POST /orders', status: { code: 0 } });
   });
 
@@ -181,10 +181,10 @@ describe('a request', () => {
   });
 
   it('for health is not traced', async () => {
-    const answer = await ask('/health/live');
+    const response = await ask('/health/live');
     await ask('/products/1');
     await ended(1);
-    expect(answer.headers.get('traceparent')).toBeNull();
+    expect(response.headers.get('traceparent')).toBeNull();
     expect(telemetry.spans()).toMatchObject([{ name: 'GET /products/{id:int}' }]);
   });
 });

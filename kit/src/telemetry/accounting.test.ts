@@ -7,7 +7,7 @@ type Export = Parameters<SpanExporter['export']>;
 type Span = Export[0][number];
 type StartedSpan = Parameters<ReturnType<typeof createSpanAccounting>['processor']['onStart']>[0];
 
-/** An exporter whose batches wait until the test answers them. */
+/** An exporter whose batches wait until the test completes them. */
 function aSlowExporter() {
   const batches: Export[] = [];
   const exporter: SpanExporter = {
@@ -53,7 +53,7 @@ describe('span accounting', () => {
 
   it('counts spans as dropped when the queue is full', () => {
     const { accounting, record } = setUp();
-    // The first two leave with a batch that is not answered, the next two fill the queue.
+    // The first two leave with a batch that stays open, the next two fill the queue.
     for (let index = 0; index < 5; index++) record();
     expect(accounting.counts()).toMatchObject({ started: 5, ended: 5, dropped: 1 });
   });

@@ -20,7 +20,7 @@ beforeAll(async () => {
     const server = createServer({ logger, health: createHealth({}) });
     const later = () => new Promise((resolve) => setTimeout(resolve, 5));
     server.post('/fails', async () => { await later(); throw new Error('broken'); });
-    server.get('/away', async () => { await later(); throw new DatabaseUnavailableError('away'); });
+    server.get('/unavailable', async () => { await later(); throw new DatabaseUnavailableError('down'); });
     await server.listen({ host: '127.0.0.1', port: 0 });
     console.log(JSON.stringify({ port: server.server.address().port }));`,
     { preload: 'kit/src/telemetry/preload.ts' },
@@ -37,7 +37,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 it.each([
   ['an unexpected failure', 'POST', '/fails', ['unexpected failure', 'request answered']],
-  ['a database that is away', 'GET', '/away', ['the database is unavailable', 'request answered']],
+  ['an unavailable database', 'GET', '/unavailable', ['the database is unavailable', 'request answered']],
   ['a path without a route', 'GET', '/nowhere', ['request answered']],
 ])(
   '%s has one trace id: in its log records, in the problem and in the traceparent header',
@@ -56,8 +56,8 @@ it.each([
 it('what never became a request has a trace id of its own', async () => {
   const socket = connect(Number(new URL(origin).port), '127.0.0.1');
   socket.write('NOT HTTP\r\n\r\n');
-  const answer = await text(socket);
-  const { traceId } = JSON.parse(answer.slice(answer.indexOf('{'))) as { traceId: string };
+  const response = await text(socket);
+  const { traceId } = JSON.parse(response.slice(response.indexOf('{'))) as { traceId: string };
   const record = () => service.records().find(({ msg }) => msg === 'a broken request was rejected');
   await expect.poll(record).toMatchObject({ trace_id: traceId });
 });

@@ -39,7 +39,7 @@ describe('below a remote parent', () => {
     expect([0, 1].map((flag) => decide(undefined, parent(flag)))).toEqual([false, true]);
   });
 
-  it('the flag of a stranger does not: neither to hide a request, nor to have it recorded', () => {
+  it('the flag of an untrusted client does not: neither to hide a request, nor to have it recorded', () => {
     expect(decide(undefined, decideSamplingHere(parent(0)))).toBe(true);
     expect(decide('parentbased_traceidratio', parent(1))).toBe(true);
     expect(decide('parentbased_traceidratio', decideSamplingHere(parent(1)))).toBe(false);
@@ -58,10 +58,10 @@ describe('below a remote parent', () => {
 it.each([
   [{ OTEL_TRACES_SAMPLER: 'half' }, 'OTEL_TRACES_SAMPLER=half is not known'],
   [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG=2 is not between'],
-])('%j is told, and takes nothing away', (env, message) => {
-  const told = vi.spyOn(diag, 'error');
+])('%j is reported, and all is sampled', (env, message) => {
+  const reported = vi.spyOn(diag, 'error');
   const sampler = samplerOf(env);
-  expect(told).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(message));
+  expect(reported).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(message));
   expect(sampler.toString()).toMatch(/^(ParentBased\{root=AlwaysOnSampler, .*|TraceIdRatioBased\{1\})/);
-  told.mockRestore();
+  reported.mockRestore();
 });

@@ -1,4 +1,4 @@
-/** What a process tells its receiver, over a real socket. */
+/** Telemetry of a process at its receiver, over a real socket. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';

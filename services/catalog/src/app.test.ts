@@ -25,37 +25,37 @@ async function aCatalog(products: Products = onlyTheMug) {
 }
 
 describe('GET /products/{id}', () => {
-  it('answers with the product, its price in kopiykas', async () => {
-    const answer = await (await aCatalog()).get('/products/4');
-    expect(answer.statusCode).toBe(200);
-    expect(answer.json()).toEqual(mug);
+  it('returns the product, its price in kopiykas', async () => {
+    const response = await (await aCatalog()).get('/products/4');
+    expect(response.statusCode).toBe(200);
+    expect(response.json()).toEqual(mug);
   });
 
   it.each(['5', '0', '-1', '2147483648', '99999999999999999999'])('does not find product %s', async (id) => {
-    const answer = await (await aCatalog()).get(`/products/${id}`);
-    expect(answer.statusCode).toBe(404);
-    expect(answer.headers['content-type']).toContain('application/problem+json');
-    expect(answer.json()).toMatchObject({ code: 'product_not_found', status: 404 });
+    const response = await (await aCatalog()).get(`/products/${id}`);
+    expect(response.statusCode).toBe(404);
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    expect(response.json()).toMatchObject({ code: 'product_not_found', status: 404 });
   });
 
   it.each(['mug', '4.5', '1e3', '4%20', '0x4', '%27%3B--'])('has no route for the id %s', async (id) => {
-    const answer = await (await aCatalog()).get(`/products/${id}`);
-    expect(answer.json()).toMatchObject({ code: 'route_not_found', status: 404 });
+    const response = await (await aCatalog()).get(`/products/${id}`);
+    expect(response.json()).toMatchObject({ code: 'route_not_found', status: 404 });
   });
 
-  it('answers 503 and names no host while the database is away', async () => {
-    const answer = await (await aCatalog(unavailable)).get('/products/4');
-    expect(answer.statusCode).toBe(503);
-    expect(answer.json()).toMatchObject({ code: 'database_unavailable' });
-    expect(answer.headers['retry-after']).toBe('2');
-    expect(answer.body).not.toContain('127.0.0.1');
+  it('responds 503 and names no host while the database is unavailable', async () => {
+    const response = await (await aCatalog(unavailable)).get('/products/4');
+    expect(response.statusCode).toBe(503);
+    expect(response.json()).toMatchObject({ code: 'database_unavailable' });
+    expect(response.headers['retry-after']).toBe('2');
+    expect(response.body).not.toContain('127.0.0.1');
   });
 });
 
 describe('GET /products', () => {
   it('lists all products', async () => {
-    const answer = await (await aCatalog()).get('/products');
-    expect(answer.json()).toEqual({ products: [mug] });
+    const response = await (await aCatalog()).get('/products');
+    expect(response.json()).toEqual({ products: [mug] });
   });
 });
 

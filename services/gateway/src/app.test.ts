@@ -26,19 +26,19 @@ interface Seen {
   readonly body: string;
 }
 
-type Answer = (seen: Seen, response: ServerResponse) => void;
-const confirms: Answer = (_seen, response) =>
+type Respond = (seen: Seen, response: ServerResponse) => void;
+const confirms: Respond = (_seen, response) =>
   response.writeHead(201, { 'content-type': 'application/json', location: '/orders/1' }).end('{"status":"Confirmed"}');
 
-/** An orders service that answers so, and remembers what it was asked. */
-async function anOrdersService(answer: Answer = confirms) {
+/** A fake orders service with these responses, which records its requests. */
+async function anOrdersService(respond: Respond = confirms) {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
     if (request.url === '/health/live') return response.end('{}');
     const { method, url, headers } = request;
     const one = { method, url, headers, body: await text(request) };
     seen.push(one);
-    return answer(one, response);
+    return respond(one, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = async () => {
@@ -50,11 +50,11 @@ async function anOrdersService(answer: Answer = confirms) {
 }
 
 async function aGateway(
-  answer?: Answer,
+  respond?: Respond,
   changes: Partial<EdgeLimits> = {},
   failpoint: Failpoint<'gateway'> = async () => undefined,
 ) {
-  const orders = await anOrdersService(answer);
+  const orders = await anOrdersService(respond);
   const limits = { ...edges['gateway-orders'], ...changes };
   const replicas = createReplicas([orders.origin]);
   const policy = createCallPolicy('gateway-orders', limits, logger, replicas.all);
@@ -85,13 +85,13 @@ async function raw(port: number, request: string): Promise<string> {
 }
 
 describe('an order', () => {
-  it('reaches orders byte for byte, and its answer comes back', async () => {
+  it('reaches orders byte for byte, and its response comes back', async () => {
     const { orders, post } = await aGateway();
     const body = '{ "customer":"Олена",  "lines" : [] , "broken';
-    const answer = await post(body, { 'idempotency-key': 'key-1' });
-    expect(answer.status).toBe(201);
-    expect(await answer.text()).toBe('{"status":"Confirmed"}');
-    expect(answer.headers.get('location')).toBe('/api/orders/1');
+    const response = await post(body, { 'idempotency-key': 'key-1' });
+    expect(response.status).toBe(201);
+    expect(await response.text()).toBe('{"status":"Confirmed"}');
+    expect(response.headers.get('location')).toBe('/api/orders/1');
     expect(orders.seen).toMatchObject([{ method: 'POST', url: '/orders', body }]);
     expect(orders.seen[0]?.headers).toMatchObject({ 'idempotency-key': 'key-1', 'content-type': 'application/json' });
   });
@@ -129,11 +129,11 @@ describe('an order', () => {
       response.writeHead(503, { 'content-type': 'application/problem+json', 'retry-after': '2' }).end(problem),
     );
     for (let call = 0; call < 8; call += 1) {
-      const answer = await send('/api/orders/1');
-      expect(answer.status).toBe(503);
-      expect(answer.headers.get('retry-after')).toBe('2');
-      expect(answer.headers.get('content-type')).toBe('application/problem+json');
-      expect(await answer.text()).toBe(problem);
+      const response = await send('/api/orders/1');
+      expect(response.status).toBe(503);
+      expect(response.headers.get('retry-after')).toBe('2');
+      expect(response.headers.get('content-type')).toBe('application/problem+json');
+      expect(await response.text()).toBe(problem);
     }
     expect(policy.state).toBe('closed');
   });
@@ -142,9 +142,9 @@ describe('an order', () => {
 describe('what never reaches orders', () => {
   it('a body above 64 KiB', async () => {
     const { orders, post } = await aGateway();
-    const answer = await post('x'.repeat(64 * 1024 + 1));
-    expect(answer.status).toBe(413);
-    expect(await answer.json()).toMatchObject({ code: 'payload_too_large' });
+    const response = await post('x'.repeat(64 * 1024 + 1));
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ code: 'payload_too_large' });
     expect((await post('x'.repeat(64 * 1024))).status).toBe(201);
     expect(orders.seen).toHaveLength(1);
   });
@@ -155,31 +155,31 @@ describe('what never reaches orders', () => {
   ])('a method that %s does not take; it takes %s', async (path, allow, methods) => {
     const { orders, send } = await aGateway();
     for (const method of methods) {
-      const answer = await send(path, { method, ...(method === 'QUERY' && { body: '{"broken' }) });
-      expect(answer.status).toBe(405);
-      expect(answer.headers.get('allow')).toBe(allow);
+      const response = await send(path, { method, ...(method === 'QUERY' && { body: '{"broken' }) });
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe(allow);
     }
     expect(orders.seen).toEqual([]);
   });
 
   it.each(['idempotency-key', 'Idempotency-Key', 'x, content-type ,y', 'shop-timeout-ms'])(
-    'a header for orders that Connection would take away: %s',
+    'a header for orders that Connection would remove: %s',
     async (named) => {
       const { orders, port } = await aGateway();
-      const answer = await raw(
+      const response = await raw(
         port,
         `POST /api/orders HTTP/1.1\r\nHost: shop\r\nConnection: close, ${named}\r\nIdempotency-Key: key-1\r\n` +
           'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
       );
-      expect(answer).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed_request"/s);
+      expect(response).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed_request"/s);
       expect(orders.seen).toEqual([]);
     },
   );
 
   it('a request whose time is over when it comes: nothing was sent, and the problem says so', async () => {
     const { orders, post } = await aGateway();
-    const answer = await post('{}', { 'shop-timeout-ms': '0' });
-    expect(await answer.json()).toMatchObject({
+    const response = await post('{}', { 'shop-timeout-ms': '0' });
+    expect(await response.json()).toMatchObject({
       status: 504,
       code: 'no_time_left',
       detail: expect.stringContaining('nothing was sent'),
@@ -203,23 +203,23 @@ describe('what never reaches orders', () => {
     'http://evil.example/api/orders/1',
   ])('the target %s', async (target) => {
     const { orders, port } = await aGateway();
-    const answer = await raw(port, `GET ${target} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n`);
-    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
-    expect(answer).toContain('"code":"route_not_found"');
+    const response = await raw(port, `GET ${target} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n`);
+    expect(response).toMatch(/^HTTP\/1\.1 404 /);
+    expect(response).toContain('"code":"route_not_found"');
     expect(orders.seen).toEqual([]);
   });
 });
 
-describe('orders away', () => {
-  it('stopped -> 503 orders_unreachable, at once with an open breaker, and not ready', async () => {
+describe('orders unavailable', () => {
+  it('stopped -> 503 orders_unreachable, immediately with an open breaker, and not ready', async () => {
     const { orders, post, send, policy } = await aGateway(confirms, { breakerFailingMs: 1 });
     expect((await send('/health/ready')).status).toBe(200);
     await orders.close();
     for (let call = 0; call < 6; call += 1) {
-      const answer = await post();
-      expect(answer.status).toBe(503);
-      expect(answer.headers.get('retry-after')).toBe('2');
-      expect(await answer.json()).toMatchObject({ code: 'orders_unreachable' });
+      const response = await post();
+      expect(response.status).toBe(503);
+      expect(response.headers.get('retry-after')).toBe('2');
+      expect(await response.json()).toMatchObject({ code: 'orders_unreachable' });
     }
     expect(policy.state).toBe('open');
     const readiness = await send('/health/ready');
@@ -249,8 +249,8 @@ describe('orders away', () => {
   it('slower than impatient clients want -> 504 for them, and the breaker stays closed for all others', async () => {
     const { post, policy } = await aGateway(() => undefined);
     for (let call = 0; call < 6; call += 1) {
-      const answer = await post('{}', { 'shop-timeout-ms': '20' });
-      expect(await answer.json()).toMatchObject({ code: 'orders_timeout', status: 504 });
+      const response = await post('{}', { 'shop-timeout-ms': '20' });
+      expect(await response.json()).toMatchObject({ code: 'orders_timeout', status: 504 });
     }
     expect(policy.state).toBe('closed');
   });
@@ -287,21 +287,21 @@ describe('a client that leaves', () => {
 });
 
 describe('a failpoint', () => {
-  it('before a request is sent on answers in place of orders', async () => {
+  it('before a request is forwarded responds in place of orders', async () => {
     const failAt = async (place: string) => {
       if (place === 'request-received:unforwarded') throw new ForcedResponseError(place, 503);
     };
     const { orders, post } = await aGateway(confirms, {}, failAt);
-    const answer = await post();
-    expect(answer.status).toBe(503);
-    expect(await answer.json()).toMatchObject({
+    const response = await post();
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({
       status: 503,
       detail: 'failpoint request-received:unforwarded responds 503',
     });
     expect(orders.seen).toEqual([]);
   });
 
-  it('behind the answer of orders loses it: the connection ends without a byte', async () => {
+  it('after the response of orders loses it: the connection ends without a byte', async () => {
     const failAt = async (place: string) => {
       if (place === 'response-received:unforwarded') throw new ReplyDroppedError(place);
     };

@@ -13,15 +13,15 @@ afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]();
 });
 
-/** A server that counts its requests; `closed` ones are gone, so that their port refuses connections. */
-async function aServer(answer: (server: Server) => 'answer' | 'hang up' | 'hold' = () => 'answer') {
+/** A server that counts its requests; the port of `closed` ones refuses connections. */
+async function aServer(respond: (server: Server) => 'respond' | 'hang up' | 'hold' = () => 'respond') {
   let requests = 0;
   const server = createServer((request, response) => {
     if (request.url === '/health/live') return void response.end();
     requests += 1;
-    const how = answer(server);
+    const how = respond(server);
     if (how === 'hang up') request.socket.destroy();
-    else if (how === 'answer') response.end('served');
+    else if (how === 'respond') response.end('served');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -53,25 +53,25 @@ describe('replicas', () => {
   });
 
   it('one that refuses connections is passed over, also for a POST', async () => {
-    const [gone, there] = [await aServer(), await aServer()];
-    await gone.close();
-    const replicas = replicasOf(gone.origin, there.origin);
+    const [stopped, running] = [await aServer(), await aServer()];
+    await stopped.close();
+    const replicas = replicasOf(stopped.origin, running.origin);
     for (let call = 0; call < 4; call += 1) expect((await replicas.send()).statusCode).toBe(200);
-    expect(there.requests()).toBe(4);
+    expect(running.requests()).toBe(4);
   });
 
   it('one that hangs up may have taken the order: no other is asked', async () => {
-    const [broken, there] = [await aServer(() => 'hang up'), await aServer()];
-    const replicas = replicasOf(broken.origin, there.origin);
+    const [broken, running] = [await aServer(() => 'hang up'), await aServer()];
+    const replicas = replicasOf(broken.origin, running.origin);
     await expect(replicas.send()).rejects.toMatchObject({ cause: expect.any(ConnectionLostError) });
-    expect([broken.requests(), there.requests()]).toEqual([1, 0]);
+    expect([broken.requests(), running.requests()]).toEqual([1, 0]);
   });
 
   it('one that hangs up is no end of a GET: another is asked', async () => {
-    const [broken, there] = [await aServer(() => 'hang up'), await aServer()];
-    const replicas = replicasOf(broken.origin, there.origin);
+    const [broken, running] = [await aServer(() => 'hang up'), await aServer()];
+    const replicas = replicasOf(broken.origin, running.origin);
     expect((await replicas.send('GET')).statusCode).toBe(200);
-    expect([broken.requests(), there.requests()]).toEqual([1, 1]);
+    expect([broken.requests(), running.requests()]).toEqual([1, 1]);
   });
 
   it('one that dies fails what was in flight on it, and nothing else', async () => {
@@ -81,8 +81,8 @@ describe('replicas', () => {
       if (held.length === 16) void dying.close();
       return 'hold';
     });
-    const there = await aServer();
-    const replicas = replicasOf(dying.origin, there.origin);
+    const running = await aServer();
+    const replicas = replicasOf(dying.origin, running.origin);
     const inFlight = await Promise.allSettled(Array.from({ length: 32 }, () => replicas.send()));
     expect(inFlight.filter(({ status }) => status === 'rejected')).toHaveLength(16);
     expect(replicas.policy.state).toBe('closed');
@@ -90,19 +90,19 @@ describe('replicas', () => {
   });
 
   it('reject when all refuse, and say that nothing was taken', async () => {
-    const gone = await aServer();
-    await gone.close();
-    await expect(replicasOf(gone.origin).send()).rejects.toMatchObject({
+    const stopped = await aServer();
+    await stopped.close();
+    await expect(replicasOf(stopped.origin).send()).rejects.toMatchObject({
       reason: 'failure',
       cause: { message: 'there was no connection' },
     });
   });
 
   it('are ready while one of them is alive', async () => {
-    const [gone, there] = [await aServer(), await aServer()];
-    await gone.close();
-    await expect(replicasOf(gone.origin, there.origin).check(AbortSignal.timeout(2_000))).resolves.toBeUndefined();
-    await there.close();
-    await expect(replicasOf(gone.origin, there.origin).check(AbortSignal.timeout(2_000))).rejects.toThrow();
+    const [stopped, running] = [await aServer(), await aServer()];
+    await stopped.close();
+    await expect(replicasOf(stopped.origin, running.origin).check(AbortSignal.timeout(2_000))).resolves.toBeUndefined();
+    await running.close();
+    await expect(replicasOf(stopped.origin, running.origin).check(AbortSignal.timeout(2_000))).rejects.toThrow();
   });
 });

@@ -32,10 +32,10 @@ describe('POST /payments', () => {
   it.each([
     ['the first accepted charge', { outcome: 'accepted', first: true }, 201],
     ['a repeat of it', { outcome: 'accepted', first: false }, 200],
-  ] as const)('answers %s', async (_title, result, status) => {
-    const answer = await (await aServer(result)).post(body);
-    expect(answer.statusCode).toBe(status);
-    expect(answer.json()).toEqual({ orderId, status: 'accepted' });
+  ] as const)('responds with %s', async (_title, result, status) => {
+    const response = await (await aServer(result)).post(body);
+    expect(response.statusCode).toBe(status);
+    expect(response.json()).toEqual({ orderId, status: 'accepted' });
   });
 
   it.each([
@@ -43,22 +43,22 @@ describe('POST /payments', () => {
     [{ outcome: 'declined', first: false }, 402, 'payment_declined'],
     [{ outcome: 'voided' }, 409, 'charge_voided'],
     [{ outcome: 'key reused', detail: 'another amount' }, 422, 'idempotency_key_reused'],
-  ] as const)('answers %j with %d %s', async (result, status, code) => {
-    const answer = await (await aServer(result)).post(body);
-    expect(answer.statusCode).toBe(status);
-    expect(answer.headers['content-type']).toContain('application/problem+json');
-    expect(answer.json()).toMatchObject({ status, code });
+  ] as const)('responds to %j with %d %s', async (result, status, code) => {
+    const response = await (await aServer(result)).post(body);
+    expect(response.statusCode).toBe(status);
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    expect(response.json()).toMatchObject({ status, code });
   });
 
   it('takes an order id in capitals for the same order', async () => {
-    const door = await aServer({ outcome: 'accepted', first: true });
-    await door.post({ ...body, orderId: orderId.toUpperCase() });
-    expect(door.charges).toMatchObject([{ orderId }]);
+    const server = await aServer({ outcome: 'accepted', first: true });
+    await server.post({ ...body, orderId: orderId.toUpperCase() });
+    expect(server.charges).toMatchObject([{ orderId }]);
   });
 
   it('lets unknown fields of a newer caller pass', async () => {
-    const answer = await (await aServer({ outcome: 'accepted', first: true })).post({ ...body, note: 'x' });
-    expect(answer.statusCode).toBe(201);
+    const response = await (await aServer({ outcome: 'accepted', first: true })).post({ ...body, note: 'x' });
+    expect(response.statusCode).toBe(201);
   });
 
   it.each([
@@ -75,39 +75,39 @@ describe('POST /payments', () => {
     ['NUL in the key', { ...body, idempotencyKey: 'a\u0000b' }],
     ['a lone surrogate in the key', { ...body, idempotencyKey: '\ud800' }],
   ])('refuses %s and charges nothing', async (_title, payload) => {
-    const door = await aServer({ outcome: 'accepted', first: true });
-    const answer = await door.post(payload);
-    expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_request' });
-    expect(door.charges).toEqual([]);
+    const server = await aServer({ outcome: 'accepted', first: true });
+    const response = await server.post(payload);
+    expect(response.json()).toMatchObject({ status: 400, code: 'invalid_request' });
+    expect(server.charges).toEqual([]);
   });
 });
 
 describe('other routes', () => {
   it('refunds with the state of the payment', async () => {
     const { server } = await aServer({ outcome: 'voided' });
-    const answer = await server.inject({
+    const response = await server.inject({
       method: 'POST',
       url: `/payments/${orderId}/refund`,
       payload: { idempotencyKey: `${orderId}:refund` },
     });
-    expect(answer.statusCode).toBe(200);
-    expect(answer.json()).toEqual({ orderId, status: 'refunded' });
+    expect(response.statusCode).toBe(200);
+    expect(response.json()).toEqual({ orderId, status: 'refunded' });
   });
 
   it.each(['a\u0000b', '\udbff'])('refuses a refund whose key is %j', async (idempotencyKey) => {
     const { server } = await aServer({ outcome: 'voided' });
-    const answer = await server.inject({
+    const response = await server.inject({
       method: 'POST',
       url: `/payments/${orderId}/refund`,
       payload: { idempotencyKey },
     });
-    expect(answer.json()).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '#/idempotencyKey' }] });
+    expect(response.json()).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '#/idempotencyKey' }] });
   });
 
   it('does not find the payment of an unknown order', async () => {
     const { server } = await aServer({ outcome: 'voided' });
-    const answer = await server.inject({ method: 'GET', url: `/payments/${orderId}` });
-    expect(answer.json()).toMatchObject({ status: 404, code: 'payment_not_found' });
+    const response = await server.inject({ method: 'GET', url: `/payments/${orderId}` });
+    expect(response.json()).toMatchObject({ status: 404, code: 'payment_not_found' });
   });
 
   it('describes itself as OpenAPI 3.1', async () => {

@@ -67,7 +67,7 @@ describe('a charge', () => {
     expect(await payments.charge({ ...charge, orderId: randomUUID() })).toMatchObject({ outcome: 'key reused' });
   });
 
-  it('has one first result however many calls carry its key at once', async () => {
+  it('has one first result, however many concurrent calls carry its key', async () => {
     const charge = aCharge();
     const results = await Promise.all(Array.from({ length: 20 }, () => payments.charge(charge)));
     expect(results.filter((result) => result.outcome === 'accepted')).toHaveLength(20);
@@ -133,7 +133,7 @@ describe('a refund', () => {
     expect(await payments.find(second.orderId)).toMatchObject({ state: 'accepted' });
   });
 
-  it('that races with its charge leaves no money taken, whoever wins', async () => {
+  it('that races with its charge leaves no money taken, in either order', async () => {
     const charges = Array.from({ length: 60 }, () => aCharge());
     await Promise.all(charges.flatMap((charge) => [payments.charge(charge), refund(charge)]));
     const states = await Promise.all(charges.map(async ({ orderId }) => (await payments.find(orderId))?.state));
@@ -142,13 +142,13 @@ describe('a refund', () => {
 });
 
 describe('what is done to the money', () => {
-  it('is one charge, however many calls carry its key at once', async () => {
+  it('is one charge, however many concurrent calls carry its key', async () => {
     const charge = aCharge();
     await Promise.all(Array.from({ length: 20 }, () => payments.charge(charge)));
     expect(await effects(charge)).toEqual(['charge 45000']);
   });
 
-  it('is one refund after it, however many calls ask for it at once', async () => {
+  it('is one refund after it, however many calls request it concurrently', async () => {
     const charge = aCharge();
     await payments.charge(charge);
     await Promise.all(Array.from({ length: 20 }, () => refund(charge)));
@@ -163,7 +163,7 @@ describe('what is done to the money', () => {
     expect(await Promise.all([declined, open, unasked].map(effects))).toEqual([[], [], []]);
   });
 
-  it('is taken back when a charge and its refund race, whoever wins', async () => {
+  it('is refunded when a charge and its refund race, in either order', async () => {
     const charges = Array.from({ length: 60 }, () => aCharge());
     await Promise.all(charges.flatMap((charge) => [payments.charge(charge), refund(charge)]));
     const done = new Set((await Promise.all(charges.map(effects))).map((one) => one.join(', ')));

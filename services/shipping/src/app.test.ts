@@ -20,13 +20,13 @@ function aServer(checks: Parameters<typeof createHealth>[0] = {}) {
 
 describe('shipping', () => {
   it('shows the shipment of an order', async () => {
-    const answer = await aServer().get(`/shipments/${orderId.toUpperCase()}`);
-    expect(answer.json()).toEqual({ ...shipment, createdAt: '2026-07-01T10:00:00.000Z' });
+    const response = await aServer().get(`/shipments/${orderId.toUpperCase()}`);
+    expect(response.json()).toEqual({ ...shipment, createdAt: '2026-07-01T10:00:00.000Z' });
   });
 
   it('knows no shipment of another order', async () => {
-    const answer = await aServer().get('/shipments/0198c9a0-0000-7000-8000-0000000000cc');
-    expect(answer.json()).toMatchObject({ status: 404, code: 'shipment_not_found' });
+    const response = await aServer().get('/shipments/0198c9a0-0000-7000-8000-0000000000cc');
+    expect(response.json()).toMatchObject({ status: 404, code: 'shipment_not_found' });
   });
 
   it('describes itself as OpenAPI 3.1', async () => {
@@ -35,14 +35,14 @@ describe('shipping', () => {
     expect(Object.keys(document.paths)).toEqual(['/shipments/{orderId}']);
   });
 
-  it('is alive but not ready while the broker is away, and says so', async () => {
-    const door = aServer({ database: async () => undefined, broker: () => Promise.reject(new Error('away')) });
-    expect((await door.get('/health/live')).statusCode).toBe(200);
-    const ready = await door.get('/health/ready');
+  it('is alive but not ready while the broker is unavailable, and reports it', async () => {
+    const server = aServer({ database: async () => undefined, broker: () => Promise.reject(new Error('unavailable')) });
+    expect((await server.get('/health/live')).statusCode).toBe(200);
+    const ready = await server.get('/health/ready');
     expect(ready.statusCode).toBe(503);
     expect(ready.json().dependencies).toEqual([
       { name: 'database', status: 'up' },
-      { name: 'broker', status: 'down', reason: 'away' },
+      { name: 'broker', status: 'down', reason: 'unavailable' },
     ]);
   });
 });

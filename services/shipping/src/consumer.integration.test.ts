@@ -177,7 +177,7 @@ it('a message that was processed longer ago than it is kept is forgotten, a youn
 });
 
 describe('a message that fails', () => {
-  it('goes to the dead letters at once when it is malformed; those behind it are shipped', async () => {
+  it('is dead-lettered immediately when it is malformed; the next ones are shipped', async () => {
     await aConsumer();
     const good = Array.from({ length: 20 }, () => anEvent());
     for (const bad of ['{"id":', '[]', anEvent({ type: 'order.cancelled' }), 'x'.repeat(1_000_000)]) await publish(bad);
@@ -259,7 +259,7 @@ describe('a message that fails', () => {
   });
 });
 
-describe('while the database is away', () => {
+describe('while the database is unavailable', () => {
   async function aCutDatabase() {
     const network = await openTcpSwitch(testDatabase.url);
     const url = network.through(testDatabase.url);

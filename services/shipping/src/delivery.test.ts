@@ -9,7 +9,7 @@ import type { Outcome } from './metrics.ts';
 import type { Shipments } from './repository.ts';
 
 const logger = createLogger({ service: 'shipping', instance: 'shipping-test', level: 'silent' });
-const atOnce = { hold: { baseMs: 1, maxMs: 1, limitMs: 60_000 }, retry: { baseMs: 1, maxMs: 1 } };
+const noDelay = { hold: { baseMs: 1, maxMs: 1, limitMs: 60_000 }, retry: { baseMs: 1, maxMs: 1 } };
 const hour = { baseMs: 3_600_000, maxMs: 3_600_000, limitMs: 3_600_000 };
 const event = createOrderConfirmed(randomUUID(), new Date(), {
   orderId: randomUUID(),
@@ -24,7 +24,7 @@ const aDelivery = (body: unknown = event, earlierDeliveries = 0): Delivery => ({
 });
 
 /** Settles a delivery with a `receive` that does these things in turn, the last one again and again. */
-function settling(receive: readonly (boolean | Error)[], options: { backoffs?: typeof atOnce } = {}) {
+function settling(receive: readonly (boolean | Error)[], options: { backoffs?: typeof noDelay } = {}) {
   const counted: Outcome[] = [];
   const stop = new AbortController();
   let calls = 0;
@@ -41,7 +41,7 @@ function settling(receive: readonly (boolean | Error)[], options: { backoffs?: t
     count: (outcome: Outcome) => counted.push(outcome),
     logger,
     failpoint: async () => undefined,
-    backoffs: options.backoffs ?? atOnce,
+    backoffs: options.backoffs ?? noDelay,
   };
   return {
     counted,
@@ -51,7 +51,7 @@ function settling(receive: readonly (boolean | Error)[], options: { backoffs?: t
   };
 }
 
-const away = new DatabaseUnavailableError('away');
+const unavailable = new DatabaseUnavailableError('unavailable');
 const broken = new Error('a failure of its own');
 
 describe('a delivery', () => {
@@ -75,7 +75,7 @@ describe('a delivery', () => {
     ['no order', { ...event, data: {} }],
     ['an order id that is no GUID', { ...event, data: { ...event.data, orderId: 'order-1' } }],
     ['an unknown type', { ...event, type: 'order.cancelled' }],
-  ])('%s -> dead letters at once, without a query', async (_title, body) => {
+  ])('%s -> dead letters immediately, without a query', async (_title, body) => {
     const shipping = settling([true]);
     expect(await shipping.settle(aDelivery(body))).toEqual({ kind: 'dead-letter' });
     expect(shipping.calls()).toBe(0);
@@ -92,19 +92,19 @@ describe('a delivery', () => {
     expect(await settling([true]).settle(aDelivery(later))).toEqual({ kind: 'ack' });
   });
 
-  it('database away -> held until it is back, costing no delivery', async () => {
-    const shipping = settling([...Array<Error>(DELIVERY_LIMIT * 2).fill(away), true]);
+  it('database unavailable -> held until it is back, costing no delivery', async () => {
+    const shipping = settling([...Array<Error>(DELIVERY_LIMIT * 2).fill(unavailable), true]);
     expect(await shipping.settle(aDelivery())).toEqual({ kind: 'ack' });
     expect(shipping.calls()).toBe(DELIVERY_LIMIT * 2 + 1);
   });
 
-  it('database away for longer than a message may be held -> retried later, which costs no delivery', async () => {
-    const shipping = settling([away], { backoffs: { ...atOnce, hold: { ...atOnce.hold, limitMs: 0 } } });
+  it('database unavailable for longer than a message may be held -> retried later, which costs no delivery', async () => {
+    const shipping = settling([unavailable], { backoffs: { ...noDelay, hold: { ...noDelay.hold, limitMs: 0 } } });
     expect(await shipping.settle(aDelivery(event, 3))).toEqual({ kind: 'retry', afterMs: 1, deliveries: 3 });
   });
 
-  it('database away, service stopping -> left to the broker, without waiting for the back-off', async () => {
-    const shipping = settling([away], { backoffs: { hold: hour, retry: hour } });
+  it('database unavailable, service stopping -> left to the broker, without waiting for the backoff', async () => {
+    const shipping = settling([unavailable], { backoffs: { hold: hour, retry: hour } });
     const settled = shipping.settle(aDelivery());
     await expect.poll(shipping.calls).toBe(1);
     shipping.stop.abort();

@@ -29,7 +29,7 @@ type Calls = Client & Record<string, (...args: unknown[]) => unknown>;
 
 async function aStock({ stock = reserves, isReady = true }: { stock?: Stock; isReady?: boolean } = {}) {
   const check = async () => {
-    if (!isReady) throw new Error('away');
+    if (!isReady) throw new Error('unavailable');
   };
   const health = createHealth({ database: check });
   const app = createApp({ stock, health, logger });
@@ -47,8 +47,8 @@ async function aStock({ stock = reserves, isReady = true }: { stock?: Stock; isR
 
 function call(client: Calls, method: string, body: object, options: object = {}): Promise<Record<string, unknown>> {
   return new Promise((resolve, reject) => {
-    client[method]?.(body, options, (error: ServiceError | null, answer: Record<string, unknown>) =>
-      error === null ? resolve(answer) : reject(error),
+    client[method]?.(body, options, (error: ServiceError | null, response: Record<string, unknown>) =>
+      error === null ? resolve(response) : reject(error),
     );
   });
 }
@@ -61,12 +61,12 @@ describe('stock.Inventory', () => {
       { outcome: 'RESERVE_OUTCOME_INSUFFICIENT', insufficientProductIds: [3, 10] },
     ],
     [{ outcome: 'released' }, { outcome: 'RESERVE_OUTCOME_RELEASED', insufficientProductIds: [] }],
-  ] as const)('answers Reserve with status OK for %j', async (outcome, expected) => {
+  ] as const)('responds to Reserve with status OK for %j', async (outcome, expected) => {
     const { inventory } = await aStock({ stock: { ...reserves, reserve: async () => outcome } });
     expect(await call(inventory, 'Reserve', request)).toEqual(expected);
   });
 
-  it('answers Release with whether units were put back', async () => {
+  it('responds to Release with whether units were put back', async () => {
     const { inventory } = await aStock();
     expect(await call(inventory, 'Release', { orderId, idempotencyKey: 'k' })).toEqual({ released: true });
   });
@@ -90,7 +90,7 @@ describe('stock.Inventory', () => {
     [new DatabaseUnavailableError('connect ECONNREFUSED 127.0.0.1:5432'), grpc.status.UNAVAILABLE],
     [new KeyReusedError('the key was used'), grpc.status.ALREADY_EXISTS],
     [new Error('column "on_hand" does not exist'), grpc.status.INTERNAL],
-  ])('answers %s with its status and gives no insides away', async (error, code) => {
+  ])('responds to %s with its status and no internal details', async (error, code) => {
     const { inventory } = await aStock({ stock: { ...reserves, reserve: () => Promise.reject(error) } });
     const failure = await call(inventory, 'Reserve', request).catch((reason: unknown) => reason as ServiceError);
     expect(failure).toMatchObject({ code });
@@ -104,11 +104,11 @@ describe('stock.Inventory', () => {
       return { outcome: 'reserved' };
     };
     const { inventory } = await aStock({ stock: { ...reserves, reserve: inAnHour } });
-    const answer = await call(inventory, 'Reserve', request, { deadline: Date.now() + 5_000 });
-    expect(answer).toMatchObject({ outcome: 'RESERVE_OUTCOME_RESERVED' });
+    const response = await call(inventory, 'Reserve', request, { deadline: Date.now() + 5_000 });
+    expect(response).toMatchObject({ outcome: 'RESERVE_OUTCOME_RESERVED' });
   });
 
-  it('says nothing when a failpoint loses its answer: the caller waits until its deadline', async () => {
+  it('sends nothing when a failpoint loses its response: the caller waits until its deadline', async () => {
     const lost: Stock['reserve'] = () => Promise.reject(new ReplyDroppedError('failpoint'));
     const { inventory } = await aStock({ stock: { ...reserves, reserve: lost } });
     const beganAt = performance.now();
@@ -120,7 +120,7 @@ describe('stock.Inventory', () => {
     expect(await call(inventory, 'Release', { orderId, idempotencyKey: 'k' })).toEqual({ released: true });
   });
 
-  it('tells the work that the caller no longer waits', async () => {
+  it('cancels the work when the caller no longer waits', async () => {
     let left: unknown;
     let began: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => {
@@ -157,18 +157,18 @@ describe('health and reflection', () => {
   it.each([
     [true, 'SERVING'],
     [false, 'NOT_SERVING'],
-  ])('grpc.health.v1 answers for readiness %s with %s', async (isReady, status) => {
+  ])('grpc.health.v1 responds for readiness %s with %s', async (isReady, status) => {
     const { connect } = await aStock({ isReady });
     const health = connect(healthService);
     expect(await call(health, 'check', { service: '' })).toMatchObject({ status });
     expect(await call(health, 'check', { service: 'stock.Inventory' })).toMatchObject({ status });
   });
 
-  it('serves readiness over HTTP as well, naming what is away', async () => {
+  it('serves readiness over HTTP as well, naming unavailable dependencies', async () => {
     const { app } = await aStock({ isReady: false });
-    const answer = await app.healthServer.inject({ method: 'GET', url: '/health/ready' });
-    expect(answer.statusCode).toBe(503);
-    expect(answer.json()).toMatchObject({ dependencies: [{ name: 'database', status: 'down' }] });
+    const response = await app.healthServer.inject({ method: 'GET', url: '/health/ready' });
+    expect(response.statusCode).toBe(503);
+    expect(response.json()).toMatchObject({ dependencies: [{ name: 'database', status: 'down' }] });
     expect((await app.healthServer.inject({ method: 'GET', url: '/health/live' })).statusCode).toBe(200);
   });
 
@@ -179,24 +179,24 @@ describe('health and reflection', () => {
       write(m: object): void;
       end(): void;
     };
-    const answered = new Promise<{ listServicesResponse?: { service: { name: string }[] } }>((resolve, reject) => {
+    const listed = new Promise<{ listServicesResponse?: { service: { name: string }[] } }>((resolve, reject) => {
       stream.once('data', resolve).once('error', reject);
     });
     stream.write({ listServices: '' });
-    const answer = await answered;
+    const response = await listed;
     stream.end();
-    expect(answer.listServicesResponse?.service.map(({ name }) => name)).toContain('stock.Inventory');
+    expect(response.listServicesResponse?.service.map(({ name }) => name)).toContain('stock.Inventory');
   });
 
   it('ends although a health watcher stays connected, after telling it', async () => {
     const { app, health, connect } = await aStock();
     const watcher = connect(healthService).watch?.({ service: '' }) as ClientReadableStream<{ status: string }>;
-    const told: string[] = [];
-    watcher.on('data', ({ status }) => told.push(status)).on('error', () => undefined);
-    await expect.poll(() => told).toEqual(['SERVING']);
+    const statuses: string[] = [];
+    watcher.on('data', ({ status }) => statuses.push(status)).on('error', () => undefined);
+    await expect.poll(() => statuses).toEqual(['SERVING']);
     health.drain();
     await app.close(200);
-    await expect.poll(() => told).toEqual(['SERVING', 'NOT_SERVING']);
+    await expect.poll(() => statuses).toEqual(['SERVING', 'NOT_SERVING']);
     opened.splice(0, 1);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Against a real PostgreSQL: all or nothing, never negative, the first outcome for a repeat, and no deadlock or lost
- * unit when calls for the same products, or the same order, come at once.
+ * unit when calls for the same products, or the same order, are concurrent.
  */
 import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase, sql } from '@shop/kit/database.ts';
@@ -89,10 +89,10 @@ describe('Reserve', () => {
 
   it('changes nothing when the caller has left before the commit', async () => {
     const order = anOrder(units(1, 1));
-    const gone = () => {
+    const leave = () => {
       throw new Error('the caller has left');
     };
-    await expect(stock.reserve(order, gone)).rejects.toThrow('the caller has left');
+    await expect(stock.reserve(order, leave)).rejects.toThrow('the caller has left');
     expect(await onHand(1)).toBe(1_000_000);
     expect(await reserve(order)).toEqual({ outcome: 'reserved' });
   });
@@ -130,7 +130,7 @@ describe('Release', () => {
   });
 });
 
-describe('calls at once', () => {
+describe('concurrent calls', () => {
   it('50 orders for 10 units: exactly 10 get one, and the stock never goes below zero', async () => {
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => reserve(anOrder(units(scarce, 1)))));
     expect(outcomes.filter(({ outcome }) => outcome === 'reserved')).toHaveLength(10);
@@ -154,7 +154,7 @@ describe('calls at once', () => {
     expect(await onHand(1)).toBe(999_999);
   });
 
-  it('Reserve and Release of one order: whoever wins, nothing stays taken', async () => {
+  it('Reserve and Release of one order: in either order, nothing stays reserved', async () => {
     const orders = Array.from({ length: 80 }, () => anOrder(units(1, 1), units(2, 2)));
     const calls = orders.flatMap((order, index) =>
       index % 2 === 0 ? [reserve(order), release(order)] : [release(order), reserve(order)],
@@ -175,11 +175,11 @@ describe('the seeded bug release-before-reserve-forgotten', () => {
     expect(await onHand(1)).toBe(before);
 
     const forgetful = forgettingEarlyReleases(stock, database);
-    const gone = () => {
+    const leave = () => {
       throw new Error('the caller has left');
     };
     expect(await forgetful.release({ orderId: seeded.orderId, idempotencyKey: 'k' }, waiting)).toBe(false);
-    expect(await forgetful.reserve(seeded, gone)).toEqual({ outcome: 'reserved' });
+    expect(await forgetful.reserve(seeded, leave)).toEqual({ outcome: 'reserved' });
     expect(await onHand(1)).toBe(before - 2);
   });
 });

@@ -184,7 +184,7 @@ describe('a saga that is taken over', () => {
     return crashes;
   }
 
-  it('is gone on with, without a bug', async () => {
+  it('continues without a bug', async () => {
     expect(await adopt(['order-1'])).toBe(0);
   });
 
