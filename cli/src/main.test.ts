@@ -133,6 +133,22 @@ describe('exit codes', { timeout: 20_000 }, () => {
     expect(stdout).toContain('pass    node');
   });
 
+  it('of runs that another version made: they are listed, and have no report', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'shop-runs-'));
+    const folder = join(home, 'shop', 'chaos', 'runs', '20260101-000000-E08-1');
+    await mkdir(folder, { recursive: true });
+    const records = [
+      { type: 'run', at: '2026-01-01T00:00:00.000Z', ms: 0, version: 1, experiment: { id: 'E08', title: 'slow' } },
+      { type: 'verdict', at: '2026-01-01T00:00:09.000Z', ms: 9_000, verdict: 'deviated' },
+    ];
+    await writeFile(join(folder, 'journal.jsonl'), records.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    const listed = await shopctlIn(home, 'chaos', 'runs');
+    const reported = await shopctlIn(home, 'chaos', 'report');
+    await rm(home, { recursive: true });
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('none (of another version)') });
+    expect(reported).toMatchObject({ code: exitCodes.usage, stderr: expect.stringContaining('another version') });
+  });
+
   it('says that a result could not be written', async (test) => {
     if (!existsSync('/dev/full')) return test.skip('this machine has no /dev/full');
     const writing = run('sh', [

@@ -35,7 +35,12 @@ export function renderCheck(check: CheckResult, style: Style, { groupWidth = 0 }
   const more = [...(details?.split('\n') ?? []), ...(fix === undefined ? [] : [style.dim(fix)])];
   const below = more.map((line) => `${INDENT}${line}`);
   if (expected === undefined) return [`${head}: ${evidence}${time}`, ...below].join('\n');
-  return [`${head}${time}`, `${INDENT}expected ${expected}`, `${INDENT}observed ${observed}`, ...below].join('\n');
+  return [
+    `${head}${time}`,
+    `${INDENT}expected ${expected}`,
+    `${INDENT}observed ${observed ?? evidence}`,
+    ...below,
+  ].join('\n');
 }
 
 export function isWarning({ verdict, fix }: CheckResult): boolean {

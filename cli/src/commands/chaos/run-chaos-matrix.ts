@@ -20,8 +20,7 @@ import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
 import type { Project } from '../../platform/project.ts';
 import { holdRuns } from '../../platform/run-lock.ts';
 import { formatDuration } from '../../shared/duration.ts';
-import type { RunVerdict } from '../../shared/verdict.ts';
-import { exitCodeOf, worst } from '../../shared/verdict.ts';
+import { exitCodeOf, type RunVerdict, worst } from '../../shared/verdict.ts';
 
 export interface ChaosMatrixOptions extends CommonOptions {
   readonly fault?: readonly string[];

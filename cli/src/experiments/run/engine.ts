@@ -1,6 +1,5 @@
 import type { RunClock } from '../../shared/clock.ts';
-import type { RunVerdict, Verdict } from '../../shared/verdict.ts';
-import { worst } from '../../shared/verdict.ts';
+import { type RunVerdict, type Verdict, worst } from '../../shared/verdict.ts';
 import type { Probe, ResolvedExperiment, Step } from '../format/schema.ts';
 import type { Journal } from '../journal.ts';
 import type { PhaseName } from '../journal-records.ts';
