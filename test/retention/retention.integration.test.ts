@@ -22,7 +22,7 @@ import { purgeReservations } from '../../services/stock/src/repository.ts';
 import { START_TIMEOUT_MS } from '../support/infrastructure.ts';
 
 interface Table {
-  readonly database: Exclude<DatabaseName, 'catalog'>;
+  readonly database: DatabaseName;
   readonly purge: (database: Database, limits: PurgeLimits) => Promise<number>;
   /** The least that its service may be told. */
   readonly days: number;
@@ -41,12 +41,12 @@ const names = Object.keys(tables) as TableName[];
 
 const logger = createLogger({ service: 'test', instance: 'retention', level: 'silent' });
 let ledger: LedgerFixture;
-let services: Record<Table['database'], Database>;
+let services: Record<(typeof tables)[TableName]['database'], Database>;
 const clients: pg.Client[] = [];
 
 beforeAll(async () => {
   ledger = await openLedgerFixture({ refusing: true });
-  const open = (name: Table['database']) =>
+  const open = (name: DatabaseName) =>
     openDatabase({ url: ledger.serviceUrl(name), poolSize: 1, applicationName: `${name}-retention`, logger });
   services = { orders: open('orders'), payments: open('payments'), stock: open('stock'), shipping: open('shipping') };
 }, START_TIMEOUT_MS);

@@ -15,14 +15,12 @@ import pg from 'pg';
 import { createBroker, createDatabase } from '../../../../test/support/infrastructure.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../otlp/receiver.ts';
 import { openShopDatabases } from '../../shop/databases.ts';
+import { type DatabaseName, databaseNames } from '../../topology/databases.ts';
 import { createBackend } from '../../trace/backend.ts';
 import { type AuditOptions, type AuditReport, audit } from '../audit.ts';
 import type { ByStatus } from '../invariants/metrics.ts';
 import type { AuditTarget } from '../target.ts';
 import { type LedgerOrder, rowsOf } from './ledger-rows.ts';
-
-const NAMES = ['orders', 'catalog', 'payments', 'stock', 'shipping'] as const;
-type Name = (typeof NAMES)[number];
 
 /** The orders of the balanced ledger, by what became of them. */
 export const ids = {
@@ -43,7 +41,8 @@ const orders: readonly LedgerOrder[] = [
   { id: ids.refunded, kind: 'refunded', productId: 2, quantity: 3, priceKopiykas: 18_500 },
 ];
 
-const balanced: Readonly<Record<Name, string>> = {
+/** Of the databases that the audit judges. */
+const balanced: Readonly<Partial<Record<DatabaseName, string>>> = {
   orders: `TRUNCATE orders, outbox; ${rowsOf(orders).orders}`,
   // The prices of the seed, at which all that was ordered here was ordered.
   catalog: `TRUNCATE product_prices; INSERT INTO product_prices SELECT id, price_kopiykas, currency, '-infinity' FROM products;`,
@@ -70,13 +69,13 @@ export interface Report {
 export interface LedgerFixture extends AsyncDisposable {
   readonly target: AuditTarget;
   /** URL of the service's own role. */
-  serviceUrl(name: Name): string;
+  serviceUrl(name: DatabaseName): string;
   /** Everything balances again; metrics as given, or as they should be. */
   reset(reports?: readonly Report[]): Promise<void>;
   /** Adds orders, with all that belongs to them, so that everything still balances. */
   place(orders: readonly LedgerOrder[]): Promise<void>;
   /** Runs SQL as the owner of a database. */
-  alter(name: Name, text: string): Promise<void>;
+  alter(name: DatabaseName, text: string): Promise<void>;
   /** Puts messages into the queue, or among the dead letters. */
   publish(to: 'queue' | 'dead letters', count: number): Promise<void>;
   audit(options?: Partial<AuditOptions>): Promise<AuditReport>;
@@ -85,18 +84,22 @@ export interface LedgerFixture extends AsyncDisposable {
 /** `refusing`: the databases keep their CHECKs, and so refuse impossible rows. */
 export async function openLedgerFixture({ refusing = false } = {}): Promise<LedgerFixture> {
   const databases = Object.fromEntries(
-    await Promise.all(NAMES.map(async (name) => [name, await createDatabase(name)] as const)),
-  ) as Record<Name, Awaited<ReturnType<typeof createDatabase>>>;
+    await Promise.all(databaseNames.map(async (name) => [name, await createDatabase(name)] as const)),
+  ) as Record<DatabaseName, Awaited<ReturnType<typeof createDatabase>>>;
   const owners = Object.fromEntries(
-    NAMES.map((name) => [name, new pg.Pool({ connectionString: databases[name].ownerUrl, max: 1 })]),
-  ) as Record<Name, pg.Pool>;
-  if (!refusing) await Promise.all(NAMES.map((name) => admitImpossibleRows(owners[name], balanced[name])));
+    databaseNames.map((name) => [name, new pg.Pool({ connectionString: databases[name].ownerUrl, max: 1 })]),
+  ) as Record<DatabaseName, pg.Pool>;
+  if (!refusing)
+    await Promise.all(databaseNames.map((name) => admitImpossibleRows(owners[name], balanced[name] ?? '')));
   const { operatorUrl } = await createBroker();
   const connection: ChannelModel = await amqp.connect(operatorUrl);
   const channel = await connection.createConfirmChannel();
   await declareTopology(channel);
   let telemetry: OtlpReceiver = await startOtlpReceiver({ host: '127.0.0.1', port: 0 });
-  const urls = Object.fromEntries(NAMES.map((name) => [name, databases[name].operatorUrl])) as Record<Name, string>;
+  const urls = Object.fromEntries(databaseNames.map((name) => [name, databases[name].operatorUrl])) as Record<
+    DatabaseName,
+    string
+  >;
   // The one instance that is meant to run is connected.
   const instance = new pg.Client({ connectionString: databases.orders.url, application_name: 'orders-1' });
   await instance.connect();
@@ -120,7 +123,7 @@ export async function openLedgerFixture({ refusing = false } = {}): Promise<Ledg
     target,
     serviceUrl: (name) => databases[name].url,
     async reset(reports = [{ sagas: { Confirmed: 2, Cancelled: 3 } }]) {
-      await Promise.all(NAMES.map((name) => owners[name].query(balanced[name])));
+      await Promise.all(databaseNames.map((name) => owners[name].query(balanced[name] ?? '')));
       await channel.purgeQueue(ORDER_CONFIRMED_QUEUE);
       await channel.purgeQueue(DEAD_LETTERS_QUEUE);
       await telemetry.close();

@@ -1,13 +1,13 @@
 import { edges } from '@shop/kit/edges.ts';
-import type { FailpointName } from '@shop/kit/failpoint-names.ts';
+import type { FailpointName, FailpointService } from '@shop/kit/failpoint-names.ts';
 import { CliError } from '../../errors.ts';
 import { suggestName } from '../../shared/suggest-name.ts';
 import type { ServiceName } from '../../topology/services.ts';
 
 /** `orders.stock-reserved:unsaved`: a failpoint at which an order can be held. */
 export type BoundaryName = {
-  [S in ServiceName]: `${S}.${FailpointName<S>}`;
-}[ServiceName];
+  [S in FailpointService]: `${S}.${FailpointName<S>}`;
+}[FailpointService];
 
 /**
  * What has to happen for a boundary to be passed, and so which boundaries can be held at the same time:

@@ -1,0 +1,143 @@
+/**
+ * Goal: a service is added by the recipe of CONTRIBUTING.md and by nothing else (decision 0058).
+ * Method: a copy of the working tree in a folder of its own, with the installed packages; a contributor's edits, the commands
+ * of the recipe, and then the checks that go by the list of services.
+ */
+import { execFile } from 'node:child_process';
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { cloneRoot } from '../../cli/src/platform/project.ts';
+import { additions, newFiles } from './support/reviews-service.ts';
+
+const execute = promisify(execFile);
+const LIMIT_MS = 240_000;
+/** Changed in what there was: by hand, and by commands. */
+const MOST_EDITS = 8;
+
+let copy: string;
+let changed: readonly string[];
+
+/** Rejects with what the program printed. */
+const node = (...args: readonly string[]) =>
+  execute(process.execPath, args, { cwd: copy, maxBuffer: 1 << 26 }).catch(({ stdout, stderr, message }) => {
+    throw new Error(`${message}\n${stdout}\n${stderr}`);
+  });
+const git = (...args: readonly string[]) => execute('git', args, { cwd: copy, maxBuffer: 1 << 26 });
+const vitest = (...args: readonly string[]) =>
+  node('node_modules/vitest/vitest.mjs', 'run', '--root', copy, '--project', 'units', ...args);
+
+beforeAll(async () => {
+  copy = await mkdtemp(join(tmpdir(), 'shop-recipe-'));
+  await copyTree();
+  await addService();
+  await linkPackages();
+  await vitest('test/generated', '--update');
+  const { stdout } = await git('status', '--porcelain', '--untracked-files=all');
+  changed = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.slice(3));
+}, LIMIT_MS);
+
+afterAll(() => rm(copy, { recursive: true, force: true }));
+
+it('touches a dozen files, and no other than those that the recipe names', async () => {
+  const recipe = await readFile(join(copy, 'CONTRIBUTING.md'), 'utf8');
+  const edited = changed.filter((file) => !(file in newFiles));
+  expect(changed).toEqual(expect.arrayContaining(Object.keys(newFiles)));
+  expect(edited.filter((file) => !recipe.includes(`\`${file}\``))).toEqual([]);
+  expect(edited.length, edited.join(', ')).toBeLessThanOrEqual(MOST_EDITS);
+  expect(changed.length, changed.join(', ')).toBeLessThanOrEqual(12);
+});
+
+it('compiles', () => node('node_modules/typescript/bin/tsc', '--noEmit', '--incremental', 'false'), LIMIT_MS);
+
+it('is bundled, and starts', { timeout: LIMIT_MS }, async () => {
+  await node('scripts/build.mjs');
+  const started = execute(process.execPath, ['dist/services/reviews.mjs'], { cwd: copy, env: {} });
+  await expect(started).rejects.toMatchObject({ stdout: expect.stringContaining('CATALOG_URLS') });
+});
+
+it(
+  'has migrations that the lint accepts, a plan with its instance and proxies, and an image',
+  { timeout: LIMIT_MS },
+  () =>
+    vitest(
+      'test/migrations/lint.test.ts',
+      'cli/src/platform/shop-planner.test.ts',
+      'cli/src/compose',
+      'cli/src/images/dockerfiles.test.ts',
+      'test/build/production.test.ts',
+      'test/generated',
+    ),
+);
+
+it('is in compose.yaml, behind its migrations, with the address of the catalog', async () => {
+  const { services } = parse(await readFile(join(copy, 'compose.yaml'), 'utf8'));
+  expect(services['reviews-migrations']).toMatchObject({ command: ['reviews'] });
+  expect(services.reviews).toMatchObject({
+    build: { args: { SERVICE: 'reviews' } },
+    environment: { CATALOG_URLS: 'http://catalog:8080', DATABASE_URL: expect.stringContaining('reviews') },
+    depends_on: { 'reviews-migrations': { condition: 'service_completed_successfully' } },
+  });
+});
+
+/** Every file that is committed or would be, as the first commit of a repository of its own. */
+async function copyTree(): Promise<void> {
+  const listed = await execute('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: cloneRoot(),
+    maxBuffer: 1 << 26,
+  });
+  const { stdout: deleted } = await execute('git', ['ls-files', '-z', '--deleted'], { cwd: cloneRoot() });
+  const missing = new Set(deleted.split('\0'));
+  const files = listed.stdout.split('\0').filter((file) => file !== '' && !missing.has(file));
+  for (const file of files) {
+    await mkdir(join(copy, dirname(file)), { recursive: true });
+    await cp(join(cloneRoot(), file), join(copy, file), { verbatimSymlinks: true });
+  }
+  await git('init', '--quiet');
+  await git('add', '--all');
+  await git('-c', 'user.name=test', '-c', 'user.email=test@localhost', 'commit', '--quiet', '--message', 'copy');
+}
+
+async function addService(): Promise<void> {
+  for (const [file, text] of Object.entries(newFiles)) {
+    await mkdir(join(copy, dirname(file)), { recursive: true });
+    await writeFile(join(copy, file), text);
+  }
+  for (const { file, after, line } of additions) {
+    const text = await readFile(join(copy, file), 'utf8');
+    if (!after.test(text)) throw new Error(`${file}: no line ${after}`);
+    await writeFile(
+      join(copy, file),
+      text.replace(after, (found) => `${found}\n${line}`),
+    );
+  }
+  // It asks for packages that are locked already, so that npm needs no registry.
+  await execute('npm', ['install', '--package-lock-only', '--ignore-scripts', '--offline', '--no-audit', '--no-fund'], {
+    cwd: copy,
+  });
+}
+
+/** What is installed here, but for our own packages, which are those of the copy. */
+async function linkPackages(): Promise<void> {
+  const installed = join(cloneRoot(), 'node_modules');
+  const modules = join(copy, 'node_modules');
+  await mkdir(join(modules, '@shop'), { recursive: true });
+  const ours = new Set(['@shop', 'shopctl', '.cache', '.vite']);
+  for (const name of (await readdir(installed)).filter((one) => !ours.has(one)))
+    await symlink(join(installed, name), join(modules, name));
+  const services = (await readdir(join(copy, 'services'), { withFileTypes: true })).filter((one) => one.isDirectory());
+  for (const workspace of ['kit', ...services.map(({ name }) => `services/${name}`)])
+    await symlink(join(copy, workspace), join(modules, '@shop', basename(workspace)));
+  for (const workspace of ['kit', 'cli', ...services.map(({ name }) => `services/${name}`)]) {
+    const own = join(cloneRoot(), workspace, 'node_modules');
+    const exists = await readdir(own).catch(() => undefined);
+    if (exists !== undefined) await symlink(own, join(copy, workspace, 'node_modules'));
+  }
+  await appendFile(join(copy, '.git/info/exclude'), 'node_modules\n');
+}
