@@ -26,14 +26,14 @@ afterEach(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** Makes the door of payments, not listening yet. */
-type Door = (payments: Payments) => HttpServer;
-const today: Door = (payments) => createApp({ payments, health: createHealth({}), logger });
+/** Creates the HTTP server of payments, not listening yet. */
+type CreateServer = (payments: Payments) => HttpServer;
+const today: CreateServer = (payments) => createApp({ payments, health: createHealth({}), logger });
 
-/** What of the contract payments with that door break; today's where none is given. */
-async function breaks(door: Door = today): Promise<readonly string[]> {
+/** What of the contract payments with that server break; today's where none is given. */
+async function breaks(create: CreateServer = today): Promise<readonly string[]> {
   const payments = createPayments(createPaymentStore(database), async () => undefined);
-  server = door(payments);
+  server = create(payments);
   const orderOf = (parameters: unknown) => (parameters as { orderId: string }).orderId;
   return breaksOfPact('orders', {
     provider: 'payments',
@@ -63,20 +63,20 @@ it('are what orders expects', async () => expect(await breaks()).toEqual([]));
 
 const charge = { orderId: '0198c9a0-0000-7000-8000-0000000000aa', currency: 'UAH', idempotencyKey: 'aa' };
 
-it.each<[string, Door, string]>([
+it.each<[string, CreateServer, string]>([
   ['answers a declined charge with 422', answering(402, 422), '402'],
   ['answers a repeated charge with 208', answering(200, 208), '200'],
   ['answers a void charge with 410', answering(409, 410), '409'],
-])('a change that %s fails this build', { tags: ['deliberate-break'] }, async (_title, door, where) => {
-  const found = await breaks(door);
+])('a change that %s fails this build', { tags: ['deliberate-break'] }, async (_title, create, where) => {
+  const found = await breaks(create);
   expect(found).toEqual([expect.stringContaining(where)]);
 });
 
-it.each<[string, Door, object]>([
+it.each<[string, CreateServer, object]>([
   ['asks for the amount under another name', renaming('amount', 'amountKopiykas'), { amountKopiykas: 90_000 }],
   ['asks for one more field', requiring('cardToken', Type.String()), { amount: 90_000, cardToken: 'tok_1' }],
-])('a change that %s fails this build', { tags: ['deliberate-break'] }, async (_title, door, asked) => {
-  const found = await breaks(door);
+])('a change that %s fails this build', { tags: ['deliberate-break'] }, async (_title, create, asked) => {
+  const found = await breaks(create);
   // Each of the four charges in the contract is refused, and no refund.
   expect(found).toHaveLength(4);
   for (const one of found) expect(one).toMatch(/a charge of .* but was 400/);
@@ -85,7 +85,7 @@ it.each<[string, Door, object]>([
   expect(answer.statusCode, answer.body).toBe(201);
 });
 
-function answering(status: number, instead: number): Door {
+function answering(status: number, instead: number): CreateServer {
   return (payments) =>
     today(payments).addHook(
       'onSend',
@@ -97,7 +97,7 @@ function answering(status: number, instead: number): Door {
 type Fields = Readonly<Record<string, TSchema>>;
 
 /** A charge's field is called `instead`, to callers. */
-function renaming(name: string, instead: string): Door {
+function renaming(name: string, instead: string): CreateServer {
   const rename = ({ [name]: field, ...others }: Fields) => ({ ...others, [instead]: field as TSchema });
   return (payments) =>
     withCharge(rename, {
@@ -108,7 +108,7 @@ function renaming(name: string, instead: string): Door {
 }
 
 /** A charge has one more field, which it must have. */
-function requiring(name: string, schema: TSchema): Door {
+function requiring(name: string, schema: TSchema): CreateServer {
   return (payments) => withCharge((fields) => ({ ...fields, [name]: schema }), payments);
 }
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => recording[Symbol.asyncDispose]());
 
-/** Settles one delivery; resolves with what the broker is told and what reached the shipments. */
+/** Settles one delivery; resolves with the settlement and what reached the shipments. */
 async function delivered(content: unknown) {
   const received: ParsedOrderConfirmed[] = [];
   const shipments: Shipments = {
@@ -28,7 +28,7 @@ async function delivered(content: unknown) {
   };
   const dependencies = { shipments, count: () => undefined, logger, failpoint: async () => undefined, backoffs };
   const delivery = { content: Buffer.from(JSON.stringify(content)), earlierDeliveries: 0 };
-  return { told: await settle(delivery, dependencies, new AbortController().signal), received };
+  return { settlement: await settle(delivery, dependencies, new AbortController().signal), received };
 }
 
 it.each([
@@ -49,8 +49,8 @@ it.each([
       });
     })
     .executeTest(async ({ contents }) => {
-      const { told, received } = await delivered(contents.content);
-      expect(told).toEqual({ kind: 'ack' });
+      const { settlement, received } = await delivered(contents.content);
+      expect(settlement).toEqual({ kind: 'ack' });
       expect(received).toMatchObject([{ messageId, type, orderId, lines: [{ productId: 1, quantity: 2 }] }]);
     });
 });
