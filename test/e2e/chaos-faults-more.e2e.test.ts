@@ -105,7 +105,7 @@ describe('a queue of the broker', () => {
     await untilDrained(platform, STARTED_MS);
   });
 
-  it('is purged once: how many are gone is told, and redrive brings them back', async () => {
+  it('is purged once: the number of lost messages is reported, and redrive brings them back', async () => {
     const { lease: away } = await inject(platform, ['shipping', 'stop']);
     const orders = await Promise.all([place(platform), place(platform)]);
     await eventually(
@@ -117,7 +117,7 @@ describe('a queue of the broker', () => {
     expect(lease).toMatchObject({
       status: 'reverted',
       witness: { verdict: 'observed', evidence: expect.stringContaining('2 message(s)') },
-      end: { evidence: expect.stringContaining('gone for good') },
+      end: { evidence: expect.stringContaining('are lost') },
     });
     expect(code).toBe(0);
     await clear(away.id);
@@ -257,7 +257,7 @@ describe('the supervisor is killed', () => {
     for (const words of lasting) expect(await inject(platform, words)).toMatchObject({ code: 0 });
     process.kill((await platform.state()).supervisor.pid, 'SIGKILL');
     const { code, stdout } = await platform.shopctl('chaos', 'clear', '--all');
-    expect(stdout).toContain('undo_failed');
+    expect(stdout).toContain('undo failed');
     expect(stdout).toContain('rabbitmq unbind: RabbitMQ is not running');
     expect(code).toBe(6);
     expect(await platform.shopctl('up', '--no-build')).toMatchObject({ code: 0 });

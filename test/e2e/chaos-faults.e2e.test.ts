@@ -128,7 +128,8 @@ describe('a detached fault', () => {
   it.each([
     [['orders-payments', 'latncy'], 'did you mean \\"latency\\"'],
     [['orders-paymnts', 'down'], 'did you mean \\"orders-payments\\"'],
-    [['orders-payments', 'bandwidth', '--rate', '-1'], 'rate must be >= 1'],
+    [['orders-payments', 'bandwidth', '--rate', '-1'], 'expected a whole number, 0 or more'],
+    [['orders-payments', 'bandwidth', '--rate', '0'], 'rate must be >= 1'],
     [['orders-payments', 'timeout'], 'timeout is required'],
   ])('%j is refused before anything happens', async (words, why) => {
     const { code, stderr } = await platform.shopctl('chaos', 'inject', ...words, '--json');

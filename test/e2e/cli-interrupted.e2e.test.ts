@@ -95,7 +95,7 @@ it('refuses an experiment whose fault a platform without proxies cannot have, be
   expect((await shell.run('up', '--direct')).code).toBe(0);
   const { code, stderr } = await shell.run('chaos', 'run', 'E09');
   expect(code).toBe(3);
-  expect(stderr).toContain('there is no proxy on orders-payments');
+  expect(stderr).toContain('no proxy on orders-payments');
   expect(JSON.parse((await shell.run('chaos', 'runs', '--json')).stdout)).toEqual([]);
 }, 120_000);
 

@@ -11,7 +11,7 @@ import type { Secrets } from '../../cli/src/providers/secrets.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { expectBalancedAfterKills } from './support/audit.ts';
 import { look, place } from './support/client.ts';
-import { childrenOf, findByKey, placeAndCrash, spansOf, untilReady } from './support/crash.ts';
+import { childrenOf, findByKey, placeAndCrash, spansOf, untilReadmitted, untilReady } from './support/crash.ts';
 import { eventually } from './support/eventually.ts';
 import { findImbalances, readLedger, untilDrained } from './support/ledger.ts';
 
@@ -355,6 +355,7 @@ describe('one of two instances, killed', () => {
     expect(answer).toMatchObject({ status: 201, body: { status: 'Confirmed' } });
     await expectConfirmedOnce(answer?.body?.id as string);
     await untilReady(platform, service);
+    await untilReadmitted(platform, service);
   });
 
   it.each(boundaries.recovered)('orders at %s: the other adopts the order and confirms it once', async (point) => {

@@ -120,7 +120,7 @@ describe.skipIf(noTmux !== undefined)('in a terminal', () => {
     await terminal.type('l');
     await terminal.shows(/load ended: \d+ orders/);
     await terminal.type('c');
-    await terminal.shows(/Take back a fault/);
+    await terminal.shows(/Revert a fault/);
     await terminal.type('', 'Enter');
     await terminal.shows(/orders-broker down: reverted/);
     await terminal.shows(/OUTBOX drained \d\d+ in \d+ s/, 30_000);

@@ -52,6 +52,25 @@ export async function untilReady(platform: TestPlatform, service: string): Promi
   );
 }
 
+/**
+ * Resolves when orders uses all replicas of the service again. A replica that is ready may still be ejected: until the next
+ * probe there is only the other one.
+ */
+export async function untilReadmitted(platform: TestPlatform, service: string): Promise<void> {
+  const readyAt = Date.now();
+  const ejected = async () => {
+    const points = await platform.telemetry.metrics(['shop.replicas.ejected']);
+    return points.filter(({ attributes, stale }) => attributes.edge === `orders-${service}` && !stale);
+  };
+  await eventually(`orders to use all of ${service}`, { withinMs: RESTART_MS, seen: ejected }, async () => {
+    const points = await ejected();
+    return (
+      points.length > 0 &&
+      points.every((point) => point.type !== 'histogram' && point.value === 0 && point.time > readyAt)
+    );
+  });
+}
+
 /** Living processes of a service by instance. */
 async function processesOf({ state }: TestPlatform, service: string): Promise<ReadonlyMap<string, number>> {
   const { instances } = await state();
