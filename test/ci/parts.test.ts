@@ -97,14 +97,14 @@ it.each([
   },
 );
 
-it('.ci/docker ends with 3 where no engine answers and none can be started, and says why', async () => {
+it('.ci/docker ends with 3 where no engine responds and none can be started, and says why', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shop-ci-'));
   try {
     await writeFile(join(folder, 'docker'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
     await writeFile(join(folder, 'id'), '#!/bin/sh\necho 1000\n', { mode: 0o755 });
     // The script puts its own programs before these, none of which has these names.
     const built = await bash(join(cloneRoot(), '.ci/docker'), { PATH: `${folder}:${process.env.PATH}` });
-    expect(built).toMatchObject({ code: 3, said: expect.stringContaining('docker tests not run: no engine answers') });
+    expect(built).toMatchObject({ code: 3, said: expect.stringContaining('docker tests not run: no engine responds') });
     expect(built.said).toContain('0 passed, 0 failed, 1 skipped');
   } finally {
     await rm(folder, { recursive: true });
