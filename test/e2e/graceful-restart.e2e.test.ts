@@ -74,6 +74,10 @@ it('SIGTERM of one of two replicas of orders under load fails no request', {
   const seen = { orders: await orders.stop(), reads: await reads.stop() };
   if (process.env.RESTARTS !== undefined) console.log(JSON.stringify(seen));
   await gateway.close();
+  if (Object.keys({ ...seen.orders, ...seen.reads }).length > 2) {
+    const lines = await platform.logs('orders', 'gateway');
+    console.warn(lines.filter(({ level }) => level === 'warn' || level === 'error').slice(-20));
+  }
   expect(Object.keys(seen.orders)).toEqual(['201 Confirmed']);
   expect(Object.keys(seen.reads)).toEqual(['200']);
 });
