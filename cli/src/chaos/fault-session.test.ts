@@ -86,19 +86,6 @@ describe('reverting', () => {
     expect(book.phase()).toBe('after');
   });
 
-  it('counts a fault as in effect whose witness was pending until it was reverted', async () => {
-    const { book, client, leases } = aSupervisor();
-    await book.inject('refused charge', REQUEST, never);
-    const clear = client.clear;
-    client.clear = async (...args) => {
-      leases[0] = { ...(leases[0] as Lease), witness: { verdict: 'observed', evidence: 'hit 3 times' } };
-      return clear(...args);
-    };
-    expect(book.inEffect).toBe(0);
-    await book.revert();
-    expect(book.inEffect).toBe(1);
-  });
-
   it('reports a fault that could not be reverted', async () => {
     const { book } = aSupervisor({ clearLeaves: 'undo_failed' });
     await book.inject('slow', REQUEST, never);

@@ -269,8 +269,6 @@ export class FaultSession {
     if (injection.lease?.status === lease.status && isOver(injection)) return;
     const wasOver = isOver(injection);
     injection.lease = lease;
-    // A failpoint that waited for its hit was measured once more before it was reverted.
-    if (lease.witness?.verdict === 'observed') this.#witnessed.add(injection.step);
     if (lease.status === 'reverted') {
       this.#end(injection);
       this.lastRevertedAt = this.#clock.now();
