@@ -16,12 +16,14 @@ interface ProcessEndOptions {
   readonly name: string;
   readonly title: string;
   readonly isMomentary: boolean;
+  /** How long the processes may take to end once `end` has returned, ms. Default: what ends at once. */
+  readonly endLimitMs?: number;
   /** Ends the processes. */
   end(victims: Victims, platform: PlatformAccess): Promise<void>;
 }
 
 /** Faults that end processes; reverted by starting them again. */
-export function processEndFault({ name, title, isMomentary, end }: ProcessEndOptions): AnyFault {
+export function processEndFault({ name, title, isMomentary, endLimitMs, end }: ProcessEndOptions): AnyFault {
   return defineFault({
     name,
     kind: 'process',
@@ -35,7 +37,7 @@ export function processEndFault({ name, title, isMomentary, end }: ProcessEndOpt
     prepare: async ({ target }, platform) => recordVictims(target, platform),
     inject: (_, victims: Victims, platform) => end(victims, platform),
     async witness(_, victims: Victims) {
-      const evidence = await awaitGone(victims);
+      const evidence = await awaitGone(victims, endLimitMs);
       return toWitness(evidence !== undefined, evidence ?? `${victims.target} is still running unchanged`);
     },
     ...(!isMomentary && { isInPlace: areStopped }),

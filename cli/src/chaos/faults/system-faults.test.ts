@@ -2,6 +2,8 @@
  * Goal: the witnesses of faults of broker, starts, clocks and disks see nothing where nothing was injected, and what cannot
  * be had is refused before anything happens. Method: a platform whose broker and processes say what a test wants.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -79,6 +81,22 @@ describe('a witness', () => {
     const undo = { queue: 'shipping.order-confirmed', messages: 0 };
     const witness = await findFault('purge').witness(injection('rabbitmq', {}), undo, aPlatform());
     expect(witness).toMatchObject({ verdict: 'not_observed' });
+  });
+
+  it('of term is observed when the process takes 4 s to end, as PostgreSQL does for a checkpoint', async () => {
+    const child = spawn('sh', ['-c', 'trap "sleep 4; exit" TERM; echo ready; while :; do sleep 0.1; done'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    try {
+      await once(child.stdout, 'data');
+      const process = (await identifyProcess(child.pid as number)) as ProcessIdentity;
+      const victims = { target: 'payments', victims: [{ name: 'payments-1', process }] };
+      await findFault('term').inject(injection('payments', {}), victims, aPlatform());
+      const witness = await findFault('term').witness(injection('payments', {}), victims, aPlatform());
+      expect(witness).toMatchObject({ verdict: 'observed' });
+    } finally {
+      child.kill('SIGKILL');
+    }
   });
 
   it('of slow-start is not observed while the old process runs', async () => {
