@@ -4,7 +4,7 @@
  */
 import { createServer, type Server } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
-import type { AddressInfo, Server as NetServer } from 'node:net';
+import { type AddressInfo, createServer as createNetServer, type Server as NetServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { canary, type Protocol } from '../canary.ts';
 import { findFault } from '../catalog.ts';
@@ -69,6 +69,46 @@ it('a delay shorter than the latency of the edge itself is not observed', async 
   await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
   try {
     expect((await witnessOf(slow, 'latency', { latency: 400 }, 'http')).verdict).toBe('not_observed');
+  } finally {
+    slow.close();
+    slow.closeAllConnections();
+  }
+});
+
+/*
+ * What a caller sees of Toxiproxy's slow_close when it reads late: the close comes `delay` after the request, the last byte
+ * shortly before it.
+ */
+it.each([
+  ['as long before the close as it was held', [0]],
+  ['in the first half of the delay', [200]],
+  ['hardly before the close, the first time', [480, 0]],
+])('slow_close is observed where the last byte is read %s', async (_, readLateMs) => {
+  const delay = 500;
+  const looks = [...readLateMs];
+  const held = createNetServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (request) => {
+      // The look before the fault: it keeps its connection, and ends it.
+      if (String(request).includes('keep-alive')) return void socket.end('HTTP/1.1 200 OK\r\n\r\n');
+      setTimeout(() => socket.write('HTTP/1.1 200 OK\r\n\r\n'), looks.shift());
+      setTimeout(() => socket.end(), delay + 5);
+    });
+  });
+  await new Promise<void>((resolve) => held.listen(0, '127.0.0.1', resolve));
+  try {
+    expect(await witnessOf(held, 'slow_close', { delay }, 'http')).toMatchObject({ verdict: 'observed' });
+    expect(looks).toEqual([]);
+  } finally {
+    held.close();
+  }
+});
+
+it('a late response without slow_close is not observed', async () => {
+  const slow = createServer((_, response) => setTimeout(() => response.end('x'), 700));
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  try {
+    expect(await witnessOf(slow, 'slow_close', { delay: 600 }, 'http')).toMatchObject({ verdict: 'not_observed' });
   } finally {
     slow.close();
     slow.closeAllConnections();
