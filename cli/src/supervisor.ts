@@ -8,11 +8,11 @@ import { createShopPlanner } from './platform/shop-planner.ts';
 import { endContainers } from './providers/docker/leftovers.ts';
 
 // Started by `up` in a session of its own with a project's name; its output goes to the project's supervisor.log.
-// The guardian, in whose environment little is left, starts it with a state directory to end the containers there.
+// The reaper, in whose environment little is left, starts it with a state directory to end the containers there.
 const END_CONTAINERS = '--end-containers';
 const [subject = 'shop', stateDir = ''] = process.argv.slice(2);
 try {
-  if (subject === END_CONTAINERS) console.error(`guardian: ended ${await endContainers(stateDir)} containers`);
+  if (subject === END_CONTAINERS) console.error(`reaper: ended ${await endContainers(stateDir)} containers`);
   else await supervise(subject);
   process.exit(0);
 } catch (error) {

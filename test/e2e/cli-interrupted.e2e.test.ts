@@ -49,14 +49,14 @@ describe.each([
   });
 });
 
-it('kill -9 of the supervisor and of its guardian leaves nothing after down, and up works again', async () => {
+it('kill -9 of the supervisor and of its reaper leaves nothing after down, and up works again', async () => {
   expect((await shell.run('up', 'catalog')).code).toBe(0);
   const state = await readState(shell.project().stateFile);
   process.kill(state?.supervisor.pid as number, 'SIGKILL');
   await nothingLeft();
   expect((await shell.run('up', 'catalog')).code).toBe(0);
   const again = await readState(shell.project().stateFile);
-  process.kill(again?.guardian?.pid as number, 'SIGKILL');
+  process.kill(again?.reaper?.pid as number, 'SIGKILL');
   process.kill(again?.supervisor.pid as number, 'SIGKILL');
   expect((await shell.run('down')).code).toBe(0);
   expect(shell.processes()).toEqual([]);

@@ -9,7 +9,7 @@ export interface Leftover extends ProcessIdentity {
   readonly stopSignal: NodeJS.Signals;
 }
 
-/** Parses the guardian's list: `pid start-time signal [boot]` per line. Lines that are none are left out. */
+/** Parses the reaper's list: `pid start-time signal [boot]` per line. Lines that are none are left out. */
 export function parseChildList(text: string): readonly Leftover[] {
   return text.split('\n').flatMap((line) => {
     const [pid, startTime, signal, bootId] = line.split(' ');
@@ -20,7 +20,7 @@ export function parseChildList(text: string): readonly Leftover[] {
 }
 
 /**
- * Processes of an earlier run that still live although their supervisor and its guardian are gone: those on the list
+ * Processes of an earlier run that still live although their supervisor and its reaper are gone: those on the list
  * whose start time is the same (a pid may have been given away), and on Linux whatever carries the mark.
  */
 export async function findLeftovers(listFile: string, mark: string | undefined): Promise<readonly Leftover[]> {

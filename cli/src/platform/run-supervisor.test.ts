@@ -1,5 +1,5 @@
 // Goal: whatever is killed, nothing is left running, and what should run runs again.
-// Method: the real supervisor, guardian and control API around children that are small scripts.
+// Method: the real supervisor, reaper and control API around children that are small scripts.
 import { mkdir, mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,11 +90,11 @@ describe('supervisor', { timeout: 30_000 }, () => {
     await start(twoServices);
     const done = await up();
     expect(done).toMatchObject({ type: 'done', started: ['base', 'top'], state: { status: 'ready' } });
-    const { instances, supervisor, guardian } = await state();
+    const { instances, supervisor, reaper } = await state();
     await createControlClient(project).down({});
     await waitUntilGone(project, 5000);
     expect(await gone([...instances.map(({ process }) => process as ProcessIdentity), supervisor])).toBe(true);
-    await until('the guardian ends', () => gone([guardian as ProcessIdentity]));
+    await until('the reaper ends', () => gone([reaper as ProcessIdentity]));
     expect(await readState(project.stateFile)).toMatchObject({ status: 'stopped' });
   });
 
@@ -212,34 +212,34 @@ describe('supervisor', { timeout: 30_000 }, () => {
   });
 
   it('leaves no child when the supervisor is killed with -9', async () => {
-    // Without EXIT_WITH_PARENT in their environment the children do not notice by themselves: the guardian must act.
+    // Without EXIT_WITH_PARENT in their environment the children do not notice by themselves: the reaper must act.
     await start(twoServices);
     await up();
-    const { instances, supervisor, guardian } = await state();
+    const { instances, supervisor, reaper } = await state();
     process.kill(supervisor.pid, 'SIGKILL');
     const children = instances.map(({ process }) => process as ProcessIdentity);
-    await until('children and guardian are gone', () => gone([...children, guardian as ProcessIdentity]));
+    await until('children and reaper are gone', () => gone([...children, reaper as ProcessIdentity]));
   });
 
-  it('replaces a guardian that was killed', async () => {
+  it('replaces a reaper that was killed', async () => {
     await start(twoServices);
     await up();
-    const { guardian } = await state();
-    process.kill((guardian as ProcessIdentity).pid, 'SIGKILL');
+    const { reaper } = await state();
+    process.kill((reaper as ProcessIdentity).pid, 'SIGKILL');
     await until('another guards', async () => {
-      const now = (await state()).guardian;
-      return now !== undefined && now.pid !== guardian?.pid && (await isAlive(now));
+      const now = (await state()).reaper;
+      return now !== undefined && now.pid !== reaper?.pid && (await isAlive(now));
     });
   });
 
-  it('finds and ends at the next start what is left when supervisor and guardian are killed together', async () => {
+  it('finds and ends at the next start what is left when supervisor and reaper are killed together', async () => {
     await start(twoServices);
     await up();
     const before = await state();
     const children = before.instances.map(({ process }) => process as ProcessIdentity);
-    // The supervisor must not be able to replace the guardian first.
+    // The supervisor must not be able to replace the reaper first.
     process.kill(before.supervisor.pid, 'SIGSTOP');
-    process.kill((before.guardian as ProcessIdentity).pid, 'SIGKILL');
+    process.kill((before.reaper as ProcessIdentity).pid, 'SIGKILL');
     process.kill(before.supervisor.pid, 'SIGKILL');
     await until('supervisor is gone', () => gone([before.supervisor]));
     expect((await findLeftovers(childListFile(project, before.mark), before.mark)).length).toBe(2);
@@ -248,7 +248,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
     expect(await up()).toMatchObject({ type: 'done', started: ['base', 'top'] });
   });
 
-  it('leaves what it cannot stop to its guardian when it is told to end', async () => {
+  it('leaves what it cannot stop to its reaper when it is asked to end', async () => {
     await start({ deaf: { cannotStop: true } });
     await up();
     const { supervisor, instances } = await state();
@@ -340,9 +340,9 @@ describe('after a power failure', () => {
   it('children of a run whose state is lost are ended at the next start', async () => {
     await start(twoServices);
     await up();
-    const { instances, supervisor, guardian } = await state();
+    const { instances, supervisor, reaper } = await state();
     process.kill(supervisor.pid, 'SIGSTOP');
-    process.kill((guardian as ProcessIdentity).pid, 'SIGKILL');
+    process.kill((reaper as ProcessIdentity).pid, 'SIGKILL');
     process.kill(supervisor.pid, 'SIGKILL');
     await until('supervisor is gone', () => gone([supervisor]));
     await rm(project.stateFile);
@@ -370,7 +370,7 @@ describe('a supervisor that is stopped (SIGSTOP)', () => {
     process.kill(supervisor.pid, 'SIGCONT');
   });
 
-  it('is killed by its pid, and its guardian ends what it ran', async () => {
+  it('is killed by its pid, and its reaper ends what it ran', async () => {
     const before = await stopped();
     await signalSupervisor(project, 'SIGKILL');
     await waitUntilGone(project, 5000);

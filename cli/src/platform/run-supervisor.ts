@@ -12,7 +12,6 @@ import { pollFor } from '../shared/wait-until.ts';
 import type { ChildRegistry } from './component-unit.ts';
 import { startControlApi } from './control-api.ts';
 import { createEventLog } from './events.ts';
-import { type Guardian, startGuardian } from './guardian.ts';
 import type { SupervisionLimits } from './instance.ts';
 import { endLeftovers, findLeftovers } from './leftovers.ts';
 import type { Planner } from './plan.ts';
@@ -20,6 +19,7 @@ import { Platform } from './platform.ts';
 import { createPortBook, type PortBook } from './ports.ts';
 import { makePrivateFolder } from './private-folder.ts';
 import { type Project, sharedDir } from './project.ts';
+import { type Reaper, startReaper } from './reaper.ts';
 import { rotateLogs } from './rotation.ts';
 import { type InstanceState, type PlatformState, recoverState, writeState } from './state.ts';
 import type { ExtensionContext, SupervisorExtension } from './supervisor-extension.ts';
@@ -46,14 +46,14 @@ export interface SupervisorOptions {
 const ROTATE_EVERY_MS = 5000;
 const IDLE_EXIT_MS = 5000;
 
-/** The file in which a run's guardian finds its children. */
+/** The file in which a run's reaper finds its children. */
 export function childListFile(project: Project, mark: string): string {
   return join(project.stateDir, `children.${mark}`);
 }
 
 /**
  * Supervises one project until `down`, a signal, or nothing is left to do. Resolves when everything has stopped; rejects
- * when something could not be stopped, and then the guardian ends it once this process has gone. Ends immediately when
+ * when something could not be stopped, and then the reaper ends it once this process has gone. Ends immediately when
  * another supervisor has the project.
  */
 export async function runSupervisor(options: SupervisorOptions): Promise<void> {
@@ -69,14 +69,14 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   const mark = randomBytes(8).toString('hex');
   const supervisor = (await identifyProcess(process.pid)) as ProcessIdentity;
   const events = createEventLog();
-  let guardian: Guardian | undefined;
+  let reaper: Reaper | undefined;
   let planner: Planner | undefined;
   let current: (() => PlatformState) | undefined;
   // Asked to save before there is anything to: the next change will.
   const save = createSaver(async () => {
     if (current) await writeState(project.stateFile, current());
   });
-  guardian = await startGuardian({
+  reaper = await startReaper({
     listFile: childListFile(project, mark),
     mark,
     ...(options.containerEnder && {
@@ -85,7 +85,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     onReplaced: () => save(),
   });
   const ports = createPortBook(before?.ports ?? {}, await openClaims());
-  planner = await options.createPlanner({ ports, registry: guardian.registry });
+  planner = await options.createPlanner({ ports, registry: reaper.registry });
   const platform = new Platform({
     planner,
     events,
@@ -100,7 +100,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     status: platform.status,
     supervisor,
     ...(options.build !== undefined && { build: options.build }),
-    ...(guardian?.identity() && { guardian: guardian.identity() as ProcessIdentity }),
+    ...(reaper?.identity() && { reaper: reaper.identity() as ProcessIdentity }),
     mark,
     socketPath: project.socketPath,
     startedAt,
@@ -172,8 +172,8 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   save();
   try {
     await finished.promise;
-    // Only now: when stopping has failed, the guardian ends what is left as soon as this process is gone.
-    await guardian.dismiss();
+    // Only now: when stopping has failed, the reaper ends what is left as soon as this process is gone.
+    await reaper.dismiss();
     await unlink(childListFile(project, mark));
   } finally {
     clearInterval(rotation);
@@ -187,11 +187,11 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
 }
 
 /**
- * An earlier supervisor ended without stopping its children and containers. Its guardian may be at it: then it is
+ * An earlier supervisor ended without stopping its children and containers. Its reaper may be doing that: then it is
  * waited for. What remains after that (both were killed) is ended here. Resolves to the number of what was ended.
  */
 export async function endEarlierRun(project: Project, before: PlatformState | undefined): Promise<number> {
-  await waitForEnd(before?.guardian, 5000);
+  await waitForEnd(before?.reaper, 5000);
   const marks = await marksOfEarlierRuns(project, before);
   const found = await Promise.all([...marks].map((mark) => findLeftovers(childListFile(project, mark), mark)));
   const leftovers = found.flat();

@@ -85,7 +85,7 @@ export interface PlatformState {
   readonly supervisor: ProcessIdentity;
   /** What the supervisor was built from; another value in the clone means that a newer one is there. */
   readonly build?: string;
-  readonly guardian?: ProcessIdentity;
+  readonly reaper?: ProcessIdentity;
   /** Marks every process of this project in its environment, so that leftovers can be recognised. */
   readonly mark: string;
   readonly socketPath: string;

@@ -6,7 +6,7 @@ import type { Project } from './project.ts';
 
 /**
  * Signals the process that holds the project; resolves with false when there is none. SIGTERM: it stops all that it runs,
- * as for `down`. SIGKILL: its guardian does.
+ * as for `down`. SIGKILL: its reaper does.
  */
 export async function signalSupervisor(project: Project, signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean> {
   const holder = await lockHolder(project.lockFile);

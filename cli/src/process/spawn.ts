@@ -19,7 +19,7 @@ export interface SpawnOptions {
   readonly stopSignal: NodeJS.Signals;
   /** How long the signal may take before SIGKILL, ms. */
   readonly stopTimeoutMs: number;
-  /** Told as soon as the process exists, and when it has ended: the guardian must know it. A throw ends the process. */
+  /** Told as soon as the process exists, and when it has ended: the reaper must know it. A throw ends the process. */
   readonly onStart: (identity: ProcessIdentity, stopSignal: NodeJS.Signals) => void;
   readonly onEnd: (identity: ProcessIdentity) => void;
 }
@@ -51,7 +51,7 @@ export async function spawnProcess(options: SpawnOptions): Promise<Running> {
   try {
     options.onStart(identity, options.stopSignal);
   } catch (error) {
-    // Unknown to the guardian it could outlive us. Whoever reads the error may rely on its end.
+    // Unknown to the reaper it could outlive us. Whoever reads the error may rely on its end.
     signalGroup(pid, 'SIGKILL');
     await ended;
     throw error;

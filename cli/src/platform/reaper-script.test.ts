@@ -1,4 +1,4 @@
-// Goal: containers, which are nobody's children, are ended when and only when the supervisor was killed and had some.
+// Goal: containers, which are not child processes, are ended if and only if the supervisor was killed and had some.
 // Method: the script alone; the test holds the pipe that the supervisor would hold.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,13 +7,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { guardianScript } from './guardian-script.ts';
+import { reaperScript } from './reaper-script.ts';
 
 let folder: string;
 let record: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'shopctl-guardian-'));
+  folder = await mkdtemp(join(tmpdir(), 'shopctl-reaper-'));
   record = join(folder, 'docker.json');
 });
 
@@ -21,18 +21,18 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 it('ends the containers of a killed supervisor, and waits for that', async () => {
   await writeFile(record, '{}');
-  expect(await guard({ said: '', command: ['/bin/sh', '-c', 'sleep 0.2; : >"$1"', 'sh', marker()] })).toBe(0);
+  expect(await reap({ said: '', command: ['/bin/sh', '-c', 'sleep 0.2; : >"$1"', 'sh', marker()] })).toBe(0);
   expect(existsSync(marker())).toBe(true);
 });
 
 it('does nothing when there is no record of containers', async () => {
-  expect(await guard({ said: '', command: ['touch', marker()] })).toBe(0);
+  expect(await reap({ said: '', command: ['touch', marker()] })).toBe(0);
   expect(existsSync(marker())).toBe(false);
 });
 
 it('does nothing when everything has been stopped in order', async () => {
   await writeFile(record, '{}');
-  expect(await guard({ said: 'done\n', command: ['touch', marker()] })).toBe(0);
+  expect(await reap({ said: 'done\n', command: ['touch', marker()] })).toBe(0);
   expect(existsSync(marker())).toBe(false);
 });
 
@@ -40,7 +40,7 @@ it('goes on to the end when the containers cannot be ended', async () => {
   await writeFile(record, '{}');
   const list = join(folder, 'children');
   await writeFile(list, '');
-  expect(await guard({ said: '', command: ['false'] })).toBe(0);
+  expect(await reap({ said: '', command: ['false'] })).toBe(0);
   expect(existsSync(list)).toBe(false);
 });
 
@@ -48,10 +48,10 @@ function marker(): string {
   return join(folder, 'ended');
 }
 
-/** Lets the supervisor say something and be gone; resolves to the guardian's exit code. */
-async function guard({ said, command }: { said: string; command: readonly string[] }): Promise<number | null> {
+/** Writes what the supervisor wrote and closes its pipe; resolves to the reaper's exit code. */
+async function reap({ said, command }: { said: string; command: readonly string[] }): Promise<number | null> {
   const args = [join(folder, 'children'), 'no-such-mark', record, ...command];
-  const child = spawn('/bin/sh', ['-c', guardianScript, 'guardian', ...args], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const child = spawn('/bin/sh', ['-c', reaperScript, 'reaper', ...args], { stdio: ['pipe', 'ignore', 'inherit'] });
   child.stdin.end(said);
   const [code] = await once(child, 'exit');
   return code as number | null;

@@ -1,14 +1,14 @@
 /**
- * The guardian: a shell (under 2 MB) that waits for the supervisor's end and then ends its children. It reads a pipe
- * that only the supervisor holds open; a line `done` means everything has been stopped in order. At end of file
- * without it, each child of the list is asked to end by its own stop signal and, 2 s later, killed with its group.
- * The list has a line `pid start-time signal boot` per child; a pid that was given away since has another start time. On
- * Linux what forked away from a child (epmd) is found by SHOPCTL_MARK in its environment. Containers are no children
- * of ours: a command ends them, meanwhile, when the project has a record of any.
+ * The reaper: a shell (under 2 MB) that waits for the supervisor's end and then ends its children. It reads a pipe
+ * that only the supervisor holds open; a line `done` means that everything has been stopped in order. At end of file
+ * without it, each child of the list gets its stop signal and, 2 s later, is killed with its process group. The list has
+ * a line `pid start-time signal boot` for each child; a pid that was reused has another start time. On Linux, daemons
+ * that a child forked (epmd) are found by SHOPCTL_MARK in their environment. Containers are not child processes: a
+ * command ends them at the same time when the project has a record of any.
  *
  * Arguments: file with the list, mark, record of containers, the command that ends them and its arguments.
  */
-export const guardianScript = `
+export const reaperScript = `
 trap '' HUP INT
 list=$1
 mark=$2
@@ -44,7 +44,7 @@ each_child() {
   done <"$list" 2>/dev/null
 }
 
-echo "guardian: the supervisor is gone, ending its children"
+echo "reaper: the supervisor is gone, ending its children"
 if [ "$#" -gt 0 ] && [ -e "$record" ]; then "$@" & fi
 each_child ask
 tries=0
@@ -61,5 +61,5 @@ if [ -d /proc/self ]; then
 fi
 wait
 rm -f "$list"
-echo "guardian: done"
+echo "reaper: done"
 `;

@@ -4,33 +4,33 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
 import { identifyProcess, type ProcessIdentity } from '../process/process-identity.ts';
 import type { ChildRegistry } from './component-unit.ts';
-import { guardianScript } from './guardian-script.ts';
+import { reaperScript } from './reaper-script.ts';
 
-/** Sees to it that no child outlives the supervisor, however it ends. */
-export interface Guardian {
+/** Ensures that no child outlives the supervisor, however the supervisor ends. */
+export interface Reaper {
   readonly registry: ChildRegistry;
-  /** The guarding process; it changes when it was killed and replaced. */
+  /** The reaper's process; it changes when it was killed and replaced. */
   identity(): ProcessIdentity | undefined;
   /** Children started and not yet ended. */
   children(): readonly ProcessIdentity[];
-  /** Everything has been stopped: the guardian goes without a deed. */
+  /** Everything has been stopped: the reaper ends without doing anything. */
   dismiss(): Promise<void>;
 }
 
-export interface GuardianOptions {
-  /** Where the list of children is kept for the guardian to read. */
+export interface ReaperOptions {
+  /** Where the list of children is kept for the reaper to read. */
   readonly listFile: string;
   readonly mark: string;
-  /** Run when the supervisor is gone and `record` exists: ends the containers, which are nobody's children. */
+  /** Run when the supervisor is gone and `record` exists: ends the containers, which are not child processes. */
   readonly containers?: { readonly record: string; readonly command: readonly string[] };
   readonly onReplaced: (identity: ProcessIdentity | undefined) => void;
 }
 
-/** Pause before a killed guardian is replaced, so that one that cannot start does not keep the CPU busy. */
+/** Pause before a killed reaper is replaced, so that one that cannot start does not keep the CPU busy. */
 const REPLACE_AFTER_MS = 100;
 
-/** Starts the guardian in a session of its own. Its output goes where ours goes. */
-export async function startGuardian({ listFile, mark, containers, onReplaced }: GuardianOptions): Promise<Guardian> {
+/** Starts the reaper in a separate session. Its output goes where ours goes. */
+export async function startReaper({ listFile, mark, containers, onReplaced }: ReaperOptions): Promise<Reaper> {
   const children = new Map<number, { identity: ProcessIdentity; stopSignal: NodeJS.Signals }>();
   let current: { child: ChildProcess; identity: ProcessIdentity | undefined };
   let dismissed = false;
@@ -46,12 +46,12 @@ export async function startGuardian({ listFile, mark, containers, onReplaced }: 
   };
   const launch = async () => {
     const args = [listFile, mark, containers?.record ?? '', ...(containers?.command ?? [])];
-    const child = spawn('/bin/sh', ['-c', guardianScript, 'shopctl-guardian', ...args], {
+    const child = spawn('/bin/sh', ['-c', reaperScript, 'shopctl-reaper', ...args], {
       detached: true,
       stdio: ['pipe', 'inherit', 'inherit'],
       env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
     });
-    child.on('error', (error) => console.error(`guardian: ${error.message}`));
+    child.on('error', (error) => console.error(`reaper: ${error.message}`));
     child.stdin?.on('error', () => {});
     child.once('exit', () => void replace());
     current = { child, identity: child.pid === undefined ? undefined : await identifyProcess(child.pid) };
@@ -59,7 +59,7 @@ export async function startGuardian({ listFile, mark, containers, onReplaced }: 
   };
   const replace = async () => {
     if (dismissed) return;
-    console.error('guardian: it ended before us, starting another');
+    console.error('reaper: it ended before the supervisor, starting another');
     await delay(REPLACE_AFTER_MS);
     if (!dismissed) await launch();
   };
@@ -79,7 +79,7 @@ export async function startGuardian({ listFile, mark, containers, onReplaced }: 
           writeList();
         } catch (error) {
           // A full disk: a line too many does no harm, for no other process has its pid and start time.
-          console.error(`guardian: the list of children is out of date: ${messageOf(error)}`);
+          console.error(`reaper: the list of children is out of date: ${messageOf(error)}`);
         }
       },
     },
