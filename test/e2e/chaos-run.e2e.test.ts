@@ -274,7 +274,7 @@ describe('a run without telemetry', () => {
     provider: {type: trace, of: orders}
     tolerance: {contract: confirmed}
     within: 2s
-  - {name: telemetry back, type: action, provider: {type: heal}}
+  - {name: telemetry back, type: action, provider: {type: revert}}
   - name: orders that are seen
     type: probe
     provider: {type: orders}

@@ -42,7 +42,7 @@ export type PhaseName =
   | 'platform'
   | 'steady-before'
   | 'method'
-  | 'heal'
+  | 'revert'
   | 'recovery'
   | 'steady-after'
   | 'audit';

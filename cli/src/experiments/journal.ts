@@ -14,7 +14,7 @@ export interface Journal {
   /** Syncs and closes; what is written afterwards is an error of ours. */
   close(): Promise<void>;
   /**
-   * Why the file does not hold everything (the disk is full), undefined while it does. A run must heal its faults all the
+   * Why the file does not hold everything (the disk is full), undefined while it does. A run must revert its faults all the
    * same, so this is asked for at its end; nothing is written any more after the first failure.
    */
   problem(): string | undefined;

@@ -71,7 +71,7 @@ export async function runChaosMatrix(options: ChaosMatrixOptions, deps: CommandD
   if (options.dryRun) return showPlan(matrix);
   await refuseUnwritable(options);
   const over = Promise.withResolvers<void>();
-  // As of "chaos run": a first Ctrl-C ends the run that goes on, which heals and closes its journal.
+  // As of "chaos run": a first Ctrl-C ends the run that goes on, which reverts faults and closes its journal.
   deps.onInterrupt(() => over.promise);
   deps.onForce?.(() => deps.output.note('still taking back what was done'));
   forwardHangUp();

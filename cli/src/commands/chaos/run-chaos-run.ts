@@ -78,7 +78,7 @@ export async function runChaosRun(
   const finished: RunSummary[] = [];
   const reached: Reached = new Map();
   const over = Promise.withResolvers<void>();
-  // A first Ctrl-C aborts the signal, and the run ends by itself: heals, closes its journal, takes its platform down.
+  // A first Ctrl-C aborts the signal, and the run ends in order: reverts its faults, closes its journal, stops its platform.
   deps.onInterrupt(() => over.promise);
   deps.onForce?.(() =>
     deps.output.note('still taking back what was done; once more leaves the rest to the supervisor'),

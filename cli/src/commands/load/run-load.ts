@@ -40,7 +40,7 @@ export async function runLoad(name: string, options: LoadRunOptions, deps: Comma
   await refuseNotInjectable(project, plan.faults);
   await refuseUnwritable(options);
   const over = Promise.withResolvers<void>();
-  // A first Ctrl-C aborts the signal, and the run ends by itself: ends k6, heals, removes its files.
+  // A first Ctrl-C aborts the signal, and the run ends in order: ends k6, reverts faults, removes its files.
   deps.onInterrupt(() => over.promise);
   deps.onForce?.(() => deps.output.note('still ending k6 and taking back faults; once more does not wait for it'));
   forwardHangUp();

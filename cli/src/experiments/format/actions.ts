@@ -83,12 +83,12 @@ export const FaultProvider = Type.Unsafe<FaultProvider>(
   ),
 );
 
-export const HealProvider = closed(
+export const RevertProvider = closed(
   {
-    type: Type.Literal('heal', { description: 'reverts a fault and proves that it is gone' }),
+    type: Type.Literal('revert', { description: 'reverts a fault and proves that it is gone' }),
     of: Type.Optional(stepName('the step whose fault is meant; default: all faults')),
   },
-  { description: 'heal' },
+  { description: 'revert' },
 );
 
 export const ServiceProvider = closed(

@@ -73,7 +73,7 @@ function referencesOfProvider({ provider }: Exclude<Step, { type: 'hold' }>): re
   switch (provider.type) {
     case 'orders':
       return [{ at: at('repeat-of'), name: provider['repeat-of'], of: 'placed' }];
-    case 'heal':
+    case 'revert':
       return [{ at: at('of'), name: provider.of, of: 'fault' }];
     case 'stop-load':
     case 'history':

@@ -31,7 +31,7 @@ describe('a mistake is reported with its place, what was expected and the neares
       fileWith({ method: probe('type: order') }),
       'unknown type "order", did you mean "orders"?',
     ],
-    ['an action with type: probe', fileWith({ method: probe('type: heal') }), '"heal" goes with type: action'],
+    ['an action with type: probe', fileWith({ method: probe('type: revert') }), '"revert" goes with type: action'],
     [
       'a probe with type: action',
       fileWith({ method: '- {name: a, type: action, provider: {type: sql}}' }),
@@ -208,8 +208,8 @@ describe('a mistake is reported with its place, what was expected and the neares
       'comes later',
     ],
     [
-      'the heal of a step that is not a fault',
-      fileWith({ method: `${placed}- {name: h, type: action, provider: {type: heal, of: placed}}` }),
+      'the revert of a step that is not a fault',
+      fileWith({ method: `${placed}- {name: h, type: action, provider: {type: revert, of: placed}}` }),
       '"placed" is not a fault',
     ],
     [

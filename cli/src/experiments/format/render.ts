@@ -64,7 +64,7 @@ export function renderPlan(experiment: ResolvedExperiment): string {
   const phases: readonly (readonly [string, readonly string[]])[] = [
     [`steady before: ${hypothesis.title}`, lines(hypothesis.probes)],
     ['method', lines(method)],
-    ['heal', ['revert every fault, and check that each is gone']],
+    ['revert', ['revert every fault, and check that each is gone']],
     ['recovery', lines(recovery)],
     [`steady after: ${hypothesis.title}`, lines(hypothesis.probes)],
     ['reach', experiment.reach.map(describeEvent)],

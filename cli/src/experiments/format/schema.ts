@@ -54,7 +54,7 @@ export const FaultStep = closed({
   stop,
   background,
 });
-const HealStep = action(actions.HealProvider);
+const RevertStep = action(actions.RevertProvider);
 const ServiceStep = action(actions.ServiceProvider);
 const PublishStep = action(actions.PublishProvider);
 const LoadStep = action(actions.LoadProvider);
@@ -122,7 +122,7 @@ export const Probe = Type.Union(
 );
 
 const ActionStep = Type.Union(
-  [FaultStep, HealStep, ServiceStep, PublishStep, LoadStep, StopLoadStep, JoinStep, OrdersStep],
+  [FaultStep, RevertStep, ServiceStep, PublishStep, LoadStep, StopLoadStep, JoinStep, OrdersStep],
   { description: 'does something' },
 );
 
@@ -297,7 +297,7 @@ export type AuditProbe = Static<typeof AuditProbe>;
 export type EventProbe = Static<typeof EventProbe>;
 
 export type FaultProvider = actions.FaultProvider;
-export type HealProvider = Static<typeof actions.HealProvider>;
+export type RevertProvider = Static<typeof actions.RevertProvider>;
 export type ServiceProvider = Static<typeof actions.ServiceProvider>;
 export type PublishProvider = Static<typeof actions.PublishProvider>;
 export type LoadProvider = Static<typeof actions.LoadProvider>;

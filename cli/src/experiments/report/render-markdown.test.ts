@@ -12,7 +12,7 @@ describe('the Markdown summary of a run', () => {
       '| answered at once with the breaker open: fail | each answered in at most 300 ms | p95 4.52 s |',
     );
     expect(text).toContain('| before | 16 | 16 | 0 | 0 | 0 |');
-    expect(text).toContain('First symptom after 688 ms, steady 2.26 s and drained 3.06 s after the heal.');
+    expect(text).toContain('First symptom after 688 ms, steady 2.26 s and drained 3.06 s after the revert.');
   });
 
   it('says that a journal without a verdict has none', () => {

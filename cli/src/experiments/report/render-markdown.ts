@@ -32,7 +32,7 @@ export function renderMarkdown(records: readonly JournalRecord[]): string {
 
 function clockLine({ clocks }: RunReport): string {
   const { degradeMs, recoverMs, drainMs } = spansOf(clocks);
-  return `First symptom after ${durationText(degradeMs)}, steady ${durationText(recoverMs)} and drained ${durationText(drainMs)} after the heal.`;
+  return `First symptom after ${durationText(degradeMs)}, steady ${durationText(recoverMs)} and drained ${durationText(drainMs)} after the revert.`;
 }
 
 function faultRows({ faults }: RunReport): string[][] {

@@ -100,7 +100,7 @@ describe('never', () => {
     expect(await judge({ exits, targets: ['orders'] })).toEqual([]);
   });
 
-  it('is the end of a process before its fault was asked for, or after it was healed', async () => {
+  it('is the end of a process before its fault was asked for, or after it was reverted', async () => {
     const exits = [{ subject: 'orders-1', message: 'exit 1', time: new Date(2_000).toISOString() }];
     const fault = (from: number, until: number | undefined) => [{ target: 'orders', from, until }];
     expect(await judge({ exits, targets: fault(1_000, 3_000) })).toEqual([]);

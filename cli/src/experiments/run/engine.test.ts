@@ -41,7 +41,7 @@ describe('a run whose platform loses its supervisor', () => {
     });
     expect(run.verdict).toBe('unknown');
     expect(run.reasons).toContainEqual(expect.stringContaining('the supervisor was lost, during'));
-    expect(run.calls).toEqual(['steady', 'fault', 'first', 'end loads', 'heal all']);
+    expect(run.calls).toEqual(['steady', 'fault', 'first', 'end loads', 'revert all']);
   });
 
   it('is dirty when it is unknown whether its fault is gone', async () => {
@@ -64,17 +64,17 @@ describe('a run whose platform loses its supervisor', () => {
   });
 });
 
-it('a journal that could not be written makes a run unknown, and its faults are healed all the same', async () => {
+it('a journal that could not be written makes a run unknown, and its faults are reverted all the same', async () => {
   const run = await runFake({ journalProblem: 'ENOSPC: no space left on device' });
   expect(run).toMatchObject({ verdict: 'unknown', reasons: [expect.stringContaining('ENOSPC')] });
-  expect(run.calls).toContain('heal all');
+  expect(run.calls).toContain('revert all');
 });
 
 describe('verdict', () => {
   it('is pass when every step passed, nothing is left and the audit balances', async () => {
     const run = await runFake({});
     expect(run).toMatchObject({ verdict: 'pass', reasons: [] });
-    expect(run.calls).toEqual(['steady', 'fault', 'probe', 'end loads', 'heal all', 'steady', 'conditions', 'audit']);
+    expect(run.calls).toEqual(['steady', 'fault', 'probe', 'end loads', 'revert all', 'steady', 'conditions', 'audit']);
   });
 
   it('is fail when a probe is not within its tolerance, and the method goes on', async () => {
@@ -92,7 +92,7 @@ describe('verdict', () => {
       result: (step) => (step === 'first' ? failed : { verdict: 'pass' }),
     });
     expect(run.calls).not.toContain('second');
-    expect(run.calls).toContain('heal all');
+    expect(run.calls).toContain('revert all');
   });
 
   it('is unknown when a witness was not seen', async () => {
@@ -121,7 +121,7 @@ describe('verdict', () => {
     const run = await runFake({ result: (step) => (step === 'steady' ? failed : { verdict: 'pass' }) });
     expect(run.verdict).toBe('unknown');
     expect(run.reasons).toContain('the system never was steady');
-    expect(run.calls).toEqual(['steady', 'heal all']);
+    expect(run.calls).toEqual(['steady', 'revert all']);
   });
 
   it('is dirty when something is left, whatever else failed', async () => {
@@ -149,7 +149,7 @@ describe('verdict', () => {
   it('is interrupted, after everything was reverted, and measures nothing further', async () => {
     const run = await runFake({ interruptAt: 'probe' });
     expect(run.verdict).toBe('interrupted');
-    expect(run.calls).toEqual(['steady', 'fault', 'probe', 'end loads', 'heal all']);
+    expect(run.calls).toEqual(['steady', 'fault', 'probe', 'end loads', 'revert all']);
     expect(endOf(run, 'probe')).toMatchObject({ verdict: 'unknown', observed: 'cut short' });
   });
 
@@ -217,7 +217,7 @@ describe('whatever fails where', () => {
     pending: fc.constantFrom('pass', 'unknown'),
   });
 
-  it('everything is healed once, every step that began has an end, and only evidence passes', async () => {
+  it('everything is reverted once, every step that began has an end, and only evidence passes', async () => {
     await fc.assert(
       fc.asyncProperty(plans, async ({ what, notReverted, pending }) => {
         const interruptAt = names.find((name) => what[name] === 'interrupt');
@@ -233,7 +233,7 @@ describe('whatever fails where', () => {
             return { verdict: kind === 'interrupt' ? 'pass' : kind };
           },
         });
-        expect(run.calls.filter((call) => call === 'heal all')).toHaveLength(1);
+        expect(run.calls.filter((call) => call === 'revert all')).toHaveLength(1);
         const steps = run.records.filter((record) => record.type === 'step');
         const began = steps.filter(({ state }) => state === 'begin').map(({ name, phase }) => `${phase} ${name}`);
         const ended = steps.filter(({ state }) => state === 'end').map(({ name, phase }) => `${phase} ${name}`);

@@ -298,15 +298,15 @@ class ExperimentRun {
   /** E1. True when nothing is left. */
   async #revert(): Promise<boolean> {
     const { journal, revertAll, tell } = this.#ports;
-    tell({ type: 'phase', phase: 'heal' });
-    journal.write({ type: 'phase', phase: 'heal', state: 'begin' });
+    tell({ type: 'phase', phase: 'revert' });
+    journal.write({ type: 'phase', phase: 'revert', state: 'begin' });
     const notReverted = await revertAll().catch((error: unknown) => [
       `the revert broke off: ${(error as Error).message}`,
     ]);
     for (const reason of notReverted) this.#findings.push({ verdict: 'dirty', reason });
     journal.write({
       type: 'phase',
-      phase: 'heal',
+      phase: 'revert',
       state: 'end',
       verdict: notReverted.length === 0 ? 'pass' : 'fail',
     });

@@ -3,7 +3,6 @@ import type { Probe, Step } from '../format/schema.ts';
 import { probeAudit } from './providers/audit.ts';
 import { probeEvent } from './providers/event.ts';
 import { injectFault } from './providers/fault.ts';
-import { heal } from './providers/heal.ts';
 import { probeHistory } from './providers/history.ts';
 import { probeHttp } from './providers/http.ts';
 import { startLoad, stopLoad } from './providers/load.ts';
@@ -14,6 +13,7 @@ import { probeProcess } from './providers/process.ts';
 import { type PublishStep, publishMessages } from './providers/publish.ts';
 import { probeQueue } from './providers/queue.ts';
 import { probeReadiness } from './providers/ready.ts';
+import { revert } from './providers/revert.ts';
 import { actOnService } from './providers/service.ts';
 import { probeSql } from './providers/sql.ts';
 import { probeTraces } from './providers/trace.ts';
@@ -42,8 +42,8 @@ function act(step: Exclude<ExecutableStep, Probe>, context: RunContext): Promise
       return placeOrders(step.name, step.provider, undefined, context);
     case 'fault':
       return injectFault(step as Extract<ExecutableStep, { witness: unknown }>, context);
-    case 'heal':
-      return heal(step.provider, context);
+    case 'revert':
+      return revert(step.provider, context);
     case 'service':
       return actOnService(step.provider, context);
     case 'publish':

@@ -5,7 +5,7 @@ import type { FaultStep } from '../../format/schema.ts';
 import type { RunContext } from '../run-context.ts';
 import { type StepResult, unknown } from '../step-result.ts';
 
-/** The lease's time to live lies a little beyond the run's budget, at whose end the run heals it itself. ms. */
+/** The lease's time to live lies a little beyond the run's budget, at whose end the run reverts it. ms. */
 const TTL_SLACK_MS = 30_000;
 const POLL_MS = 200;
 

@@ -100,7 +100,7 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
     },
     judgePending: async () => fake.pending ?? [],
     async revertAll() {
-      calls.push('heal all');
+      calls.push('revert all');
       return fake.notReverted ?? [];
     },
     judgeFaults: () => fake.faults ?? [],
