@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ownSourceMap } from './source-map.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -71,6 +72,8 @@ export const common = {
   // Node runs it as it is. Written without it by esbuild, what one turn of a loop throws is thrown again after the next turn.
   supported: { using: true },
   sourcemap: 'linked',
+  // The sources are beside it; in an image nobody reads them.
+  sourcesContent: false,
   legalComments: 'none',
   logLevel: 'silent',
   metafile: true,
@@ -92,6 +95,7 @@ function serviceTarget(service, build) {
   return {
     name: serviceTargetName(service, build),
     sources: ['kit/src', `services/${service}/src`, 'proto', 'scripts'],
+    mapsOwnSources: true,
     options: () => ({
       entryPoints: { [service]: join(root, `services/${service}/src/main.ts`) },
       outdir: join(dist, folder),
@@ -256,12 +260,16 @@ async function imageTargets() {
   return (await serviceNames()).map((service) => serviceTarget(service, 'production'));
 }
 
+/** A target's bundles and their source maps, built in memory. */
+export async function bundleFiles(name) {
+  const targets = [...(await buildTargets()), ...(await imageTargets())];
+  const { outputFiles } = await bundle(targets.find((one) => one.name === name));
+  return outputFiles;
+}
+
 /** The code of a target's bundles as one text, built in memory. */
 export async function bundleText(name) {
-  const targets = [...(await buildTargets()), ...(await imageTargets())];
-  const target = targets.find((one) => one.name === name);
-  const { outputFiles } = await bundle(target);
-  return outputFiles
+  return (await bundleFiles(name))
     .filter(({ path }) => !path.endsWith('.map'))
     .map(({ text }) => text)
     .join('\n');
@@ -276,7 +284,15 @@ export async function buildOnly(names) {
 
 async function bundle(target) {
   const esbuild = await import('esbuild');
-  return esbuild.build({ ...common, ...(await target.options()) });
+  const result = await esbuild.build({ ...common, ...(await target.options()) });
+  if (!target.mapsOwnSources) return result;
+  return { ...result, outputFiles: result.outputFiles.map(withOwnSourceMap) };
+}
+
+function withOwnSourceMap(file) {
+  if (!file.path.endsWith('.map')) return file;
+  const text = ownSourceMap(file.text);
+  return { path: file.path, text, contents: Buffer.from(text) };
 }
 
 async function build(targets) {

@@ -41,7 +41,10 @@ async function fillService(service) {
   const { [target]: metafile } = await buildOnly(['telemetry', target]);
   const outside = await unbundled(service, metafile);
   await cp(join(root, 'dist/telemetry.cjs'), join(folder, 'telemetry.cjs'));
-  await cp(join(root, serviceBundle(service, build)), join(folder, 'service.mjs'));
+  const bundle = join(root, serviceBundle(service, build));
+  await cp(bundle, join(folder, 'service.mjs'));
+  // By the name that the bundle gives it: stack traces name lines of the sources.
+  await cp(`${bundle}.map`, join(folder, `${basename(bundle)}.map`));
   if (outside.includes('@grpc/grpc-js')) await cp(join(root, 'proto'), join(folder, 'proto'), { recursive: true });
   await writeFile(join(folder, 'service.env'), imageEnvironment(services.find(({ name }) => name === service)));
   for (const name of outside) await copyPackage(name, join(root, 'services', service));

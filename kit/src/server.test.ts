@@ -29,6 +29,24 @@ it('ends a connection after a number of requests, and loses none of them', { tim
   expect(connections).toBe(3);
 });
 
+it('responds to an error of a handler with a problem that says nothing of its stack or its message', async () => {
+  const logger = createLogger({ service: 'test', instance: 'test-1', level: 'silent' });
+  await using server = createServer({ logger, health: createHealth({}) });
+  server.get('/fails', async () => {
+    throw new Error('SELECT secret FROM accounts');
+  });
+  const response = await server.inject('/fails');
+  expect(response.statusCode).toBe(500);
+  expect(response.json()).toEqual({
+    type: 'urn:shop:problem:internal_error',
+    title: 'The service failed',
+    status: 500,
+    detail: expect.any(String),
+    code: 'internal_error',
+  });
+  expect(response.body).not.toMatch(/secret|\.ts|\.mjs|\bat /);
+});
+
 /** The first attempt of a call. */
 function attemptAt({ replicas }: HttpClient): Attempt<HttpReplica> {
   const [replica] = replicas as [HttpReplica];

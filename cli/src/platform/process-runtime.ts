@@ -29,7 +29,7 @@ export function processRuntime({ root }: Pick<Project, 'root'>, registry: ChildR
         start: ({ env, logFile }, conditions) =>
           spawnProcess({
             command: process.execPath,
-            args: [`--max-semi-space-size=${semiSpaceMb}`, '--require', telemetry, bundle],
+            args: ['--enable-source-maps', `--max-semi-space-size=${semiSpaceMb}`, '--require', telemetry, bundle],
             env: { ...env, ...conditions.env, SHOPCTL_MARK: registry.mark },
             cwd: root,
             logFile,
