@@ -1,2 +1,2 @@
 /** Raised with cli/package.json; a test keeps them equal. */
-export const VERSION = '0.1.0';
+export const VERSION = '0.2.0';
