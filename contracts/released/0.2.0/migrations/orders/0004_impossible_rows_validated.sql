@@ -1,0 +1,10 @@
+ALTER TABLE orders
+  VALIDATE CONSTRAINT orders_total_of_lines,
+  VALIDATE CONSTRAINT orders_currency,
+  VALIDATE CONSTRAINT orders_state,
+  VALIDATE CONSTRAINT orders_status_of_state,
+  VALIDATE CONSTRAINT orders_open_until_end,
+  VALIDATE CONSTRAINT orders_reason_of_cancelled,
+  VALIDATE CONSTRAINT orders_decided_at,
+  VALIDATE CONSTRAINT orders_pending_while_compensating,
+  VALIDATE CONSTRAINT orders_key_with_hash;

@@ -1,0 +1,9 @@
+ALTER TABLE inventory
+  VALIDATE CONSTRAINT inventory_within_initial;
+ALTER TABLE reservations
+  VALIDATE CONSTRAINT reservations_state,
+  VALIDATE CONSTRAINT reservations_reserved_or_released,
+  VALIDATE CONSTRAINT reservations_short_products,
+  VALIDATE CONSTRAINT reservations_released_at,
+  VALIDATE CONSTRAINT reservations_release_key,
+  VALIDATE CONSTRAINT reservations_lines;
