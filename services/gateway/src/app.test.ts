@@ -59,7 +59,7 @@ async function aGateway(
   const replicas = createReplicas([orders.origin]);
   const policy = createCallPolicy('gateway-orders', limits, logger, replicas.all);
   const budgetMs = limits.callTimeoutMs;
-  const server = await createApp({
+  const server = createApp({
     forward: createForwarder({ policy, budgetMs, logger, failpoint }),
     budgetMs,
     health: createHealth({ orders: (signal) => replicas.check(signal) }),
@@ -121,6 +121,28 @@ describe('an order', () => {
     const names = Object.keys(orders.seen[0]?.headers ?? {});
     expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(x-|te$|trace|baggage|cookie)/)]));
     expect(orders.seen[0]?.headers.host).not.toBe('shop');
+  });
+
+  it('is shown to a client that sends a body with GET, without that body', async () => {
+    const { orders, port } = await aGateway((_seen, response) => response.end('{}'));
+    const response = await raw(
+      port,
+      'GET /api/orders/1 HTTP/1.1\r\nHost: shop\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello',
+    );
+    expect(response).toMatch(/^HTTP\/1\.1 200 /);
+    expect(orders.seen).toMatchObject([{ method: 'GET', url: '/orders/1', body: '' }]);
+    expect(orders.seen[0]?.headers['content-length']).toBeUndefined();
+  });
+
+  it('has a type and a length at orders, where the client gave neither', async () => {
+    const { orders, port } = await aGateway();
+    await raw(
+      port,
+      'POST /api/orders HTTP/1.1\r\nHost: shop\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+    );
+    expect(orders.seen).toMatchObject([
+      { body: '{}', headers: { 'content-type': 'application/octet-stream', 'content-length': '2' } },
+    ]);
   });
 
   it('comes back with a problem of orders unchanged', async () => {

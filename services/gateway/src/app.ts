@@ -1,4 +1,3 @@
-import replyFrom from '@fastify/reply-from';
 import type { Health } from '@shop/kit/health.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { addOpenApi } from '@shop/kit/openapi.ts';
@@ -6,7 +5,6 @@ import { createServer, type HttpServer } from '@shop/kit/server.ts';
 import type { Forward } from './forwarder.ts';
 import { publicApi } from './openapi.ts';
 import { addRoutes } from './routes.ts';
-import { createTransport } from './transport.ts';
 
 export interface GatewayDependencies {
   readonly forward: Forward;
@@ -17,14 +15,9 @@ export interface GatewayDependencies {
 }
 
 /** The public HTTP server, not listening yet. It writes one line for every request. */
-export async function createApp({ forward, budgetMs, health, logger }: GatewayDependencies): Promise<HttpServer> {
+export function createApp({ forward, budgetMs, health, logger }: GatewayDependencies): HttpServer {
   const server = createServer({ logger, health, accessLevel: 'info', isPublic: true });
-  await server.register(replyFrom, {
-    undici: createTransport(forward),
-    disableRequestLogging: true,
-    disableCache: true,
-  });
-  addRoutes(server, budgetMs);
+  addRoutes(server, forward, budgetMs);
   addOpenApi(server, publicApi, () => undefined);
   return server;
 }

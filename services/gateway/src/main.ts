@@ -20,7 +20,7 @@ await runService('gateway', process.env, async () => {
   const budgetMs = config.ordersEdge.callTimeoutMs;
   const forward = createForwarder({ policy, budgetMs, logger, failpoint: harness.failpoint });
   const health = createHealth({ orders: (signal) => replicas.check(signal) });
-  const server = await createApp({ forward, budgetMs, health, logger });
+  const server = createApp({ forward, budgetMs, health, logger });
   await server.listen({ host: config.HOST, port: config.PORT });
   logger.info({ port: config.PORT }, 'listening');
   await serveUntilSignal({

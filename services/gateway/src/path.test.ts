@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { toOrdersPath, toPublicPath } from './path.ts';
+import { toOrdersTarget, toPublicPath } from './path.ts';
 
-describe('toOrdersPath', () => {
+describe('toOrdersTarget', () => {
   it.each([
     ['/api/orders', '/orders'],
     ['/api/orders/', '/orders/'],
-    ['/api/orders?limit=2&after=%20x', '/orders'],
+    ['/api/orders?limit=2&after=%20x', '/orders?limit=2&after=%20x'],
+    ['/api/orders/x?', '/orders/x?'],
+    ["/api/orders/x?a='b'?c", "/orders/x?a='b'?c"],
     ['/api/orders/0198c9a0-0000-7000-8000-0000000000aa', '/orders/0198c9a0-0000-7000-8000-0000000000aa'],
     ['/api/orders/a/b_c~d', '/orders/a/b_c~d'],
     ['/api/orders/...', '/orders/...'],
   ])('%s -> %s', (target, path) => {
-    expect(toOrdersPath(target)).toBe(path);
+    expect(toOrdersTarget(target)).toBe(path);
   });
 
   it.each([
@@ -40,7 +42,7 @@ describe('toOrdersPath', () => {
     '/api/orders/x?a=1#b',
     '/api/orders/x?a=\u0000',
   ])('refuses %j', (target) => {
-    expect(toOrdersPath(target)).toBeUndefined();
+    expect(toOrdersTarget(target)).toBeUndefined();
   });
 });
 

@@ -3,17 +3,17 @@ const PUBLIC_PATH = /^\/api(\/orders(?:\/[A-Za-z0-9._~-]+)*\/?)$/;
 const QUERY = /^[A-Za-z0-9\-._~%!$&'()*+,;=:@/?]*$/;
 
 /**
- * The path in the orders service for a request target as the client sent it, `/api/orders/x?y` -> `/orders/x`; undefined
+ * The target in the orders service for a request target as the client sent it, `/api/orders/x?y` -> `/orders/x?y`; undefined
  * for a target that is not a plain path there. An escaped, empty or dot segment is refused, not normalised: the router,
  * the URL parser and the next server need not agree on what it means.
  */
-export function toOrdersPath(target: string): string | undefined {
+export function toOrdersTarget(target: string): string | undefined {
   const queryAt = target.indexOf('?');
   const path = queryAt === -1 ? target : target.slice(0, queryAt);
-  const query = queryAt === -1 ? '' : target.slice(queryAt + 1);
+  const query = target.slice(path.length);
   const ordersPath = PUBLIC_PATH.exec(path)?.[1];
   if (ordersPath === undefined || !QUERY.test(query)) return undefined;
-  return ordersPath.split('/').some((segment) => segment === '.' || segment === '..') ? undefined : ordersPath;
+  return ordersPath.split('/').some((segment) => segment === '.' || segment === '..') ? undefined : ordersPath + query;
 }
 
 /** The public path for one that orders names (in `Location`); other values are returned as they are. */

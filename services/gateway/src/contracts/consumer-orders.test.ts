@@ -33,7 +33,7 @@ async function throughGateway(origin: string, path: string, init?: RequestInit):
   using policy = createCallPolicy('gateway-orders', limits, logger, replicas.all);
   const budgetMs = limits.callTimeoutMs;
   const forward = createForwarder({ policy, budgetMs, logger, failpoint: async () => undefined });
-  const server = await createApp({ forward, budgetMs, health: createHealth({}), logger });
+  const server = createApp({ forward, budgetMs, health: createHealth({}), logger });
   try {
     return await fetch((await server.listen({ host: '127.0.0.1', port: 0 })) + path, init);
   } finally {
