@@ -11,6 +11,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { otlpAttributes } from '../../cli/src/otlp/otlp-json.ts';
+import { startOtlpReceiver } from '../../cli/src/otlp/receiver.ts';
 import { findOnPath, newestFirst } from '../../cli/src/providers/executables.ts';
 import { sharedCacheDir } from '../../cli/src/providers/testing.ts';
 import { poll } from '../../cli/src/shared/wait-until.ts';
@@ -105,6 +107,75 @@ it.skipIf(jaeger === undefined)('offers what the services report under the names
   for (const name of asked)
     expect(scraped).toMatch(new RegExp(`^${name}\\{.*instance="orders-7d9f8b6c5d-x2k9p".*\\} \\d+`, 'm'));
 });
+
+/** Every kind of instrument, unit and character that a name or a label is changed for. */
+function anEveryKindReport(): object {
+  const timeUnixNano = String(Date.now() * 1_000_000);
+  const attributes = otlpAttributes({ edge: 'orders-payments', 'http.request.method': 'POST', 'shop.ok': true, n: 3 });
+  const number = { asDouble: 2.5, timeUnixNano, startTimeUnixNano: timeUnixNano, attributes };
+  const gauge = (name: string, unit: string) => ({ name, unit, gauge: { dataPoints: [number] } });
+  const sum = (name: string, unit: string, isMonotonic: boolean) => {
+    return { name, unit, sum: { aggregationTemporality: 2, isMonotonic, dataPoints: [number] } };
+  };
+  const histogram = (name: string, unit: string) => {
+    const point = {
+      ...number,
+      count: '6',
+      sum: 42.5,
+      explicitBounds: [0.005, 5, 10],
+      bucketCounts: ['1', '2', '3', '0'],
+    };
+    return {
+      name,
+      unit,
+      description: 'a "quoted" \\ text',
+      histogram: { aggregationTemporality: 2, dataPoints: [point] },
+    };
+  };
+  const metrics = [
+    gauge('shop.outbox.oldest.age', 's'),
+    gauge('process.cpu.utilization', '1'),
+    gauge('disk.read', 'By/s'),
+    gauge('2xx.share', '%'),
+    gauge('shop.replicas.ejected', '{replica}'),
+    sum('shop.sagas', '', true),
+    sum('shop.total.orders', '{order}', true),
+    sum('process.cpu.time', 's', true),
+    sum('http.server.active_requests', '{request}', false),
+    histogram('shop.saga.duration', 'ms'),
+    histogram('http.server.request.duration', 's'),
+  ];
+  const resource = {
+    'service.name': 'payments',
+    'service.namespace': 'shop',
+    'service.instance.id': 'payments-1',
+    'service.version': '0.2.0',
+    'process.pid': 4_711,
+  };
+  const scopeMetrics = [{ scope: { name: 'Shop.Payments' }, metrics }];
+  return { resourceMetrics: [{ resource: { attributes: otlpAttributes(resource) }, scopeMetrics }] };
+}
+
+it.skipIf(jaeger === undefined)(
+  'offers the series that GET /metrics of the supervisor offers, line by line',
+  async () => {
+    await using receiver = await startOtlpReceiver({ host: '127.0.0.1', port: 0 });
+    const body = JSON.stringify(anEveryKindReport());
+    for (const base of [`http://127.0.0.1:${ports.otlp}`, receiver.url]) {
+      const headers = { 'content-type': 'application/json' };
+      expect((await fetch(`${base}/v1/metrics`, { method: 'POST', headers, body })).status).toBe(200);
+    }
+    const ofPayments = (text: string) => text.split('\n').filter((line) => line.includes('shop/payments'));
+    const collected = await until('the report is offered', async () => {
+      const lines = ofPayments(await scrape());
+      return lines.length > 0 ? lines : undefined;
+    });
+    const own = await fetch(`${receiver.url}/metrics`);
+    expect(own.headers.get('content-type')).toContain('text/plain; version=0.0.4');
+    expect(ofPayments(await own.text()).toSorted()).toEqual(collected.toSorted());
+    expect(collected).toHaveLength(22);
+  },
+);
 
 async function scrape(): Promise<string> {
   return (await fetch(`http://127.0.0.1:${ports.metrics}/metrics`)).text();

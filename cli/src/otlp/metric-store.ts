@@ -65,6 +65,16 @@ export type MetricPoint = Series &
     readonly stale: boolean;
   };
 
+/** What a process reported last. */
+export interface MetricReport {
+  readonly source: Source;
+  /** The resource's attributes, also those that name the process. */
+  readonly resource: AttributeMap;
+  readonly series: readonly Series[];
+  /** ms since 1970. */
+  readonly receivedAt: number;
+}
+
 export interface MetricStats {
   instances: number;
   series: number;
@@ -77,6 +87,7 @@ export interface MetricStats {
 
 interface Instance {
   readonly source: Source;
+  resource: AttributeMap;
   readonly series: Map<string, Series & Changed>;
   receivedAt: number;
 }
@@ -91,6 +102,8 @@ export interface MetricStore {
   /** Takes an export request; returns how many points were refused. */
   add(data: MetricsData, receivedAt: number): number;
   points(query: MetricQuery, now: number): MetricPoint[];
+  /** Of each process that is remembered, the one that has been silent for longest first. */
+  reports(): MetricReport[];
   stats(): Readonly<MetricStats>;
 }
 
@@ -109,7 +122,8 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
   function instanceOf(resource: AttributeMap): Instance {
     const source = sourceOf(resource);
     const key = `${source.service} ${source.instance} ${source.pid}`;
-    const instance = instances.get(key) ?? { source, series: new Map(), receivedAt: 0 };
+    const instance = instances.get(key) ?? { source, resource, series: new Map(), receivedAt: 0 };
+    instance.resource = resource;
     // Moved to the end: the first of the map is always the one that has been silent for longest.
     instances.delete(key);
     instances.set(key, instance);
@@ -168,6 +182,9 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
         }
       }
       return points;
+    },
+    reports() {
+      return [...instances.values()].map(({ series, ...instance }) => ({ ...instance, series: [...series.values()] }));
     },
     stats: () => ({ ...stats, instances: instances.size }),
   };

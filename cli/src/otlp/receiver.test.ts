@@ -217,6 +217,15 @@ describe('POST /v1/metrics', () => {
     expect(await createBackend(receiver.url).metrics(['shop.other'])).toEqual([]);
   });
 
+  it('offers them to Prometheus in its text format', async () => {
+    const receiver = await start();
+    await post(receiver, '/v1/metrics', metricsOf(3));
+    const response = await fetch(`${receiver.url}/metrics`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(await response.text()).toMatch(/^shop_sagas_total\{instance="orders-1",job="orders",.*\} 3$/m);
+  });
+
   it('refuses delta values and says what to set', async () => {
     const { body } = await post(await start(), '/v1/metrics', metricsOf(5, { temporality: 1 }));
     expect(body.partialSuccess).toMatchObject({ rejectedDataPoints: 1 });

@@ -6,6 +6,7 @@ import { createLogStore, type LogLimits, type LogStore } from './log-store.ts';
 import { createMetricStore, type MetricLimits, type MetricStore } from './metric-store.ts';
 
 import type { LogsData, MetricsData, TracesData } from './otlp-json.ts';
+import { prometheusContentType, prometheusText } from './prometheus-text.ts';
 import { BadExportError, readExport } from './request-body.ts';
 import { createTraceStore, type TraceLimits, type TraceStore } from './trace-store.ts';
 
@@ -49,10 +50,12 @@ export interface OtlpReceiver extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** A route's answer: status and JSON body. */
+/** A route's answer: status and JSON body, or text of its own type. */
 interface Answer {
   readonly status: number;
   readonly body: unknown;
+  /** The body is text of this type. */
+  readonly contentType?: string;
 }
 
 interface Stores {
@@ -66,6 +69,7 @@ interface Stores {
 /**
  * Receives OTLP/HTTP JSON (`POST /v1/traces|metrics|logs`) and answers Jaeger's `/api/v3/traces/{id}`,
  * `/api/v3/traces?query.service_name=` and `/api/v3/services`, and `/api/traces/{id}`, `/api/metrics`, `/api/logs?traceId=`, `/api/stats`.
+ * `GET /metrics` is for Prometheus.
  * Memory is bounded by `limits`. Web pages are refused: what is stored is evidence. Rejects when the port cannot be had. Side effects: one listening socket.
  */
 export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpReceiver> {
@@ -133,8 +137,9 @@ async function respond(
   }
   // What is left of a refused body would be read as the next request.
   if (!request.complete) response.setHeader('connection', 'close');
-  const body = JSON.stringify(answer.body);
-  response.writeHead(answer.status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  const { contentType = 'application/json' } = answer;
+  const body = answer.contentType === undefined ? JSON.stringify(answer.body) : String(answer.body);
+  response.writeHead(answer.status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }
 
@@ -177,6 +182,10 @@ async function read(request: IncomingMessage, stores: Stores): Promise<Answer> {
   // Without /v3 it is our own store's, also while Jaeger answers for traces.
   const traceId = /^\/api\/(?:v3\/)?traces\/([^/]+)$/.exec(path)?.[1];
   if (traceId !== undefined) return readTrace(traceId.toLowerCase(), stores.traces);
+  if (path === '/metrics') {
+    const body = prometheusText(stores.metrics.reports(), stores.now());
+    return { status: 200, body, contentType: prometheusContentType };
+  }
   const route = readRoutes[path];
   return route === undefined
     ? notFound(`no such route: GET ${path}`)
