@@ -4,8 +4,9 @@
  * Method: a real platform; one order per failpoint; the ledger, the audit and `chaos coverage` tell what came of it.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { recoverFrom } from './support/chaos.ts';
 import { place } from './support/client.ts';
 import { eventually } from './support/eventually.ts';
 import { findImbalances, readLedger, untilDrained } from './support/ledger.ts';
@@ -17,6 +18,7 @@ beforeAll(async () => {
   platform = await startPlatform({ project: 'e2e-failpoints', env });
 });
 afterAll(() => platform?.stop());
+afterEach(({ task }) => recoverFrom(task, platform));
 
 async function inject(service: string, ...options: string[]): Promise<void> {
   const { code, stderr } = await platform.shopctl('chaos', 'inject', service, 'failpoint', ...options);

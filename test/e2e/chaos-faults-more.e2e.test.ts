@@ -14,7 +14,7 @@ import { choosePlace } from '../../cli/src/providers/postgres/place.ts';
 import { installTool } from '../../cli/src/providers/resolve-tool.ts';
 import { sharedCacheDir } from '../../cli/src/providers/testing.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
-import { activeFaults, expectClean, hold, inject, type Words } from './support/chaos.ts';
+import { activeFaults, expectClean, hold, inject, recoverFrom, type Words } from './support/chaos.ts';
 import { look, place } from './support/client.ts';
 import { eventually } from './support/eventually.ts';
 import { findImbalances, untilDrained } from './support/ledger.ts';
@@ -40,8 +40,9 @@ beforeAll(async () => {
   });
 });
 afterAll(() => platform?.stop());
-afterEach(() => {
+afterEach(async ({ task }) => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
+  await recoverFrom(task, platform);
 });
 
 async function clear(id: string): Promise<void> {

@@ -28,8 +28,9 @@ beforeAll(async () => {
   platform = await startPlatform({ project: 'e2e-chaos', env: { SHOPCTL_FAILPOINTS: '1' } });
 });
 afterAll(() => platform?.stop());
-afterEach(() => {
+afterEach(async ({ task }) => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
+  await chaos.recoverFrom(task, platform);
 });
 
 const inject = (words: Words) => chaos.inject(platform, words);

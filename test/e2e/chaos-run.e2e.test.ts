@@ -38,8 +38,9 @@ afterAll(async () => {
   await platform?.stop();
   await rm(folder, { recursive: true, force: true });
 });
-afterEach(() => {
+afterEach(async ({ task }) => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
+  await chaos.recoverFrom(task, platform);
 });
 
 const STEADY = `

@@ -26,10 +26,18 @@ beforeAll(async () => {
 });
 afterAll(() => platform?.stop());
 
+/** Of tests that have failed: they are not held against the next one. */
+const imbalances = new Set<string>();
+
 afterEach(async () => {
-  expect(await platform.armed(), 'failpoints not passed').toEqual([]);
+  const armed = await platform.armed();
+  // One that stays armed would end a process of the next test.
+  for (const failpoint of armed) await platform.disarm(failpoint);
+  expect(armed, 'failpoints not passed').toEqual([]);
   await untilDrained(platform);
-  expect(await findImbalances(platform)).toEqual([]);
+  const found = (await findImbalances(platform)).filter((one) => !imbalances.has(one));
+  for (const one of found) imbalances.add(one);
+  expect(found).toEqual([]);
 });
 
 const declined = [{ productId: 12, quantity: 1 }];

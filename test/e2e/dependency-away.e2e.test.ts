@@ -6,9 +6,10 @@
  * breakers' answers are seen.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { serviceNames } from '../../cli/src/topology/services.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { recoverFrom } from './support/chaos.ts';
 import { type Answer, look, place, send } from './support/client.ts';
 import { findByKey } from './support/crash.ts';
 import { eventually } from './support/eventually.ts';
@@ -27,6 +28,7 @@ beforeAll(async () => {
   await place(platform);
 });
 afterAll(() => platform?.stop());
+afterEach(({ task }) => recoverFrom(task, platform));
 
 /** What a client may be told, as `status code-or-reason`. */
 const confirmed = ['201 Confirmed'];

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { connectPlatform, type PlatformConnection } from '../../cli/src/platform/connection.ts';
-import { armedFailpoints, failpointFolder } from '../../cli/src/platform/failpoint-files.ts';
+import { armedFailpoints, disarmFailpoint, failpointFolder } from '../../cli/src/platform/failpoint-files.ts';
 import { cloneRoot, openProject, type Project } from '../../cli/src/platform/project.ts';
 import type { InstanceState, PlatformState } from '../../cli/src/platform/state.ts';
 import type { DatabaseName } from '../../cli/src/topology/databases.ts';
@@ -67,6 +67,7 @@ export interface TestPlatform {
   arm(failpoint: string, action: string): Promise<void>;
   /** Failpoints that were armed and not hit yet. */
   armed(): Promise<readonly string[]>;
+  disarm(failpoint: string): Promise<void>;
   /** The text of secrets.json: all accounts' passwords. */
   secrets(): Promise<string>;
   /** What the services have logged, in no order; all services when none is named. */
@@ -140,6 +141,7 @@ async function connected({ project, env, shopctl, failpointDir, stop }: Started)
       await rename(join(failpointDir, `.${failpoint}`), join(failpointDir, failpoint));
     },
     armed: () => armedFailpoints(failpointDir),
+    disarm: (failpoint) => disarmFailpoint(join(failpointDir, failpoint)),
     secrets: () => readFile(project.secretsFile, 'utf8'),
     logs: (...services) => readLogs(project.logDir, services),
     async logTail(instance) {
