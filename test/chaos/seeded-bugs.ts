@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { RunSummary } from '../../cli/src/commands/chaos/run-chaos-run.ts';
+import type { RunSummary } from '../../cli/src/commands/chaos/experiment-batch.ts';
 import type { VerifyReport } from '../../cli/src/commands/verify/run-verify.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { isSeededBugName, type SeededBugName, seededBugs } from '../../kit/src/seeded-bugs.ts';

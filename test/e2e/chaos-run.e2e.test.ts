@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createToxiproxyClient } from '../../cli/src/chaos/toxiproxy-client.ts';
-import type { RunSummary } from '../../cli/src/commands/chaos/run-chaos-run.ts';
+import type { RunSummary } from '../../cli/src/commands/chaos/experiment-batch.ts';
 import { readJournal } from '../../cli/src/experiments/journal.ts';
 import type { JournalRecord } from '../../cli/src/experiments/journal-records.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
@@ -336,6 +336,12 @@ describe('bad input', () => {
     const { code, stderr, runs } = await run(file);
     expect({ code, runs }).toEqual({ code: 3, runs: [] });
     expect(stderr).toContain('needs-two needs 2 replicas of orders');
+  });
+
+  it('platforms of its own beside the running one need --fresh, which is told with exit code 2', async () => {
+    const { code, stderr, runs } = await run(await anExperiment('several', SLOW), '--platforms', '2');
+    expect({ code, runs }).toEqual({ code: 2, runs: [] });
+    expect(stderr).toContain('--platforms is of ephemeral platforms');
   });
 
   it('a dry run prints the plan and runs nothing', async () => {

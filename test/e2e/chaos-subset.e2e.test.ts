@@ -3,7 +3,7 @@
  * Method: a real platform and the built `shopctl`, one run per experiment. The whole catalog is `npm run chaos:all`.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunSummary } from '../../cli/src/commands/chaos/run-chaos-run.ts';
+import type { RunSummary } from '../../cli/src/commands/chaos/experiment-batch.ts';
 import { findExperiments } from '../../cli/src/experiments/format/catalog.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';

@@ -1,5 +1,6 @@
 import { isSeededBugName, type SeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
 import { InvalidArgumentError } from 'commander';
+import { MOST_PLATFORMS } from '../experiments/run/schedule.ts';
 import { componentWays } from '../providers/component.ts';
 import { toolWays } from '../providers/tool.ts';
 import { ageMs, durationMs } from '../shared/duration.ts';
@@ -39,6 +40,15 @@ export function parsePort(text: string): number {
 export function parsePositive(text: string): number {
   if (!/^0*[1-9]\d*$/.test(text)) throw new InvalidArgumentError('expected a whole number, 1 or more');
   return Number(text);
+}
+
+/** A whole number from 1 to the most platforms that one command may run side by side. */
+export function parsePlatforms(text: string): number {
+  const count = /^\d+$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > MOST_PLATFORMS) {
+    throw new InvalidArgumentError(`expected a whole number, 1 to ${MOST_PLATFORMS}`);
+  }
+  return count;
 }
 
 /** `orders=2`, several times or separated by commas; 1 to 9 replicas. */

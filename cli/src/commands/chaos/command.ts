@@ -2,14 +2,14 @@ import { type Command, Option } from 'commander';
 import { DEFAULT_TTL_MS } from '../../chaos/lease.ts';
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { writeDuration } from '../../shared/duration.ts';
-import { parseCount, parseDuration, parsePositive, parseSeededBugNames } from '../option-values.ts';
+import { parseCount, parseDuration, parsePlatforms, parsePositive, parseSeededBugNames } from '../option-values.ts';
+import type { ChaosRunOptions } from './experiment-batch.ts';
 import type { ChaosListOptions, ChaosShowOptions } from './run-catalog.ts';
 import type { ChaosClearOptions } from './run-chaos-clear.ts';
 import type { ChaosCoverageOptions } from './run-chaos-coverage.ts';
 import type { ChaosInjectOptions } from './run-chaos-inject.ts';
 import type { ChaosMatrixOptions } from './run-chaos-matrix.ts';
 import type { ChaosReportOptions } from './run-chaos-report.ts';
-import type { ChaosRunOptions } from './run-chaos-run.ts';
 
 export const register: Register = (program, deps) => {
   const chaos = program.command('chaos').description('inject faults and revert them; run experiments');
@@ -109,6 +109,11 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
     .option('--seed-bug <bug>', 'start the services with a seeded bug; may be repeated', parseSeededBugNames)
     .option('--dry-run', 'print what would be done')
     .option('--fresh', 'use an ephemeral platform even when one runs')
+    .option(
+      '--platforms <count>',
+      'run on N ephemeral platforms concurrently (default: 1; with --all by cores and memory)',
+      parsePlatforms,
+    )
     .option('--keep', 'leave the ephemeral platform running')
     .option('--repeat <count>', 'repeat each experiment N times and compare verdicts', parsePositive)
     .option('--require-coverage', 'with --all: exit with 1 when a failpoint was never reached')
@@ -118,8 +123,8 @@ function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
     .addHelpText(
       'after',
       effects(
-        'faults on the running platform, all reverted; or a platform of the run, ended with it; writes .shop/<project>/chaos/runs/',
-        'that of the worst verdict: 0 pass, 1 fail, 5 unknown, 6 dirty, 130 interrupted and clean; 2 and 3 before anything has happened',
+        'faults on the running platform, all reverted; or ephemeral platforms, ended with it; writes .shop/<project>/chaos/runs/',
+        'that of the worst verdict: 0 pass, 1 fail, 5 unknown, 6 dirty, 130 interrupted and clean; 3 when an ephemeral platform did not start; 2 and 3 before anything has happened',
       ),
     )
     .action(async (names: readonly string[], options: ChaosRunOptions) => {

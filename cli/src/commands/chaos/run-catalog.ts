@@ -50,6 +50,6 @@ export async function runChaosValidate(
 }
 
 function summaryOf({ file, experiment }: FoundExperiment) {
-  const { id, title, tags, budget, platform } = experiment;
-  return { id, title, area: areaOf(file), file, tags, budgetMs: budget, needs: platform };
+  const { id, title, tags, budget, platform, alone } = experiment;
+  return { id, title, area: areaOf(file), file, tags, budgetMs: budget, needs: platform, alone };
 }

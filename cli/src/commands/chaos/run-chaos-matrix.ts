@@ -9,7 +9,7 @@ import { commandFor, countOf, type Repetition, renderFinding, renderMatrix } fro
 import { renderMatrixHtml, renderMatrixJunit, summaryOf, toldRow } from '../../experiments/matrix/render-files.ts';
 import { type RoundSpec, roundExperiment } from '../../experiments/matrix/round-experiment.ts';
 import { type MatrixResult, runMatrix } from '../../experiments/matrix/run-matrix.ts';
-import { endOwn, startOwn } from '../../experiments/run/own-platform.ts';
+import { startOwn } from '../../experiments/run/own-platform.ts';
 import { refuseNotInjectable } from '../../experiments/run/preflight.ts';
 import { runOne } from '../../experiments/run/run-one.ts';
 import { runningPlatform } from '../../experiments/run/running-platform.ts';
@@ -109,11 +109,11 @@ async function cover(matrix: Matrix): Promise<void> {
   const state = await runningPlatform([anyRound(matrix)], { project, fresh: options.fresh, deps });
   deps.output.note(`${planText(matrix)} (seed ${repetition.seed})`);
   if (state !== undefined) return await runOn(project, matrix);
+  const own = await startOwn(project, anyRound(matrix).experiment.platform, deps);
   try {
-    const needs = anyRound(matrix).experiment.platform;
-    await runOn(await startOwn(project, needs, deps), matrix);
+    await runOn(own.project, matrix);
   } finally {
-    await endOwn(project, deps);
+    await own.end(deps.output);
   }
 }
 

@@ -1,26 +1,18 @@
-import type { CommandDeps, CommonOptions } from '../../command-context.ts';
-import { CliError, messageOf } from '../../errors.ts';
+import { availableParallelism } from 'node:os';
+import type { CommandDeps } from '../../command-context.ts';
+import { availableMemory, PLATFORM_MEMORY_BYTES } from '../../doctor/machine.ts';
+import { CliError } from '../../errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { type FoundExperiment, findExperiments } from '../../experiments/format/catalog.ts';
 import { renderPlan } from '../../experiments/format/render.ts';
-import type { PlatformNeeds } from '../../experiments/format/schema.ts';
 import { parseSetting } from '../../experiments/format/substitute.ts';
-import { describeFaults } from '../../experiments/run/faults-in-effect.ts';
-import {
-  findUnavailable,
-  recordUnavailable,
-  refuseUnavailable,
-  type Unavailable,
-} from '../../experiments/run/host-requirements.ts';
-import { mayFollow } from '../../experiments/run/may-follow.ts';
-import { needsKey } from '../../experiments/run/needs.ts';
-import { endOwn, startOwn } from '../../experiments/run/own-platform.ts';
+import { findUnavailable, refuseUnavailable } from '../../experiments/run/host-requirements.ts';
 import { unavailableOn } from '../../experiments/run/preflight.ts';
-import { createProgressReporter, shorten } from '../../experiments/run/progress-reporter.ts';
+import { shorten } from '../../experiments/run/progress-reporter.ts';
 import { addReached, describeReached, neverReached, type Reached } from '../../experiments/run/reached.ts';
-import { type FinishedRun, runOne } from '../../experiments/run/run-one.ts';
 import { runningPlatform } from '../../experiments/run/running-platform.ts';
-import { writeReports, writeSharedReports } from '../../experiments/run/write-reports.ts';
+import { platformsOf } from '../../experiments/run/schedule.ts';
+import { writeSharedReports } from '../../experiments/run/write-reports.ts';
 import { forwardHangUp } from '../../interruption.ts';
 import { paintVerdict } from '../../output/check.ts';
 import { refuseUnwritable } from '../../output/report-file.ts';
@@ -30,37 +22,16 @@ import type { Project } from '../../platform/project.ts';
 import { holdRuns } from '../../platform/run-lock.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { exitCodeOf, worst } from '../../shared/verdict.ts';
-
-export interface ChaosRunOptions extends CommonOptions {
-  readonly tag?: readonly string[];
-  readonly all?: boolean;
-  readonly seed?: number;
-  /** `name=value` */
-  readonly set?: readonly string[];
-  readonly seedBug?: readonly string[];
-  readonly dryRun?: boolean;
-  readonly keep?: boolean;
-  readonly repeat?: number;
-  readonly junit?: string;
-  readonly html?: string;
-  readonly fresh?: boolean;
-  readonly failFast?: boolean;
-  readonly requireCoverage?: boolean;
-}
-
-/** One finished experiment as `--json` shows it. */
-export interface RunSummary {
-  readonly id: string;
-  readonly verdict: FinishedRun['verdict'];
-  readonly exitCode: number;
-  readonly reasons: readonly string[];
-  /** How many faults its method declares, and how many were seen in effect. */
-  readonly faults: FinishedRun['faults'];
-  readonly tookMs: number;
-  /** Paths. */
-  readonly journal: string;
-  readonly report: string | null;
-}
+import {
+  asksForWhatThereIs,
+  type Batch,
+  type ChaosRunOptions,
+  endsAll,
+  type RunSummary,
+  reportUnavailable,
+  runNext,
+} from './experiment-batch.ts';
+import { runOnOwnPlatforms } from './run-on-own-platforms.ts';
 
 /** `shopctl chaos run`. The exit code is that of the worst verdict. */
 export async function runChaosRun(
@@ -69,13 +40,14 @@ export async function runChaosRun(
   deps: CommandDeps,
 ): Promise<void> {
   const project = deps.projectFrom(options);
+  refuseKeepingSeveral(options);
   const experiments = (await choose(names, options, project)).map((one) => withSeededBugs(one, options.seedBug ?? []));
   if (options.dryRun) return showPlan(experiments, deps);
   await refuseUnwritable(options);
   const unavailable = await findUnavailable(experiments, hostOf(project, deps));
   if (!asksForWhatThereIs(options)) refuseUnavailable(unavailable);
   const began = performance.now();
-  const finished: RunSummary[] = [];
+  const finished: Batch['finished'] = [];
   const reached: Reached = new Map();
   const over = Promise.withResolvers<void>();
   // A first Ctrl-C aborts the signal, and the run ends in order: reverts its faults, closes its journal, stops its platform.
@@ -87,44 +59,32 @@ export async function runChaosRun(
   try {
     await using _ = await holdRuns(project);
     const batch = { project, options, deps, finished, reached };
-    const possible = await withoutThese(unavailable, experiments, batch);
+    await reportUnavailable(unavailable, batch, deps.output);
+    const possible = experiments.filter((found) => unavailable.every((one) => one.found !== found));
     if (possible.length > 0) await runAll(possible, batch);
   } finally {
-    await writeSharedReports(finished, options, deps.output);
-    show(finished, performance.now() - began, deps);
+    const runs = inOrder(finished, experiments);
+    await writeSharedReports(runs, options, deps.output);
+    show(runs, performance.now() - began, deps);
     if (options.all) judgeReached(reached, options, deps);
     over.resolve();
   }
 }
 
-/** With --all or --tag the available experiments run and the others are reported; they never count as a pass. */
-function asksForWhatThereIs({ all, tag }: ChaosRunOptions): boolean {
-  return all === true || tag !== undefined;
+/** As the experiments were given, whichever ended first. */
+function inOrder(finished: Batch['finished'], experiments: readonly FoundExperiment[]): readonly RunSummary[] {
+  const places = new Map(experiments.map((found, index) => [found, index]));
+  const placeOf = ({ found }: Batch['finished'][number]) => places.get(found) ?? 0;
+  return finished.toSorted((a, b) => placeOf(a) - placeOf(b)).map(({ run }) => run);
 }
 
-/** Reports the unavailable ones and resolves with the others. */
-async function withoutThese(
-  unavailable: readonly Unavailable[],
-  experiments: readonly FoundExperiment[],
-  batch: Batch,
-): Promise<readonly FoundExperiment[]> {
-  const { project, options, deps } = batch;
-  for (const one of unavailable) {
-    deps.output.note(`${deps.output.style.bold(one.found.experiment.id)} ${one.found.experiment.title}`);
-    await conclude(await recordUnavailable(one, { project, seed: options.seed }), batch);
-  }
-  return experiments.filter((found) => unavailable.every((one) => one.found !== found));
-}
-
-/** Looks, before anything is done to the platform, which experiments have faults that it cannot have. */
-async function possibleOn(
-  platformProject: Project,
-  experiments: readonly FoundExperiment[],
-  batch: Batch,
-): Promise<readonly FoundExperiment[]> {
-  const unavailable = await unavailableOn(platformProject, [...new Set(experiments)]);
-  if (!asksForWhatThereIs(batch.options)) refuseUnavailable(unavailable);
-  return withoutThese(unavailable, experiments, batch);
+function refuseKeepingSeveral({ keep = false, platforms = 1 }: ChaosRunOptions): void {
+  if (!keep || platforms === 1) return;
+  throw new CliError({
+    code: 'invalid_usage',
+    what: '--keep leaves one platform running, and --platforms asks for several',
+    next: 'leave one of them out',
+  });
 }
 
 /** Missing requirements that can be installed are installed, once; the others have been reported by then. */
@@ -174,126 +134,33 @@ function showPlan(experiments: readonly FoundExperiment[], { output }: CommandDe
   );
 }
 
-interface Batch {
-  readonly project: Project;
-  readonly options: ChaosRunOptions;
-  readonly deps: CommandDeps;
-  readonly finished: RunSummary[];
-  /** Over every platform that was used. */
-  readonly reached: Reached;
-}
-
 async function runAll(experiments: readonly FoundExperiment[], batch: Batch): Promise<void> {
   const { project, options, deps } = batch;
   const turns = experiments.flatMap((found) => Array.from({ length: options.repeat ?? 1 }, () => found));
   const state = await runningPlatform(experiments, { project, fresh: options.fresh, deps });
-  if (state !== undefined) {
-    for (const found of await possibleOn(project, turns, batch)) {
-      if (endsAll(await runNext(found, project, batch), batch)) break;
-    }
-    if (state.failpoints) await addReached(batch.reached, project);
-    return;
+  if (state === undefined) return runOnOwnPlatforms(turns, await platformsFor(options), batch);
+  if (options.platforms !== undefined) {
+    throw new CliError({
+      code: 'invalid_usage',
+      what: `--platforms is of ephemeral platforms, and ${project.name} runs`,
+      why: 'without --fresh experiments run on the running platform, one after the other',
+      next: 'add --fresh, or leave --platforms out',
+    });
   }
-  const groups = [...Map.groupBy(turns, ({ experiment }) => needsKey(experiment.platform)).values()];
-  for (const [index, group] of groups.entries()) {
-    let left: readonly FoundExperiment[] = group;
-    while (left.length > 0) {
-      const { last, next } = await runOnOwn(left, index === groups.length - 1, batch);
-      if (last !== undefined && endsAll(last, batch, { isOwn: true })) return;
-      left = next;
-    }
+  const unavailable = await unavailableOn(project, experiments);
+  await reportUnavailable(unavailable, batch, deps.output);
+  for (const found of turns.filter((turn) => unavailable.every((one) => one.found !== turn))) {
+    if (endsAll(await runNext(found, project, batch, deps.output), batch)) break;
   }
+  if (state.failpoints) await addReached(batch.reached, project);
 }
 
-/**
- * Runs on one platform until all have run, or one has left what the next are not to meet. `last` is undefined when the
- * platform can have none of them.
- */
-async function runOnOwn(
-  group: readonly FoundExperiment[],
-  isLastGroup: boolean,
-  batch: Batch,
-): Promise<{ last: FinishedRun | undefined; next: readonly FoundExperiment[] }> {
-  const { project, options, deps } = batch;
-  const needs = group[0]?.experiment.platform as PlatformNeeds;
-  let own: Project;
-  try {
-    own = await startOwn(project, needs, deps);
-  } catch (error) {
-    await endOwn(project, deps);
-    throw error;
-  }
-  let isKept = false;
-  try {
-    const possible = await possibleOn(own, group, batch);
-    let done = 0;
-    let last: FinishedRun | undefined;
-    for (let isFree = true; isFree && done < possible.length; done += 1) {
-      const found = possible[done] as FoundExperiment;
-      last = await runNext(found, own, batch);
-      isFree = mayFollow(last.verdict, found.experiment);
-    }
-    await addReached(batch.reached, own);
-    const next = possible.slice(done);
-    const isOver = (isLastGroup && next.length === 0) || (last !== undefined && endsAll(last, batch, { isOwn: true }));
-    isKept = options.keep === true && isOver && !deps.signal.aborted;
-    return { last, next };
-  } finally {
-    if (isKept) {
-      deps.output.note(
-        `${own.name} is kept: "shopctl status -p ${own.name}"; "shopctl down -v -p ${own.name}" ends it`,
-      );
-    } else {
-      await endOwn(project, deps);
-    }
-  }
-}
-
-/** Whether nothing further is to be run. What is left on a platform of the run's own goes with the platform. */
-function endsAll({ verdict }: FinishedRun, { options }: Batch, { isOwn = false }: { isOwn?: boolean } = {}): boolean {
-  if (verdict === 'interrupted' || (verdict === 'dirty' && !isOwn)) return true;
-  return options.failFast === true && verdict !== 'pass';
-}
-
-async function runNext(
-  { file, experiment }: FoundExperiment,
-  platformProject: Project,
-  batch: Batch,
-): Promise<FinishedRun> {
-  const { project, options, deps } = batch;
-  const { output } = deps;
-  deps.signal.throwIfAborted();
-  const seed = options.seed ?? experiment.seed;
-  output.note(`${output.style.bold(experiment.id)} ${experiment.title} (seed ${seed})`);
-  const run = await runOne({
-    file,
-    experiment,
-    seed,
-    project,
-    platformProject,
-    seededBugs: experiment.platform['seeded-bugs'],
-    interrupted: deps.signal,
-    tell: createProgressReporter(output),
-  });
-  await conclude(run, batch);
-  return run;
-}
-
-/** Writes the reports of a run and prints its result. */
-async function conclude(run: FinishedRun, { deps: { output }, finished }: Batch): Promise<void> {
-  // A verdict is valid also where there is no space for its report.
-  const report = await writeReports(run.folder, output).catch((error: unknown) => {
-    output.warn(`the report could not be written: ${messageOf(error)}`);
-    return null;
-  });
-  const { id, verdict, exitCode, reasons, faults, tookMs, folder } = run;
-  finished.push({ id, verdict, exitCode, reasons, faults, tookMs, journal: folder.journal, report });
-  const summary = `${paintVerdict(verdict, output.style)} in ${formatDuration(tookMs)}, ${describeFaults(faults)}`;
-  output.note(`  ${summary}${reasonLines(reasons)}`);
-}
-
-function reasonLines(reasons: readonly string[]): string {
-  return reasons.map((reason) => `\n    ${reason}`).join('');
+/** The whole catalog on as many as the machine can have; what is named, and what is to be kept, on one. */
+async function platformsFor({ platforms, all, keep }: ChaosRunOptions): Promise<number> {
+  if (platforms !== undefined) return platforms;
+  if (!all || keep) return 1;
+  const memoryBytes = await availableMemory();
+  return platformsOf({ cores: availableParallelism(), memoryBytes, bytesPerPlatform: PLATFORM_MEMORY_BYTES });
 }
 
 function show(finished: readonly RunSummary[], tookMs: number, { output }: CommandDeps): void {
@@ -309,7 +176,14 @@ function show(finished: readonly RunSummary[], tookMs: number, { output }: Comma
     const table = formatTable(['ID', 'VERDICT', 'TOOK', 'WHY', 'REPORT'], rows);
     return [table, ...repeatsOf(finished), `total time ${formatDuration(tookMs)}`].join('\n');
   });
-  process.exitCode = exitCodeOf(worst(finished.map(({ verdict }) => verdict)));
+  process.exitCode = exitCodeOfAll(finished);
+}
+
+/** That of the worst verdict. What could not run is unknown, and its exit code says why. */
+function exitCodeOfAll(finished: readonly RunSummary[]): number {
+  const verdict = worst(finished.map((run) => run.verdict));
+  const couldNotRun = finished.some(({ exitCode }) => exitCode === exitCodes.unavailable);
+  return verdict === 'unknown' && couldNotRun ? exitCodes.unavailable : exitCodeOf(verdict);
 }
 
 /** The failpoints that no experiment has reached; unknown without failpoints. */

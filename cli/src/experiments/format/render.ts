@@ -3,20 +3,20 @@ import { formatTable } from '../../output/table.ts';
 import { writeDuration } from '../../shared/duration.ts';
 import type { FoundExperiment } from './catalog.ts';
 import { describeAudit, describeEvent, describeStep } from './describe.ts';
-import type { PlatformNeeds, ResolvedExperiment, Step } from './schema.ts';
+import type { ResolvedExperiment, Step } from './schema.ts';
 
 /** The catalog, grouped by the folders of the files. */
 export function renderList(found: readonly FoundExperiment[], style: Style): string {
   const groups = Map.groupBy(found, ({ file }) => areaOf(file));
   const parts = [...groups].map(([area, entries]) => {
     const rows = entries.map(({ experiment }) => {
-      const { id, title, budget, tags, platform } = experiment;
+      const { id, title, budget, tags } = experiment;
       return [
         `  ${style.bold(id)}`,
         title,
         writeDuration(budget),
         tags.join(', '),
-        style.dim(needsOf(platform).join(', ')),
+        style.dim(needsOf(experiment).join(', ')),
       ];
     });
     return `${area}\n${formatTable([], rows)}`;
@@ -31,8 +31,8 @@ export function areaOf(file: string): string {
 
 /** What an experiment is, as a person reads it. */
 export function renderExperiment({ file, experiment }: FoundExperiment, style: Style): string {
-  const { id, title, why, tags, budget, seed, platform, configuration, audit: _, extensions: __ } = experiment;
-  const needs = needsOf(platform);
+  const { id, title, why, tags, budget, seed, configuration } = experiment;
+  const needs = needsOf(experiment);
   const settings = Object.entries(configuration).map(([name, value]) => `${name}=${String(value)}`);
   const facts = [
     ['file', file],
@@ -58,9 +58,9 @@ export function renderExperiment({ file, experiment }: FoundExperiment, style: S
 
 /** What `--dry-run` says: what would be done, in order; nothing is touched. */
 export function renderPlan(experiment: ResolvedExperiment): string {
-  const { id, title, seed, budget, platform, method, recovery } = experiment;
+  const { id, title, seed, budget, method, recovery } = experiment;
   const hypothesis = experiment['steady-state-hypothesis'];
-  const needs = needsOf(platform);
+  const needs = needsOf(experiment);
   const phases: readonly (readonly [string, readonly string[]])[] = [
     [`steady before: ${hypothesis.title}`, lines(hypothesis.probes)],
     ['method', lines(method)],
@@ -102,9 +102,11 @@ function lines(steps: readonly Step[], style?: Style): readonly string[] {
   });
 }
 
-/** `failpoints`, `orders x 2`, `EDGE_...=500`, `seeded bug no-inbox` */
-function needsOf({ failpoints, replicas, env, 'seeded-bugs': seededBugs }: PlatformNeeds): readonly string[] {
+/** `alone`, `failpoints`, `orders x 2`, `EDGE_...=500`, `seeded bug no-inbox` */
+function needsOf({ alone, platform }: Pick<ResolvedExperiment, 'alone' | 'platform'>): readonly string[] {
+  const { failpoints, replicas, env, 'seeded-bugs': seededBugs } = platform;
   return [
+    ...(alone ? ['alone'] : []),
     ...(failpoints ? ['failpoints'] : []),
     ...Object.entries(replicas).map(([service, count]) => `${service} x ${count}`),
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),

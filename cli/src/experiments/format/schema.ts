@@ -233,6 +233,13 @@ export const Experiment = closed(
       }),
     ),
     platform: defaulted(PlatformNeeds),
+    alone: defaulted(
+      Type.Boolean({
+        default: false,
+        description:
+          'never runs beside another experiment, because its verdict compares times or needs the whole machine',
+      }),
+    ),
     configuration: defaulted(
       // `each` is the item of a for-each.
       Type.Record(Type.String({ pattern: '^(?!each$)[A-Za-z][A-Za-z0-9_-]*$' }), values.Scalar, {

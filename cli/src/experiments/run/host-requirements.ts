@@ -1,6 +1,7 @@
 import { findFault } from '../../chaos/catalog.ts';
 import type { PlatformAccess } from '../../chaos/platform-access.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, messageOf } from '../../errors.ts';
+import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import type { Project } from '../../platform/project.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { exitCodeOf } from '../../shared/verdict.ts';
@@ -56,20 +57,46 @@ export function refuseUnavailable(unavailable: readonly Unavailable[]): void {
   });
 }
 
-/** Its run: a journal whose verdict is unknown and names what is missing. Nothing is done to any platform. */
-export async function recordUnavailable(
-  { found, obstacle }: Unavailable,
-  { project, seed = found.experiment.seed }: { project: Project; seed: number | undefined },
+/** Its run: nothing is done to any platform. */
+export function recordUnavailable({ found, obstacle }: Unavailable, where: Where): Promise<FinishedRun> {
+  return recordNotRun(found, `not available here: ${textOf(obstacle)}`, exitCodeOf('unknown'), where);
+}
+
+/** The run of an experiment whose platform did not start: unknown, with the exit code of what could not run. */
+export function recordNotStarted(found: FoundExperiment, error: unknown, where: Where): Promise<FinishedRun> {
+  return recordNotRun(
+    found,
+    `could not run: its platform did not start: ${textOf(error)}`,
+    exitCodes.unavailable,
+    where,
+  );
+}
+
+function textOf(error: unknown): string {
+  const next = error instanceof CliError ? error.next : undefined;
+  return `${messageOf(error)}${next === undefined ? '' : `; ${next}`}`;
+}
+
+/** Where it is recorded, and with which seed. */
+interface Where {
+  readonly project: Project;
+  readonly seed: number | undefined;
+}
+
+/** A journal whose verdict is unknown and says why. */
+async function recordNotRun(
+  { experiment, file }: FoundExperiment,
+  reason: string,
+  exitCode: ExitCode,
+  { project, seed = experiment.seed }: Where,
 ): Promise<FinishedRun> {
-  const { experiment, file } = found;
   const { id, platform } = experiment;
   const folder = await createRunFolder(project, { id, seed, at: new Date() });
   const journal = createJournal(folder.journal, systemClock);
   journal.write(
     runRecord({ experiment, file, seed, platformProject: project, seededBugs: platform['seeded-bugs'] }, folder),
   );
-  const reasons = [`not available here: ${obstacle.message}${obstacle.next === undefined ? '' : `; ${obstacle.next}`}`];
-  const told = { verdict: 'unknown', exitCode: exitCodeOf('unknown'), reasons, tookMs: 0 } as const;
+  const told = { verdict: 'unknown', exitCode, reasons: [reason], tookMs: 0 } as const;
   journal.write({ type: 'verdict', ...told, clocks: {} });
   await journal.close();
   return { id, folder, ...told, faults: { declared: countDeclared(experiment), inEffect: 0 } };

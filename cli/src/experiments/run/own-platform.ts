@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { CommandDeps } from '../../command-context.ts';
@@ -7,37 +7,67 @@ import { openProject, type Project } from '../../platform/project.ts';
 import { startPlatform } from '../../platform/start-platform.ts';
 import { makeStateFolder } from '../../platform/state-folder.ts';
 import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
+import { isAlive, type ProcessIdentity } from '../../process/process-identity.ts';
+import { pollFor } from '../../shared/wait-until.ts';
 import type { PlatformNeeds } from '../format/schema.ts';
+import { endWhenKilled } from './end-when-killed.ts';
 import { warmUp } from './warm-up.ts';
 
 /*
- * A platform of the run's own has a project beside the user's. Its supervisor outlives a CLI that is killed with -9, as
- * every supervisor does; a note in the user's project says that it is there, and the next `chaos run` takes it down.
+ * A platform of the run's own has a project beside the user's. A reaper takes it down when the command is killed with -9. A
+ * note in the user's project says that it is there: what remains of it (the reaper was killed too, or --keep) the next
+ * `chaos run` takes down.
  */
 
-/** The project beside the user's; a name has at most 31 characters. */
-function ownProject(project: Project, env: NodeJS.ProcessEnv): Project {
-  return openProject(`${project.name.slice(0, 25)}-chaos`, project.root, env);
+/** A started platform of the run's own, to be given to one of `end` and `keep`. */
+export interface OwnPlatform {
+  readonly project: Project;
+  /** Takes it down with its data. */
+  end(output: CommandDeps['output']): Promise<void>;
+  /** Leaves it running, until the next run. */
+  keep(): void;
 }
 
-const noteFile = (project: Project) => join(project.stateDir, 'chaos', 'own-platform.json');
+/** The project beside the user's, one for each number; a name has at most 31 characters. */
+function ownProject(project: Project, number: number, env: NodeJS.ProcessEnv): Project {
+  const suffix = number === 1 ? '-chaos' : `-chaos-${number}`;
+  return openProject(`${project.name.slice(0, 31 - suffix.length)}${suffix}`, project.root, env);
+}
 
-/** Starts it and resolves when it is ready. An interruption takes back what was started. */
-export async function startOwn(project: Project, needs: PlatformNeeds, deps: CommandDeps): Promise<Project> {
-  const own = ownProject(project, deps.env);
+const notesFolder = (project: Project) => join(project.stateDir, 'chaos', 'own-platforms');
+
+/** Starts it and resolves when it is ready. When that fails, and when it is interrupted, what was started is taken down. */
+export async function startOwn(
+  project: Project,
+  needs: PlatformNeeds,
+  deps: CommandDeps,
+  number = 1,
+): Promise<OwnPlatform> {
+  const own = ownProject(project, number, deps.env);
+  // As a command's project, so that an error which names commands names them for this platform.
+  const named = deps.projectFrom({ project: own.name });
+  const note = join(notesFolder(project), own.name);
   await makeStateFolder(join(project.stateDir, 'chaos'));
-  await writeFile(noteFile(project), JSON.stringify({ project: own.name }), { mode: 0o600 });
+  await mkdir(notesFolder(project), { recursive: true, mode: 0o700 });
+  const reaper = await endWhenKilled(own.name, note, deps.env);
+  await writeFile(note, JSON.stringify(reaper.identity ?? null), { mode: 0o600 });
+  const platform: OwnPlatform = {
+    project: own,
+    async end(output) {
+      await endNoted(named, note, { output, env: deps.env });
+      reaper.dismiss();
+    },
+    keep: () => reaper.dismiss(),
+  };
   const cleanUps: (() => Promise<void>)[] = [];
-  const env = { ...deps.env, ...needs.env, SHOPCTL_FAILPOINTS: '1' };
   try {
     await startPlatform(
-      // As a command's project, so that an error which names commands names them for this platform.
-      deps.projectFrom({ project: own.name }),
+      named,
       [],
       { replicas: needs.replicas, seedBug: needs['seeded-bugs'].filter(isSeededBugName), build: true, direct: false },
       {
         output: deps.output,
-        env,
+        env: { ...deps.env, ...needs.env, SHOPCTL_FAILPOINTS: '1' },
         signal: deps.signal,
         // Only while it starts: afterwards the platform ends with the run, not by this.
         onInterrupt: (cleanUp) => void cleanUps.push(cleanUp),
@@ -46,26 +76,45 @@ export async function startOwn(project: Project, needs: PlatformNeeds, deps: Com
     await warmUp(own, deps.signal);
   } catch (error) {
     for (const cleanUp of cleanUps.reverse()) await cleanUp();
+    await platform.end(deps.output);
     throw error;
   }
-  return own;
+  return platform;
 }
 
-/** Takes it down with its data. */
-export async function endOwn(project: Project, deps: CommandDeps): Promise<void> {
-  const own = ownProject(project, deps.env);
-  await endPlatform(deps.projectFrom({ project: own.name }), { purge: true }, deps);
-  await rm(noteFile(project), { force: true });
+async function endNoted(named: Project, note: string, deps: Pick<CommandDeps, 'output' | 'env'>): Promise<void> {
+  await endPlatform(named, { purge: true }, deps);
+  await rm(note, { force: true });
 }
 
-/** Takes down what an earlier run left: one that was killed, or was told to --keep it. */
+/** A reaper stops a platform and removes its data within this time, ms. */
+const REAPED_MS = 45_000;
+
+/** Takes down what an earlier run left: one that was killed with its reaper, or was told to --keep it. */
 export async function endLeftOver(project: Project, deps: CommandDeps): Promise<void> {
-  const own = ownProject(project, deps.env);
-  const isNoted = await readFile(noteFile(project)).then(
-    () => true,
-    () => false,
-  );
-  if (!isNoted && !(await isSupervisorRunning(own))) return;
-  deps.output.note(`taking down ${own.name}, which an earlier run has left`);
-  await endOwn(project, deps);
+  const folder = notesFolder(project);
+  for (const name of await namesIn(folder)) await untilReaped(join(folder, name));
+  const noted = await namesIn(folder);
+  const first = ownProject(project, 1, deps.env);
+  const isForgotten = !noted.includes(first.name) && (await isSupervisorRunning(first));
+  for (const name of [...noted, ...(isForgotten ? [first.name] : [])]) {
+    deps.output.note(`taking down ${name}, which an earlier run has left`);
+    await endNoted(deps.projectFrom({ project: name }), join(folder, name), deps);
+  }
+}
+
+/** Two that take down one platform could take away what the next one begins. */
+async function untilReaped(note: string): Promise<void> {
+  const text = await readFile(note, 'utf8').catch(() => '');
+  // Killed while it wrote the note: its reaper had nothing to end yet.
+  if (text === '' || text === 'null') return;
+  const reaper = JSON.parse(text) as ProcessIdentity;
+  await pollFor(async () => ((await isAlive(reaper)) ? undefined : true), { limitMs: REAPED_MS, everyMs: 100 });
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
 }
