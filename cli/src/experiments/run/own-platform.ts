@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { CommandDeps } from '../../command-context.ts';
+import { messageOf } from '../../errors.ts';
 import { endPlatform } from '../../platform/end-platform.ts';
 import { openProject, type Project } from '../../platform/project.ts';
 import { startPlatform } from '../../platform/start-platform.ts';
@@ -75,8 +76,10 @@ export async function startOwn(
     );
     await warmUp(own, deps.signal);
   } catch (error) {
-    for (const cleanUp of cleanUps.reverse()) await cleanUp();
-    await platform.end(deps.output);
+    // Why it did not start matters more than why it did not end, which its reaper tries again.
+    const warn = (problem: unknown) => deps.output.warn(`while taking down ${own.name}: ${messageOf(problem)}`);
+    if (deps.signal.aborted) for (const cleanUp of cleanUps.reverse()) await cleanUp().catch(warn);
+    await platform.end(deps.output).catch(warn);
     throw error;
   }
   return platform;
