@@ -98,8 +98,8 @@ it('statements behind one that fails are not sent and fail with it, and run afte
     );
   });
   await expect(work).rejects.toMatchObject({ code: '22012' });
-  expect(outcomes).toEqual([[{ answer: 'before' }], '22012', '22012', '22012']);
-  expect((await single.query(unseen, ['again'])).rows).toEqual([{ answer: 'again' }]);
+  expect(outcomes).toEqual([[{ response: 'before' }], '22012', '22012', '22012']);
+  expect((await single.query(unseen, ['again'])).rows).toEqual([{ response: 'again' }]);
   expect((await single.query(other, [])).rows).toEqual([{ two: 2 }]);
 });
 

@@ -96,11 +96,11 @@ function thresholdsOf({ name, demands, rate, durationS }: Phase, requests: numbe
   const limit = rate === undefined ? undefined : toleratedOf(rate * durationS);
   // What was never started has none of the scenario's own tags, only its name.
   const dropped = limit === undefined ? {} : { [`dropped_iterations{scenario:${name}}`]: [`count<=${limit}`] };
-  const answered = {
-    [`order_answered{phase:${name}}`]: ['rate==1'],
+  const responded = {
+    [`order_responded{phase:${name}}`]: ['rate==1'],
     [`order_duration{phase:${name}}`]: [`max<${RESPONSE_LIMIT_MS}`],
   };
-  if (demands === 'answered') return { ...dropped, ...answered };
+  if (demands === 'responded') return { ...dropped, ...responded };
   return {
     ...dropped,
     [`order_expected{phase:${name}}`]: [requests > 1 ? 'rate==1' : `rate>=${1 - TOLERATED_SHARE}`],

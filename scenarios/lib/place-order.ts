@@ -9,7 +9,7 @@ import type { OrderRecord } from './record.ts';
 /** ms from sending to the complete response, connecting included. */
 const duration = new Trend('order_duration', true);
 /** Any HTTP response, whatever its status. */
-const answered = new Rate('order_answered');
+const responded = new Rate('order_responded');
 /** The response that a healthy system gives. */
 const expected = new Rate('order_expected');
 
@@ -84,7 +84,7 @@ function record(response: Response, { order, key, at, isFirst, alsoExpected = ()
   const body = bodyOf(response);
   const isExpected = isAsExpected(order, response.status, body) || alsoExpected(response);
   duration.add(tookMs);
-  answered.add(response.status !== 0);
+  responded.add(response.status !== 0);
   expected.add(isExpected);
   const outcome: OrderRecord = {
     ...turn(),

@@ -27,7 +27,7 @@ export interface Phase {
    * `expected`: responses are as expected, and in time. `answered`: each order gets a response, with any result.
    * `nothing`: reported, not checked.
    */
-  readonly demands: 'expected' | 'answered' | 'nothing';
+  readonly demands: 'expected' | 'responded' | 'nothing';
 }
 
 export interface Scenario {
@@ -150,7 +150,7 @@ function steadyPhases(settings: Settings): readonly Phase[] {
   const after = 2 * third + RECOVERY_S;
   return [
     { name: 'before', startS: 0, durationS: third, rate, vus, demands: 'expected' },
-    { name: 'fault', startS: third, durationS: third, rate, vus, demands: 'answered' },
+    { name: 'fault', startS: third, durationS: third, rate, vus, demands: 'responded' },
     { name: 'recovery', startS: 2 * third, durationS: RECOVERY_S, rate, vus, demands: 'nothing' },
     { name: 'after', startS: after, durationS: durationS - after, rate, vus, demands: 'expected' },
   ];
@@ -180,7 +180,7 @@ function spikePhases({ rate, durationS, vus }: Settings): readonly Phase[] {
   const calmVus = Math.min(vus, calm * 10);
   return [
     { name: 'before', startS: 0, durationS: 2 * sixth, rate: calm, vus: calmVus, demands: 'expected' },
-    { name: 'spike', startS: 2 * sixth, durationS: sixth, rate, vus, demands: 'answered' },
+    { name: 'spike', startS: 2 * sixth, durationS: sixth, rate, vus, demands: 'responded' },
     { name: 'recovery', startS: 3 * sixth, durationS: SPIKE_RECOVERY_S, rate: calm, vus: calmVus, demands: 'nothing' },
     {
       name: 'after',

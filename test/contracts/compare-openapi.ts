@@ -35,7 +35,7 @@ function compareOperations(old: Operation, next: Operation, at: string): readonl
   return [
     ...compareParameters(old.parameters ?? [], next.parameters ?? [], at),
     ...compareBodies(old.requestBody, next.requestBody, at),
-    ...compareAnswers(old.responses ?? {}, next.responses ?? {}, at),
+    ...compareResponses(old.responses ?? {}, next.responses ?? {}, at),
   ];
 }
 
@@ -61,15 +61,15 @@ function compareBodies(old: Operation['requestBody'], next: Operation['requestBo
   ];
 }
 
-function compareAnswers(
+function compareResponses(
   old: NonNullable<Operation['responses']>,
   next: NonNullable<Operation['responses']>,
   at: string,
 ): readonly string[] {
-  return Object.entries(old).flatMap(([status, answer]) => {
+  return Object.entries(old).flatMap(([status, response]) => {
     const now = next[status];
     if (now === undefined) return [`${at}: the answer ${status} was removed`];
-    return compareContents(answer.content ?? {}, now.content ?? {}, 'answer', `${at} ${status}`);
+    return compareContents(response.content ?? {}, now.content ?? {}, 'response', `${at} ${status}`);
   });
 }
 

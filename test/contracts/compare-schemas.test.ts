@@ -14,27 +14,27 @@ const whole = { type: 'integer' };
 const allowed: readonly [string, Direction, Schema, Schema][] = [
   ['nothing', 'request', object({ a: text }, ['a']), object({ a: text }, ['a'])],
   ['a new optional field of a request', 'request', object({ a: text }), object({ a: text, b: whole })],
-  ['a new field of an answer', 'answer', object({ a: text }), object({ a: text, b: whole }, ['b'])],
+  ['a new field of an answer', 'response', object({ a: text }), object({ a: text, b: whole }, ['b'])],
   [
     'a field that need not be sent any more',
     'request',
     object({ a: text }, ['a'], { additionalProperties: false }),
     object({ a: text }, [], { additionalProperties: false }),
   ],
-  ['a field that is always answered now', 'answer', object({ a: text }), object({ a: text }, ['a'])],
+  ['a field that is always answered now', 'response', object({ a: text }), object({ a: text }, ['a'])],
   ['a wider range of a request', 'request', { ...whole, minimum: 1, maximum: 9 }, { ...whole, minimum: 0 }],
-  ['a narrower range of an answer', 'answer', { ...whole, minimum: 0 }, { ...whole, minimum: 1, maximum: 9 }],
+  ['a narrower range of an answer', 'response', { ...whole, minimum: 0 }, { ...whole, minimum: 1, maximum: 9 }],
   ['one more value in a request', 'request', { ...text, enum: ['a'] }, { ...text, enum: ['a', 'b'] }],
-  ['one value less in an answer', 'answer', { ...text, enum: ['a', 'b'] }, { ...text, const: 'a' }],
+  ['one value less in an answer', 'response', { ...text, enum: ['a', 'b'] }, { ...text, const: 'a' }],
   ['any number where an integer was sent', 'request', whole, { type: 'number' }],
   ['a pattern that is gone from a request', 'request', { ...text, pattern: '^a' }, text],
   ['one more alternative in a request', 'request', { anyOf: [text] }, { anyOf: [text, whole] }],
-  ['another description', 'answer', { ...text, description: 'old' }, { ...text, description: 'new' }],
+  ['another description', 'response', { ...text, description: 'old' }, { ...text, description: 'new' }],
 ];
 
 const breaking: readonly [string, Direction, Schema, Schema, string][] = [
   ['a removed field of a request', 'request', object({ a: text }), object({}), '/a: the field was removed'],
-  ['a removed field of an answer', 'answer', object({ a: text }, ['a']), object({}), '/a: the field was removed'],
+  ['a removed field of an answer', 'response', object({ a: text }, ['a']), object({}), '/a: the field was removed'],
   [
     'a renamed field',
     'request',
@@ -42,11 +42,17 @@ const breaking: readonly [string, Direction, Schema, Schema, string][] = [
     object({ b: text }, ['b']),
     '/a: the field was removed, /b: the field is required now',
   ],
-  ['a field of another type', 'answer', object({ a: whole }), object({ a: text }), '/a: may now send the type string'],
+  [
+    'a field of another type',
+    'response',
+    object({ a: whole }),
+    object({ a: text }),
+    '/a: may now send the type string',
+  ],
   ['a new required field', 'request', object({}), object({ a: text }, ['a']), '/a: the field is required now'],
   [
     'an answered field that may be missing',
-    'answer',
+    'response',
     object({ a: text }, ['a']),
     object({ a: text }),
     '/a: the field may be missing now',
@@ -67,7 +73,7 @@ const breaking: readonly [string, Direction, Schema, Schema, string][] = [
   ],
   [
     'a larger maximum of an answer',
-    'answer',
+    'response',
     { ...whole, maximum: 9 },
     { ...whole, maximum: 10 },
     ': may now send values past maximum 9 (10)',
@@ -81,7 +87,7 @@ const breaking: readonly [string, Direction, Schema, Schema, string][] = [
   ],
   [
     'a value that no reader knows',
-    'answer',
+    'response',
     { ...text, enum: ['a'] },
     { ...text, enum: ['a', 'b'] },
     ': may now send "b"',
@@ -93,7 +99,7 @@ const breaking: readonly [string, Direction, Schema, Schema, string][] = [
     { ...text, pattern: '^b' },
     ': no longer takes values of another pattern than ^b',
   ],
-  ['a number where an integer was read', 'answer', whole, { type: 'number' }, ': may now send the type number'],
+  ['a number where an integer was read', 'response', whole, { type: 'number' }, ': may now send the type number'],
   [
     'unknown fields refused',
     'request',

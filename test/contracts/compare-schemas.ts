@@ -5,7 +5,7 @@ export type Schema = Readonly<Record<string, unknown>>;
  * `request`: whatever the old schema took, the new one must take. `answer`: whatever the new schema sends, a reader of the
  * old one must be able to read; such readers ignore fields they do not know.
  */
-export type Direction = 'request' | 'answer';
+export type Direction = 'request' | 'response';
 
 /** `wide` must take everything that `narrow` takes; `old` and `next` are the same two by age. */
 interface Pair {
@@ -148,7 +148,7 @@ function compareFields(pair: Pair): readonly string[] {
 
 const NEEDED: Readonly<Record<Direction, string>> = {
   request: 'the field is required now',
-  answer: 'the field may be missing now',
+  response: 'the field may be missing now',
 };
 
 /** Readers ignore what they do not know; a door that begins to refuse unknown fields breaks who sends some. */

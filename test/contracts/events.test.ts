@@ -49,7 +49,7 @@ it('every event type of the last release is still there, and none breaks its rea
     breaksOfSchema(
       read(join(lastRelease(), `events/${type}.json`)),
       read(join(contractsDir, `events/${type}.json`)),
-      'answer',
+      'response',
       type,
     ),
   );

@@ -89,12 +89,12 @@ function aReport(instance: string, pending: number): object {
 }
 
 it.skipIf(jaeger === undefined)('offers what the services report under the names that KEDA asks for', async () => {
-  const answer = await fetch(`http://127.0.0.1:${ports.otlp}/v1/metrics`, {
+  const response = await fetch(`http://127.0.0.1:${ports.otlp}/v1/metrics`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(aReport('orders-7d9f8b6c5d-x2k9p', 12)),
   });
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
   const scraped = await until('the report is offered', async () => {
     const text = await scrape();
     return text.includes('shop_outbox_pending') ? text : undefined;

@@ -47,13 +47,13 @@ describe.skipIf(cannotRender !== undefined)('the policy linter', { timeout: 60_0
     const file = join(folder, 'manifests.yaml');
     await writeFile(file, text);
     // It ends with 1 when it has objections, which are then what it printed.
-    const answer = await runProgram(linter.command, ['score', '--output-format=json', ...options, file]).catch(
+    const response = await runProgram(linter.command, ['score', '--output-format=json', ...options, file]).catch(
       (error: Error & { code?: number; stdout?: string }) => {
         if (error.code !== 1 || !error.stdout) throw error;
         return error.stdout;
       },
     );
-    return (JSON.parse(answer) as Scored[]).flatMap(({ object_name, type_meta, checks }) =>
+    return (JSON.parse(response) as Scored[]).flatMap(({ object_name, type_meta, checks }) =>
       checks
         .filter(({ grade, skipped }) => !skipped && grade < PASSED)
         .flatMap(({ check, comments }) =>

@@ -5,9 +5,9 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
-import { type Answer, look, place, type RequestOptions, send } from './support/client.ts';
+import { type ClientResponse, look, place, type RequestOptions, send } from './support/client.ts';
 import { countRows, untilDrained } from './support/ledger.ts';
-import { type RawAnswer, sendRaw } from './support/raw.ts';
+import { type RawResponse, sendRaw } from './support/raw.ts';
 
 let platform: TestPlatform;
 let before: Readonly<Record<string, number>>;
@@ -29,7 +29,7 @@ const json = { 'content-type': 'application/json' };
 const aLine = { productId: 1, quantity: 1 };
 const anOrder = { customer: 'Olena', lines: [aLine] };
 
-function post(body: string | Uint8Array, headers: Readonly<Record<string, string>> = json): Promise<Answer> {
+function post(body: string | Uint8Array, headers: Readonly<Record<string, string>> = json): Promise<ClientResponse> {
   return send(`${platform.gatewayUrl}/api/orders`, { method: 'POST', headers, body });
 }
 
@@ -38,12 +38,16 @@ const withLine = (line: object) => ({ ...anOrder, lines: [{ ...aLine, ...line }]
 const withCustomer = (customer: unknown) => ({ ...anOrder, customer });
 
 /** Fails unless the answer is a whole problem with this status and code. */
-function expectProblem(answer: Answer, status: number, code: string): void {
-  expect(answer, answer.text).toMatchObject({ status, body: { status, code, type: `urn:shop:problem:${code}` } });
-  expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
-  expect(answer.traceId).toMatch(/^[0-9a-f]{32}$/);
-  expect(answer.body).toMatchObject({ traceId: answer.traceId, title: expect.any(String), detail: expect.any(String) });
-  expectNothingInternal(answer.text);
+function expectProblem(response: ClientResponse, status: number, code: string): void {
+  expect(response, response.text).toMatchObject({ status, body: { status, code, type: `urn:shop:problem:${code}` } });
+  expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(response.traceId).toMatch(/^[0-9a-f]{32}$/);
+  expect(response.body).toMatchObject({
+    traceId: response.traceId,
+    title: expect.any(String),
+    detail: expect.any(String),
+  });
+  expectNothingInternal(response.text);
 }
 
 function expectNothingInternal(text: string): void {
@@ -63,10 +67,10 @@ describe('a body that is not JSON', () => {
     ['with bytes that are not UTF-8 in a string', Buffer.from('{"customer":"a\xff\xfe","lines":[]}', 'latin1')],
     ['nested 20,000 deep', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
   ])('%s', async (name, body) => {
-    const answer = await post(body);
+    const response = await post(body);
     // A deep nest is valid JSON of the wrong shape.
-    if (name.startsWith('nested')) expectProblem(answer, 400, 'invalid_request');
-    else expectProblem(answer, 400, 'malformed_json');
+    if (name.startsWith('nested')) expectProblem(response, 400, 'invalid_request');
+    else expectProblem(response, 400, 'malformed_json');
   });
 });
 
@@ -111,9 +115,9 @@ describe('a body that does not fit', () => {
     ['with a line break in the customer', withCustomer('a\r\nSet-Cookie: b'), '#/customer'],
     ['with DEL in the customer', withCustomer('a\u007f'), '#/customer'],
   ])('%s', async (_name, order, pointer) => {
-    const answer = await postOrder(order);
-    expectProblem(answer, 400, 'invalid_request');
-    expect(answer.body?.errors).toContainEqual({ pointer, detail: expect.any(String) });
+    const response = await postOrder(order);
+    expectProblem(response, 400, 'invalid_request');
+    expect(response.body?.errors).toContainEqual({ pointer, detail: expect.any(String) });
   });
 
   it('with a lone surrogate in the customer', async () => {
@@ -142,32 +146,32 @@ describe('a body that does not fit', () => {
       { productId: 1, quantity: 600 },
       { productId: 1, quantity: 401 },
     ];
-    const answer = await postOrder({ ...anOrder, lines });
-    expectProblem(answer, 400, 'invalid_request');
-    expect(answer.body?.errors).toHaveLength(2);
+    const response = await postOrder({ ...anOrder, lines });
+    expectProblem(response, 400, 'invalid_request');
+    expect(response.body?.errors).toHaveLength(2);
   });
 
   it('names every wrong field, and repeats no value', async () => {
     const secret = 'Olena-Marker-7312';
-    const answer = await postOrder({
+    const response = await postOrder({
       customer: `${secret}\u0000`,
       lines: [{ productId: 'x', quantity: 0, note: secret }],
     });
-    expectProblem(answer, 400, 'invalid_request');
-    const errors = answer.body?.errors as readonly { pointer: string }[] | undefined;
+    expectProblem(response, 400, 'invalid_request');
+    const errors = response.body?.errors as readonly { pointer: string }[] | undefined;
     const pointers = errors?.map(({ pointer }) => pointer);
     expect(pointers).toEqual(
       expect.arrayContaining(['#/customer', '#/lines/0/productId', '#/lines/0/quantity', '#/lines/0/note']),
     );
-    expect(answer.text).not.toContain(secret);
+    expect(response.text).not.toContain(secret);
   });
 });
 
 describe('an order that cannot be', () => {
   it('of an unknown product', async () => {
-    const answer = await postOrder(withLine({ productId: 13 }));
-    expectProblem(answer, 422, 'unknown_product');
-    expect(answer.body?.detail).toContain('13');
+    const response = await postOrder(withLine({ productId: 13 }));
+    expectProblem(response, 422, 'unknown_product');
+    expect(response.body?.detail).toContain('13');
   });
 
   it('of a hundred unknown products', async () => {
@@ -192,16 +196,16 @@ describe('a body that is too large', () => {
   });
 
   it('whose Content-Length promises a gigabyte', async () => {
-    const answer = await raw(
+    const response = await raw(
       `POST /api/orders HTTP/1.1\r\nHost: shop\r\n${JSON_TYPE}Content-Length: 1073741824\r\n\r\n{}`,
     );
-    expectRawProblem(answer, 413, 'payload_too_large');
+    expectRawProblem(response, 413, 'payload_too_large');
   });
 
   it('whose chunks never end', async () => {
     const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
-    const answer = await raw(`POST /api/orders HTTP/1.1\r\nHost: shop\r\n${JSON_TYPE}${CHUNKED}`, chunk.repeat(8));
-    expectRawProblem(answer, 413, 'payload_too_large');
+    const response = await raw(`POST /api/orders HTTP/1.1\r\nHost: shop\r\n${JSON_TYPE}${CHUNKED}`, chunk.repeat(8));
+    expectRawProblem(response, 413, 'payload_too_large');
   });
 });
 
@@ -225,13 +229,13 @@ describe('another media type', () => {
 
 describe('an expectation or a coding that is not known', () => {
   it('Expect: frob', async () => {
-    const answer = await raw('GET /api/orders/x HTTP/1.1\r\nHost: shop\r\nConnection: close\r\nExpect: frob\r\n\r\n');
-    expectRawProblem(answer, 417, 'expectation_failed');
+    const response = await raw('GET /api/orders/x HTTP/1.1\r\nHost: shop\r\nConnection: close\r\nExpect: frob\r\n\r\n');
+    expectRawProblem(response, 417, 'expectation_failed');
   });
 
   it('Content-Encoding: gzip', async () => {
-    const answer = await post(JSON.stringify(anOrder), { ...json, 'content-encoding': 'gzip' });
-    expectProblem(answer, 415, 'unsupported_content_encoding');
+    const response = await post(JSON.stringify(anOrder), { ...json, 'content-encoding': 'gzip' });
+    expectProblem(response, 415, 'unsupported_content_encoding');
   });
 });
 
@@ -242,11 +246,11 @@ describe('an Idempotency-Key', () => {
     ['empty', ''],
     ['not ASCII', 'ключ'],
   ])('%s', async (_name, key) => {
-    const answer = await post(JSON.stringify(anOrder), {
+    const response = await post(JSON.stringify(anOrder), {
       ...json,
       'idempotency-key': Buffer.from(key).toString('latin1'),
     });
-    expectProblem(answer, 400, 'invalid_request');
+    expectProblem(response, 400, 'invalid_request');
   });
 
   it('that Connection names', async () => {
@@ -287,11 +291,14 @@ describe('a path or method that is not there', () => {
   ])('%.60s', async (path) => {
     for (const method of ['GET', 'POST']) {
       const body = method === 'GET' ? '' : `${JSON_TYPE}Content-Length: 2\r\n`;
-      const answer = await raw(
+      const response = await raw(
         `${method} ${path} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n${body}\r\n${method === 'GET' ? '' : '{}'}`,
       );
-      expect(answer.text).toMatch(/^HTTP\/1\.1 404 /);
-      expect(JSON.parse(answer.body)).toMatchObject({ status: 404, traceId: expect.stringMatching(/^[0-9a-f]{32}$/) });
+      expect(response.text).toMatch(/^HTTP\/1\.1 404 /);
+      expect(JSON.parse(response.body)).toMatchObject({
+        status: 404,
+        traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      });
     }
   });
 
@@ -305,9 +312,9 @@ describe('a path or method that is not there', () => {
 
   it.each(['PUT', 'PATCH', 'DELETE'] as const)('%s', async (method) => {
     const options: RequestOptions = { method, headers: json, body: JSON.stringify(anOrder) };
-    const answer = await send(`${platform.gatewayUrl}/api/orders`, options);
-    expectProblem(answer, 405, 'method_not_allowed');
-    expect(answer.headers.allow).toBe('POST');
+    const response = await send(`${platform.gatewayUrl}/api/orders`, options);
+    expectProblem(response, 405, 'method_not_allowed');
+    expect(response.headers.allow).toBe('POST');
   });
 
   it.each([
@@ -329,16 +336,16 @@ const raw = (...parts: string[]) => sendRaw(platform.gatewayUrl, parts);
 const rawHalf = (...parts: string[]) => sendRaw(platform.gatewayUrl, parts, { end: true });
 
 /** What never became a request has no span; its trace id may be missing, everything else not. */
-function expectRawProblem(answer: RawAnswer, status: number, code: string): void {
-  expect(answer.status, answer.text).toBe(status);
-  expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
-  expect(JSON.parse(answer.body)).toMatchObject({
+function expectRawProblem(response: RawResponse, status: number, code: string): void {
+  expect(response.status, response.text).toBe(status);
+  expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(JSON.parse(response.body)).toMatchObject({
     status,
     code,
     type: `urn:shop:problem:${code}`,
     traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
   });
-  expectNothingInternal(answer.text);
+  expectNothingInternal(response.text);
 }
 
 describe('a request that does not arrive whole', () => {
@@ -355,8 +362,8 @@ describe('a request that does not arrive whole', () => {
 
   it.concurrent('a connection opened long before its first request is kept for it', { timeout: 20_000 }, async () => {
     const request = 'GET /api/orders/x HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n';
-    const answer = await sendRaw(platform.gatewayUrl, [request], { silentMs: 7_000 });
-    expectRawProblem(answer, 404, 'order_not_found');
+    const response = await sendRaw(platform.gatewayUrl, [request], { silentMs: 7_000 });
+    expectRawProblem(response, 404, 'order_not_found');
   });
 
   it('half a body and then the end', async () => {
@@ -366,17 +373,17 @@ describe('a request that does not arrive whole', () => {
 
   it('a client that hangs up in mid-body leaves nothing behind', async () => {
     const parts = [`${head}Content-Length: 200\r\n\r\n`, '{"customer":'];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => sendRaw(platform.gatewayUrl, parts, { end: true })),
     );
-    expect(answers).toHaveLength(20);
+    expect(responses).toHaveLength(20);
   });
 
   it('a body shorter than it says, with the next request behind it, is read as one body', async () => {
-    const answer = await raw(
+    const response = await raw(
       `${head}Connection: close\r\nContent-Length: 30\r\n\r\n{}GET /api/orders/x HTTP/1.1\r\n\r\n`,
     );
-    expectRawProblem(answer, 400, 'malformed_json');
+    expectRawProblem(response, 400, 'malformed_json');
   });
 });
 
@@ -400,13 +407,13 @@ describe('broken HTTP', () => {
     ['a line of the wrong order', 'HTTP/1.1 POST /api/orders\r\n\r\n'],
     ['another protocol version', 'GET /api/orders/x HTTP/3.0\r\nHost: shop\r\n\r\n'],
   ])('%s', async (_name, request) => {
-    const answer = await raw(request);
-    expectRawProblem(answer, 400, 'malformed_request');
+    const response = await raw(request);
+    expectRawProblem(response, 400, 'malformed_request');
   });
 
   it('headers of more than 16 KiB', async () => {
-    const answer = await raw(`GET /api/orders/x HTTP/1.1\r\nHost: shop\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`);
-    expectRawProblem(answer, 431, 'headers_too_large');
+    const response = await raw(`GET /api/orders/x HTTP/1.1\r\nHost: shop\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`);
+    expectRawProblem(response, 431, 'headers_too_large');
   });
 
   it('three thousand headers', async () => {
@@ -420,15 +427,15 @@ describe('broken HTTP', () => {
 
   it('garbage behind a good request: the first is answered, the rest refused', async () => {
     const id = '00000000-0000-4000-8000-000000000000';
-    const answer = await raw(`GET /api/orders/${id} HTTP/1.1\r\nHost: shop\r\n\r\n\u0000\u0001garbage\r\n\r\n`);
-    expect(answer.text.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 400']);
+    const response = await raw(`GET /api/orders/${id} HTTP/1.1\r\nHost: shop\r\n\r\n\u0000\u0001garbage\r\n\r\n`);
+    expect(response.text.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 400']);
   });
 
   it('an upgrade to another protocol is not made', async () => {
-    const answer = await rawHalf(
+    const response = await rawHalf(
       'GET /api/orders/x HTTP/1.1\r\nHost: shop\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eA==\r\n\r\n',
     );
-    expect(answer.status).not.toBe(101);
+    expect(response.status).not.toBe(101);
   });
 
   it('headers that mean something inside the shop are not passed on', async () => {
@@ -457,22 +464,22 @@ describe('afterwards', () => {
     ['a template', '#{7*7} {{7*7}} %s %n'],
     ['200 characters', 'й'.repeat(200)],
   ])('a customer of %s is taken and kept as it is', async (_name, customer) => {
-    const answer = await postOrder(withCustomer(customer));
-    expect(answer, answer.text).toMatchObject({ status: 201, body: { status: 'Confirmed' } });
+    const response = await postOrder(withCustomer(customer));
+    expect(response, response.text).toMatchObject({ status: 201, body: { status: 'Confirmed' } });
     const [row] = await platform.query<{ customer: string }>('orders', 'SELECT customer FROM orders WHERE id = $1', [
-      answer.body?.id,
+      response.body?.id,
     ]);
     expect(row?.customer).toBe(customer);
   });
 
   it('the largest total that the limits allow is counted exactly, and declined', async () => {
     const lines = Array.from({ length: 9 }, (_, index) => ({ productId: index < 8 ? index + 1 : 12, quantity: 1_000 }));
-    const answer = await postOrder({ ...anOrder, lines });
-    expect(answer.body).toMatchObject({ status: 'Cancelled', reason: 'payment declined' });
+    const response = await postOrder({ ...anOrder, lines });
+    expect(response.body).toMatchObject({ status: 'Cancelled', reason: 'payment declined' });
     const [row] = await platform.query<{ total: string }>(
       'orders',
       'SELECT total_kopiykas AS total FROM orders WHERE id = $1',
-      [answer.body?.id],
+      [response.body?.id],
     );
     const prices = [45_000, 18_500, 26_000, 38_000, 125_000, 289_000, 92_000, 340_000, 7_250_000];
     expect(row?.total).toBe(String(prices.reduce((sum, price) => sum + price * 1_000, 0)));

@@ -42,7 +42,7 @@ steady-state-hypothesis:
   probes:
     - {name: ready, type: probe, provider: {type: ready, target: all}, tolerance: true, within: 60s}
 method:
-  - {name: an order, type: probe, provider: {type: orders}, tolerance: {each: {answer: Confirmed}}}
+  - {name: an order, type: probe, provider: {type: orders}, tolerance: {each: {response: Confirmed}}}
   - {name: a while, type: hold, for: ${hold}}
 ${more}
 `;

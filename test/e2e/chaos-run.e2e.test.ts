@@ -58,7 +58,7 @@ const ORDERS = `
   - name: orders
     type: probe
     provider: {type: orders, count: 2}
-    tolerance: {each: {answer: Confirmed, duration: {gte: 400ms}}}`;
+    tolerance: {each: {response: Confirmed, duration: {gte: 400ms}}}`;
 
 /** Writes an experiment and resolves with its path. */
 async function anExperiment(id: string, method: string, rest = ''): Promise<string> {
@@ -98,7 +98,7 @@ describe('a verdict', () => {
   });
 
   it('is fail when an order is not as expected', async () => {
-    const wrong = ORDERS.replace('answer: Confirmed', 'answer: Cancelled');
+    const wrong = ORDERS.replace('response: Confirmed', 'response: Cancelled');
     const { code, runs } = await run(await anExperiment('fails', SLOW + wrong));
     expect(runs).toMatchObject([{ verdict: 'fail', exitCode: 1 }]);
     expect(runs[0]?.reasons[0]).toContain('"orders": 2 orders: 2 Confirmed');
@@ -269,7 +269,7 @@ describe('a run without telemetry', () => {
   - name: orders
     type: probe
     provider: {type: orders, count: 2}
-    tolerance: {each: {answer: Confirmed}}
+    tolerance: {each: {response: Confirmed}}
   - name: their traces
     type: probe
     provider: {type: trace, of: orders}
@@ -279,7 +279,7 @@ describe('a run without telemetry', () => {
   - name: orders that are seen
     type: probe
     provider: {type: orders}
-    tolerance: {each: {answer: Confirmed}}
+    tolerance: {each: {response: Confirmed}}
   - name: their own
     type: probe
     provider: {type: trace, of: orders that are seen}

@@ -8,7 +8,7 @@ import { createAccountReader } from '../../cli/src/trace/accounting.ts';
 import { assertTrace } from '../../cli/src/trace/assert.ts';
 import { countsOf, expectedTree, loadContract } from '../../cli/src/trace/contract.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
-import { type Answer, place } from './support/client.ts';
+import { type ClientResponse, place } from './support/client.ts';
 import { eventually } from './support/eventually.ts';
 import { untilDrained } from './support/ledger.ts';
 
@@ -31,7 +31,7 @@ async function turn(word: 'on' | 'off'): Promise<void> {
   });
 }
 
-const orderIdOf = ({ body }: Answer) => String(body?.id);
+const orderIdOf = ({ body }: ClientResponse) => String(body?.id);
 
 const typesIn = async (database: 'orders' | 'shipping', table: string, id: string) =>
   (
@@ -40,12 +40,12 @@ const typesIn = async (database: 'orders' | 'shipping', table: string, id: strin
     ])
   ).map(({ type }) => type);
 
-async function expectTrace(answer: Answer): Promise<void> {
+async function expectTrace(response: ClientResponse): Promise<void> {
   const expected = expectedTree(await loadContract('confirmed', platform.project.root));
   expect(countsOf(expected)).toMatchObject({ spans: 31 });
   const result = await assertTrace({
     backend: platform.telemetry,
-    traceId: answer.traceId as string,
+    traceId: response.traceId as string,
     expected,
     accounting: createAccountReader(platform.telemetry),
     timeoutMs: 15_000,
@@ -55,18 +55,18 @@ async function expectTrace(answer: Answer): Promise<void> {
 }
 
 it('with the flag off an order has one event and the trace of the contract', async () => {
-  const answer = await place(platform);
-  expect(answer.body).toMatchObject({ status: 'Confirmed' });
-  await expectTrace(answer);
-  expect(await typesIn('orders', 'outbox', orderIdOf(answer))).toEqual(['order.confirmed']);
+  const response = await place(platform);
+  expect(response.body).toMatchObject({ status: 'Confirmed' });
+  await expectTrace(response);
+  expect(await typesIn('orders', 'outbox', orderIdOf(response))).toEqual(['order.confirmed']);
 });
 
 it('with the flag on an order has both versions, taken both by shipping, and one shipment', async () => {
   await turn('on');
-  const answer = await place(platform);
-  expect(answer.body).toMatchObject({ status: 'Confirmed' });
+  const response = await place(platform);
+  expect(response.body).toMatchObject({ status: 'Confirmed' });
   const both = ['order.confirmed', 'order.confirmed.v2'];
-  const id = orderIdOf(answer);
+  const id = orderIdOf(response);
   await eventually('shipping to take both versions', { withinMs: 15_000 }, async () => {
     const taken = await typesIn('shipping', 'inbox', id);
     return taken.length === both.length;

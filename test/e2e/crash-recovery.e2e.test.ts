@@ -44,7 +44,7 @@ const declined = [{ productId: 12, quantity: 1 }];
 
 /** The order's one result, once it has one. */
 async function untilDecided(orderId: string, withinMs: number): Promise<Record<string, unknown>> {
-  const answer = await eventually(
+  const response = await eventually(
     `order ${orderId} to be decided`,
     { withinMs, seen: () => readLedger(platform, orderId) },
     async () => {
@@ -54,7 +54,7 @@ async function untilDecided(orderId: string, withinMs: number): Promise<Record<s
       return status === 200 ? body : undefined;
     },
   );
-  return answer;
+  return response;
 }
 
 async function expectConfirmedOnce(orderId: string): Promise<void> {
@@ -119,8 +119,8 @@ describe('one orders instance, killed', () => {
 
   it.each(boundaries.unrecorded)('at %s: nothing was recorded, the same key makes the order', async (point) => {
     const key = randomUUID();
-    const { answer } = await placeAndCrash(platform, `orders.${point}`, { key });
-    expect(answer).toMatchObject({ status: 504, body: { code: 'orders_timeout', traceId: answer?.traceId } });
+    const { response } = await placeAndCrash(platform, `orders.${point}`, { key });
+    expect(response).toMatchObject({ status: 504, body: { code: 'orders_timeout', traceId: response?.traceId } });
     await untilReady(platform, 'orders');
     expect(await findByKey(platform, key)).toBeUndefined();
     const again = await place(platform, { key });
@@ -130,23 +130,23 @@ describe('one orders instance, killed', () => {
 
   it.each(boundaries.recovered)('at %s: the order is Confirmed, once, in its own trace', async (point) => {
     const key = randomUUID();
-    const { answer, pid } = await placeAndCrash(platform, `orders.${point}`, { key });
-    expect(answer).toMatchObject({ status: 504, body: { code: 'orders_timeout', traceId: answer?.traceId } });
+    const { response, pid } = await placeAndCrash(platform, `orders.${point}`, { key });
+    expect(response).toMatchObject({ status: 504, body: { code: 'orders_timeout', traceId: response?.traceId } });
     await untilReady(platform, 'orders');
     const orderId = (await findByKey(platform, key)) as string;
     expect(await untilDecided(orderId, RECOVERED_MS)).toMatchObject({ id: orderId, status: 'Confirmed' });
     expect(await place(platform, { key })).toMatchObject({ status: 201, body: { id: orderId, status: 'Confirmed' } });
     await expectConfirmedOnce(orderId);
-    await expectRecoveredIn(answer?.traceId, pid, 1);
-    expect(await traceOf(orderId)).toBe(answer?.traceId);
+    await expectRecoveredIn(response?.traceId, pid, 1);
+    expect(await traceOf(orderId)).toBe(response?.traceId);
   });
 
   it.each(boundaries.confirmed)('at %s: the order was Confirmed already', async (point) => {
     const key = randomUUID();
-    const { answer } = await placeAndCrash(platform, `orders.${point}`, { key });
+    const { response } = await placeAndCrash(platform, `orders.${point}`, { key });
     const orderId = (await findByKey(platform, key)) as string;
-    if (point === 'order-decided:response-sent') expect(answer).toMatchObject({ status: 201, body: { id: orderId } });
-    else expect(answer).toMatchObject({ status: 504, body: { code: 'orders_timeout' } });
+    if (point === 'order-decided:response-sent') expect(response).toMatchObject({ status: 201, body: { id: orderId } });
+    else expect(response).toMatchObject({ status: 504, body: { code: 'orders_timeout' } });
     await untilReady(platform, 'orders');
     expect(await look(platform, orderId)).toMatchObject({ status: 200, body: { status: 'Confirmed' } });
     expect(await place(platform, { key })).toMatchObject({ status: 201, body: { id: orderId, status: 'Confirmed' } });
@@ -156,7 +156,7 @@ describe('one orders instance, killed', () => {
 
   it.each(boundaries.compensating)('at %s: the order is Cancelled, its stock released once', async (point) => {
     const key = randomUUID();
-    const { answer, pid } = await placeAndCrash(platform, `orders.${point}`, { key, lines: declined });
+    const { response, pid } = await placeAndCrash(platform, `orders.${point}`, { key, lines: declined });
     await untilReady(platform, 'orders');
     const orderId = (await findByKey(platform, key)) as string;
     expect(await untilDecided(orderId, RECOVERED_MS)).toMatchObject({
@@ -170,7 +170,7 @@ describe('one orders instance, killed', () => {
       body: { id: orderId, status: 'Cancelled', reason: 'payment declined' },
     });
     // From step-failed:saved on the order is decided and its client may have its answer.
-    if (point === 'step-failed:unsaved') expect(answer).toMatchObject({ status: 504 });
+    if (point === 'step-failed:unsaved') expect(response).toMatchObject({ status: 504 });
     await expectRecoveredIn(await traceOf(orderId), pid, 1);
   });
 
@@ -200,19 +200,19 @@ describe('one orders instance, killed', () => {
   it('while the last statement of the compensation waits in PostgreSQL: Cancelled, released once', async () => {
     const key = randomUUID();
     await platform.arm('orders.step-compensated:unsaved', 'delay 2000');
-    const answer = await place(platform, { key, lines: declined });
-    expect(answer).toMatchObject({ status: 200, body: { status: 'Cancelled', reason: 'payment declined' } });
+    const response = await place(platform, { key, lines: declined });
+    expect(response).toMatchObject({ status: 200, body: { status: 'Cancelled', reason: 'payment declined' } });
     await eventually(
       'the release to be answered',
       { withinMs: 5_000 },
       async () => (await platform.armed()).length === 0,
     );
-    await using lock = await holdLock('SELECT FROM orders WHERE id = $1 FOR UPDATE', [answer.body?.id]);
+    await using lock = await holdLock('SELECT FROM orders WHERE id = $1 FOR UPDATE', [response.body?.id]);
     await lock.untilAwaited();
     await killOrders();
     await lock.release();
     await untilReady(platform, 'orders');
-    await expectCancelledOnce(answer.body?.id as string);
+    await expectCancelledOnce(response.body?.id as string);
   });
 });
 
@@ -307,15 +307,15 @@ describe('shipping, killed', () => {
     ['shipment-committed:message-acknowledged', 'acknowledged', 'kill 100', undefined],
   ])('at %s, %s: one shipment', async (point, _what, action, insertsAfterwards) => {
     const key = randomUUID();
-    const { answer, pid } = await placeAndCrash(platform, `shipping.${point}`, { key, action });
-    expect(answer).toMatchObject({ status: 201 });
+    const { response, pid } = await placeAndCrash(platform, `shipping.${point}`, { key, action });
+    expect(response).toMatchObject({ status: 201 });
     await untilReady(platform, 'shipping');
-    const orderId = answer?.body?.id as string;
+    const orderId = response?.body?.id as string;
     await expectConfirmedOnce(orderId);
     // Messages come in order: once the next order is shipped, everything before it has been delivered.
     const next = await place(platform);
     await expectConfirmedOnce(next.body?.id as string);
-    const traceId = answer?.traceId as string;
+    const traceId = response?.traceId as string;
     await eventually('the delivery of the next order to be exported', { withinMs: 5_000 }, async () => {
       return (await spansOf(platform, next.traceId as string, 'deliver order.confirmed')).length === 1;
     });
@@ -336,12 +336,12 @@ const participants = [
 
 describe('the only instance of a participant, killed', () => {
   it.each(participants)('%s at %s: Confirmed once, or Cancelled and nothing kept', async (service, point, reason) => {
-    const { answer } = await placeAndCrash(platform, `${service}.${point}`, { key: randomUUID() });
-    const isConfirmed = answer?.status === 201;
-    expect(answer?.body).toMatchObject(isConfirmed ? { status: 'Confirmed' } : { status: 'Cancelled', reason });
+    const { response } = await placeAndCrash(platform, `${service}.${point}`, { key: randomUUID() });
+    const isConfirmed = response?.status === 201;
+    expect(response?.body).toMatchObject(isConfirmed ? { status: 'Confirmed' } : { status: 'Cancelled', reason });
     await untilReady(platform, service);
     await untilDrained(platform);
-    const { reservations, payments } = await readLedger(platform, answer?.body?.id as string);
+    const { reservations, payments } = await readLedger(platform, response?.body?.id as string);
     expect(reservations.filter(({ state }) => state === 'reserved')).toHaveLength(isConfirmed ? 1 : 0);
     expect(payments.filter(({ state }) => state === 'accepted')).toHaveLength(isConfirmed ? 1 : 0);
     await eventually(
@@ -359,23 +359,23 @@ describe('one of two instances, killed', () => {
   });
 
   it.each(participants)('%s at %s: the other answers, and the order is Confirmed once', async (service, point) => {
-    const { answer } = await placeAndCrash(platform, `${service}.${point}`, { key: randomUUID() });
-    expect(answer).toMatchObject({ status: 201, body: { status: 'Confirmed' } });
-    await expectConfirmedOnce(answer?.body?.id as string);
+    const { response } = await placeAndCrash(platform, `${service}.${point}`, { key: randomUUID() });
+    expect(response).toMatchObject({ status: 201, body: { status: 'Confirmed' } });
+    await expectConfirmedOnce(response?.body?.id as string);
     await untilReady(platform, service);
     await untilReadmitted(platform, service);
   });
 
   it.each(boundaries.recovered)('orders at %s: the other adopts the order and confirms it once', async (point) => {
     const key = randomUUID();
-    const { answer, instance, at } = await placeAndCrash(platform, `orders.${point}`, { key });
-    expect(answer).toMatchObject({ status: 504, body: { code: 'orders_timeout' } });
+    const { response, instance, at } = await placeAndCrash(platform, `orders.${point}`, { key });
+    expect(response).toMatchObject({ status: 504, body: { code: 'orders_timeout' } });
     const orderId = (await findByKey(platform, key)) as string;
     expect(await untilDecided(orderId, ADOPTED_MS)).toMatchObject({ status: 'Confirmed' });
     expect(performance.now() - at, 'ms until it was adopted and decided').toBeLessThan(ADOPTED_MS);
     await expectConfirmedOnce(orderId);
     const [span] = await eventually('the span of the recovery', { withinMs: 5_000 }, async () => {
-      const found = await spansOf(platform, answer?.traceId as string, 'recover order saga');
+      const found = await spansOf(platform, response?.traceId as string, 'recover order saga');
       return found.length > 0 && found;
     });
     expect(['orders-1', 'orders-2']).toContain(span?.instance);
@@ -394,8 +394,8 @@ describe('one of two instances, killed', () => {
 
   it('orders are taken by the other meanwhile', async () => {
     await placeAndCrash(platform, 'orders.stock-reserved:saved', { key: randomUUID() });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => place(platform)));
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => place(platform)));
+    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
     await untilReady(platform, 'orders');
   });
 });

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { serviceNames } from '../../cli/src/topology/services.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { recoverFrom } from './support/chaos.ts';
-import { type Answer, look, place, send } from './support/client.ts';
+import { type ClientResponse, look, place, send } from './support/client.ts';
 import { findByKey } from './support/crash.ts';
 import { eventually } from './support/eventually.ts';
 import { freeze } from './support/freeze.ts';
@@ -35,7 +35,7 @@ const confirmed = ['201 Confirmed'];
 const cancelled = (reason: string) => [`200 ${reason}`];
 const problem = (...codes: string[]) => codes;
 
-function toldBy({ status, body }: Answer): string {
+function toldBy({ status, body }: ClientResponse): string {
   return `${status} ${body?.code ?? body?.reason ?? body?.status}`;
 }
 
@@ -77,22 +77,22 @@ const dependencies: readonly Dependency[] = [
 ];
 
 /** Two at once, then six more: some meet the dependency, the rest the breaker. */
-async function placeMeanwhile(): Promise<readonly Answer[]> {
+async function placeMeanwhile(): Promise<readonly ClientResponse[]> {
   const first = await Promise.all([place(platform), place(platform)]);
   return [...first, ...(await Promise.all(Array.from({ length: 6 }, () => place(platform))))];
 }
 
-function expectAnswers(answers: readonly Answer[], expected: readonly string[]): void {
-  for (const answer of answers) {
-    expect(answer.tookMs, toldBy(answer)).toBeLessThan(ANSWER_MS);
-    expect(expected).toContain(toldBy(answer));
-    expect(answer.traceId).toMatch(/^[0-9a-f]{32}$/);
-    if (answer.status >= 400) expect(answer.body?.traceId).toBe(answer.traceId);
-    if (answer.status === 503) expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+function expectResponses(responses: readonly ClientResponse[], expected: readonly string[]): void {
+  for (const response of responses) {
+    expect(response.tookMs, toldBy(response)).toBeLessThan(ANSWER_MS);
+    expect(expected).toContain(toldBy(response));
+    expect(response.traceId).toMatch(/^[0-9a-f]{32}$/);
+    if (response.status >= 400) expect(response.body?.traceId).toBe(response.traceId);
+    if (response.status === 503) expect(response.headers['retry-after']).toMatch(/^\d+$/);
   }
 }
 
-async function expectBack(answers: readonly Answer[]): Promise<void> {
+async function expectBack(responses: readonly ClientResponse[]): Promise<void> {
   await eventually(
     'a new order to be confirmed',
     { withinMs: BACK_MS },
@@ -100,7 +100,7 @@ async function expectBack(answers: readonly Answer[]): Promise<void> {
   );
   await untilDrained(platform, DRAINED_MS);
   expect(await findImbalances(platform)).toEqual([]);
-  for (const { body } of answers.filter(({ status }) => status < 300)) {
+  for (const { body } of responses.filter(({ status }) => status < 300)) {
     // What the client was told stays true.
     expect(await look(platform, body?.id as string)).toMatchObject({ status: 200, body: { status: body?.status } });
   }
@@ -161,30 +161,30 @@ describe.each(dependencies)(
     it(`stopped: every answer is one of ${stopped.join(', ')}`, async () => {
       const restarts = await restartsNow();
       expect(await platform.shopctl('stop', name)).toMatchObject({ code: 0 });
-      let answers: readonly Answer[];
+      let responses: readonly ClientResponse[];
       try {
-        answers = await placeMeanwhile();
+        responses = await placeMeanwhile();
         await expectUnready(unready);
-        if (holdsEvents) await untilEventsWait(answers.length);
+        if (holdsEvents) await untilEventsWait(responses.length);
       } finally {
         expect(await platform.shopctl('start', name)).toMatchObject({ code: 0 });
       }
-      expectAnswers(answers, stopped);
-      await expectBack(answers);
+      expectResponses(responses, stopped);
+      await expectBack(responses);
       await expectNoRestarts(restarts, name);
     });
 
     it(`frozen: every answer is one of ${frozen.join(', ')}`, async () => {
       const restarts = await restartsNow();
       const { process: victim } = await platform.instance(others.includes(name) ? `${name}-1` : name);
-      let answers: readonly Answer[];
+      let responses: readonly ClientResponse[];
       {
         await using _frozen = await freeze(victim?.pid as number);
-        answers = await placeMeanwhile();
-        if (holdsEvents) await untilEventsWait(answers.length);
+        responses = await placeMeanwhile();
+        if (holdsEvents) await untilEventsWait(responses.length);
       }
-      expectAnswers(answers, frozen);
-      await expectBack(answers);
+      expectResponses(responses, frozen);
+      await expectBack(responses);
       await expectNoRestarts(restarts, name);
     });
   },
@@ -194,13 +194,13 @@ describe('an order with a key while PostgreSQL is stopped', () => {
   it('is refused with database_unavailable, and taken once when it is back', { timeout: 60_000 }, async () => {
     const key = randomUUID();
     expect(await platform.shopctl('stop', 'postgres')).toMatchObject({ code: 0 });
-    let answer: Answer;
+    let response: ClientResponse;
     try {
-      answer = await place(platform, { key });
+      response = await place(platform, { key });
     } finally {
       expect(await platform.shopctl('start', 'postgres')).toMatchObject({ code: 0 });
     }
-    expectAnswers([answer], ['503 database_unavailable']);
+    expectResponses([response], ['503 database_unavailable']);
     expect(await findByKey(platform, key)).toBeUndefined();
     const again = await eventually('the same request to be taken', { withinMs: BACK_MS }, async () => {
       const repeated = await place(platform, { key });
@@ -237,8 +237,8 @@ describe('two instances of orders, one frozen in mid-saga', () => {
       await eventually('the other instance to confirm the order', { withinMs: 15_000, seen }, async () => {
         return (await seen()).order.status === 'Confirmed';
       });
-      const answer = await answering;
-      expectAnswers([answer], ['504 orders_timeout']);
+      const response = await answering;
+      expectResponses([response], ['504 orders_timeout']);
     }
     await eventually('the frozen one to find that its saga is another one’s', { withinMs: 10_000 }, async () =>
       (await platform.logs('orders')).some(

@@ -108,7 +108,7 @@ describe.skipIf(found === undefined)('up --runtime docker', () => {
       .find((one) => one?.family === 'IPv4' && !one.internal);
     if (outside === undefined) return void process.stderr.write('not looked at from outside: only loopback here\n');
     for (const { name, ports } of (await state()).instances)
-      expect(await answerOf(outside.address, ports.main as number), name).toBe('ECONNREFUSED');
+      expect(await responseOf(outside.address, ports.main as number), name).toBe('ECONNREFUSED');
   });
 
   it('passes verify', async () => {
@@ -224,12 +224,12 @@ describe('where no engine answers', () => {
 });
 
 /** "open" or the code of the error. */
-function answerOf(host: string, port: number): Promise<string> {
+function responseOf(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: 2_000 });
-    const end = (answer: string) => {
+    const end = (response: string) => {
       socket.destroy();
-      resolve(answer);
+      resolve(response);
     };
     socket.once('connect', () => end('open')).once('timeout', () => end('timeout'));
     socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));

@@ -53,9 +53,9 @@ it('SIGTERM of one of two replicas of orders under load fails no request', {
       headers: told,
       body,
     } = await gateway.request({ method: 'POST', path: '/api/orders', headers, body: order });
-    const answer = (await body.json()) as { code?: string; reason?: string; status?: string };
+    const response = (await body.json()) as { code?: string; reason?: string; status?: string };
     if (statusCode === 201) path = String(told.location);
-    return `${statusCode} ${answer.code ?? answer.reason ?? answer.status}`;
+    return `${statusCode} ${response.code ?? response.reason ?? response.status}`;
   });
   await expect.poll(() => path, { timeout: 10_000 }).toMatch(/^\/api\/orders\/[0-9a-f-]{36}$/);
   const reads = send(RATE.reads, async () => {

@@ -233,11 +233,11 @@ describe.runIf(canBeHad)('a load', { timeout: RUN_LIMIT_MS }, () => {
       [['steady', '--chaos', 'orders-brokr:down'], 'did you mean "orders-broker"?'],
       [['steady', '--chaos', 'orders-broker:down,latency=1s'], 'unknown parameter "latency"'],
       [['steady', '--chaos', 'E11'], 'E11 has no fault that could act on a load'],
-      [['ramp', '--chaos', 'orders-broker:down'], '--chaos: its load changes by itself'],
+      [['ramp', '--chaos', 'orders-broker:down'], '--chaos: its own load changes'],
       [['steady', '--junit', '/nowhere/at/all.xml'], 'cannot write /nowhere/at/all.xml'],
     ];
-    const answers = await inParallel(4, refusals, ([words]) => platform.shopctl('load', 'run', ...words));
-    for (const [index, { code, stdout, stderr }] of answers.entries()) {
+    const responses = await inParallel(4, refusals, ([words]) => platform.shopctl('load', 'run', ...words));
+    for (const [index, { code, stdout, stderr }] of responses.entries()) {
       expect(stderr).toContain(refusals[index]?.[1]);
       expect({ code, stdout }, stderr).toEqual({ code: 2, stdout: '' });
     }
@@ -251,7 +251,7 @@ describe.runIf(canBeHad)('a load', { timeout: RUN_LIMIT_MS }, () => {
     expect(await ended(child)).toBe(4);
   });
 
-  it('is listed with what it does by itself', async () => {
+  it('is listed with its settings', async () => {
     const { code, stdout } = await platform.shopctl('load', 'list', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ name: 'ramp', chaos: false, rate: 200 }));

@@ -8,7 +8,7 @@ import { createAccountReader } from '../../cli/src/trace/accounting.ts';
 import { assertTrace } from '../../cli/src/trace/assert.ts';
 import { countsOf, type ExpectedSpan, expectedTree, loadContract } from '../../cli/src/trace/contract.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
-import { type Answer, type Line, place } from './support/client.ts';
+import { type ClientResponse, type Line, place } from './support/client.ts';
 import { eventually } from './support/eventually.ts';
 import { countRows, findImbalances, untilDrained } from './support/ledger.ts';
 import { inParallel } from './support/parallel.ts';
@@ -41,9 +41,12 @@ const placeAll = (count: number, linesOf: (index: number) => readonly Line[]) =>
   );
 
 /** What is wrong with the traces of these answers, one text each; empty when all meet their contract. */
-async function findTraceFaults(answers: readonly Answer[], expected: ExpectedSpan): Promise<readonly string[]> {
+async function findTraceFaults(
+  responses: readonly ClientResponse[],
+  expected: ExpectedSpan,
+): Promise<readonly string[]> {
   const accounting = createAccountReader(platform.telemetry);
-  const found = await inParallel(WATCHED, answers, async ({ traceId }) => {
+  const found = await inParallel(WATCHED, responses, async ({ traceId }) => {
     const options = { backend: platform.telemetry, traceId: traceId as string, expected, accounting };
     const result = await assertTrace({ ...options, timeoutMs: WHOLE_MS, settleMs: SETTLE_MS });
     return result.verdict === 'pass' ? [] : [`trace ${traceId}: ${result.explanation}`];
@@ -51,8 +54,8 @@ async function findTraceFaults(answers: readonly Answer[], expected: ExpectedSpa
   return found.flat();
 }
 
-function countStatuses(answers: readonly Answer[]): Readonly<Record<string, number>> {
-  const keys = answers.map(({ status, body }) =>
+function countStatuses(responses: readonly ClientResponse[]): Readonly<Record<string, number>> {
+  const keys = responses.map(({ status, body }) =>
     `${status} ${body?.code ?? body?.status} ${body?.reason ?? ''}`.trim(),
   );
   return Object.fromEntries(
@@ -93,32 +96,32 @@ describe(`${ORDERS} orders of ${CLIENTS} clients at once`, () => {
   it('all confirmed: each 201 within 10 s, each trace as its contract, the ledger balances', {
     timeout: 120_000,
   }, async () => {
-    const answers = await placeAll(ORDERS, () => [{ productId: 1, quantity: 1 }]);
-    expect(countStatuses(answers)).toEqual({ '201 Confirmed': ORDERS });
-    expect(Math.max(...answers.map(({ tookMs }) => tookMs))).toBeLessThan(10_000);
-    expect(new Set(answers.map(({ body }) => body?.id)).size).toBe(ORDERS);
-    expect(new Set(answers.map(({ traceId }) => traceId)).size).toBe(ORDERS);
+    const responses = await placeAll(ORDERS, () => [{ productId: 1, quantity: 1 }]);
+    expect(countStatuses(responses)).toEqual({ '201 Confirmed': ORDERS });
+    expect(Math.max(...responses.map(({ tookMs }) => tookMs))).toBeLessThan(10_000);
+    expect(new Set(responses.map(({ body }) => body?.id)).size).toBe(ORDERS);
+    expect(new Set(responses.map(({ traceId }) => traceId)).size).toBe(ORDERS);
     await expectDrainedAndBalanced();
-    expect(await findTraceFaults(answers, confirmed)).toEqual([]);
+    expect(await findTraceFaults(responses, confirmed)).toEqual([]);
   });
 
   it('every tenth declined: the others are not disturbed, both shapes hold', { timeout: 120_000 }, async () => {
     const isDear = (index: number) => index % 10 === 0;
-    const answers = await placeAll(ORDERS, (index) => [{ productId: isDear(index) ? 12 : 2, quantity: 1 }]);
-    expect(countStatuses(answers)).toEqual({
+    const responses = await placeAll(ORDERS, (index) => [{ productId: isDear(index) ? 12 : 2, quantity: 1 }]);
+    expect(countStatuses(responses)).toEqual({
       '201 Confirmed': ORDERS * 0.9,
       '200 Cancelled payment declined': ORDERS * 0.1,
     });
     await expectDrainedAndBalanced();
     expect(
       await findTraceFaults(
-        answers.filter(({ status }) => status === 201),
+        responses.filter(({ status }) => status === 201),
         confirmed,
       ),
     ).toEqual([]);
     expect(
       await findTraceFaults(
-        answers.filter(({ status }) => status === 200),
+        responses.filter(({ status }) => status === 200),
         declined,
       ),
     ).toEqual([]);
@@ -127,19 +130,21 @@ describe(`${ORDERS} orders of ${CLIENTS} clients at once`, () => {
   it('of four products in turn, in any order of lines: no deadlock, no order lost', { timeout: 120_000 }, async () => {
     const products = [3, 4, 5, 6];
     const rotated = (index: number) => [...products.slice(index % 4), ...products.slice(0, index % 4)];
-    const answers = await placeAll(ORDERS, (index) => rotated(index).map((productId) => ({ productId, quantity: 1 })));
-    expect(countStatuses(answers)).toEqual({ '201 Confirmed': ORDERS });
+    const responses = await placeAll(ORDERS, (index) =>
+      rotated(index).map((productId) => ({ productId, quantity: 1 })),
+    );
+    expect(countStatuses(responses)).toEqual({ '201 Confirmed': ORDERS });
     await expectDrainedAndBalanced();
     const four = expectedTree(await loadContract('confirmed', platform.project.root), { distinctProducts: 4 });
-    expect(await findTraceFaults(answers, four)).toEqual([]);
+    expect(await findTraceFaults(responses, four)).toEqual([]);
   });
 });
 
 describe('50 clients for the last 10 units', () => {
   it('exactly 10 are Confirmed, 40 Cancelled as out of stock, and none is left', async () => {
     const line = { productId: 10, quantity: 1 };
-    const answers = await Promise.all(Array.from({ length: 50 }, () => place(platform, { lines: [line] })));
-    expect(countStatuses(answers)).toEqual({ '201 Confirmed': 10, '200 Cancelled out of stock': 40 });
+    const responses = await Promise.all(Array.from({ length: 50 }, () => place(platform, { lines: [line] })));
+    expect(countStatuses(responses)).toEqual({ '201 Confirmed': 10, '200 Cancelled out of stock': 40 });
     await expectDrainedAndBalanced();
     const [row] = await platform.query<{ on_hand: number }>(
       'stock',
@@ -156,13 +161,13 @@ describe('one Idempotency-Key', () => {
     const key = randomUUID();
     const body = JSON.stringify({ customer: 'Olena', lines: [{ productId: 1, quantity: 2 }] });
     const before = await countRows(platform);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => place(platform, { key, body })));
-    const ids = new Set(answers.filter(({ status }) => status === 201).map(({ body: order }) => order?.id));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => place(platform, { key, body })));
+    const ids = new Set(responses.filter(({ status }) => status === 201).map(({ body: order }) => order?.id));
     expect(ids.size).toBe(1);
     // Those that came while the first was in work are told so, with the order's place.
-    for (const answer of answers.filter(({ status }) => status !== 201)) {
-      expect(answer).toMatchObject({ status: 409, body: { code: 'request_in_progress' } });
-      expect(answer.headers.location).toBe(`/api/orders/${[...ids][0]}`);
+    for (const response of responses.filter(({ status }) => status !== 201)) {
+      expect(response).toMatchObject({ status: 409, body: { code: 'request_in_progress' } });
+      expect(response.headers.location).toBe(`/api/orders/${[...ids][0]}`);
     }
     await expectDrainedAndBalanced();
     const after = await countRows(platform);
@@ -173,12 +178,12 @@ describe('one Idempotency-Key', () => {
   it('of other contents is refused, also at the same time', async () => {
     const key = randomUUID();
     const bodyOf = (quantity: number) => JSON.stringify({ customer: 'Olena', lines: [{ productId: 1, quantity }] });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) => place(platform, { key, body: bodyOf(index + 1) })),
     );
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status !== 201)) {
-      expect(answer).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+    for (const response of responses.filter(({ status }) => status !== 201)) {
+      expect(response).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
     }
     await expectDrainedAndBalanced();
   });

@@ -22,8 +22,8 @@ export async function createVirtualHost(launch: Launch, { secrets }: ComponentCo
     permissions: definitions.permissions.map((permission) => ({ ...permission, vhost: name })),
   };
   const encoded = Buffer.from(JSON.stringify(added)).toString('base64');
-  const answer = await evaluateOnBroker(launch, `rabbit_definitions:import_raw(base64:decode(<<"${encoded}">>)).`);
-  if (answer.trim() !== 'ok') throw new Error(`the broker answered ${answer.slice(0, 500)}`);
+  const response = await evaluateOnBroker(launch, `rabbit_definitions:import_raw(base64:decode(<<"${encoded}">>)).`);
+  if (response.trim() !== 'ok') throw new Error(`the broker answered ${response.slice(0, 500)}`);
   const urlOf = (user: BrokerUser) => {
     const url = new URL(brokerUrl(user, { address: launch.address, secrets }));
     url.pathname = `/${name}`;

@@ -98,13 +98,13 @@ async function createContext(folder: string): Promise<ComponentContext> {
 }
 
 function listen(socket: string, create: (path: string) => Promise<object>): Promise<Server> {
-  async function answer(request: IncomingMessage, response: ServerResponse) {
+  async function handle(request: IncomingMessage, response: ServerResponse) {
     try {
       response.end(JSON.stringify(await create(request.url ?? '')));
     } catch (error) {
       response.writeHead(500).end(String(error instanceof Error ? error.stack : error));
     }
   }
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => void handle(request, response));
   return new Promise((resolve, reject) => server.once('error', reject).listen(socket, () => resolve(server)));
 }

@@ -50,7 +50,7 @@ export async function recordGrpc(consumer: string, provider: string, service: st
   const pairs: Pair[] = [];
   let expected: Pick<Pair, 'description' | 'given' | 'response'> | undefined;
 
-  function answer(method: MethodDefinition<object, object>) {
+  function handlerOf(method: MethodDefinition<object, object>) {
     return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
       if (expected === undefined) return callback({ code: grpc.status.UNIMPLEMENTED, details: 'nothing is expected' });
       const request = method.requestDeserialize(call.request) as Pair['request'];
@@ -65,7 +65,7 @@ export async function recordGrpc(consumer: string, provider: string, service: st
   server.addService(
     asBytes(definition),
     Object.fromEntries(
-      Object.entries(definition).map(([name, method]) => [name, answer(method as MethodDefinition<object, object>)]),
+      Object.entries(definition).map(([name, method]) => [name, handlerOf(method as MethodDefinition<object, object>)]),
     ),
   );
   const port = await bind(server);
@@ -158,14 +158,14 @@ async function differenceIn(
 ): Promise<string | undefined> {
   const sent = Buffer.from(pair.requestBytes, 'base64');
   const same = (bytes: Buffer) => bytes;
-  const answer = await new Promise<Buffer | Error>((resolve) => {
+  const received = await new Promise<Buffer | Error>((resolve) => {
     const options = { deadline: Date.now() + 5_000 };
     client.makeUnaryRequest<Buffer, Buffer>(pair.method, same, same, sent, options, (error, bytes) =>
       resolve(error ?? (bytes as Buffer)),
     );
   });
-  if (answer instanceof Error) return answer.message;
-  const read = method.responseDeserialize(answer) as Record<string, unknown>;
+  if (received instanceof Error) return received.message;
+  const read = method.responseDeserialize(received) as Record<string, unknown>;
   const other = Object.entries(pair.response).filter(([field, value]) => !equal(read[field], value));
   return other.length === 0
     ? undefined

@@ -16,18 +16,18 @@ async function read(...lines: readonly object[]) {
   return readHistory(file);
 }
 
-const unanswered = { status: 'unclear', time: 1 };
+const unclear = { status: 'unclear', time: 1 };
 
 describe('orders that unanswered requests may have made', () => {
   it('are one for each request without a key', async () => {
-    expect(await read(unanswered, unanswered)).toMatchObject({ unclearWithoutKey: 2, unclearKeys: new Set() });
+    expect(await read(unclear, unclear)).toMatchObject({ unclearWithoutKey: 2, unclearKeys: new Set() });
   });
 
   it('are one for all requests of a key', async () => {
     const both = [
-      { ...unanswered, key: 'a' },
-      { ...unanswered, key: 'a' },
-      { ...unanswered, key: 'b' },
+      { ...unclear, key: 'a' },
+      { ...unclear, key: 'a' },
+      { ...unclear, key: 'b' },
     ];
     expect(await read(...both)).toMatchObject({ unclearWithoutKey: 0, unclearKeys: new Set(['a', 'b']) });
   });
@@ -38,13 +38,13 @@ describe('orders that unanswered requests may have made', () => {
     ['unclear', 'before'],
   ])('are none when another request of the key tells its order: %s, %s', async (status, when) => {
     const told = { orderId: '5A', status, time: 2, key: 'a' };
-    const asked = { ...unanswered, key: 'a' };
+    const asked = { ...unclear, key: 'a' };
     const { unclearKeys } = await read(...(when === 'before' ? [told, asked] : [asked, told]));
     expect(unclearKeys).toEqual(new Set());
   });
 
   it('are still possible when another request of the key was refused', async () => {
-    const { unclearKeys } = await read({ ...unanswered, key: 'a' }, { status: 'rejected', key: 'a' });
+    const { unclearKeys } = await read({ ...unclear, key: 'a' }, { status: 'rejected', key: 'a' });
     expect(unclearKeys).toEqual(new Set(['a']));
   });
 });

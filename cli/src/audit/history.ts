@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { CliError, messageOf } from '../errors.ts';
 
 /** What a client was told of an order. */
-export interface Told {
+export interface IterationCoverage {
   readonly status: 'Confirmed' | 'Cancelled';
   /** Undefined when the file does not say it. */
   readonly reason: string | undefined;
@@ -14,7 +14,7 @@ export interface Told {
 /** What clients were told, order by order. */
 export interface History {
   /** Orders whose status a client was told. */
-  readonly acknowledged: ReadonlyMap<string, Told>;
+  readonly acknowledged: ReadonlyMap<string, IterationCoverage>;
   /** Told both statuses, or two reasons. */
   readonly flipped: ReadonlySet<string>;
   /** Orders whose id is known although the answer was not a clear one. */
@@ -33,7 +33,7 @@ export interface History {
  * `reason` (optional) is why the order was Cancelled. `time` (optional) is ISO or ms since 1970, `key` (optional) the Idempotency-Key: its requests make one order. Throws CliError (2) that names the first line it cannot read.
  */
 export async function readHistory(file: string): Promise<History> {
-  const acknowledged = new Map<string, Told>();
+  const acknowledged = new Map<string, IterationCoverage>();
   const flipped = new Set<string>();
   const unclear = new Set<string>();
   let withoutKey = 0;
@@ -58,7 +58,7 @@ export async function readHistory(file: string): Promise<History> {
   return { acknowledged, flipped, unclear, unclearKeys: stillUnclear, unclearWithoutKey: withoutKey, window };
 }
 
-function agree(one: Told, other: Told): boolean {
+function agree(one: IterationCoverage, other: IterationCoverage): boolean {
   if (one.status !== other.status) return false;
   return one.reason === undefined || other.reason === undefined || one.reason === other.reason;
 }

@@ -12,7 +12,7 @@ export type Conversation = 'hello' | 'close' | 'bulk';
 
 /** The result of one connection through an edge. Times in ms. */
 export interface CanaryResult {
-  readonly ended: 'answered' | 'closed' | 'reset' | 'refused' | 'silent';
+  readonly ended: 'responded' | 'closed' | 'reset' | 'refused' | 'silent';
   /** From sending to the first byte. */
   readonly firstByteMs?: number;
   readonly tookMs: number;
@@ -66,7 +66,7 @@ export function canary(
         bytes,
         sentBytes: first.length + (Buffer.isBuffer(next) ? next.length : 0),
         pieces,
-        ...(lastAt !== undefined && ended !== 'answered' && ended !== 'silent' && { closeMs: now - lastAt }),
+        ...(lastAt !== undefined && ended !== 'responded' && ended !== 'silent' && { closeMs: now - lastAt }),
       });
     };
     const limit = setTimeout(() => finish('silent'), limitMs);
@@ -77,7 +77,7 @@ export function canary(
       const isTimeForNext = bytes < nextAfterBytes && bytes + data.length >= nextAfterBytes;
       bytes += data.length;
       pieces += 1;
-      if (conversation === 'hello') finish('answered');
+      if (conversation === 'hello') finish('responded');
       // PostgreSQL reads the second message only after its response to the first.
       else if (next !== undefined && isTimeForNext) next === 'end' ? socket.end() : socket.write(next);
     });
@@ -91,7 +91,7 @@ export function canary(
 
 /** `answered in 12 ms`, `refused`: for evidence. */
 export function describeCanary({ ended, firstByteMs, tookMs, bytes }: CanaryResult): string {
-  if (ended === 'answered') return `answered in ${Math.round(firstByteMs ?? tookMs)} ms`;
+  if (ended === 'responded') return `answered in ${Math.round(firstByteMs ?? tookMs)} ms`;
   if (ended === 'silent') return `${bytes === 0 ? 'silent' : 'unfinished'} for ${Math.round(tookMs)} ms`;
   const how = { closed: 'closed', reset: 'reset (ECONNRESET)', refused: 'refused (ECONNREFUSED)' }[ended];
   return `${how} after ${Math.round(tookMs)} ms${bytes > 0 ? ` and ${bytes} bytes` : ''}`;

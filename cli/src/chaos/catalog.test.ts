@@ -14,8 +14,8 @@ describe('the record of a fault', () => {
   it.each(faults.map((fault) => [fault.name, fault] as const))(
     '%s can be asked for at its end, or says why not, where it lasts',
     (_, { isMomentary = false, isInPlace, whyNotAsked }) => {
-      const answers = [isMomentary, isInPlace !== undefined, whyNotAsked !== undefined];
-      expect(answers.filter(Boolean)).toHaveLength(1);
+      const responses = [isMomentary, isInPlace !== undefined, whyNotAsked !== undefined];
+      expect(responses.filter(Boolean)).toHaveLength(1);
     },
   );
 

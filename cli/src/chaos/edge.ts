@@ -47,9 +47,9 @@ export async function recordEdge(name: string, platform: PlatformAccess): Promis
 /** The edge's own latency is the shortest of several measurements. The first failure is the result. */
 async function quickestOf(looks: number, look: () => Promise<CanaryResult>): Promise<CanaryResult> {
   let quickest = await look();
-  for (let next = 1; next < looks && quickest.ended === 'answered'; next++) {
+  for (let next = 1; next < looks && quickest.ended === 'responded'; next++) {
     const result = await look();
-    if (result.ended !== 'answered' || result.tookMs < quickest.tookMs) quickest = result;
+    if (result.ended !== 'responded' || result.tookMs < quickest.tookMs) quickest = result;
   }
   return quickest;
 }
@@ -97,7 +97,7 @@ export async function verifyEdge(
   try {
     return await waitUntil(`${edge.proxy} to serve again`, BACK_LIMIT_MS, async () => {
       last = await canary(edge.listen, edge.protocol, { limitMs: BEFORE_LIMIT_MS });
-      return last.ended === 'answered' ? `a canary through ${edge.proxy} was ${describeCanary(last)}` : undefined;
+      return last.ended === 'responded' ? `a canary through ${edge.proxy} was ${describeCanary(last)}` : undefined;
     });
   } catch (error) {
     const other = await otherReason(edge, platform);
@@ -112,7 +112,7 @@ async function otherReason(
   platform: PlatformAccess,
 ): Promise<string | undefined> {
   const direct = await canary(upstream, protocol, { limitMs: BEFORE_LIMIT_MS });
-  if (direct.ended !== 'answered') return `what is behind it does not serve (${describeCanary(direct)})`;
+  if (direct.ended !== 'responded') return `what is behind it does not serve (${describeCanary(direct)})`;
   const { enabled, toxics } = await platform.toxiproxy(apiUrl).proxy(proxy);
   if (!enabled) return 'another fault holds it down';
   return toxics.length > 0 ? `other faults act on it (${toxics.map(({ name }) => name).join(', ')})` : undefined;

@@ -146,8 +146,8 @@ export class FaultSession {
   }
 
   async #injected(injection: Injection): Promise<Lease> {
-    const answers = this.#client.inject(injection.request, injection.connection.signal)[Symbol.asyncIterator]();
-    const first = await answers.next();
+    const responses = this.#client.inject(injection.request, injection.connection.signal)[Symbol.asyncIterator]();
+    const first = await responses.next();
     if (first.done)
       throw new CliError({ code: 'injection_failed', what: 'the supervisor ended while the fault was injected' });
     if (first.value.type === 'failed') {
@@ -159,14 +159,14 @@ export class FaultSession {
     injection.lease = lease;
     this.firstInjectedAt ??= this.#clock.now() - msSinceBegin(lease, this.#clock.date());
     this.#listener.onChange({ step: injection.step, state: 'injected', lease });
-    void this.#follow(injection, answers);
+    void this.#follow(injection, responses);
     return lease;
   }
 
   /** A fault may end before it is reverted: by its time to live, by itself, or by others. */
-  async #follow(injection: Injection, answers: AsyncIterator<{ type: string; lease?: Lease }>): Promise<void> {
+  async #follow(injection: Injection, responses: AsyncIterator<{ type: string; lease?: Lease }>): Promise<void> {
     try {
-      for (let next = await answers.next(); !next.done; next = await answers.next()) {
+      for (let next = await responses.next(); !next.done; next = await responses.next()) {
         const { type, lease } = next.value;
         if (type === 'ended' && lease !== undefined) this.#ended(injection, lease);
       }

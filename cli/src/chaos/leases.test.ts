@@ -325,15 +325,15 @@ describe('several faults', () => {
 });
 
 it('a fault that what holds it has forgotten is lost; one that cannot be asked for is not', async () => {
-  let answer: () => Promise<boolean> = async () => true;
-  const leases = leasesOf(aFault({ isInPlace: () => answer() }));
+  let response: () => Promise<boolean> = async () => true;
+  const leases = leasesOf(aFault({ isInPlace: () => response() }));
   const request = { fault: 'dent', target: 'orders', parameters: {}, ttlMs: 60_000, hold: false };
   const { id } = await leases.inject(request, new AbortController().signal);
   expect(await leases.lost([id])).toEqual([]);
-  answer = async () => false;
+  response = async () => false;
   expect(await leases.lost([id])).toEqual([id]);
   expect(await leases.lost([])).toEqual([]);
-  answer = () => Promise.reject(new Error('Toxiproxy hangs'));
+  response = () => Promise.reject(new Error('Toxiproxy hangs'));
   expect(await leases.lost([id])).toEqual([]);
   await leases.clear('all', 'over');
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ErrorBody, toCliError } from '../errors.ts';
-import { answer, readJson } from '../platform/control-api.ts';
+import { readJson, sendJson } from '../platform/control-api.ts';
 import type { ActiveFault } from '../platform/state.ts';
 import type { ExtensionContext, SupervisorExtension } from '../platform/supervisor-extension.ts';
 import { createUndoLog, undoFile } from '../platform/undo-log.ts';
@@ -44,20 +44,20 @@ export async function openChaos(
   });
   return {
     async handle(route, request, response) {
-      if (route === 'GET /v1/chaos') answer(response, await leases.refresh());
+      if (route === 'GET /v1/chaos') sendJson(response, await leases.refresh());
       else if (route === 'POST /v1/chaos/faults') await streamInjection(leases, events, request, response);
       else if (route === 'POST /v1/chaos/clear') {
         const { ids, why = 'asked for' } = await readJson<{ ids?: readonly string[]; why?: string }>(request);
-        answer(response, await leases.clear(ids ?? 'all', why));
+        sendJson(response, await leases.clear(ids ?? 'all', why));
       } else if (route === 'POST /v1/chaos/lost') {
-        answer(response, await leases.lost(await readJson<readonly string[]>(request)));
+        sendJson(response, await leases.lost(await readJson<readonly string[]>(request)));
       } else if (route === 'POST /v1/chaos/check') {
-        const answers: (ErrorBody | null)[] = [];
+        const bodies: (ErrorBody | null)[] = [];
         for (const planned of await readJson<readonly PlannedFault[]>(request)) {
           const obstacle = await obstacleTo(planned, platform);
-          answers.push(obstacle?.toJSON() ?? null);
+          bodies.push(obstacle?.toJSON() ?? null);
         }
-        answer(response, answers);
+        sendJson(response, bodies);
       } else return false;
       return true;
     },

@@ -88,7 +88,7 @@ describe('placing an order', () => {
   afterEach(() => server?.close());
 
   /** A gateway that keeps what it is sent and gives one answer. */
-  async function gatewayAnswering(status: number, body: object) {
+  async function gatewayRespondingWith(status: number, body: object) {
     const bodies: unknown[] = [];
     const started = createServer(async (incoming, response) => {
       bodies.push(JSON.parse((await incoming.toArray()).join('')));
@@ -103,7 +103,7 @@ describe('placing an order', () => {
   }
 
   it('orders one of product 1 by default', async () => {
-    const { bodies, connect } = await gatewayAnswering(201, { id: ORDER_ID, status: 'Confirmed' });
+    const { bodies, connect } = await gatewayRespondingWith(201, { id: ORDER_ID, status: 'Confirmed' });
     const { failure, stdout } = await run(['order', '--no-trace'], connect);
     expect(failure).toBeUndefined();
     expect(bodies).toEqual([{ customer: 'Demo customer', lines: [{ productId: 1, quantity: 1 }] }]);
@@ -113,7 +113,7 @@ describe('placing an order', () => {
   });
 
   it('gives each product its quantity, or that of --quantity', async () => {
-    const { bodies, connect } = await gatewayAnswering(201, { id: ORDER_ID, status: 'Confirmed' });
+    const { bodies, connect } = await gatewayRespondingWith(201, { id: ORDER_ID, status: 'Confirmed' });
     await run(['order', 'place', '--product', '2:3', '--product', '5', '-q', '7', '--no-trace'], connect);
     expect(bodies).toMatchObject([
       {
@@ -126,7 +126,11 @@ describe('placing an order', () => {
   });
 
   it('a cancelled order is an answer, not a failure; the customer is not shown', async () => {
-    const { connect } = await gatewayAnswering(200, { id: ORDER_ID, status: 'Cancelled', reason: 'payment declined' });
+    const { connect } = await gatewayRespondingWith(200, {
+      id: ORDER_ID,
+      status: 'Cancelled',
+      reason: 'payment declined',
+    });
     const { failure, stdout, stderr } = await run(['order', '--customer', 'Marker', '--no-trace', '--json'], connect);
     expect(failure).toBeUndefined();
     expect(JSON.parse(stdout)).toMatchObject({
@@ -148,7 +152,7 @@ describe('placing an order', () => {
       detail: 'no product 99',
       code: 'unknown_product',
     };
-    const { connect } = await gatewayAnswering(422, problem);
+    const { connect } = await gatewayRespondingWith(422, problem);
     const { failure, stdout } = await run(['order', '--product', '99', '--no-trace'], connect);
     expect(failure).toMatchObject({ code: 'service_problem', what: expect.stringContaining('unknown_product') });
     expect(failure?.message).toContain(TRACE_ID);
@@ -156,7 +160,7 @@ describe('placing an order', () => {
   });
 
   it('a trace that cannot be read does not undo the answer', async () => {
-    const { connect } = await gatewayAnswering(201, { id: ORDER_ID, status: 'Confirmed' });
+    const { connect } = await gatewayRespondingWith(201, { id: ORDER_ID, status: 'Confirmed' });
     const noTelemetry = async () => ({ ...(await connect()), telemetryUrl: 'http://127.0.0.1:1' });
     const { failure, stderr } = await run(['order', '--timeout', '1'], noTelemetry);
     expect(failure).toBeUndefined();

@@ -53,7 +53,7 @@ describe('a knee', () => {
     highestPerSecond: 52,
   };
 
-  it('is told with what limits it', () => {
+  it('is reported with what limits it', () => {
     expect(judgeKnee(knee)).toMatchObject({
       verdict: 'pass',
       evidence: '40 orders a second held (p95 90 ms), 60 did not: it was slow',
@@ -65,7 +65,7 @@ describe('a knee', () => {
   });
 });
 
-describe('what waits behind the answers', () => {
+describe('what waits behind the responses', () => {
   const last = { atMs: 0, pending: 3, open: 1 };
 
   it('must come to its end', () => {

@@ -6,12 +6,12 @@ import type { Knee } from './knee.ts';
 import type { Drain } from './outbox.ts';
 import type { SampledTrace } from './trace-sample.ts';
 
-/** One thing that a run was judged by. */
+/** One check of a run. */
 export interface LoadCheck extends CheckResult<Verdict> {
   readonly group: 'k6' | 'threshold' | 'knee' | 'fault' | 'outbox' | 'audit' | 'trace' | 'memory';
 }
 
-/** k6's exit code when a threshold was crossed, which the summary tells in detail (errext/exitcodes of k6). */
+/** k6's exit code when a threshold was crossed, which the summary has in detail (errext/exitcodes of k6). */
 const THRESHOLDS_CROSSED = 99;
 
 export interface K6End {
@@ -22,11 +22,11 @@ export interface K6End {
   readonly wasEnough: boolean;
   /** The last lines of its log. */
   readonly messages: string;
-  /** Orders that were told of. */
+  /** Orders with a record. */
   readonly orders: number;
 }
 
-/** Whether k6 did what it was asked for, and each threshold by itself. */
+/** Whether k6 did what it was asked for, and each threshold separately. */
 export function judgeK6({ exitCode, summary, wasEnough, messages, orders }: K6End): readonly LoadCheck[] {
   const check = { group: 'k6', name: 'k6 ran to its end' } as const;
   const ended = `k6 ended with ${exitCode}`;

@@ -64,13 +64,13 @@ describe('the rate of a whole run', () => {
     expect(conclude(plan, aRun(records(4, 2), { seconds: 2 })).orders.perSecond).toBe(2);
   });
 
-  it('is one also of a single answer', () => {
+  it('is one also of a single response', () => {
     expect(conclude(plan, aRun(records(1, 1), { seconds: 5 })).orders.perSecond).toBe(0.2);
   });
 });
 
 describe('CPU', () => {
-  it('is told for each request, of which an order may have several', () => {
+  it('is reported for each request, of which an order may have several', () => {
     const sent = [1, 2, 3, 4].flatMap(() => records(25, 5));
     const { usage } = conclude(aPlan('retry-storm', { durationS: 5 }), aRun(sent, { seconds: 5 }));
     expect(usage?.processes).toMatchObject([{ name: 'orders-1', cpuMs: 50, cpuMsPerRequest: 0.5 }]);

@@ -11,12 +11,12 @@ import {
 } from './checks.ts';
 import { busiestAtKnee } from './drive.ts';
 import type { Finished } from './finished.ts';
+import { checkIterations } from './iterations.ts';
 import { findKnee, firstSaturated } from './knee.ts';
 import { type MeasuredPhase, measure, measurePhases, startOf, throughputOf } from './measured.ts';
 import { judgeMemory } from './memory.ts';
 import type { Plan } from './plan.ts';
 import type { LoadResult } from './result.ts';
-import { judgeTold } from './told.ts';
 
 /** What a finished run came to. Pure. */
 export function conclude(plan: Plan, run: Finished): LoadResult {
@@ -26,7 +26,7 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
   const knee = kneeOf(plan, measured, run);
   const usage = usageOf(run);
   const soak = { durationS: plan.settings.durationS, faults: plan.faults };
-  const memory = scenario.name === 'soak' ? judgeMemory(usage, soak) : { checks: [], notJudged: [] };
+  const memory = scenario.name === 'soak' ? judgeMemory(usage, soak) : { checks: [], notChecked: [] };
   const checks = [...checksOf(plan, run, { knee, measured }), ...memory.checks];
   const verdict = verdictOf(checks, run.window.notReverted);
   const { audited, drained } = run;
@@ -50,7 +50,7 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
     traces: run.sampled,
     audit: typeof audited.report === 'string' ? null : audited.report,
     checks,
-    notJudged: memory.notJudged,
+    notChecked: memory.notChecked,
     notReverted: run.window.notReverted,
     gaps: run.observer.gaps(),
   };
@@ -92,7 +92,7 @@ function checksOf(
   const dropped = typeof summary === 'string' ? 0 : summary.dropped;
   return [
     ...ofK6,
-    ...judgeTold({ phases, measured, hasRun, dropped, said: [...others, ...messages.split('\n')] }),
+    ...checkIterations({ phases, measured, hasRun, dropped, said: [...others, ...messages.split('\n')] }),
     ...(knee === null ? [] : [judgeKnee(knee)]),
     ...window.checks,
     judgeDrain(drained),

@@ -29,7 +29,7 @@ describe('a ramp', () => {
     expect(await k6.ended).toBe(105);
   });
 
-  it('goes on while at most one did not, until k6 ends by itself', async () => {
+  it('goes on while at most one did not, until k6 ends', async () => {
     const { k6, end } = runningK6();
     const at = began(10_000);
     const sent = steps.flatMap(({ name, rate = 0 }, index) => records(index === 3 ? 5 : rate, 1, { phase: name, at }));
@@ -55,11 +55,11 @@ describe('the first order', () => {
 });
 
 describe('orders that were cut off by the end of k6', () => {
-  it('are no errors of the system; those that got no answer before are', () => {
+  it('are no errors of the system; those that got no response before are', () => {
     const before = aRecord({ ...timedOut, at: 1_000, tookMs: 500 });
     const cut = aRecord({ ...timedOut, code: 'unreachable', at: 1_900, tookMs: 150 });
-    const answered = aRecord({ at: 1_950, tookMs: 60 });
-    expect(withoutCutOff([before, cut, answered], 2_000)).toEqual([before, answered]);
-    expect(withoutCutOff([before, cut, answered], undefined)).toHaveLength(3);
+    const complete = aRecord({ at: 1_950, tookMs: 60 });
+    expect(withoutCutOff([before, cut, complete], 2_000)).toEqual([before, complete]);
+    expect(withoutCutOff([before, cut, complete], undefined)).toHaveLength(3);
   });
 });

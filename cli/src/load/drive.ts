@@ -7,7 +7,9 @@ import { measurePhases } from './measured.ts';
 import type { Observer } from './observe.ts';
 
 const POLL_MS = 200;
-/** Steps that did not hold until a ramp is ended: one more than the knee needs, so that it is no accident. */
+/**
+ * Steps that did not hold until a ramp is ended: one more than the knee needs, so that one slow step does not end it.
+ */
 const ENOUGH_STEPS = 2;
 
 /** When the first order was sent, on the monotonic clock; undefined when k6 ended without any. */

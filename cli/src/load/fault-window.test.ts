@@ -38,11 +38,11 @@ function aBook(changes: Partial<Pick<FaultSession, 'inject' | 'revert' | 'refres
 
 const faults = [{ target: 'orders-broker', fault: 'down', parameters: {} }];
 /** Its time was over before it began: nothing is waited for. */
-const phase = { name: 'fault', startS: 0, durationS: 3, rate: 1, vus: 1, demands: 'answered' } as const;
+const phase = { name: 'fault', startS: 0, durationS: 3, rate: 1, vus: 1, demands: 'responded' } as const;
 const past = { startedAt: performance.now() - 10_000, signal: new AbortController().signal };
 
 describe('the window of a fault', () => {
-  it('injects it as a held lease, reverts it, and tells from when to when it acted', async () => {
+  it('injects it as a held lease, reverts it, and reports from when to when it acted', async () => {
     const { book, calls } = aBook();
     const { faults: told, checks, notReverted } = await runFaultWindow({ faults, book, phase }, past);
     expect(calls).toEqual(['inject down on orders-broker held', 'revert']);

@@ -6,12 +6,12 @@ import type { WrittenFault } from '../chaos/written-fault.ts';
 import { messageOf } from '../errors.ts';
 import type { LoadCheck } from './checks.ts';
 
-/** A fault of a run, as `--json` tells it. */
+/** A fault of a run, as in `--json`. */
 export interface RunFault {
   readonly target: string;
   readonly fault: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** ISO times; null when it never was in effect, is not gone, or nobody knows when others ended it. */
+  /** ISO times; null when it never was in effect, is not gone, or it is unknown when others ended it. */
   readonly from: string | null;
   readonly to: string | null;
   /** It was seen in effect, and lasted until the load took it back or its own end. */
@@ -34,16 +34,17 @@ interface Injected {
   readonly injectedAt: string;
 }
 
-/** Orders that were sent at the end of the phase before are answered without the fault, ms. */
+/** Orders that were sent at the end of the phase before get their responses without the fault, ms. */
 const LATER_MS = 1_000;
-/** It is gone before the next phase begins, which is not judged either, ms. */
+/** It is gone before the next phase begins, which is not checked either, ms. */
 const EARLIER_MS = 2_000;
 /** The command reverts it; the fault of a killed command ends with its connection, or after this time, ms. */
 const TTL_SLACK_MS = 60_000;
 
 /**
- * Injects the faults a second after the phase `fault` has begun, and reverts them two seconds before it ends. `startedAt`
- * is when the load began (monotonic, ms). Resolves when they are gone; what went wrong is told by checks.
+ * Injects the faults a second after the phase `fault` has begun, and reverts them two seconds before it ends.
+ * `startedAt` is when the load began (monotonic, ms). Resolves when they are gone; what went wrong is reported by
+ * checks.
  */
 export async function runFaultWindow(
   { faults, book, phase }: { faults: readonly WrittenFault[]; book: FaultSession; phase: Phase },
@@ -80,7 +81,7 @@ export async function runFaultWindow(
   };
 }
 
-/** Where the load ended before its faults could be judged. */
+/** Where the load ended before its faults could be checked. */
 export function neverInEffect(faults: readonly WrittenFault[], evidence: string): Omit<FaultWindow, 'notReverted'> {
   return {
     faults: faults.map(({ target, fault, parameters }) => {

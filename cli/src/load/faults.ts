@@ -6,8 +6,8 @@ import { findExperiments } from '../experiments/format/catalog.ts';
 import type { PlatformState } from '../platform/state.ts';
 
 /**
- * What `--chaos` names, each either `TARGET:FAULT[,NAME=VALUE...]` or an experiment of the catalog, of which only the
- * faults are taken: its orders and bounds are its own, and would not hold beside another load. Throws CliError (2).
+ * What `--chaos` names, each either `TARGET:FAULT[,NAME=VALUE...]` or an experiment of the catalog. Of an experiment
+ * only the faults are taken: its orders and bounds would not hold beside another load. Throws CliError (2).
  */
 export async function chooseFaults(words: readonly string[], root: string): Promise<readonly WrittenFault[]> {
   const chosen = await Promise.all(
@@ -26,7 +26,7 @@ async function faultsOfExperiment(name: string, root: string): Promise<readonly 
       code: 'invalid_load',
       what: `${name} has no fault that could act on a load`,
       why: 'what it does is done by its own orders, messages or services',
-      next: `run it by itself with "shopctl chaos run ${name}", or name a fault`,
+      next: `run it alone with "shopctl chaos run ${name}", or name a fault`,
     });
   }
   return faults.map(({ target, fault, parameters }) => ({ target, fault, parameters }));

@@ -1,12 +1,12 @@
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
-import type { Audited } from './afterwards.ts';
 import type { FaultWindow } from './fault-window.ts';
 import type { K6Summary } from './k6-summary.ts';
 import type { Observer } from './observe.ts';
 import type { Drain } from './outbox.ts';
+import type { Audited } from './post-run.ts';
 import type { SampledTrace } from './trace-sample.ts';
 
-/** What a load came to, before it is judged. Moments are monotonic, ms. */
+/** The result of a load, before it is checked. Moments are monotonic, ms. */
 export interface Loaded {
   readonly observer: Observer;
   readonly startedAt: number | undefined;
@@ -18,7 +18,7 @@ export interface Loaded {
   readonly others: readonly string[];
   /** When the command ended k6 because it had seen enough, ms since 1970. */
   readonly cutAt: number | undefined;
-  /** What was told of orders, without those that the end itself cut off. */
+  /** The records of orders, without those that the end itself cut off. */
   readonly records: readonly OrderRecord[];
   readonly window: FaultWindow;
 }

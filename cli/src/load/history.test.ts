@@ -1,33 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import { historyLines, repeatedKeys, unaskedOf } from './history.ts';
+import { historyLines, repeatedKeys, unexpectedOrderIds } from './history.ts';
 import { aRecord, timedOut } from './testing/records.ts';
 
-describe('what the audit is told', () => {
-  it('is every clear answer with its time', () => {
+describe('what the audit receives', () => {
+  it('is every clear response with its time', () => {
     const record = aRecord({ orderId: 'a', at: 5 });
     expect(historyLines([record], [{ id: 'a', key: record.key }])).toEqual([
       { orderId: 'a', status: 'Confirmed', time: 5 },
     ]);
   });
 
-  it('is unclear for an order whose client was told nothing, found by its key', () => {
+  it('is unclear for an order whose client got no response, found by its key', () => {
     const record = aRecord({ ...timedOut, key: 'k' });
     expect(historyLines([record], [{ id: 'x', key: 'k' }])).toContainEqual({ orderId: 'x', status: 'unclear' });
   });
 
-  it('is unclear for an order that was cut off before its client could tell of it', () => {
+  it('is unclear for an order that was cut off before its client had a record', () => {
     expect(historyLines([], [{ id: 'x', key: 'load-1-whole-9' }])).toEqual([{ orderId: 'x', status: 'unclear' }]);
   });
 
-  it('leaves out an order whose client was told that nothing was recorded: nobody asked for it', () => {
+  it('leaves out an order whose response said that nothing was recorded: it is unexpected', () => {
     const refused = aRecord({ key: 'k', http: 503, status: undefined, orderId: undefined, code: 'overloaded' });
     expect(historyLines([refused], [{ id: 'x', key: 'k' }])).toEqual([
       { orderId: undefined, status: 'rejected', time: refused.at },
     ]);
   });
 
-  it('leaves the answer of a repeated request to the one that was clear', () => {
-    const told = aRecord({ key: 'k', orderId: 'x' });
+  it('leaves the response of a repeated request to the one that was clear', () => {
+    const clear = aRecord({ key: 'k', orderId: 'x' });
     const meanwhile = aRecord({
       key: 'k',
       http: 409,
@@ -35,21 +35,21 @@ describe('what the audit is told', () => {
       orderId: undefined,
       code: 'request_in_progress',
     });
-    const statuses = historyLines([told, meanwhile], [{ id: 'x', key: 'k' }]).map(({ status }) => status);
+    const statuses = historyLines([clear, meanwhile], [{ id: 'x', key: 'k' }]).map(({ status }) => status);
     expect(statuses).toEqual(['Confirmed', 'rejected']);
   });
 });
 
-describe('an order that nobody asked for', () => {
-  it('is one of the run whose client was told that nothing was recorded', () => {
+describe('an unexpected order', () => {
+  it('is one of the run whose response said that nothing was recorded', () => {
     const refused = aRecord({ key: 'k', http: 503, status: undefined, orderId: undefined, code: 'overloaded' });
-    const told = aRecord({ key: 'told', orderId: 'a' });
+    const clear = aRecord({ key: 'told', orderId: 'a' });
     const own = [
       { id: 'a', key: 'told' },
       { id: 'x', key: 'k' },
       { id: 'cut-off', key: 'load-1-whole-9' },
     ];
-    expect(unaskedOf([refused, told], own)).toEqual(['x']);
+    expect(unexpectedOrderIds([refused, clear], own)).toEqual(['x']);
   });
 });
 

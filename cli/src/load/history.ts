@@ -25,9 +25,9 @@ interface Line {
 }
 
 /**
- * What clients were told, in the form of `audit --history`. A request without a clear answer is looked up by its key, and so
- * is one that was cut off before anything could be told of it: its order is recovered, not unexpected. Where clients were
- * told that nothing was recorded, an order would be one that nobody asked for, and is left to the audit to find.
+ * The responses of clients, in the form of `audit --history`. A request without a clear response is looked up by its
+ * key, and so is one that was cut off before it had a record. Its order is recovered, not unexpected. Where a response
+ * said that nothing was recorded, an order would be unexpected, and is left to the audit to find.
  */
 export function historyLines(records: readonly OrderRecord[], own: readonly StoredOrder[]): readonly Line[] {
   const byKey = Map.groupBy(records, ({ key }) => key);
@@ -45,8 +45,8 @@ export function historyLines(records: readonly OrderRecord[], own: readonly Stor
   return [...told, ...recovered.map(({ id }) => ({ orderId: id, status: 'unclear' }))];
 }
 
-/** Orders of the run that nobody asked for, as far as its clients were told. */
-export function unaskedOf(records: readonly OrderRecord[], own: readonly StoredOrder[]): readonly string[] {
+/** Unexpected orders of the run, by the responses that its clients received. */
+export function unexpectedOrderIds(records: readonly OrderRecord[], own: readonly StoredOrder[]): readonly string[] {
   const askedFor = new Set(historyLines(records, own).map(({ orderId }) => orderId));
   return own.map(({ id }) => id).filter((id) => !askedFor.has(id));
 }
@@ -55,7 +55,10 @@ function isDecided({ orderId, status }: OrderRecord): boolean {
   return orderId !== undefined && status !== undefined;
 }
 
-/** No answer, a time limit on the way, or another request with this key in work; other problems say that nothing was recorded. */
+/**
+ * No response, a time limit on the way, or another request with this key in progress; other problems say that nothing
+ * was recorded.
+ */
 function mayHaveTakenEffect({ http }: OrderRecord): boolean {
   return http === 0 || http === 409 || http === 500 || http === 502 || http === 504;
 }

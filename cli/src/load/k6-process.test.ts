@@ -51,13 +51,13 @@ describe('k6', () => {
     expect(await readFile(join(own, 'arguments'), 'utf8')).toContain(join(folder, 'scenarios', 'steady.ts'));
   });
 
-  it('tells how it ended, and what it said', async () => {
+  it('reports how it ended, and what it printed', async () => {
     const { running } = await start('echo "GoError: no such file" >&2; exit 107');
     expect(await running.ended).toBe(107);
     expect(await running.messages()).toBe('GoError: no such file');
   });
 
-  it('is ended at once', async () => {
+  it('is ended immediately', async () => {
     const { running } = await start('exec sleep 60');
     await running.stop();
     expect(await isAlive(running.process)).toBe(false);

@@ -34,7 +34,7 @@ export interface RunningK6 {
   readonly process: ProcessIdentity;
   /** Resolves with its exit code, or 128 and the number of the signal that ended it. */
   readonly ended: Promise<number>;
-  /** Ends it at once: orders in flight are cut off. Resolves when it is gone. */
+  /** Ends it immediately: orders in flight are cut off. Resolves when it is gone. */
   stop(): Promise<void>;
   /** The last lines that it wrote about itself. */
   messages(): Promise<string>;
@@ -57,21 +57,21 @@ exec 3<&-
 exec "$@" </dev/null
 `;
 
-/** Starts k6 on a scenario. It has an environment of its own: a K6_ variable of the user's would change the scenario. */
+/** Starts k6 on a scenario. It has a separate environment: a K6_ variable of the user's would change the scenario. */
 export async function startK6(run: K6Run): Promise<RunningK6> {
   const files = filesOf(run.folder);
   const log = openSync(files.messages, 'a', 0o600);
   const child = spawn('/bin/sh', ['-c', GUARDED, 'k6', run.program, ...argumentsOf(run, files)], {
     cwd: run.root,
     env: environmentOf(run, files),
-    // A group of its own: Ctrl-C reaches the command alone, which ends k6 itself.
+    // A separate process group: Ctrl-C reaches the command alone, which ends k6 itself.
     detached: true,
     stdio: ['ignore', log, log, 'pipe'],
   });
   closeSync(log);
   const ended = endOf(child);
   if (child.pid === undefined) throw new Error(`k6 could not be started: it ended with ${await ended}`);
-  // One that has ended at once has no identity any more; how it ended tells why.
+  // One that has ended immediately has no identity any more; its exit code says why.
   const identity = (await identifyProcess(child.pid)) ?? { pid: child.pid, startTime: 'ended' };
   return {
     process: identity,
@@ -129,7 +129,7 @@ function endOf(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
-      // The guard is told; when it is gone already, so is its end of the pipe.
+      // The guard gets a line; when it is gone already, so is its end of the pipe.
       const guard = child.stdio[3] as NodeJS.WritableStream;
       guard.on('error', () => undefined);
       guard.end('done\n');

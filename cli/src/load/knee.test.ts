@@ -10,7 +10,7 @@ interface Step {
   readonly offered: number;
   readonly confirmed: number;
   readonly tookMs?: number;
-  /** Sent and not answered. */
+  /** Sent and without a response. */
   readonly lost?: number;
 }
 
@@ -53,7 +53,7 @@ describe('the knee', () => {
     });
   });
 
-  it('tells the most that was confirmed within a step, not what became of it later', () => {
+  it('reports the most that was confirmed within a step, not what became of it later', () => {
     const steps = [
       { offered: 20, confirmed: 20 },
       { offered: 100, confirmed: 100, tookMs: 5_000 },
@@ -61,7 +61,7 @@ describe('the knee', () => {
     expect(kneeOf(steps).highestPerSecond).toBeCloseTo(50, 0);
   });
 
-  it('is where answers become slow, also when all of them still come', () => {
+  it('is where responses become slow, also when all of them still come', () => {
     const steps = [
       { offered: 20, confirmed: 20 },
       { offered: 40, confirmed: 40, tookMs: 1_500 },

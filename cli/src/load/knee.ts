@@ -16,7 +16,9 @@ export interface Knee {
 
 /** A step holds while at least this share of what was offered is done in time... */
 const LEAST_SHARE = 0.95;
-/** ...and 95 of 100 answers come within this, ms. Above it a queue is growing: at a constant rate it would not end. */
+/**
+ * ...and 95 of 100 responses come within this, ms. Above it a queue is growing: at a constant rate it would not end.
+ */
 const P95_LIMIT_MS = 1_000;
 
 /**

@@ -14,7 +14,6 @@ import type { Project } from '../platform/project.ts';
 import { systemClock } from '../shared/clock.ts';
 import { createGatewayClient } from '../shop/gateway-client.ts';
 import { createBackend } from '../trace/backend.ts';
-import { auditLoad, drain } from './afterwards.ts';
 import { conclude } from './conclude.ts';
 import { endWhenSaturated, untilFirstOrder, withoutCutOff } from './drive.ts';
 import { type FaultWindow, neverInEffect, runFaultWindow } from './fault-window.ts';
@@ -25,6 +24,7 @@ import { readSummary } from './k6-summary.ts';
 import { describeLive, LiveCount } from './live.ts';
 import { startObserver } from './observe.ts';
 import type { Plan } from './plan.ts';
+import { auditLoad, drain } from './post-run.ts';
 import { createRecordReader } from './records.ts';
 import type { LoadResult } from './result.ts';
 import { createRunFolder } from './run-folder.ts';
@@ -170,7 +170,7 @@ async function load(plan: Plan, run: Run, traces: TraceSampler): Promise<Loaded>
   }
 }
 
-/** Told on a terminal once a second; elsewhere every ten, so that a log of CI stays short. */
+/** Progress is printed on a terminal once a second; elsewhere every ten, so that a log of CI stays short. */
 const TOLD_EVERY_MS = 10_000;
 
 function followLive(

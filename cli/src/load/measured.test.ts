@@ -3,7 +3,7 @@ import { measure, measurePhases, throughputOf } from './measured.ts';
 import { aRecord, records, timedOut } from './testing/records.ts';
 
 describe('measure', () => {
-  it('counts answers, times and outcomes; what got no answer is no answer', () => {
+  it('counts responses, times and outcomes; what got no response is not a response', () => {
     const sent = [
       ...records(98, 10),
       aRecord({ http: 200, status: 'Cancelled', reason: 'payment declined', tookMs: 60 }),
@@ -11,7 +11,7 @@ describe('measure', () => {
     ];
     expect(measure(sent, 10)).toEqual({
       sent: 100,
-      answered: 99,
+      responded: 99,
       expected: 99,
       perSecond: 9.9,
       latencyMs: { p50: 50, p95: 50, p99: 60, max: 11_000 },
@@ -44,7 +44,7 @@ describe('measure', () => {
 describe('a phase', () => {
   const phase = { name: 'whole', startS: 0, durationS: 10, rate: 5, vus: 10, demands: 'expected' } as const;
 
-  it('tells what was due and was not sent', () => {
+  it('reports what was due and was not sent', () => {
     expect(measurePhases([phase], records(45, 10), 1)).toMatchObject([{ offeredPerSecond: 5, sent: 45, missing: 5 }]);
   });
 
@@ -54,21 +54,21 @@ describe('a phase', () => {
     expect(measurePhases([phase], sent.slice(3), 4)).toMatchObject([{ sent: 197, missing: 3 }]);
   });
 
-  it('in which users wait for their answers offers no rate', () => {
+  it('in which users wait for their responses offers no rate', () => {
     const closed = { ...phase, rate: undefined };
     expect(measurePhases([closed], records(45, 10), 1)).toMatchObject([
       { offeredPerSecond: null, due: 45, missing: 0 },
     ]);
   });
 
-  it('in which users wait for their answers misses an iteration that a later one tells of', () => {
+  it('in which users wait for their responses misses an iteration when a later one has a record', () => {
     const told = records(45, 10).filter(({ index }) => index % 3 !== 0);
     expect(measurePhases([{ ...phase, rate: undefined }], told, 1)).toMatchObject([{ due: 45, missing: 15 }]);
   });
 });
 
 describe('the throughput of a phase', () => {
-  it('is what was answered in its time, also to those who asked before it', () => {
+  it('is what was responded in its time, also to requests from before it', () => {
     const phase = { name: 'first', startS: 0, durationS: 10, rate: 5, vus: 10, demands: 'expected' } as const;
     const phases = [phase, { ...phase, name: 'second', startS: 10 }];
     const late = records(50, 10, { phase: 'first', tookMs: 4_000 });

@@ -2,7 +2,7 @@ import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
 import { percentile } from '../shared/statistics.ts';
 
-/** How long answers took, ms; null without answers. */
+/** How long responses took, ms; null without responses. */
 export interface Latency {
   readonly p50: number | null;
   readonly p95: number | null;
@@ -13,10 +13,10 @@ export interface Latency {
 /** What was measured of some requests. */
 export interface Measured {
   readonly sent: number;
-  readonly answered: number;
-  /** Answers as a healthy system gives them. */
+  readonly responded: number;
+  /** Responses as a healthy system gives them. */
   readonly expected: number;
-  /** Answers a second, over the time in which requests were sent. */
+  /** Responses a second, over the time in which requests were sent. */
   readonly perSecond: number;
   readonly latencyMs: Latency;
   /** Requests by what became of them: `201 Confirmed`, `200 Cancelled: payment declined`, `503 overloaded`, `timeout`. */
@@ -28,24 +28,24 @@ export interface Measured {
 export interface MeasuredPhase extends Measured {
   readonly name: string;
   readonly durationS: number;
-  /** Orders a second that should be started; null when users wait for their answers. */
+  /** Orders a second that should be started; null when users wait for their responses. */
   readonly offeredPerSecond: number | null;
-  /** Iterations that were due; where users wait for their answers those that are known to have begun. */
+  /** Iterations that were due; where users wait for their responses those that are known to have begun. */
   readonly due: number;
-  /** Of those, the ones that were not started, or did not tell of all their requests: they threw, or were cut off. */
+  /** Of those, the ones that were not started, or have no record of all their requests: they threw, or were cut off. */
   readonly missing: number;
 }
 
 /** Sums requests up. `seconds` is the time in which they were sent. */
 export function measure(records: readonly OrderRecord[], seconds: number): Measured {
-  const answered = records.filter(({ http }) => http !== 0);
+  const responded = records.filter(({ http }) => http !== 0);
   const times = records.map(({ tookMs }) => tookMs);
   const at = (share: number) => percentile(times, share) ?? null;
   return {
     sent: records.length,
-    answered: answered.length,
+    responded: responded.length,
     expected: records.filter(({ expected }) => expected).length,
-    perSecond: seconds > 0 ? Math.round((answered.length / seconds) * 10) / 10 : 0,
+    perSecond: seconds > 0 ? Math.round((responded.length / seconds) * 10) / 10 : 0,
     latencyMs: { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) },
     outcomes: countBy(records, describeOutcome),
     errors: countBy(
@@ -55,7 +55,7 @@ export function measure(records: readonly OrderRecord[], seconds: number): Measu
   };
 }
 
-/** Each phase by itself, in their order. */
+/** Each phase separately, in their order. */
 export function measurePhases(
   phases: readonly Phase[],
   records: readonly OrderRecord[],
@@ -77,14 +77,15 @@ export function measurePhases(
 }
 
 /**
- * Answers a second as a healthy system gives them, in the time of each phase, whichever phase they were asked for in: what the
- * system did in that time, and not what became of those who asked then. Phases begin with the first record.
+ * Responses a second as a healthy system gives them, in the time of each phase, whichever phase their requests are of.
+ * It counts what the system did in that time, and not what became of the requests of that time. Phases begin with the
+ * first record.
  */
 export function throughputOf(phases: readonly Phase[], records: readonly OrderRecord[]): readonly number[] {
   const beganAt = startOf(records);
-  const answeredAt = records.filter(({ expected }) => expected).map(({ at, tookMs }) => at + tookMs - beganAt);
+  const respondedAt = records.filter(({ expected }) => expected).map(({ at, tookMs }) => at + tookMs - beganAt);
   return phases.map(({ startS, durationS }) => {
-    const within = answeredAt.filter((ms) => ms >= startS * 1000 && ms < (startS + durationS) * 1000);
+    const within = respondedAt.filter((ms) => ms >= startS * 1000 && ms < (startS + durationS) * 1000);
     return within.length / durationS;
   });
 }
@@ -99,14 +100,14 @@ function begunOf(records: readonly OrderRecord[]): number {
   return records.reduce((most, { index }) => Math.max(most, index + 1), 0);
 }
 
-/** Iterations that told of all their requests. */
+/** Iterations with a record of all their requests. */
 function countWhole(records: readonly OrderRecord[], requests: number): number {
   const told = Map.groupBy(records, ({ index }) => index).values();
   return told.filter(({ length }) => length >= requests).reduce((sum) => sum + 1, 0);
 }
 
 function describeOutcome({ http, status, reason, code }: OrderRecord): string {
-  if (http === 0) return code ?? 'no answer';
+  if (http === 0) return code ?? 'no response';
   const what = [status ?? code ?? '', reason === undefined ? '' : `: ${reason}`].join('');
   return what === '' ? String(http) : `${http} ${what}`;
 }

@@ -30,8 +30,9 @@ function soak(minutes: number, curves: Readonly<Record<string, Curve>>) {
 }
 
 const bytesOf = (megabytes: number | undefined) => (megabytes === undefined ? undefined : megabytes * MB);
-/** One of this name is started anew after so many minutes: `orders-1, anew 7`. */
-const startTimeOf = (name: string, minute: number) => (minute < Number(name.split(' anew ')[1] ?? 0) ? 'first' : 's');
+/** One of this name is restarted after so many minutes: `orders-1, restarted 7`. */
+const startTimeOf = (name: string, minute: number) =>
+  minute < Number(name.split('restarted ')[1] ?? 0) ? 'first' : 's';
 
 const judged = (minutes: number, curves: Readonly<Record<string, Curve>>, faults: Soak['faults'] = []) =>
   judgeMemory(soak(minutes, curves), { durationS: minutes * 60, faults });
@@ -62,7 +63,7 @@ describe('the memory of a soak', () => {
         },
         expect.objectContaining({ name: 'rabbitmq has levelled off', verdict: 'pass' }),
       ],
-      notJudged: [],
+      notChecked: [],
     });
   });
 
@@ -76,33 +77,33 @@ describe('the memory of a soak', () => {
     expect(verdicts(10, { 'orders-1': sawtooth })).toEqual(['pass']);
   });
 
-  it('of a short one is not judged, and that is said', () => {
+  it('of a short one is not checked, which is reported', () => {
     expect(judged(9, { 'orders-1': leak(50) })).toEqual({
       checks: [],
-      notJudged: ['how memory grew: that takes 10 min, of which the first half is warm-up'],
+      notChecked: ['how memory grew: that takes 10 min, of which the first half is warm-up'],
     });
   });
 
-  it('of stores that fill up is judged once they are full, and once it is more than they may take', () => {
+  it('of stores that fill up is checked once they are full, and once it is more than they may take', () => {
     expect(judged(10, { supervisor: leak(15) })).toEqual({
       checks: [],
-      notJudged: ['how the memory of supervisor grew: it fills up to 350 MB and has 250 MB'],
+      notChecked: ['how the memory of supervisor grew: it fills up to 350 MB and has 250 MB'],
     });
     expect(verdicts(10, { supervisor: () => 290 })).toEqual(['pass']);
     expect(verdicts(20, { supervisor: leak(15) })).toEqual(['fail']);
   });
 
-  it('that was measured nowhere is missing evidence, where it is to be judged', () => {
+  it('that was measured nowhere is missing evidence, where it is to be checked', () => {
     expect(judgeMemory(null, { durationS: 600, faults: [] })).toMatchObject({
       checks: [{ name: 'the platform has levelled off', verdict: 'unknown' }],
-      notJudged: [],
+      notChecked: [],
     });
     expect(judgeMemory(null, { durationS: 599, faults: [] }).checks).toEqual([]);
   });
 
   it.each([
-    ['was started anew', 'orders-1 anew 7', () => 100, 'it was started anew in the run, times: 1'],
-    ['was started anew long ago', 'orders-1 anew 1', () => 100, 'it was started anew in the run, times: 1'],
+    ['was restarted', 'orders-1 restarted 7', () => 100, 'it was restarted in the run, times: 1'],
+    ['was restarted long ago', 'orders-1 restarted 1', () => 100, 'it was restarted in the run, times: 1'],
     ['is gone', 'orders-1', (minute: number) => (minute < 15 ? 100 : undefined), 'it was not seen in the last 5.2 min'],
     ['could not be read', 'orders-1', () => undefined, 'its memory could not be read'],
     [
@@ -117,21 +118,21 @@ describe('the memory of a soak', () => {
         { name: `${name} has levelled off`, verdict: 'unknown', evidence },
         { name: 'rabbitmq has levelled off', verdict: 'pass' },
       ],
-      notJudged: [],
+      notChecked: [],
     });
   });
 
-  it('of a process that a fault was aimed at is not judged, and that is said; others are not excused by it', () => {
+  it('of a process that a fault was aimed at is not checked, which is reported; others are not excused by it', () => {
     const faults = [{ target: 'orders', fault: 'kill' }];
-    expect(judged(20, { 'orders-1 anew 7': () => 100, 'stock-1 anew 7': () => 100 }, faults)).toMatchObject({
-      checks: [{ name: 'stock-1 anew 7 has levelled off', verdict: 'unknown' }],
-      notJudged: [
-        'how the memory of orders-1 anew 7 grew: it was started anew in the run, times: 1, and kill was aimed at orders',
+    expect(judged(20, { 'orders-1 restarted 7': () => 100, 'stock-1 restarted 7': () => 100 }, faults)).toMatchObject({
+      checks: [{ name: 'stock-1 restarted 7 has levelled off', verdict: 'unknown' }],
+      notChecked: [
+        'how the memory of orders-1 restarted 7 grew: it was restarted in the run, times: 1, and kill was aimed at orders',
       ],
     });
   });
 
-  it('of k6 and of the command itself is nobody’s business', () => {
+  it('of k6 and of the command itself is not checked', () => {
     expect(judged(10, { k6: () => undefined, shopctl: () => undefined, 'orders-1': levelsOff }).checks).toMatchObject([
       { name: 'orders-1 has levelled off', verdict: 'pass' },
     ]);

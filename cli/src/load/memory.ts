@@ -5,16 +5,16 @@ import type { LoadResult } from './result.ts';
 import type { Usage } from './usage.ts';
 
 /**
- * What a process may gain in the second half of a soak, by its slope, bytes: so a longer soak finds smaller leaks, and in one
- * of ten minutes this is 6.4 MB a minute. A service that has just been started gains up to 60 MB in its first ten minutes
- * (docs/benchmarks/2026-11.md), less than half of it in the second five.
+ * What a process may gain in the second half of a soak, by its slope, bytes. So a longer soak finds smaller leaks, and
+ * in one of ten minutes this is 6.4 MB a minute. A service that has just been started gains up to 60 MB in its first
+ * ten minutes (docs/benchmarks/2026-11.md), less than half of it in the second five.
  */
 const ALLOWED_GROWTH_BYTES = 32 * 1024 ** 2;
 /** In a shorter half the start has not levelled off, minutes. A sample a second may come late: a little less will do. */
 const LEAST_HALF_MINUTES = 5;
 const SLACK_MINUTES = 0.1;
 
-/** They load and look; what is judged is the platform. */
+/** They generate load and measure; only the platform is checked. */
 const NOT_OF_THE_PLATFORM = ['k6', 'shopctl'];
 
 /**
@@ -26,8 +26,8 @@ const FILLS_UP_TO: Readonly<Record<string, number>> = { supervisor: 350 * 1024 *
 
 export interface JudgedMemory {
   readonly checks: readonly LoadCheck[];
-  /** What was not judged, and why. */
-  readonly notJudged: readonly string[];
+  /** What was not checked, and why. */
+  readonly notChecked: readonly string[];
 }
 
 export interface Soak {
@@ -40,20 +40,20 @@ export interface Soak {
  * there all the time, or could not be read, is missing evidence, unless a fault of the run was aimed at it.
  */
 export function judgeMemory(usage: LoadResult['usage'], { durationS, faults }: Soak): JudgedMemory {
-  if (durationS < 2 * LEAST_HALF_MINUTES * 60) return { checks: [], notJudged: [`how memory grew: ${LEAST_LENGTH}`] };
+  if (durationS < 2 * LEAST_HALF_MINUTES * 60) return { checks: [], notChecked: [`how memory grew: ${LEAST_LENGTH}`] };
   const processes = (usage?.processes ?? []).filter(({ name }) => !NOT_OF_THE_PLATFORM.includes(name));
   if (processes.length === 0)
-    return { checks: [unknown('the platform', 'its processes could not be looked at')], notJudged: [] };
+    return { checks: [unknown('the platform', 'its processes could not be looked at')], notChecked: [] };
   const judged = processes.map((process) => judgeOne(process, faults));
   return {
     checks: judged.filter((one) => typeof one !== 'string'),
-    notJudged: judged.filter((one) => typeof one === 'string'),
+    notChecked: judged.filter((one) => typeof one === 'string'),
   };
 }
 
 const LEAST_LENGTH = `that takes ${2 * LEAST_HALF_MINUTES} min, of which the first half is warm-up`;
 
-/** A text: why it is not to be judged. */
+/** A text: why it is not to be checked. */
 function judgeOne(process: Usage, faults: Soak['faults']): LoadCheck | string {
   const { name } = process;
   const why = whyNotKnown(process);
@@ -76,7 +76,7 @@ function nameOf(process: string): string {
 function whyNotKnown({ memory }: Usage): string | undefined {
   if (memory === null) return 'its memory could not be read';
   const { restarts, unseenMinutes, slopeMinutes } = memory;
-  if (restarts > 0) return `it was started anew in the run, times: ${restarts}`;
+  if (restarts > 0) return `it was restarted in the run, times: ${restarts}`;
   if (unseenMinutes > SLACK_MINUTES) return `it was not seen in the last ${unseenMinutes.toFixed(1)} min`;
   if (slopeMinutes >= LEAST_HALF_MINUTES - SLACK_MINUTES) return undefined;
   return `its second half was seen for ${slopeMinutes.toFixed(1)} min: ${LEAST_LENGTH}`;

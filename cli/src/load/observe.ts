@@ -19,7 +19,7 @@ export interface ObserverOptions {
   readonly reader: RecordReader;
   /** Of k6 itself. */
   readonly k6: ProcessIdentity;
-  /** Told what came since the last look. */
+  /** Called with what came since the last time. */
   readonly onLook: (look: Look) => void;
 }
 
@@ -108,7 +108,7 @@ async function watched({ instances, supervisor }: PlatformState, k6: ProcessIden
       .filter(({ kind, process: running }) => kind === 'service' || running !== undefined)
       .map(({ name, process: running, rssBytes }) => ({ name, process: running, rssBytes })),
     { name: 'k6', process: k6 },
-    // Receives the telemetry; what it started has names of its own.
+    // Receives the telemetry; what it started has other names.
     { name: 'supervisor', process: supervisor, isAlone: true, rssBytes: await ownResidentBytes(supervisor.pid) },
     ...(own === undefined ? [] : [{ name: 'shopctl', process: own, isAlone: true }]),
   ];

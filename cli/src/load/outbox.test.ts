@@ -19,7 +19,7 @@ describe('the drain', () => {
     expect(await untilDrained(seen, { sinceMs: 1_000, limitMs: 10_000, signal })).toMatchObject({ tookMs: 500 });
   });
 
-  it('has a limit, and tells what still waited', async () => {
+  it('has a limit, and reports what still waited', async () => {
     const seen = looks({ atMs: 1_100, pending: 5, open: 0 }, { atMs: 3_000, pending: 4, open: 0 });
     expect(await untilDrained(seen, { sinceMs: 1_000, limitMs: 1_000, signal })).toEqual({
       tookMs: undefined,

@@ -1,7 +1,7 @@
 import { poll } from '../shared/wait-until.ts';
 import type { ShopDatabases } from '../shop/databases.ts';
 
-/** What waits between the answers and the shipments. */
+/** What waits between the responses and the shipments. */
 export interface Backlog {
   readonly atMs: number;
   /** Events that are not published. */

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('parseRecord', () => {
-  it('reads what a scenario tells of an order', () => {
+  it('reads what a scenario prints of an order', () => {
     expect(parseRecord(JSON.stringify(aRecord()))).toEqual(aRecord());
   });
 
@@ -40,7 +40,7 @@ describe('the reader', () => {
     expect(await reader.read()).toEqual([]);
   });
 
-  it('keeps what else was printed, for whoever must find out why there are no records', async () => {
+  it('keeps what else was printed, which explains why there are no records', async () => {
     const file = join(folder, 'other.ndjson');
     await appendFile(file, 'GoError: no such file\n');
     const reader = createRecordReader(file);

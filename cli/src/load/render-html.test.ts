@@ -10,7 +10,7 @@ describe('the page of a load', () => {
     const page = renderLoadPage(aResult, { style, k6Page: undefined });
     expect(page).toContain('<strong class="word">fail</strong> · 1 of 3 checks passed, 1 failed, 1 unknown');
     expect(page).toContain('order_expected{phase:whole} rate&gt;=0.99: 95 % (95 of 100)');
-    expect(page).toContain('not judged: how memory grew: it was not measured');
+    expect(page).toContain('not checked: how memory grew: it was not measured');
     expect(page).toContain('<span class="word bad">✗ fail</span>');
     expect(page).toContain('k6 wrote no report');
   });

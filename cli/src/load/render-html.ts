@@ -31,12 +31,12 @@ ${runSection(result, k6Page)}`;
   return standalonePage({ title: `Load ${result.scenario}: ${result.verdict}`, style, body });
 }
 
-function header({ scenario, verdict, exitCode, tookMs, checks, notReverted, notJudged, gaps }: LoadResult): Markup {
+function header({ scenario, verdict, exitCode, tookMs, checks, notReverted, notChecked, gaps }: LoadResult): Markup {
   const wrong = checks.filter(({ verdict }) => verdict !== 'pass');
   const reasons = [
     ...wrong.map(({ name, evidence }) => `${name}: ${evidence}`),
     ...notReverted.map((what) => `not reverted: ${what}`),
-    ...notJudged.map((what) => `not judged: ${what}`),
+    ...notChecked.map((what) => `not checked: ${what}`),
     ...gaps.map((what) => `could not be read for a while: ${what}`),
   ];
   return html`<header>
@@ -88,7 +88,7 @@ function timeline({ phases, faults, startedAt }: LoadResult): Markup {
 
 function phaseTable({ phases, orders }: LoadResult): Markup {
   return html`<div class="scroll"><table>
-  <caption>What was sent, and how it was answered</caption>
+  <caption>Requests and their responses</caption>
   <thead><tr><th scope="col">phase</th>${['offered/s', 'sent', 'responses/s', 'as expected', 'p50', 'p95', 'p99', 'max', 'not sent'].map((name) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
   <tbody>${phases.map(phaseRow)}${phases.length > 1 ? html`<tr><th scope="row">all</th><td class="number">–</td>${numbers(orders)}<td class="number">–</td></tr>` : undefined}</tbody>
 </table></div>

@@ -23,7 +23,7 @@ describe('the summary as text', () => {
   it('has a line per check, what could not be read, and the verdict at the end', () => {
     expect(text).toContain('FAIL    threshold order_expected{phase:whole} rate>=0.99: 95 % (95 of 100)');
     expect(text).toContain('unknown trace     sampled traces: none <fit>');
-    expect(text).toContain('not judged: how memory grew: it was not measured');
+    expect(text).toContain('not checked: how memory grew: it was not measured');
     expect(text).toContain('could not be read for a while: the outbox: refused');
     expect(text.endsWith('fail: 1 of 3 checks passed, 1 failed, 1 unknown, 12.0 s')).toBe(true);
   });
@@ -49,7 +49,7 @@ describe('the summary as text', () => {
     expect(textOf()).not.toContain('ever in effect');
   });
 
-  it('tells the knee of a ramp and what was busy there', () => {
+  it('prints the knee of a ramp and what was busy there', () => {
     const knee = {
       sustainedPerSecond: 40,
       p95Ms: 90.4,

@@ -27,7 +27,7 @@ export function renderLoad(result: LoadResult, style: Style): string {
     ...renderFaults(result, style),
     ...renderUsage(result, style),
     ...result.gaps.map((gap) => style.yellow(`could not be read for a while: ${gap}`)),
-    ...result.notJudged.map((what) => style.yellow(`not judged: ${what}`)),
+    ...result.notChecked.map((what) => style.yellow(`not checked: ${what}`)),
     ...result.checks.map((check) => renderCheck(check, style, { groupWidth: GROUP_WIDTH })),
     ...result.notReverted.map((what) => style.red(`left: ${what}; run "shopctl chaos clear --all"`)),
     verdictLine(result, style),
@@ -36,7 +36,7 @@ export function renderLoad(result: LoadResult, style: Style): string {
 
 function headline({ scenario, orders, settings, startedAt }: LoadResult, style: Style): string {
   const how = settings.rate === null ? `${settings.vus} users` : `${settings.rate}/s`;
-  return `${style.bold(scenario)} ${how} for ${settings.durationS} s, seed ${settings.seed}, ${startedAt}: ${count(orders.sent)} requests, ${orders.perSecond} answers/s`;
+  return `${style.bold(scenario)} ${how} for ${settings.durationS} s, seed ${settings.seed}, ${startedAt}: ${count(orders.sent)} requests, ${orders.perSecond} responses/s`;
 }
 
 /** A ramp that was ended early never came to its last steps. */
@@ -51,7 +51,7 @@ function renderPhases({ phases, orders, knee }: LoadResult): string {
     ]);
   const all = phases.length > 1 ? [['all', '-', ...numbersOf(orders), '']] : [];
   return formatTable(
-    ['PHASE', 'OFFERED/S', 'SENT', 'ANSWERS/S', 'AS EXPECTED', 'P50', 'P95', 'P99', 'MAX', 'NOT SENT'],
+    ['PHASE', 'OFFERED/S', 'SENT', 'RESPONSES/S', 'AS EXPECTED', 'P50', 'P95', 'P99', 'MAX', 'NOT SENT'],
     [...rows, ...all],
   );
 }
@@ -64,7 +64,7 @@ function numbersOf(measured: Measured): string[] {
 }
 
 function renderErrors({ outcomes, errors }: Measured, style: Style): string[] {
-  const told = `answers: ${countsText(outcomes)}`;
+  const told = `responses: ${countsText(outcomes)}`;
   return Object.keys(errors).length === 0 ? [told] : [`${told}\n${style.red(`errors: ${countsText(errors)}`)}`];
 }
 

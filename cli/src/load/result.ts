@@ -15,7 +15,7 @@ export interface LoadResult {
   readonly verdict: LoadVerdict;
   readonly exitCode: number;
   readonly settings: {
-    /** Orders a second; null where users wait for their answers. */
+    /** Orders a second; null where users wait for their responses. */
     readonly rate: number | null;
     readonly durationS: number;
     readonly vus: number;
@@ -42,8 +42,8 @@ export interface LoadResult {
   readonly traces: readonly SampledTrace[];
   readonly audit: AuditReport | null;
   readonly checks: readonly LoadCheck[];
-  /** What this scenario is judged by where there is enough of it, and why there was not. No reason against a pass. */
-  readonly notJudged: readonly string[];
+  /** What this scenario is checked by where there is enough of it, and why there was not. No reason against a pass. */
+  readonly notChecked: readonly string[];
   /** Faults that were not reverted; empty unless the verdict is `dirty`. */
   readonly notReverted: readonly string[];
   /** Parts that could not be read for a while. */

@@ -38,7 +38,7 @@ describe('every scenario', () => {
     );
   });
 
-  it.each(scenarioNames)('%s has a threshold on dropped orders in every paced phase that is judged', (name) => {
+  it.each(scenarioNames)('%s has a threshold on dropped orders in every paced phase that is checked', (name) => {
     const { defaults, phases, requests } = scenarios[name];
     const parts = phases({ ...defaults, hasFault: false });
     const { thresholds } = k6Options(parts, requests);
@@ -52,10 +52,10 @@ describe('every scenario', () => {
 describe('with a fault', () => {
   const phases = scenarios.steady.phases({ rate: 10, durationS: 60, vus: 50, hasFault: true });
 
-  it('answers are judged before it and from ten seconds after it; during it each order must be answered', () => {
+  it('responses are checked before it and from ten seconds after it; during it each order must get a response', () => {
     expect(phases.map(({ name, demands, durationS }) => [name, demands, durationS])).toEqual([
       ['before', 'expected', 20],
-      ['fault', 'answered', 20],
+      ['fault', 'responded', 20],
       ['recovery', 'nothing', 10],
       ['after', 'expected', 10],
     ]);
@@ -64,7 +64,7 @@ describe('with a fault', () => {
     expect(Object.keys(thresholds).filter((name) => name.includes('recovery'))).toEqual([]);
   });
 
-  it('what else a scenario expects of its answers is not expected while the fault acts, nor right after it', () => {
+  it('what else a scenario expects of its responses is not expected while the fault acts, nor right after it', () => {
     const { thresholds } = k6Options(phases, 1, { order_read_back: ['rate==1'] });
     expect(Object.keys(thresholds).filter((name) => name.startsWith('order_read_back'))).toEqual([
       'order_read_back{phase:before}',
@@ -74,7 +74,7 @@ describe('with a fault', () => {
 });
 
 describe('a system that hangs', () => {
-  it('does not hold a run: iterations are cut off before the client gives up, and after the gateway has answered', () => {
+  it('does not hold a run: iterations are cut off before the client gives up, and after the gateway has responded', () => {
     expect(GRACEFUL_STOP_MS).toBeLessThan(CLIENT_TIMEOUT_MS);
     expect(GRACEFUL_STOP_MS).toBeGreaterThan(9_500);
   });

@@ -24,7 +24,7 @@ describe('resolveSettings', () => {
     });
   });
 
-  it('makes a short scenario long enough for a fault by itself', () => {
+  it('makes a short scenario automatically long enough for a fault', () => {
     expect(resolveSettings(findScenario('smoke'), {}, true).durationS).toBe(36);
     expect(resolveSettings(findScenario('steady'), {}, true).durationS).toBe(60);
   });
@@ -35,7 +35,7 @@ describe('resolveSettings', () => {
     ['steady', { duration: 1_500 }, false, '--duration: whole seconds, at least 5s, got 1.5s'],
     ['steady', { duration: 20_000 }, true, '--duration: whole seconds, at least 36s with --chaos, got 20s'],
     ['hot-product', { rate: 3 }, false, '--rate: its users wait'],
-    ['spike', {}, true, '--chaos: its load changes by itself'],
+    ['spike', {}, true, '--chaos: its own load changes'],
   ])('refuses %s with %j (fault: %s)', (name, options, hasFault, why) => {
     expect(() => resolveSettings(findScenario(name), options, hasFault)).toThrow(
       expect.objectContaining({ code: 'invalid_load', why: expect.stringContaining(why) }),

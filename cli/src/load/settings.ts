@@ -43,11 +43,11 @@ export function resolveSettings(scenario: Scenario, options: SettingOptions, has
     code: 'invalid_load',
     what: `${scenario.name} cannot be run like this`,
     why: problems.join('\n'),
-    next: '"shopctl load list" shows what each scenario does by itself',
+    next: '"shopctl load list" shows the settings of each scenario',
   });
 }
 
-/** A short scenario becomes long enough for a fault by itself; a duration that was said is taken at its word. */
+/** A short scenario automatically becomes long enough for a fault; a given duration is kept. */
 function defaultDurationS({ defaults }: Scenario, hasFault: boolean): number {
   return hasFault ? Math.max(defaults.durationS, LEAST_DURATION_WITH_FAULT_S) : defaults.durationS;
 }
@@ -61,7 +61,7 @@ function problemsOf(
   const leastS = hasFault ? LEAST_DURATION_WITH_FAULT_S : scenario.leastDurationS;
   const problems: string[] = [];
   if (!isPaced && options.rate !== undefined)
-    problems.push('--rate: its users wait for their answers, so that the rate follows from --vus');
+    problems.push('--rate: its users wait for their responses, so that the rate follows from --vus');
   if (isPaced && rate < 1) problems.push('--rate: at least 1 order a second');
   if (vus < 1) problems.push('--vus: at least 1');
   if (durationS < leastS || !Number.isInteger(durationS))
@@ -69,6 +69,8 @@ function problemsOf(
       `--duration: whole seconds, at least ${leastS}s${hasFault ? ' with --chaos' : ''}, got ${durationS}s`,
     );
   if (hasFault && !scenario.isSteady)
-    problems.push('--chaos: its load changes by itself, so that the fault could not be told from it; choose steady');
+    problems.push(
+      '--chaos: its own load changes, so that the effect of the fault could not be distinguished; choose steady',
+    );
   return problems;
 }

@@ -25,7 +25,7 @@ export interface TraceSamplerOptions {
   readonly phases: readonly Phase[];
   readonly root: string;
   readonly telemetry: TelemetryBackend;
-  /** The trace that an order's saga is in, where requests are repeated and an answer does not tell it. */
+  /** The trace that an order's saga is in, where requests are repeated and a response does not name it. */
   readonly traceOf?: (orderId: string) => Promise<string | undefined>;
 }
 
@@ -56,7 +56,7 @@ export class TraceSampler {
     this.#eligible = new Set(options.phases.map(({ name }) => name).filter((name) => !disturbed.includes(name)));
   }
 
-  /** An order was answered. The next one that fits is taken once its time has come. */
+  /** An order has its response. The next one that fits is taken once its time has come. */
   offer(record: OrderRecord): void {
     const { count, durationMs } = this.#options;
     this.#firstAt ??= record.at;
@@ -85,7 +85,10 @@ export class TraceSampler {
     return hasContract && isKnown && isFirst && tookMs <= QUICK_MS && this.#eligible.has(phase);
   }
 
-  /** Resolves with every verdict, after the load and its outbox are done. Rejects only when `signal` aborts, and then at once. */
+  /**
+   * Resolves with every verdict, after the load and its outbox are done. Rejects only when `signal` aborts, and then
+   * immediately.
+   */
   async results(signal: AbortSignal): Promise<readonly SampledTrace[]> {
     using _ = addAbortListener(signal, () => this.stop());
     const all = await Promise.all(

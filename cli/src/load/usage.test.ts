@@ -37,7 +37,7 @@ describe('the CPU of a tree', () => {
 describe('the meter', () => {
   const orders = { name: 'orders-1', process: identity };
 
-  it('tells the average, the busiest second and the machine', () => {
+  it('reports the average, the busiest second and the machine', () => {
     const meter = new UsageMeter();
     meter.add(0, new Map([[10, aProcess(1_000)]]), [{ ...orders, rssBytes: 100 }], idle);
     meter.add(1_000, new Map([[10, aProcess(1_090)]]), [{ ...orders, rssBytes: 120 }], { busyMs: 1_500, allMs: 2_000 });
@@ -63,7 +63,7 @@ describe('the meter', () => {
     expect(meter.latestMachinePercent()).toBe(25);
   });
 
-  it('tells how memory grew in the second half, when it was long enough to tell', () => {
+  it('reports how memory grew in the second half, when it was long enough', () => {
     const meter = new UsageMeter();
     // Warm-up takes 1,000 bytes a minute, then it is 10.
     for (let minute = 0; minute <= 10; minute++) {
@@ -74,7 +74,7 @@ describe('the meter', () => {
     expect([slopeOver(10), slopeOver(5), slopeOver(1)]).toEqual([10, 1_000, null]);
   });
 
-  it('takes the memory of a process that was started anew for its own, not for growth', () => {
+  it('does not count the memory of a restarted process as growth', () => {
     const meter = new UsageMeter();
     const sizes = [500, 510, 520, 100, 101, 102, 103];
     for (const [minute, rssBytes] of sizes.entries()) {
@@ -106,7 +106,7 @@ describe('the meter', () => {
     ]);
   });
 
-  it('goes on counting when a process is started anew', () => {
+  it('goes on counting when a process is restarted', () => {
     const meter = new UsageMeter();
     meter.add(0, new Map([[10, aProcess(1_000)]]), [orders], idle);
     meter.add(1_000, new Map([[10, aProcess(1_050)]]), [orders], idle);

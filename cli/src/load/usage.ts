@@ -11,7 +11,7 @@ export interface Watched {
   readonly process: ProcessIdentity | undefined;
   /** Resident memory now, bytes, with what is below it; pages that those share counted once. */
   readonly rssBytes?: number | undefined;
-  /** Without what is below it, which has names of its own. */
+  /** Without its children, which have other names. */
   readonly isAlone?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Usage {
   readonly memory: Memory | null;
 }
 
-/** Resident memory over a time; of a process that was started anew since its last start. */
+/** Resident memory over a time; of a process that was restarted, since its last start. */
 export interface Memory {
   readonly firstBytes: number;
   readonly lastBytes: number;
@@ -34,7 +34,7 @@ export interface Memory {
   readonly slopeBytesPerMinute: number | null;
   /** How long that half is. */
   readonly slopeMinutes: number;
-  /** How often the process was started anew in that time. */
+  /** How often the process was restarted in that time. */
   readonly restarts: number;
   /** From the last look that found it to the last look at all. */
   readonly unseenMinutes: number;
@@ -57,7 +57,7 @@ export interface UsageReport {
 
 interface Sample {
   readonly atMs: number;
-  /** By name; only ever grows, also when a process is started anew. */
+  /** By name; only ever grows, also when a process is restarted. */
   readonly cpuMs: ReadonlyMap<string, number>;
   /** By name. */
   readonly resident: ReadonlyMap<string, { readonly bytes: number; readonly startTime: string }>;

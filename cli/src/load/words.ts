@@ -1,7 +1,7 @@
 import { count } from '../audit/invariant.ts';
 import type { Measured } from './measured.ts';
 
-/** How many requests were answered as expected: `100 %`, `99.87 %`; undefined where none was sent. Pure. */
+/** How many requests got the expected response: `100 %`, `99.87 %`; undefined where none was sent. Pure. */
 export function shareText({ sent, expected }: Pick<Measured, 'sent' | 'expected'>): string | undefined {
   if (sent === 0) return undefined;
   return `${((100 * expected) / sent).toFixed(expected === sent ? 0 : 2)} %`;

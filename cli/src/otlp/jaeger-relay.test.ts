@@ -75,8 +75,8 @@ it('passes the spans that services export on to Jaeger, and reads traces from it
   telemetry.relay(relayTo(jaeger));
   expect((await post(telemetry.url, exported('POST'))).status).toBe(200);
   await expect.poll(() => jaeger.taken).toEqual(['POST']);
-  const answer = await fetch(`${telemetry.url}/api/v3/traces/${TRACE}?start_time=1`);
-  expect(await answer.json()).toEqual({ path: `/api/v3/traces/${TRACE}?start_time=1`, taken: ['POST'] });
+  const response = await fetch(`${telemetry.url}/api/v3/traces/${TRACE}?start_time=1`);
+  expect(await response.json()).toEqual({ path: `/api/v3/traces/${TRACE}?start_time=1`, taken: ['POST'] });
 });
 
 it('is not what assertions read: a span that Jaeger does not take is there all the same', async () => {
@@ -107,7 +107,7 @@ it('names Jaeger as the reason when it cannot be read', async () => {
   telemetry.relay(relayTo(jaeger));
   jaeger.server.closeAllConnections();
   await new Promise((resolve) => jaeger.server.close(resolve));
-  const answer = await fetch(`${telemetry.url}/api/v3/traces/${TRACE}`);
-  expect(answer.status).toBe(502);
-  expect(await answer.text()).toContain('ECONNREFUSED');
+  const response = await fetch(`${telemetry.url}/api/v3/traces/${TRACE}`);
+  expect(response.status).toBe(502);
+  expect(await response.text()).toContain('ECONNREFUSED');
 });

@@ -54,7 +54,7 @@ function metricsOf(value: number, { pid = 1, temporality = 2 } = {}) {
   return { resourceMetrics: [{ resource: resourceOf('orders', pid), scopeMetrics }] };
 }
 
-interface ExportAnswer {
+interface ExportResponse {
   readonly message?: string;
   readonly partialSuccess?: { readonly rejectedDataPoints?: number; readonly errorMessage: string };
 }
@@ -65,7 +65,7 @@ async function post(receiver: OtlpReceiver, path: string, body: unknown, headers
     headers: { 'content-type': 'application/json', ...headers },
     body: body instanceof Uint8Array ? Buffer.from(body) : typeof body === 'string' ? body : JSON.stringify(body),
   });
-  return { status: response.status, body: (await response.json()) as ExportAnswer };
+  return { status: response.status, body: (await response.json()) as ExportResponse };
 }
 
 async function get(receiver: OtlpReceiver, path: string) {

@@ -51,7 +51,7 @@ export interface OtlpReceiver extends AsyncDisposable {
 }
 
 /** A route's answer: status and JSON body, or text of its own type. */
-interface Answer {
+interface RouteResult {
   readonly status: number;
   readonly body: unknown;
   /** The body is text of this type. */
@@ -127,30 +127,30 @@ async function respond(
   stores: Stores,
   maxBodyBytes: number,
 ): Promise<void> {
-  let answer: Answer;
+  let result: RouteResult;
   try {
     const refusal = refusalOf(request.headers);
-    if (refusal) answer = { status: refusal.status, body: { code: 7, message: refusal.message } };
-    else answer = request.method === 'POST' ? await take(request, stores, maxBodyBytes) : await read(request, stores);
+    if (refusal) result = { status: refusal.status, body: { code: 7, message: refusal.message } };
+    else result = request.method === 'POST' ? await take(request, stores, maxBodyBytes) : await read(request, stores);
   } catch (error) {
-    answer = failure(error);
+    result = failure(error);
   }
   // What is left of a refused body would be read as the next request.
   if (!request.complete) response.setHeader('connection', 'close');
-  const { contentType = 'application/json' } = answer;
-  const body = answer.contentType === undefined ? JSON.stringify(answer.body) : String(answer.body);
-  response.writeHead(answer.status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
+  const { contentType = 'application/json' } = result;
+  const body = result.contentType === undefined ? JSON.stringify(result.body) : String(result.body);
+  response.writeHead(result.status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }
 
 /** OTLP wants a google.rpc.Status; 3 is INVALID_ARGUMENT, 7 PERMISSION_DENIED, 13 INTERNAL. */
-function failure(error: unknown): Answer {
+function failure(error: unknown): RouteResult {
   if (error instanceof BadExportError) return { status: error.status, body: { code: 3, message: error.message } };
   const message = error instanceof Error ? error.message : String(error);
   return { status: 500, body: { code: 13, message: `the export could not be stored: ${message}` } };
 }
 
-async function take(request: IncomingMessage, stores: Stores, maxBodyBytes: number): Promise<Answer> {
+async function take(request: IncomingMessage, stores: Stores, maxBodyBytes: number): Promise<RouteResult> {
   const store = exportRoutes[pathOf(request)];
   if (store === undefined) return notFound(`no such route: POST ${pathOf(request)}`);
   return { status: 200, body: store(await readExport(request, maxBodyBytes), stores) };
@@ -175,7 +175,7 @@ const exportRoutes: Readonly<Record<string, (body: object, stores: Stores) => un
   },
 };
 
-async function read(request: IncomingMessage, stores: Stores): Promise<Answer> {
+async function read(request: IncomingMessage, stores: Stores): Promise<RouteResult> {
   if (stores.jaeger && request.url?.startsWith('/api/v3/')) return stores.jaeger.read(request.url);
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   const path = pathOf(request);
@@ -211,7 +211,7 @@ const readRoutes: Readonly<Record<string, (query: URLSearchParams, stores: Store
   }),
 };
 
-function readTrace(traceId: string, traces: TraceStore): Answer {
+function readTrace(traceId: string, traces: TraceStore): RouteResult {
   const trace = traces.get(traceId);
   if (trace === undefined) return notFound(traces.wasEvicted(traceId) ? 'Trace was evicted' : 'No traces found');
   const { resourceSpans, truncatedSpans, isFragment } = trace;
@@ -220,7 +220,7 @@ function readTrace(traceId: string, traces: TraceStore): Answer {
 }
 
 /** As Jaeger's HTTP gateway says it. */
-function notFound(message: string): Answer {
+function notFound(message: string): RouteResult {
   return { status: 404, body: { error: { httpCode: 404, message } } };
 }
 

@@ -28,8 +28,8 @@ describe('output', () => {
     output.progress('working').succeed('worked');
     output.warn('careful');
     output.error(failure);
-    output.result({ answer: 42 }, () => 'forty-two');
-    expect(JSON.parse(written.stdout)).toEqual({ answer: 42 });
+    output.result({ response: 42 }, () => 'forty-two');
+    expect(JSON.parse(written.stdout)).toEqual({ response: 42 });
     expect(written.stderr).toContain(
       'working ...\nok worked\nwarning: careful\n{"error":{"code":"platform_not_running","what":"it broke"',
     );

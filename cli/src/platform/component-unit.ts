@@ -86,7 +86,7 @@ async function startComponent(launch: Launch, logFile: string, registry: ChildRe
   }
 }
 
-/** Something whose end we do not see: it runs until we do not want it any more; its probe tells when it is away. */
+/** Something whose end we do not see: it runs until it is no longer wanted; its probe fails while it is unavailable. */
 function untilStopped(): Running {
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   return { ended, stop: async () => resolve('stopped') };

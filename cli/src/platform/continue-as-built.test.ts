@@ -16,7 +16,7 @@ async function replacedBy(files: readonly string[], env: NodeJS.ProcessEnv = {})
 }
 
 describe('a command whose sources are newer than its build', () => {
-  it('is started anew with the same arguments and environment', async () => {
+  it('is restarted with the same arguments and environment', async () => {
     const [started, ...more] = await replacedBy(['dist/services/orders.mjs', 'dist/cli/shopctl.mjs'], { TERM: 'dumb' });
     expect(started?.args.slice(process.execArgv.length)).toEqual(process.argv.slice(1));
     expect(started?.env).toMatchObject({ TERM: 'dumb' });
@@ -31,7 +31,7 @@ describe('a command whose sources are newer than its build', () => {
     expect(await replacedBy([])).toEqual([]);
   });
 
-  it('is not started anew a second time', async () => {
+  it('is not restarted a second time', async () => {
     const [started] = await replacedBy(['dist/cli/shopctl.mjs']);
     expect(await replacedBy(['dist/cli/shopctl.mjs'], started?.env)).toEqual([]);
   });

@@ -14,9 +14,9 @@ export interface Continuation {
 }
 
 /**
- * Builds what is stale, and where that changed the command itself starts it anew, in this process and before it has done
- * anything. Otherwise the code in memory would meet a supervisor of another build, which may have other ideas of the
- * socket and the protocol, and import parts of itself that are no longer there.
+ * Builds what is stale. Where that changed the command itself, restarts it, in this process and before it has done
+ * anything. Otherwise the code in memory would meet a supervisor of another build, which may use another socket or
+ * protocol. It would also import modules that are no longer there.
  */
 export async function continueAsBuilt(project: Project, options: Continuation): Promise<void> {
   const { env, say, build = bundles(project).buildIfStale, replace = replaceProcess } = options;

@@ -12,7 +12,7 @@ import type { PlatformState } from './state.ts';
 export interface ControlHandlers {
   state(): Promise<PlatformState>;
   readonly events: EventLog;
-  /** `gone` aborts when the client went away before the answer was complete. */
+  /** `gone` aborts when the client disconnected before the response was complete. */
   up(request: UpRequest, gone: AbortSignal): Promise<{ started: readonly string[]; tookMs: number }>;
   down(timeoutMs: number | undefined): Promise<void>;
   act(service: string, action: 'start' | 'stop' | 'restart'): Promise<void>;
@@ -27,12 +27,12 @@ export interface ControlHandlers {
  */
 export async function startControlApi(socketPath: string, handlers: ControlHandlers): Promise<Server> {
   await makePrivateFolder(dirname(socketPath));
-  // Whoever calls this holds the project's lock, so a socket that is still there belongs to nobody.
+  // The caller holds the project's lock, so a socket that is still there belongs to no process.
   await unlink(socketPath).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });
   const server = createServer((request, response) => {
-    handle(request, response, handlers).catch((error: unknown) => answerError(response, error));
+    handle(request, response, handlers).catch((error: unknown) => sendError(response, error));
   });
   // `up` and `events?follow` stay open for as long as they take.
   server.requestTimeout = 0;
@@ -48,18 +48,18 @@ async function handle(request: IncomingMessage, response: ServerResponse, handle
   const url = new URL(request.url ?? '/', 'http://control');
   const route = `${request.method} ${url.pathname}`;
   const action = /^POST \/v1\/services\/([^/]+)\/(start|stop|restart)$/.exec(route);
-  if (route === 'GET /v1/state') answer(response, await handlers.state());
+  if (route === 'GET /v1/state') sendJson(response, await handlers.state());
   else if (route === 'GET /v1/events') streamEvents(response, handlers.events, url.searchParams.has('follow'));
   else if (route === 'POST /v1/up') await streamUp(response, handlers, await readJson<UpRequest>(request));
   else if (route === 'POST /v1/down') {
     const { timeoutMs } = await readJson<{ timeoutMs?: number }>(request);
     await handlers.down(timeoutMs);
-    answer(response, {});
+    sendJson(response, {});
   } else if (action) {
     await handlers.act(decodeURIComponent(action[1] as string), action[2] as 'start' | 'stop' | 'restart');
-    answer(response, await handlers.state());
+    sendJson(response, await handlers.state());
   } else if (!(await handlers.handleOther?.(route, request, response))) {
-    answerError(response, new CliError({ code: 'unknown_route', what: `the supervisor knows no ${route}` }));
+    sendError(response, new CliError({ code: 'unknown_route', what: `the supervisor knows no ${route}` }));
   }
 }
 
@@ -100,12 +100,12 @@ export async function readJson<T>(request: IncomingMessage): Promise<T> {
 }
 
 /** Ends a response with 200 and a JSON body. */
-export function answer(response: ServerResponse, body: unknown): void {
+export function sendJson(response: ServerResponse, body: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 }
 
-function answerError(response: ServerResponse, error: unknown): void {
+function sendError(response: ServerResponse, error: unknown): void {
   const explained = toCliError(error);
   if (response.headersSent) return void response.destroy();
   response.writeHead(explained.exitCode === exitCodes.usage ? 400 : 500, { 'content-type': 'application/json' });

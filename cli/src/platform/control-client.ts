@@ -28,7 +28,7 @@ export interface UpRequest {
   readonly waitTimeoutMs: number;
 }
 
-/** One line of the answer to `up`: what happens, and at last `done` or `failed`. */
+/** One line of the response to `up`: what happens, and at last `done` or `failed`. */
 export type UpProgress =
   | { readonly type: 'event'; readonly event: PlatformEvent }
   | {
@@ -39,7 +39,7 @@ export type UpProgress =
     }
   | { readonly type: 'failed'; readonly error: ErrorBody };
 
-/** What can be asked of the supervisor. Every call throws CliError: exit code 4 when nobody listens. */
+/** What can be asked of the supervisor. Every call throws CliError: exit code 4 when no supervisor listens. */
 export interface ControlClient {
   state(): Promise<PlatformState>;
   /** Events so far, then new ones as they come while `follow` is set. */
@@ -55,8 +55,8 @@ export interface ControlClient {
 export type Supervised = Pick<Project, 'socketPath' | 'lockFile'>;
 
 /** A client for the control API behind a Unix socket; connects on each call. */
-export function createControlClient(project: Supervised, answerLimitMs = ANSWER_LIMIT_MS): ControlClient {
-  const state = () => readState(project, answerLimitMs);
+export function createControlClient(project: Supervised, responseLimitMs = ANSWER_LIMIT_MS): ControlClient {
+  const state = () => readState(project, responseLimitMs);
   // The others may take as long as a start takes, so whether anybody is there at all is asked first.
   const call = async <T>(method: string, path: string, body?: unknown) => {
     await state();
@@ -75,23 +75,23 @@ export function createControlClient(project: Supervised, answerLimitMs = ANSWER_
   };
 }
 
-/** A supervisor answers within milliseconds; one that does not for so long is stopped or stuck, ms. */
+/** A supervisor responds within milliseconds; one that does not for so long is stopped or stuck, ms. */
 const ANSWER_LIMIT_MS = 8_000;
 
-/** The supervisor's socket takes connections, but it does not answer: it is stopped (SIGSTOP) or stuck. */
+/** The supervisor's socket takes connections, but it does not respond: it is stopped (SIGSTOP) or stuck. */
 export class UnresponsiveSupervisorError extends CliError {
   constructor(limitMs: number, cause: unknown) {
     super({
       code: 'supervisor_unresponsive',
-      what: 'the supervisor does not answer',
-      why: `no answer in ${limitMs / 1000} s: its process is stopped or stuck`,
+      what: 'the supervisor does not respond',
+      why: `no response in ${limitMs / 1000} s: its process is stopped or stuck`,
       next: 'end it, and all that it runs, with "shopctl down"; then start again with "shopctl up"',
       cause,
     });
   }
 }
 
-/** The supervisor ended, or was killed, before it had answered. */
+/** The supervisor ended, or was killed, before it had responded. */
 class LostSupervisorError extends CliError {
   constructor(cause: Error) {
     super({
@@ -122,13 +122,13 @@ interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends one request and resolves with the JSON of its answer. Throws CliError like every call of ControlClient. */
+/** Sends one request and resolves with the JSON of its response. Throws CliError like every call of ControlClient. */
 export async function callJson<T>(options: Call): Promise<T> {
   const response = await send(options);
   return JSON.parse(await readText(response)) as T;
 }
 
-/** The same for an answer of NDJSON, line by line; leaving the loop, or aborting, closes the connection. */
+/** The same for a response of NDJSON, line by line; leaving the loop, or aborting, closes the connection. */
 export async function* stream<T>(options: Call): AsyncGenerator<T> {
   const response = await send(options);
   try {
@@ -154,7 +154,7 @@ async function send(options: Call): Promise<IncomingMessage> {
 
 function open({ project: { socketPath }, method, path, body, signal }: Call): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // A connection of its own: a kept one may lead to an earlier supervisor, which had the same path and is gone.
+    // A separate connection: a kept one may lead to an earlier supervisor, which had the same path and is gone.
     const options = { socketPath, method, path, agent: false, ...(signal && { signal }) };
     const outgoing: ClientRequest = request(options, resolve);
     outgoing.on('error', (error: NodeJS.ErrnoException) => reject(explain(error)));
@@ -169,10 +169,10 @@ function explain(error: NodeJS.ErrnoException): Error {
   return new LostSupervisorError(error);
 }
 
-/** Nobody listens on the project's control socket. */
+/** No supervisor listens on the project's control socket. */
 class NotRunningError extends CliError {}
 
-/** A supervisor holds the project, and nobody listens on its socket. */
+/** A supervisor holds the project, but does not listen on its socket. */
 class UnreachableSupervisorError extends NotRunningError {
   constructor(pid: number, { socketPath }: Supervised, cause: unknown) {
     super({
@@ -195,13 +195,13 @@ export function notRunning(cause?: unknown): NotRunningError {
   return new NotRunningError({
     code: 'platform_not_running',
     what: 'platform not running',
-    why: 'no supervisor answers for this project',
+    why: 'no supervisor runs for this project',
     next: 'start it with "shopctl up" (another copy is chosen with --project)',
     cause,
   });
 }
 
-/** True when a call failed because nobody listened: what it asked for was never heard. */
+/** True when a call failed because no supervisor listened: the request was never received. */
 export function wasNeverHeard(error: unknown): boolean {
   return error instanceof NotRunningError;
 }

@@ -19,7 +19,7 @@ import type { Project } from './project.ts';
 import type { ServiceInstance, ServiceRuntime, ServiceSource } from './service-runtime.ts';
 import type { StartConditions } from './unit.ts';
 
-/** Where the image looks for variables that an engine is not told (its Dockerfile). */
+/** Where the image looks for variables that are not passed to an engine (its Dockerfile). */
 const SECRETS_MOUNT = '/run/secrets/service.env';
 const FAILPOINT_MOUNT = '/run/failpoints';
 const FLAG_MOUNT = '/run/flags';
@@ -36,9 +36,9 @@ interface Place {
 }
 
 /**
- * Services as containers, one each, from the images that `shopctl build` makes. They use the machine's network and process
- * numbers, so that everything that reaches a service as a process reaches it here at the same address, by the same signal
- * (decision 0018). Throws CliError (3) where there is no engine, or its network is not this machine's.
+ * Services as containers, one each, from the images that `shopctl build` makes. They use the machine's network and
+ * process numbers. So everything that reaches a service as a process reaches it here at the same address, by the same
+ * signal (decision 0018). Throws CliError (3) where there is no engine, or its network is not this machine's.
  */
 export async function dockerRuntime(project: Project, env: NodeJS.ProcessEnv): Promise<ServiceRuntime> {
   const { url, engine } = await requireEngine(env, 'running services as containers');
@@ -132,7 +132,7 @@ async function containerSpec(
     component: instance.name,
     name: containerName(project, instance.name),
     options: {
-      // By id: whoever builds meanwhile moves the name.
+      // By id: a build meanwhile moves the name.
       Image: image.id,
       User: user,
       Env: Object.entries(variables).map(([name, value]) => `${name}=${value}`),
@@ -166,7 +166,7 @@ function userOf(image: ServiceImage, env: NodeJS.ProcessEnv): string {
   return isRoot && !hasFailpoints(env) ? image.user : `${process.getuid?.()}:${process.getgid?.()}`;
 }
 
-/** The variables that hold passwords, in a file of its own: whoever may ask the engine about a container sees no password. */
+/** The variables that hold passwords, in a separate file: a user who may inspect the container sees no password. */
 async function writeSecrets(project: Project, { name, env }: ServiceInstance, user: string): Promise<string> {
   const folder = join(project.stateDir, 'containers');
   await mkdir(folder, { recursive: true, mode: 0o700 });

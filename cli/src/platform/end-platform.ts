@@ -8,7 +8,7 @@ import { recoverState } from './state.ts';
 import { signalSupervisor, waitUntilGone } from './supervisor-end.ts';
 import { isSupervisorRunning } from './supervisor-process.ts';
 
-/** Longer than the slowest stop: services drain, then the broker and the database, each with a limit of its own. */
+/** Longer than the slowest stop: services drain, then the broker and the database, each with its limit. */
 const SUPERVISOR_END_MS = 30_000;
 
 export interface EndOptions {
@@ -38,10 +38,10 @@ export async function endPlatform(
   const progress = output.progress(`stopping ${project.name}`);
   const warn = (text: string) => output.warn(text);
   try {
-    const answer = await endSupervisor(project, options, warn);
-    // Nobody supervises now: whatever carries the marks of an earlier run is a leftover of kill -9.
+    const response = await endSupervisor(project, options, warn);
+    // No supervisor runs now: whatever carries the marks of an earlier run is a leftover of kill -9.
     const leftovers =
-      answer === 'stopped' ? 0 : await endEarlierRun(project, await recoverState(project.stateFile, warn));
+      response === 'stopped' ? 0 : await endEarlierRun(project, await recoverState(project.stateFile, warn));
     if (options.purge) {
       const { purgeComponents } = await import('../providers/resolve.ts');
       await purgeComponents(inspectionContext(project, env));
@@ -50,7 +50,7 @@ export async function endPlatform(
     progress.stop();
     return {
       project: project.name,
-      wasRunning: answer !== 'gone',
+      wasRunning: response !== 'gone',
       leftovers,
       purged: options.purge,
       tookMs: performance.now() - began,
@@ -67,17 +67,17 @@ async function endSupervisor(
   options: EndOptions,
   warn: (text: string) => void,
 ): Promise<'stopped' | 'ended' | 'signalled' | 'killed' | 'gone'> {
-  const answer = (await isSupervisorRunning(project)) ? await askDown(project, options) : await askBySignal(project);
-  if (answer === 'signalled') warn('the supervisor does not listen on its socket: ending it by a signal');
-  if (answer !== 'silent') {
+  const response = (await isSupervisorRunning(project)) ? await askDown(project, options) : await askBySignal(project);
+  if (response === 'signalled') warn('the supervisor does not listen on its socket: ending it by a signal');
+  if (response !== 'silent') {
     try {
       await waitUntilGone(project, SUPERVISOR_END_MS);
-      return answer;
+      return response;
     } catch (error) {
-      if (answer !== 'signalled') throw error;
+      if (response !== 'signalled') throw error;
     }
   }
-  warn('the supervisor did not answer: ending it and all that it ran');
+  warn('the supervisor did not respond: ending it and all that it ran');
   await signalSupervisor(project, 'SIGKILL');
   await waitUntilGone(project, SUPERVISOR_END_MS);
   return 'killed';
@@ -88,7 +88,7 @@ async function askBySignal(project: Project): Promise<'signalled' | 'gone'> {
   return (await signalSupervisor(project, 'SIGTERM')) ? 'signalled' : 'gone';
 }
 
-/** `silent`: it does not answer. `ended`: it was ending by itself, for instance after a start that failed. */
+/** `silent`: it does not respond. `ended`: it was ending without a request, for instance after a start that failed. */
 async function askDown(project: Project, { timeout }: EndOptions): Promise<'stopped' | 'silent' | 'ended'> {
   try {
     await createControlClient(project).down(timeout === undefined ? {} : { timeoutMs: timeout * 1000 });

@@ -13,7 +13,7 @@ export function failpointFolder({ stateDir }: Pick<Project, 'stateDir'>): string
   return join(stateDir, 'failpoints');
 }
 
-/** True when whoever starts services with this environment wants failpoints in them. */
+/** True when services that start with this environment have failpoints. */
 export function hasFailpoints(env: NodeJS.ProcessEnv): boolean {
   return env.SHOPCTL_FAILPOINTS === '1';
 }
@@ -42,7 +42,7 @@ export async function disarmFailpoint(file: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** Counts begin anew. Emptied, not removed: services keep the files open. */
+/** Counts begin again at 0. Emptied, not removed: services keep the files open. */
 export async function resetCounts(folder: string): Promise<void> {
   for (const kind of ['hits', 'acted']) {
     const counters = existsSync(join(folder, kind)) ? await readdir(join(folder, kind)) : [];

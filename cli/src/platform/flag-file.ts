@@ -6,7 +6,7 @@ import type { Project } from './project.ts';
 
 const NAME = 'flags.json';
 
-/** A folder of its own, because a container sees a file that is replaced only when it is given the folder. */
+/** A separate folder, because a container sees a file that is replaced only when it is given the folder. */
 export function flagFolder({ stateDir }: Pick<Project, 'stateDir'>): string {
   return join(stateDir, 'flags');
 }

@@ -20,7 +20,7 @@ describe('dependency graph', () => {
     expect(() => withDependencies(['catlog'], shop)).toThrow(RangeError);
   });
 
-  it('stops dependents before what they depend on, everything possible at once', () => {
+  it('stops dependents before what they depend on, concurrently where possible', () => {
     expect(stopOrder(shop).map(names)).toEqual([['gateway'], ['orders'], ['rabbitmq', 'catalog'], ['postgres']]);
   });
 

@@ -1,7 +1,7 @@
 /** Something that can be started once what it waits for is ready. */
 export interface GraphNode {
   readonly name: string;
-  /** Must run too when this one runs. May be circular only through nobody. */
+  /** Must run too when this one runs. Never circular. */
   readonly dependsOn: readonly string[];
 }
 
@@ -21,8 +21,8 @@ export function withDependencies<N extends GraphNode>(names: readonly string[], 
 }
 
 /**
- * Groups to stop one after the other: everything in a group can stop at once, dependents before what they depend on.
- * Dependencies outside `nodes` do not count. Throws RangeError for a cycle.
+ * Groups to stop one after the other: everything in a group can stop concurrently, dependents before what they depend
+ * on. Dependencies outside `nodes` do not count. Throws RangeError for a cycle.
  */
 export function stopOrder<N extends GraphNode>(nodes: readonly N[]): readonly (readonly N[])[] {
   let left = [...nodes];

@@ -6,8 +6,8 @@ import { inspectionContext } from './component-context.ts';
 import type { Project } from './project.ts';
 
 /**
- * The path of a tool; it is downloaded, unpacked or built first when it is not here and can be had, which is said. Throws
- * ComponentUnavailableError (3) when it cannot be. Ctrl-C ends that and leaves nothing of it.
+ * The path of a tool; where it is missing and available, it is downloaded, unpacked or built first, which is reported.
+ * Throws ComponentUnavailableError (3) when it cannot be. Ctrl-C ends that and leaves nothing of it.
  */
 export async function haveTool(
   name: ToolName,

@@ -8,7 +8,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-async function aServiceAnswering(status: number, body: string): Promise<number> {
+async function aServiceResponding(status: number, body: string): Promise<number> {
   const server = createServer((_request, response) => response.writeHead(status).end(body));
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -18,13 +18,13 @@ async function aServiceAnswering(status: number, body: string): Promise<number> 
 const signal = AbortSignal.timeout(5_000);
 
 it('is ready when our own process says so', async () => {
-  const port = await aServiceAnswering(200, JSON.stringify({ pid: 42, status: 'ready' }));
+  const port = await aServiceResponding(200, JSON.stringify({ pid: 42, status: 'ready' }));
   await expect(probeHealth(port, 42, signal)).resolves.toBeUndefined();
 });
 
 it("does not take another process's word", async () => {
-  const port = await aServiceAnswering(200, JSON.stringify({ pid: 43, status: 'ready' }));
-  await expect(probeHealth(port, 42, signal)).rejects.toThrow(`another program answers on port ${port}`);
+  const port = await aServiceResponding(200, JSON.stringify({ pid: 43, status: 'ready' }));
+  await expect(probeHealth(port, 42, signal)).rejects.toThrow(`another program responds on port ${port}`);
 });
 
 it('names the dependency that is down', async () => {
@@ -32,6 +32,6 @@ it('names the dependency that is down', async () => {
     { name: 'database', status: 'down', reason: 'ECONNREFUSED' },
     { name: 'broker', status: 'up' },
   ];
-  const port = await aServiceAnswering(503, JSON.stringify({ pid: 42, status: 'not ready', dependencies }));
+  const port = await aServiceResponding(503, JSON.stringify({ pid: 42, status: 'not ready', dependencies }));
   await expect(probeHealth(port, 42, signal)).rejects.toThrow('database is down (ECONNREFUSED)');
 });

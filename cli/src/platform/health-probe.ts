@@ -1,13 +1,14 @@
 import { get } from 'node:http';
 
-interface Answer {
+interface Readiness {
   readonly pid?: number;
   readonly dependencies?: readonly { readonly name: string; readonly status: string; readonly reason?: string }[];
 }
 
 /**
- * Resolves when `GET /health/ready` of process `pid` answers 200; rejects with what the service says it misses, or when
- * another process has the port (another platform's service would say ready for ours).
+ * Resolves when `GET /health/ready` of process `pid` responds 200. Rejects with the dependencies that the service
+ * reports as missing, or when another process has the port. Otherwise another platform's service would report ready for
+ * ours.
  */
 export function probeHealth(port: number, pid: number | undefined, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -20,10 +21,10 @@ export function probeHealth(port: number, pid: number | undefined, signal: Abort
       });
       response.on('error', reject);
       response.on('end', () => {
-        const answer = parseAnswer(body);
-        if (answer.pid !== pid) reject(new Error(`another program answers on port ${port}`));
+        const readiness = parseReadiness(body);
+        if (readiness.pid !== pid) reject(new Error(`another program responds on port ${port}`));
         else if (response.statusCode === 200) resolve();
-        else reject(new Error(describeUnready(response.statusCode ?? 0, answer, body)));
+        else reject(new Error(describeUnready(response.statusCode ?? 0, readiness, body)));
       });
     }).on('error', (error: NodeJS.ErrnoException) => {
       reject(error.code === 'ECONNREFUSED' ? new Error('does not listen yet') : error);
@@ -31,9 +32,9 @@ export function probeHealth(port: number, pid: number | undefined, signal: Abort
   });
 }
 
-function parseAnswer(body: string): Answer {
+function parseReadiness(body: string): Readiness {
   try {
-    return JSON.parse(body) as Answer;
+    return JSON.parse(body) as Readiness;
   } catch {
     // Not one of our services; the text itself is quoted.
     return {};
@@ -41,9 +42,9 @@ function parseAnswer(body: string): Answer {
 }
 
 /** Names the dependencies that are down; anything else is quoted, bounded. */
-function describeUnready(status: number, { dependencies = [] }: Answer, body: string): string {
+function describeUnready(status: number, { dependencies = [] }: Readiness, body: string): string {
   const down = dependencies.filter((dependency) => dependency.status === 'down');
   if (down.length > 0)
     return down.map(({ name, reason }) => `${name} is down (${reason ?? 'no reason given'})`).join(', ');
-  return `readiness answers ${status}${body === '' ? '' : `: ${body.slice(0, 200)}`}`;
+  return `readiness responds ${status}${body === '' ? '' : `: ${body.slice(0, 200)}`}`;
 }

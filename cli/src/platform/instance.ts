@@ -41,9 +41,9 @@ type Listener = (event: 'starting' | 'ready' | 'unready' | 'crashed' | 'failed' 
 
 /**
  * Keeps one unit running: start, probe, set up, restart with backoff after a crash, give up in a crash loop. It owns
- * the unit's process; it does not know of other units. Invariants: I1 at most one process per unit; I2 after `stop()`
- * has resolved there is no process and none will be started; I3 `ready` is said only after probe and setUp succeeded
- * for the process that runs now.
+ * the unit's process; it does not know of other units. Invariants: I1: at most one process per unit. I2: after `stop()`
+ * has resolved there is no process and none will be started. I3: it is `ready` only after probe and setUp succeeded for
+ * the process that runs now.
  */
 export class Instance {
   readonly unit: Unit;
@@ -79,7 +79,7 @@ export class Instance {
     return this.#keeper !== undefined;
   }
 
-  /** Begins to keep the unit running; nothing happens when it is kept already. A failed one is tried anew. */
+  /** Begins to keep the unit running; nothing happens when it is kept already. A failed one is tried again. */
   start(): void {
     if (this.#keeper && this.#status !== 'failed') return;
     const stop = new AbortController();
@@ -249,7 +249,7 @@ export class Instance {
     try {
       await this.unit.probe(AbortSignal.any([signal, limit]));
     } catch (error) {
-      const problem = limit.aborted ? `no answer in ${this.#limits.probeTimeoutMs} ms` : messageOf(error);
+      const problem = limit.aborted ? `no response in ${this.#limits.probeTimeoutMs} ms` : messageOf(error);
       return { problem, inSetUp: false };
     }
     try {

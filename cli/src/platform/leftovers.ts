@@ -20,8 +20,8 @@ export function parseChildList(text: string): readonly Leftover[] {
 }
 
 /**
- * Processes of an earlier run that still live although their supervisor and its reaper are gone: those on the list
- * whose start time is the same (a pid may have been given away), and on Linux whatever carries the mark.
+ * Processes of an earlier run that still live although their supervisor and its reaper are gone. Those are the
+ * processes on the list whose start time is the same (a pid may be reused), and on Linux whatever carries the mark.
  */
 export async function findLeftovers(listFile: string, mark: string | undefined): Promise<readonly Leftover[]> {
   const listed = parseChildList(await readOrEmpty(listFile));

@@ -38,7 +38,7 @@ export interface Planner {
   plan(request: PlanRequest): Promise<Plan>;
   /** Ports by owner, to be remembered. */
   ports(): Readonly<Record<string, number>>;
-  /** Disconnects whoever sends or reads telemetry, or lets them again. Absent where there is none. */
+  /** Disconnects every sender and reader of telemetry, or admits them again. Absent where there is none. */
   setTelemetryUnavailable?(isUnavailable: boolean): void;
   /** Ends what the planner opened itself (the OTLP receiver). */
   close(): Promise<void>;

@@ -25,8 +25,8 @@ export interface PlatformOptions {
 }
 
 /**
- * The instances of one project and what may be done to them. One change at a time; `down` ends an `up` that is under
- * way. It owns instances; processes belong to their instance.
+ * The instances of one project and what may be done to them. One change at a time; `down` ends an `up` in progress. It
+ * owns instances; processes belong to their instance.
  */
 export class Platform {
   readonly #planner: Planner;
@@ -173,7 +173,7 @@ export class Platform {
       await this.#startAll(plan.units, { began, gone, started, limitMs: request.waitTimeoutMs });
       return { started, tookMs: performance.now() - began };
     } catch (error) {
-      // Nobody waits any more: an interrupted start leaves nothing. A late one stays, so that it can be looked at.
+      // No command waits any more: an interrupted start leaves nothing. A late one stays, so that it can be looked at.
       if (gone.aborted) await this.#stop(started);
       throw error;
     } finally {
@@ -319,7 +319,7 @@ export class Platform {
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#current.then(work);
-    // The next one begins whether this one succeeded or not; its failure is told to whoever asked for it.
+    // The next one begins whether this one succeeded or not; its failure is reported to its caller.
     this.#current = result.catch(() => {});
     return result;
   }
@@ -329,12 +329,14 @@ function serviceOf({ unit }: Instance): string {
   return unit.service;
 }
 
-/** Requests in flight are answered before it ends; where nothing else serves meanwhile, new ones are not. */
+/**
+ * Requests in flight get their response before it ends; where no other instance serves meanwhile, new ones get none.
+ */
 function restartReason(isServedByOthers: boolean): string {
   const why = 'its code or configuration changed: restarting it';
   return isServedByOthers
     ? why
-    : `${why}; it answers what is in flight, and refuses connections until it is ready again`;
+    : `${why}; it finishes requests in flight, and refuses connections until it is ready again`;
 }
 
 /** A partial plan adds to what runs; a full one replaces it. */

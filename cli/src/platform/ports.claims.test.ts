@@ -14,7 +14,7 @@ it('two projects that want the same port before anybody listens get different on
   expect(new Set(ports).size).toBe(2);
 });
 
-it('a port that is required is had or refused, and never another', async () => {
+it('a required port is taken or refused, and never replaced by another', async () => {
   const [one, other] = [createPortBook({ 'gateway-1': 20_710 }, claims), createPortBook({}, claims)];
   expect(await one.require('gateway-1', 20_700)).toBe(20_700);
   expect(await one.reserve('gateway-1', 20_720)).toBe(20_700);

@@ -7,9 +7,11 @@ import { type ProjectLock, takeProjectLock } from '../process/project-lock.ts';
 
 /** Hands out loopback ports, the same ones at the next start where they are still free. */
 export interface PortBook {
-  /** The port of an owner's door (`orders-1`, `stock-1:health`): remembered, or a free one. */
+  /** The port of an owner's listener (`orders-1`, `stock-1:health`): remembered, or a free one. */
   reserve(owner: string, preferred?: number): Promise<number>;
-  /** This port and no other. Throws CliError: 2 when the owner has another one already, 3 when somebody has it. */
+  /**
+   * This port and no other. Throws CliError: 2 when the owner has another one already, 3 when another process has it.
+   */
   require(owner: string, port: number): Promise<number>;
   /** Keeps the port of something that runs already, without asking whether it is free. */
   keep(owner: string, port: number): void;
@@ -20,16 +22,16 @@ export interface PortBook {
 }
 
 /**
- * Below the range from which Linux (32768) and macOS (49152) take ports for outgoing connections, so that a port that
- * is remembered while nothing listens on it is not given away. Above what well-known programs listen on.
+ * Below the range from which Linux (32768) and macOS (49152) take ports for outgoing connections. So a port that is
+ * remembered while nothing listens on it is not given away. Above what well-known programs listen on.
  */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_000;
 const ATTEMPTS = 200;
 
 /**
- * Two projects that start at once both see a port as free until one listens. `claimsDir`, shared by a user's projects,
- * holds one lock a port, so that only one of them takes it.
+ * Two projects that start concurrently both see a port as free until one listens. `claimsDir`, shared by a user's
+ * projects, holds one lock a port, so that only one of them takes it.
  */
 export function createPortBook(remembered: Readonly<Record<string, number>>, claimsDir?: string): PortBook {
   const claims: ProjectLock[] = [];
@@ -38,7 +40,7 @@ export function createPortBook(remembered: Readonly<Record<string, number>>, cla
   const isMine = (port: number) => [...ports.values()].includes(port);
   const take = async (owner: string, port: number) => {
     if (isMine(port) || !(await isFree(port))) return false;
-    // Somebody may have taken it while we looked.
+    // Another process may have taken it while we looked.
     if (isMine(port)) return false;
     ports.set(owner, port);
     if (await claim(port)) return true;

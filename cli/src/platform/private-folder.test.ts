@@ -22,7 +22,7 @@ describe('a control socket', () => {
     await expect(requireOwnSocket(socket)).resolves.toBeUndefined();
   });
 
-  it('that is not there, nor its folder, is no problem', async () => {
+  it('that does not exist, nor its folder, is accepted', async () => {
     await expect(requireOwnSocket(join(folder, 'none', 'control.sock'))).resolves.toBeUndefined();
   });
 

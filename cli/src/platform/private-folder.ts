@@ -2,7 +2,7 @@ import { lstat, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 
-/** Makes a folder (0700), or throws CliError (3) when it is there and somebody else owns it or may look into it. */
+/** Makes a folder (0700), or throws CliError (3) when it exists and another user owns it or may read it. */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (((await modeOfOwn(folder)) & 0o077) === 0) return;
@@ -15,8 +15,8 @@ export async function makePrivateFolder(folder: string): Promise<void> {
 }
 
 /**
- * Throws CliError (3) when another user owns the socket or its folder, or may write there: whoever answers could pose as
- * the supervisor and would be sent passwords. A socket that is not there is no problem.
+ * Throws CliError (3) when another user owns the socket or its folder, or may write there: that user's process could
+ * pose as the supervisor and would receive passwords. A socket that does not exist is accepted.
  */
 export async function requireOwnSocket(socket: string): Promise<void> {
   try {

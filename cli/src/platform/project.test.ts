@@ -20,7 +20,7 @@ describe('the control socket', () => {
   it.each([
     ['a login session', { XDG_RUNTIME_DIR: tmpdir() }],
     ['cron', {}],
-    ['a session with temporary folders of its own', { XDG_RUNTIME_DIR: tmpdir(), TMPDIR: tmpdir(), HOME: tmpdir() }],
+    ['a session with separate temporary folders', { XDG_RUNTIME_DIR: tmpdir(), TMPDIR: tmpdir(), HOME: tmpdir() }],
   ])('has the same path when asked for from %s', (_, env) => {
     expect(openProject('shop', '/clone', env).socketPath).toBe('/clone/.shop/shop/control.sock');
   });

@@ -117,7 +117,7 @@ interface ConfigKey {
   readonly meaning: string;
 }
 
-/** Throws what is wrong with it: a key that nobody reads would change nothing without a word. */
+/** Throws what is wrong with it: an unknown key would be ignored silently. */
 function checkConfig(value: unknown): ConfigFile {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it holds no JSON object');
   for (const [key, one] of Object.entries(value)) {

@@ -7,9 +7,9 @@ const MAX_LOG_BYTES = 8 * 1024 ** 2;
 
 /**
  * Bounds a log that another process appends to: its content moves to `<file>.1` and the file starts again at zero. The
- * writers opened it with O_APPEND, so they go on at the new end. What was written while it was copied is added without giving
- * way to anything else, so that only a line written in the few microseconds before the end is lost; that is
- * the price of giving children the file itself, which costs no CPU and survives our own death. True when it rotated.
+ * writers opened it with O_APPEND, so they go on at the new end. What was written during the copy is added
+ * synchronously, so that only a line written in the few microseconds before the end is lost. That is the price of
+ * giving children the file itself, which costs no CPU and survives our own end. True when it rotated.
  */
 export async function rotateIfLarge(file: string, maxBytes = MAX_LOG_BYTES): Promise<boolean> {
   if ((await stat(file)).size <= maxBytes) return false;

@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  // After a start that failed it is ending by itself.
+  // After a start that failed it is ending without a request.
   if (await isSupervisorRunning(project)) await createControlClient(project).down({}).catch(unlessGone);
   await waitUntilGone(project, 5000);
   await endEarlierRun(project, await readState(project.stateFile));
@@ -51,7 +51,7 @@ async function start(services: Record<string, unknown>, env: NodeJS.ProcessEnv =
 
 async function up(request: UpRequest = everything, signal?: AbortSignal): Promise<UpProgress | undefined> {
   let last: UpProgress | undefined;
-  for await (const answer of createControlClient(project).up(request, signal)) last = answer;
+  for await (const response of createControlClient(project).up(request, signal)) last = response;
   return last;
 }
 
@@ -128,7 +128,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
     });
   });
 
-  it('counts what replaced a process: an end of its own, a command, another configuration', async () => {
+  it('counts what replaced a process: its exit, a command, another configuration', async () => {
     await start(twoServices);
     await up();
     const counts = async () => {
@@ -154,27 +154,27 @@ describe('supervisor', { timeout: 30_000 }, () => {
 
   it('gives up in a crash loop and names culprit, reason and last log lines', async () => {
     await start({ base: {}, broken: { env: { CRASH_AT_START: '1' } } });
-    const answer = await up();
-    expect(answer).toMatchObject({ type: 'failed', error: { what: 'broken is not ready', code: 'instance_failed' } });
-    expect(JSON.stringify(answer)).toContain('gave up after 3 starts: exit code 7');
-    expect(JSON.stringify(answer)).toContain('fake: no configuration, ending');
+    const response = await up();
+    expect(response).toMatchObject({ type: 'failed', error: { what: 'broken is not ready', code: 'instance_failed' } });
+    expect(JSON.stringify(response)).toContain('gave up after 3 starts: exit code 7');
+    expect(JSON.stringify(response)).toContain('fake: no configuration, ending');
   });
 
   it('ends a start that takes too long with 124 and the reason the service itself gives', async () => {
     await start({ slow: { env: { UNREADY: '1' } } });
-    const answer = await up({ ...everything, waitTimeoutMs: 700 });
-    expect(answer).toMatchObject({
+    const response = await up({ ...everything, waitTimeoutMs: 700 });
+    expect(response).toMatchObject({
       type: 'failed',
       error: { what: 'slow is not ready after 0.7 s', code: 'not_ready_in_time' },
     });
-    expect(JSON.stringify(answer)).toContain('database is down (no response in 1000 ms)');
+    expect(JSON.stringify(response)).toContain('database is down (no response in 1000 ms)');
   });
 
-  it('refuses an unknown service at once with a suggestion', async () => {
+  it('refuses an unknown service immediately, with a suggestion', async () => {
     await start(twoServices);
-    const answer = await up({ ...everything, services: ['bas'] });
-    expect(answer).toMatchObject({ type: 'failed', error: { code: 'unknown_service' } });
-    expect(JSON.stringify(answer)).toContain('did you mean \\"base\\"');
+    const response = await up({ ...everything, services: ['bas'] });
+    expect(response).toMatchObject({ type: 'failed', error: { code: 'unknown_service' } });
+    expect(JSON.stringify(response)).toContain('did you mean \\"base\\"');
   });
 
   it('stops again what an interrupted up had started, and ends', async () => {
@@ -203,16 +203,17 @@ describe('supervisor', { timeout: 30_000 }, () => {
     await start({ base: {} });
     await up();
     const reported: string[] = [];
-    for await (const answer of createControlClient(project).up({ ...everything, direct: true })) {
-      if (answer.type === 'event' && answer.event.type === 'instance.retired') reported.push(answer.event.message);
+    for await (const response of createControlClient(project).up({ ...everything, direct: true })) {
+      if (response.type === 'event' && response.event.type === 'instance.retired')
+        reported.push(response.event.message);
     }
     expect(reported).toEqual([
-      'its code or configuration changed: restarting it; it answers what is in flight, and refuses connections until it is ready again',
+      'its code or configuration changed: restarting it; it finishes requests in flight, and refuses connections until it is ready again',
     ]);
   });
 
   it('leaves no child when the supervisor is killed with -9', async () => {
-    // Without EXIT_WITH_PARENT in their environment the children do not notice by themselves: the reaper must act.
+    // Without EXIT_WITH_PARENT in their environment the children do not notice it: the reaper must act.
     await start(twoServices);
     await up();
     const { instances, supervisor, reaper } = await state();
@@ -293,14 +294,14 @@ describe('supervisor', { timeout: 30_000 }, () => {
     expect((await state()).instances).toHaveLength(2);
   });
 
-  it('ends by itself when the up it was started for never comes', async () => {
+  it('ends when the up it was started for never comes', async () => {
     await start(twoServices);
     await waitUntilGone(project, 6000);
   });
 });
 
 describe('a supervisor whose socket is gone', () => {
-  it('is told from one that does not run, and the message names the way out', async () => {
+  it('is distinguished from one that does not run, and the message names the way out', async () => {
     await start(twoServices);
     await up();
     await rm(project.socketPath);
@@ -360,10 +361,10 @@ describe('a supervisor that is stopped (SIGSTOP)', () => {
     return before;
   }
 
-  it('is told from one that answers, and the message names the way out', async () => {
+  it('is distinguished from one that responds, and the message names the way out', async () => {
     const { supervisor } = await stopped();
-    const answer = createControlClient(project, 300).state();
-    await expect(answer).rejects.toMatchObject({
+    const response = createControlClient(project, 300).state();
+    await expect(response).rejects.toMatchObject({
       code: 'supervisor_unresponsive',
       next: expect.stringContaining('shopctl down'),
     });

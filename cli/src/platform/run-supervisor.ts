@@ -39,7 +39,7 @@ export interface SupervisorOptions {
   readonly failpoints?: boolean;
   /** Connections of each service instance to its database; undefined: as many as its code says. */
   readonly databasePoolSize?: number | undefined;
-  /** How long nothing may run and nobody ask before it ends, ms. */
+  /** How long nothing may run and no request arrive before it ends, ms. */
   readonly idleExitMs?: number;
 }
 
@@ -59,7 +59,7 @@ export function childListFile(project: Project, mark: string): string {
 export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   const { project } = options;
   await mkdir(project.logDir, { recursive: true, mode: 0o700 });
-  // Never given back but by the end of this process: whoever waits until the project is free finds nothing of it alive.
+  // Released only by the end of this process: a command that waits until the project is free finds nothing of it alive.
   if (!(await takeProjectLock(project.lockFile))) {
     console.error('supervisor: another one has this project already');
     return;
@@ -156,7 +156,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     handleOther: async (...asked) => (await extension?.handle(...asked)) ?? false,
     async down(timeoutMs) {
       await stopAll(timeoutMs);
-      // The answer must reach the client before the server closes.
+      // The response must reach the client before the server closes.
       setImmediate(finished.resolve);
     },
   });
@@ -224,7 +224,7 @@ async function waitForEnd(identity: ProcessIdentity | undefined, limitMs: number
   await pollFor(async () => ((await isAlive(identity)) ? undefined : true), { everyMs: 25, limitMs });
 }
 
-/** Writes the state soon after a change: one write for a burst of changes, never two at once. */
+/** Writes the state soon after a change: one write for a burst of changes, never two concurrently. */
 function createSaver(write: () => Promise<void>) {
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();

@@ -21,7 +21,7 @@ function environmentOf(name: ServiceName, overrides: Record<string, unknown> = {
   });
 }
 
-it('the number of connections that services are told is read from the same variable', () => {
+it('the number of connections of services is read from the same variable', () => {
   const env = { DATABASE_POOL_SIZE: '2' };
   expect(environmentOf('orders', { env }).DATABASE_POOL_SIZE).toBe('2');
   expect(databasePoolSizeIn(env)).toBe(2);

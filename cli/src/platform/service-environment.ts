@@ -20,9 +20,9 @@ export interface ServicePlace {
   readonly compileCacheDir: string;
   /** Where tests arm failpoints; without it they cannot be armed. */
   readonly failpointDir?: string | undefined;
-  /** Where feature flags are switched; the services that ask for one are told. */
+  /** Where feature flags are switched; the services that need one get its path. */
   readonly flagFile?: string | undefined;
-  /** Known bugs that are put back; a service is told its own. */
+  /** Seeded bugs; a service gets the names of those that concern it. */
   readonly seededBugs?: readonly SeededBugName[] | undefined;
   /** Where a few variables are passed on from. */
   readonly env: NodeJS.ProcessEnv;

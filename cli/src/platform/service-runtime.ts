@@ -30,6 +30,6 @@ export interface ServiceSource {
   readonly detail?: string;
   /** What other processes need to work with an instance; no secret. */
   info?(instance: string): Readonly<Record<string, string | number>>;
-  /** Starts an instance. `process` of the result is the service itself, whose pid its health answer tells. */
+  /** Starts an instance. `process` of the result is the service itself, whose pid its health response has. */
   start(instance: ServiceInstance, conditions: StartConditions): Promise<Running>;
 }

@@ -1,5 +1,5 @@
-// Goal: what a plan holds for a request: which units, which of them wait for which, and where the edges lead.
-// Method: the real planner with components of somebody else (URLs), so that nothing has to be installed or started.
+// Goal: what a plan holds for a request: its units, which of them wait for which, and where the edges lead.
+// Method: the real planner with external components (URLs), so that nothing has to be installed or started.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -91,7 +91,7 @@ describe('fingerprints decide what is restarted', () => {
     );
   });
 
-  it('change for the callers of a service with another replica, and for nobody else', async () => {
+  it('change for the callers of a service with another replica, and for no other', async () => {
     const one = await planner();
     const [before, after] = [await one.plan(everything), await one.plan({ ...everything, replicas: { catalog: 2 } })];
     const changed = names(before).filter((name) => unit(before, name).fingerprint !== unit(after, name).fingerprint);
@@ -115,7 +115,7 @@ describe("the gateway's port", () => {
     expect(await one.plan(everything)).toMatchObject({ gatewayUrl: `http://127.0.0.1:${port}`, warnings: [] });
   });
 
-  it('is told when the usual one is taken, once', async () => {
+  it('is reported when the usual one is taken, once', async () => {
     const taken = createServer();
     // Another program, or another project of ours, may have it already.
     await new Promise<void>((resolve) => taken.once('error', () => resolve()).listen(8080, '127.0.0.1', resolve));
@@ -135,7 +135,7 @@ describe('a provider', () => {
     expect(names(await one.plan({ ...everything, providers: { postgres: 'url' } }))).toContain('postgres');
   });
 
-  it('is not changed while the platform runs, and the reason is told', async () => {
+  it('is not changed while the platform runs, and the reason is reported', async () => {
     const one = await planner();
     await one.plan(everything);
     await expect(one.plan({ ...everything, providers: { postgres: 'embedded' } })).rejects.toMatchObject({
@@ -152,18 +152,18 @@ describe('Jaeger', () => {
     for (const jaeger of jaegers.splice(0)) jaeger.close().closeAllConnections();
   });
 
-  it('is no part of a plan unless it is asked for', async () => {
+  it('is not in a plan unless it is asked for', async () => {
     expect(names(await (await planner()).plan(everything))).not.toContain('jaeger');
   });
 
-  it('answers for traces when its URL is given', async () => {
+  it('serves traces when its URL is given', async () => {
     const jaeger = createServer((request, response) => response.end(JSON.stringify({ askedFor: request.url })));
     jaegers.push(jaeger);
     await new Promise<void>((resolve) => jaeger.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(jaeger.address() as AddressInfo).port}`;
     const plan = await (await planner({ SHOPCTL_JAEGER_URL: url })).plan(everything);
     expect(names(plan)).toContain('jaeger');
-    const answer = await fetch(`${plan.telemetryUrl}/api/v3/services`);
-    expect(await answer.json()).toEqual({ askedFor: '/api/v3/services' });
+    const response = await fetch(`${plan.telemetryUrl}/api/v3/services`);
+    expect(await response.json()).toEqual({ askedFor: '/api/v3/services' });
   });
 });

@@ -61,7 +61,7 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
     if (earlier) return earlier.then((launch) => keptLaunch(launch, forced));
     const launch = resolveComponent(name, context, { forced: forced as ProviderKind | undefined });
     launches.set(name, launch);
-    // One that cannot be had now may be there at the next `up`.
+    // One that is not available now may be there at the next `up`.
     launch.catch(() => launches.delete(name));
     return launch;
   };
@@ -114,7 +114,7 @@ interface JaegerKeeper {
 /** OTLP over HTTP, unless the provider says otherwise. Source: OpenTelemetry Protocol, "Default ports". */
 const OTLP_HTTP_PORT = 4318;
 
-/** Services export to our receiver whatever stores their traces, so that a Jaeger can come later or be away. */
+/** Services export to our receiver whatever stores their traces, so that a Jaeger can come later or be unavailable. */
 function keepJaeger(
   receiver: OtlpReceiver,
   launchOf: Planning['launchOf'],
@@ -154,7 +154,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   const proxy = typeof toxiproxy === 'string' ? undefined : toxiproxy;
   const replicasOf = (name: string) => request.replicas[name] ?? 1;
   const gatewayBefore = planning.ports.all()[GATEWAY];
-  // First of all, so that nothing has been reserved when it cannot be had.
+  // First of all, so that nothing has been reserved when it is not available.
   if (request.port !== undefined) await planning.ports.require(GATEWAY, request.port);
   const ports = await reserveServicePorts(planning.ports, services, replicasOf);
   const gatewayPort = ports.get(GATEWAY)?.main;
@@ -215,7 +215,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   };
 }
 
-/** Nobody looks for the gateway elsewhere without being told, once. */
+/** A gateway that is not on its usual port is reported, once. */
 function movedGateway(ports: { gatewayPort?: number; gatewayBefore?: number; asked?: number }): string[] {
   const { gatewayPort, gatewayBefore, asked } = ports;
   const usual = gatewayBefore ?? services.find(({ name }) => name === 'gateway')?.preferredPort;
@@ -248,7 +248,7 @@ function wantedNodes(names: readonly string[]): ReadonlySet<string> {
   return new Set(withDependencies(all, nodes).map(({ name }) => name));
 }
 
-/** Toxiproxy, or the warning to print when it cannot be had: without it the platform is wired directly. */
+/** Toxiproxy, or the warning to print when it is not available: without it the platform is wired directly. */
 async function toxiproxyOrReason(planning: Planning, forced: string | undefined): Promise<Launch | string> {
   try {
     return await planning.launchOf('toxiproxy', forced);
@@ -349,7 +349,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     service: definition.name,
     kind: 'service',
     dependsOn: proxied ? [...dependsOn, 'toxiproxy'] : dependsOn,
-    // PostgreSQL is up in a blink and has the schema then; the broker is slow, and services retry until it answers.
+    // PostgreSQL is up in a blink and has the schema then; the broker is slow, and services retry until it responds.
     waitsFor: [...components.filter((name) => name === 'postgres'), ...(proxied ? ['toxiproxy'] : [])],
     ports,
     ...(definition.protocol === 'http' && { url: `http://${LOOPBACK}:${ports.main}` }),

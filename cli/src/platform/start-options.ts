@@ -5,7 +5,7 @@ import type { UpRequest } from './control-client.ts';
 import { readConfigFile } from './project.ts';
 import { type RuntimeKind, runtimeKinds } from './service-runtime.ts';
 
-/** What whoever starts a platform may choose; what is left open is taken from the environment and the configuration file. */
+/** The options of a start; what is left open is taken from the environment and the configuration file. */
 export interface StartOptions {
   /** Seconds. */
   readonly waitTimeout?: number;
@@ -85,7 +85,7 @@ function chosenRuntime(
   if (chosen === undefined || known) return known;
   throw new CliError({
     code: 'invalid_configuration',
-    what: `"${chosen}" is no runtime`,
+    what: `"${chosen}" is not a runtime`,
     why: `SHOPCTL_RUNTIME or the configuration file names it; there are ${runtimeKinds.join(' and ')}`,
     next: 'correct it, or choose one with --runtime',
   });

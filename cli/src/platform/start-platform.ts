@@ -63,7 +63,7 @@ export async function startPlatform(
     // The supervisor takes back what this call started as soon as the connection is gone; we wait to see it through.
     const starting = wasRunning ? undefined : startSupervisor({ project, env, signal });
     onInterrupt(async () => {
-      // How the start itself ended is told by the command; here it only has to be over.
+      // How the start itself ended is reported by the command; here it only has to be over.
       await starting?.catch(() => {});
       await (wasRunning ? untilSettled(control) : untilEnded(project, control));
     });
@@ -102,7 +102,7 @@ async function endOutdated(
 ): Promise<boolean> {
   const { build } = await control.state();
   if (build === (await supervisorBuild(project))) return false;
-  progress.note('the supervisor was built anew: restarting the platform');
+  progress.note('the supervisor was rebuilt: restarting the platform');
   await control.down({});
   await waitUntilGone(project, OUTDATED_END_MS);
   return true;
@@ -121,14 +121,14 @@ async function runtimeOf(isRunning: boolean, control: ControlClient): Promise<Ru
 type UpDone = Extract<UpProgress, { type: 'done' }>;
 
 async function follow(
-  answers: AsyncIterable<UpProgress>,
+  responses: AsyncIterable<UpProgress>,
   progress: { update(text: string): void; note(text: string): void },
 ): Promise<UpDone> {
   const waiting = new Set<string>();
-  for await (const answer of answers) {
-    if (answer.type === 'done') return answer;
-    if (answer.type === 'failed') throw receivedError(answer.error);
-    const { type, subject, message } = answer.event;
+  for await (const response of responses) {
+    if (response.type === 'done') return response;
+    if (response.type === 'failed') throw receivedError(response.error);
+    const { type, subject, message } = response.event;
     if (type === 'instance.starting') waiting.add(subject);
     if (type === 'instance.ready') waiting.delete(subject);
     if (type === 'instance.crashed' || type === 'instance.failed') progress.note(`${subject}: ${message}`);
@@ -148,7 +148,9 @@ async function untilSettled(control: ControlClient): Promise<void> {
   await poll(async () => ((await control.state()).status === 'starting' ? undefined : true), { everyMs: 50 });
 }
 
-/** The supervisor was ours: it ends when everything is stopped, or is told to when our request never reached it. */
+/**
+ * The supervisor was ours: it ends when everything is stopped, or on our request when the first one never reached it.
+ */
 async function untilEnded(project: Project, control: ControlClient): Promise<void> {
   const isIdle = async () => (await isSupervisorRunning(project)) && (await control.state()).status === 'stopped';
   const ended = waitUntilGone(project, INTERRUPTED_END_MS);

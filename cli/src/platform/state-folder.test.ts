@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-it('makes every folder that is missing, for its user only, also twice at once', async () => {
+it('makes every folder that is missing, for its user only, also twice concurrently', async () => {
   const folder = join(home, 'a', 'b');
   await Promise.all([makeStateFolder(folder), makeStateFolder(folder)]);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);

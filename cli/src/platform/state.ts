@@ -22,7 +22,7 @@ export interface InstanceState {
   /** Why it is not ready, or failed. */
   readonly reason?: string;
   readonly process?: ProcessIdentity;
-  /** Its own doors by name; `main` is the one others use. */
+  /** Its ports by listener; `main` is the one that others use. */
   readonly ports: Readonly<Record<string, number>>;
   /** Base URL for people, where there is one. */
   readonly url?: string;
@@ -36,7 +36,7 @@ export interface InstanceState {
   readonly provider?: string;
   /** Components: version and place. */
   readonly detail?: string;
-  /** Components: the main door. */
+  /** Components: the main port. */
   readonly address?: { readonly host: string; readonly port: number };
   /** Components: what other processes need to work with it; no secret. */
   readonly info?: Readonly<Record<string, string | number>>;
@@ -74,11 +74,11 @@ export interface ActiveFault {
   readonly target: string;
   /** `undo_failed`: it could not be reverted. */
   readonly status: 'injecting' | 'active' | 'ending' | 'undo_failed';
-  /** ISO time at which it ends by itself. */
+  /** ISO time at which its TTL ends. */
   readonly expiresAt: string;
 }
 
-/** Everything about a platform, without secrets. Written to `state.json`, answered by `GET /v1/state`. */
+/** Everything about a platform, without secrets. Written to `state.json`, returned by `GET /v1/state`. */
 export interface PlatformState {
   readonly project: string;
   readonly status: 'starting' | 'ready' | 'degraded' | 'stopping' | 'stopped';
@@ -97,7 +97,7 @@ export interface PlatformState {
   readonly telemetryUrl: string;
   /** Toxiproxy's HTTP API; absent when the services are wired directly. */
   readonly toxiproxyUrl?: string;
-  /** Ports by owner and door, `orders-1` or `postgres`; kept for the next start. */
+  /** Ports by owner and listener, `orders-1` or `postgres`; kept for the next start. */
   readonly ports: Readonly<Record<string, number>>;
   readonly instances: readonly InstanceState[];
   readonly edges: readonly EdgeState[];
@@ -114,12 +114,12 @@ export interface PlatformState {
   readonly databasePoolSize?: number;
 }
 
-/** The door of a service that speaks HTTP: stock has one for health beside its gRPC door. */
+/** The HTTP port of a service: stock has one for health beside its gRPC port. */
 export function httpPort({ ports }: Pick<InstanceState, 'ports'>): number | undefined {
   return ports.health ?? ports.main;
 }
 
-/** The state a project left on disk, or undefined when there is none. Throws CliError when it is no JSON. */
+/** The state a project left on disk, or undefined when there is none. Throws CliError when it is not JSON. */
 export async function readState(file: string): Promise<PlatformState | undefined> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as PlatformState;

@@ -14,7 +14,7 @@ export async function signalSupervisor(project: Project, signal: 'SIGTERM' | 'SI
   try {
     process.kill(holder.pid, signal);
   } catch (error) {
-    // It ended by itself meanwhile.
+    // It ended meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
   return true;

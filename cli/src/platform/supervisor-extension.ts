@@ -6,7 +6,7 @@ import type { StartConditions } from './unit.ts';
 
 /** Something more that a supervisor serves beside the platform itself. */
 export interface SupervisorExtension {
-  /** Answers a request to the control API; false when the route is none of its own. */
+  /** Handles a request to the control API; false when the route belongs to another extension. */
   handle(route: string, request: IncomingMessage, response: ServerResponse): Promise<boolean>;
   /** What it does to the platform now; the supervisor does not end for idleness meanwhile. */
   activeFaults(): readonly ActiveFault[];
@@ -25,7 +25,7 @@ export interface ExtensionContext {
   setConditions(name: string, conditions: StartConditions): void;
   /** Stops and starts what is kept running; resolves when that has begun. */
   relaunch(name: string): Promise<void>;
-  /** Disconnects whoever sends or reads telemetry, or lets them again. */
+  /** Disconnects every sender and reader of telemetry, or admits them again. */
   setTelemetryUnavailable(isUnavailable: boolean): void;
   /** Call when `activeFaults` has changed. */
   onChange(): void;

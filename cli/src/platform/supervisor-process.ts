@@ -15,11 +15,11 @@ export interface StartSupervisorOptions {
   /** Program and arguments; default: the built supervisor for this project. */
   readonly command?: readonly [string, ...string[]];
   readonly timeoutMs?: number;
-  /** Ends the start: the supervisor is told to go, and the reason is thrown. */
+  /** Ends the start: the supervisor is asked to end, and the reason is thrown. */
   readonly signal?: AbortSignal;
 }
 
-/** True when a supervisor answers on the project's socket. Throws CliError (3) when that is another user's. */
+/** True when a supervisor listens on the project's socket. Throws CliError (3) when that is another user's. */
 export async function isSupervisorRunning({ socketPath }: Project): Promise<boolean> {
   await requireOwnSocket(socketPath);
   return new Promise((resolve) => {
@@ -28,7 +28,7 @@ export async function isSupervisorRunning({ socketPath }: Project): Promise<bool
       socket.destroy();
       resolve(true);
     });
-    // Whatever the reason, nobody answers there.
+    // Whatever the reason, no supervisor listens there.
     socket.once('error', () => resolve(false));
   });
 }
@@ -47,8 +47,8 @@ export function supervisorCommand({ root, name }: Pick<Project, 'root' | 'name'>
 }
 
 /**
- * Starts the supervisor in a session of its own, where neither Ctrl-C nor a closed terminal reaches it, and resolves
- * when it answers. Throws CliError with the last lines of its log when it does not.
+ * Starts the supervisor in a separate session, where neither Ctrl-C nor a closed terminal reaches it, and resolves when
+ * it responds. Throws CliError with the last lines of its log when it does not.
  */
 export async function startSupervisor(options: StartSupervisorOptions): Promise<void> {
   const { project, env, timeoutMs = 15_000, signal } = options;
@@ -69,14 +69,14 @@ export async function startSupervisor(options: StartSupervisorOptions): Promise<
   const giveUp = () => child.kill('SIGTERM');
   signal?.addEventListener('abort', giveUp, { once: true });
   const deadline = performance.now() + timeoutMs;
-  // One that ended with 0 found another that was quicker, which will answer soon.
+  // One that ended with 0 found another that was quicker, which will respond soon.
   while (!(await isSupervisorRunning(project))) {
     if (signal?.aborted && ended !== undefined) throw signal.reason;
     if ((ended !== undefined && ended !== 'exit code 0') || performance.now() > deadline) {
       throw new CliError({
         code: 'supervisor_not_started',
         what: 'the supervisor did not start',
-        why: [ended ?? `no answer in ${timeoutMs / 1000} s`, ...(await tailLines(logFile, 10))].join('\n'),
+        why: [ended ?? `no response in ${timeoutMs / 1000} s`, ...(await tailLines(logFile, 10))].join('\n'),
         next: `its log is ${logFile}; "shopctl doctor" checks the machine`,
       });
     }

@@ -36,7 +36,7 @@ async function fullDisk() {
   };
 }
 
-it('gives back what was written, the oldest first, to whoever reads the file later', async () => {
+it('gives back what was written, the oldest first, to a process that reads the file later', async () => {
   const log = createUndoLog(file);
   await log.begin(record('a'));
   await log.begin(record('b'));
@@ -112,10 +112,10 @@ it('that cannot be read is dirty, with its place and what to do', async () => {
 
 it('of another version of shopctl is dirty: its records are not guessed at', async () => {
   await createUndoLog(file).begin(record('a'));
-  await appendFile(file, '{"type":"healed","id":"a"}\n');
+  await appendFile(file, '{"type":"renamed","id":"a"}\n');
   await expect(openFaults(file)).rejects.toMatchObject({
     what: `cannot read the undo log: ${file}:2`,
-    why: 'unknown record type "healed", of another version of shopctl',
+    why: 'unknown record type "renamed", of another version of shopctl',
     code: 'undo_log_unreadable',
   });
 });

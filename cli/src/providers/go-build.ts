@@ -50,8 +50,8 @@ export async function buildGoProgram(
     );
     const { modulePath, version, mainPackage } = program;
     // Outside any module: what the current folder's go.mod says is not ours.
-    const answer = await run(['mod', 'download', '-json', `${modulePath}@${version}`], draft);
-    const sources = (JSON.parse(answer) as { readonly Dir: string }).Dir;
+    const response = await run(['mod', 'download', '-json', `${modulePath}@${version}`], draft);
+    const sources = (JSON.parse(response) as { readonly Dir: string }).Dir;
     const built = join(draft, 'program');
     await run(['build', '-trimpath', '-o', built, `./${mainPackage}`], sources);
     return built;

@@ -30,8 +30,8 @@ const IMAGE = 'GET /images/grafana/k6:2.2.0/json';
 const COPY = 'GET /containers/made/archive?path=%2Fusr%2Fbin%2Fk6';
 
 /** Docker's engine as far as it is asked here. */
-function engine(answers: Readonly<Record<string, (response: ServerResponse) => void>> = {}) {
-  const known: typeof answers = {
+function engine(handlers: Readonly<Record<string, (response: ServerResponse) => void>> = {}) {
+  const known: typeof handlers = {
     'GET /_ping': (response) => response.end('OK'),
     [IMAGE]: (response) => response.end('{}'),
     'DELETE /containers/shopctl-k6-program': (response) => response.writeHead(404).end('{}'),
@@ -39,7 +39,7 @@ function engine(answers: Readonly<Record<string, (response: ServerResponse) => v
       response.writeHead(201).end('{"Id":"made"}'),
     [COPY]: (response) => response.end(archive),
     'DELETE /containers/made': (response) => response.writeHead(204).end(),
-    ...answers,
+    ...handlers,
   };
   const asked: string[] = [];
   const listener = ({ method, url }: IncomingMessage, response: ServerResponse) => {

@@ -117,8 +117,8 @@ it(
     await evaluateOnBroker(broker, 'rabbit_epmd_monitor ! check.');
     const env = broker.run.type === 'process' ? broker.run.spec.env : {};
     const epmd = { host: '127.0.0.1', port: Number(env.ERL_EPMD_PORT) };
-    const ask = () => exchange(epmd, Buffer.from([0, 1, 'n'.charCodeAt(0)])).then(() => 'answers', messageOf);
-    await expect.poll(ask, { timeout: 10_000 }).toBe('answers');
+    const ask = () => exchange(epmd, Buffer.from([0, 1, 'n'.charCodeAt(0)])).then(() => 'responds', messageOf);
+    await expect.poll(ask, { timeout: 10_000 }).toBe('responds');
     expect(env.ERL_EPMD_ADDRESS).toBe('127.0.0.1');
     await running.stop();
     await expect.poll(ask, { timeout: 2_000 }).toContain('ECONNREFUSED');

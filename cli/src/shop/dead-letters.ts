@@ -36,28 +36,28 @@ export interface DeadLetters extends AsyncDisposable {
 /** Connects to the broker. Throws CliError (4) when it does not answer. The URL holds a password and is never shown. */
 export async function openDeadLetters(brokerUrl: string): Promise<DeadLetters> {
   const connection = await connect(brokerUrl);
-  const channel = await answered(connection.createConfirmChannel(), 'open a channel');
+  const channel = await withinLimit(connection.createConfirmChannel(), 'open a channel');
   // The failure of a call rejects that call; without listeners it would end this process as well.
   channel.on('error', () => undefined);
   return {
     async count() {
-      return (await answered(channel.checkQueue(DEAD_LETTERS_QUEUE), `look at ${DEAD_LETTERS_QUEUE}`)).messageCount;
+      return (await withinLimit(channel.checkQueue(DEAD_LETTERS_QUEUE), `look at ${DEAD_LETTERS_QUEUE}`)).messageCount;
     },
     async moveBack(limit, onMoved) {
       let moved = 0;
       while (moved < limit) {
-        const message = await answered(channel.get(DEAD_LETTERS_QUEUE), 'hand out a dead letter');
+        const message = await withinLimit(channel.get(DEAD_LETTERS_QUEUE), 'hand out a dead letter');
         if (message === false) break;
         onMoved(await moveOne(channel, message));
         moved += 1;
       }
       // A channel is answered in order, so the acknowledgements have arrived when this has.
-      await answered(channel.checkQueue(DEAD_LETTERS_QUEUE), 'take the last acknowledgement');
+      await withinLimit(channel.checkQueue(DEAD_LETTERS_QUEUE), 'take the last acknowledgement');
       return moved;
     },
     async [Symbol.asyncDispose]() {
       // What is not acknowledged goes back to the dead letters when the connection ends.
-      await answered(connection.close(), 'close').catch(() => undefined);
+      await withinLimit(connection.close(), 'close').catch(() => undefined);
     },
   };
 }
@@ -86,7 +86,7 @@ async function moveOne(channel: ConfirmChannel, message: GetMessage): Promise<Mo
   const { headers = {}, messageId, type } = message.properties;
   const { queue, reason } = deathOf(headers);
   const published = publish(channel, queue, message);
-  await answered(published, `take message ${messageId ?? '(no id)'} for ${queue}`);
+  await withinLimit(published, `take message ${messageId ?? '(no id)'} for ${queue}`);
   channel.ack(message);
   return { messageId: messageId ?? null, type: type ?? null, queue, reason };
 }
@@ -129,13 +129,13 @@ function withoutDeath(headers: Readonly<Record<string, unknown>>): Record<string
 }
 
 /** The answer of a broker that may be frozen. Throws CliError after the limit, or with the broker's reason. */
-async function answered<T>(answer: Promise<T>, what: string): Promise<T> {
+async function withinLimit<T>(response: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1000} s`)), ANSWER_TIMEOUT_MS);
   });
   try {
-    return await Promise.race([answer, limit]);
+    return await Promise.race([response, limit]);
   } catch (cause) {
     throw new CliError({
       code: 'broker_refused',

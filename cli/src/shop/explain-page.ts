@@ -29,7 +29,7 @@ export function formatExplanation({ story, trace, logs }: Explanation, view: Vie
   const { order } = story;
   const heading = (text: string) => view.style.bold(text.toUpperCase());
   const sections: [string, string][] = [
-    ['answer', formatFacts(orderFacts(order), view)],
+    ['response', formatFacts(orderFacts(order), view)],
     ['saga', `${formatFacts(sagaFacts(order), view)}\n\n${formatSteps(sagaSteps(story), order.createdAt, view)}`],
     ['records', formatFacts(recordFacts(story), view)],
     ['trace', formatTrace(trace, view)],

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createGatewayClient, parseAnswer } from './gateway-client.ts';
+import { createGatewayClient, parseResponse } from './gateway-client.ts';
 import { problemError } from './problem-advice.ts';
 import { ORDER_ID, TRACE_ID } from './testing/stories.ts';
 
@@ -11,7 +11,7 @@ const request = { customer: 'Demo customer', lines: [{ productId: 1, quantity: 1
 describe('an answer of the gateway', () => {
   it('is an order with the trace id of its header', () => {
     const body = JSON.stringify({ id: ORDER_ID, status: 'Cancelled', reason: 'payment declined' });
-    expect(parseAnswer(200, new Headers({ traceparent }), body, 12)).toEqual({
+    expect(parseResponse(200, new Headers({ traceparent }), body, 12)).toEqual({
       kind: 'decided',
       id: ORDER_ID,
       status: 'Cancelled',
@@ -33,9 +33,9 @@ describe('an answer of the gateway', () => {
       errors: [{ pointer: '#/lines/0/quantity', detail: 'must be at least 1' }],
     };
     const headers = new Headers({ location: `/api/orders/${ORDER_ID}`, 'retry-after': '2' });
-    const answer = parseAnswer(504, headers, JSON.stringify(problem), 9);
-    if (answer.kind !== 'problem') throw new Error('expected a problem');
-    const error = problemError(answer);
+    const response = parseResponse(504, headers, JSON.stringify(problem), 9);
+    if (response.kind !== 'problem') throw new Error('expected a problem');
+    const error = problemError(response);
     expect(error.exitCode).toBe(1);
     expect(error.what).toContain('order_outcome_pending, HTTP 504');
     expect(error.why?.split('\n')).toEqual([
@@ -50,7 +50,7 @@ describe('an answer of the gateway', () => {
   it.each(['<html>hello</html>', '', '{"ok":true}', '[]', 'null'])(
     'is refused when it is not the shop’s: %j',
     (text) => {
-      expect(() => parseAnswer(200, new Headers(), text, 1)).toThrow('not one of the shop');
+      expect(() => parseResponse(200, new Headers(), text, 1)).toThrow('not one of the shop');
     },
   );
 });
@@ -76,9 +76,9 @@ describe('the gateway client', () => {
       seen.push(incoming.method, incoming.url, incoming.headers['idempotency-key'], JSON.parse(body));
       response.writeHead(201, { traceparent }).end(JSON.stringify({ id: ORDER_ID, status: 'Confirmed' }));
     });
-    const answer = await createGatewayClient(url).placeOrder(request, { idempotencyKey: 'k1', timeoutMs: 5_000 });
+    const response = await createGatewayClient(url).placeOrder(request, { idempotencyKey: 'k1', timeoutMs: 5_000 });
     expect(seen).toEqual(['POST', '/api/orders', 'k1', request]);
-    expect(answer).toMatchObject({ kind: 'decided', status: 'Confirmed', reason: null });
+    expect(response).toMatchObject({ kind: 'decided', status: 'Confirmed', reason: null });
   });
 
   it('ends with 124 when there is no answer in time', async () => {

@@ -8,7 +8,7 @@ export interface OrderRequest {
 }
 
 /** What the gateway said to `POST /api/orders`. */
-export type PlaceAnswer =
+export type PlaceResponse =
   | {
       readonly kind: 'decided';
       readonly id: string;
@@ -18,10 +18,10 @@ export type PlaceAnswer =
       readonly traceId: string | null;
       readonly tookMs: number;
     }
-  | ProblemAnswer;
+  | ProblemResponse;
 
 /** An answer of `application/problem+json`. */
-export interface ProblemAnswer {
+export interface ProblemResponse {
   readonly kind: 'problem';
   readonly problem: Problem;
   readonly traceId: string | null;
@@ -43,7 +43,7 @@ export interface GatewayClient {
    * Places one order. Every answer the shop documents is returned; throws CliError when there is none: exit code 124
    * after `timeoutMs`, 4 when nothing listens, 1 when the answer is not the shop's.
    */
-  placeOrder(request: OrderRequest, options: PlaceOptions): Promise<PlaceAnswer>;
+  placeOrder(request: OrderRequest, options: PlaceOptions): Promise<PlaceResponse>;
 }
 
 export function createGatewayClient(baseUrl: string): GatewayClient {
@@ -62,17 +62,17 @@ export function createGatewayClient(baseUrl: string): GatewayClient {
           signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
         });
         const text = await response.text();
-        return parseAnswer(response.status, response.headers, text, performance.now() - startedAt);
+        return parseResponse(response.status, response.headers, text, performance.now() - startedAt);
       } catch (error) {
         if (error instanceof CliError || signal?.aborted) throw error;
-        throw limit.aborted ? noAnswer(timeoutMs, idempotencyKey) : unreachable(baseUrl, error);
+        throw limit.aborted ? noResponse(timeoutMs, idempotencyKey) : unreachable(baseUrl, error);
       }
     },
   };
 }
 
 /** Reads an answer of the gateway. Throws CliError when it is neither an order nor a problem. */
-export function parseAnswer(status: number, headers: Headers, text: string, tookMs: number): PlaceAnswer {
+export function parseResponse(status: number, headers: Headers, text: string, tookMs: number): PlaceResponse {
   const body = parseJson(text);
   const traceId = traceIdOf(headers.get('traceparent'));
   if ((status === 200 || status === 201) && isOrder(body)) {
@@ -115,7 +115,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function noAnswer(timeoutMs: number, idempotencyKey: string | undefined): CliError {
+function noResponse(timeoutMs: number, idempotencyKey: string | undefined): CliError {
   const key = idempotencyKey === undefined ? '' : ' or repeat the command, whose idempotency key keeps it one order,';
   return new CliError({
     code: 'no_response_in_time',

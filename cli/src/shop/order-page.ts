@@ -18,10 +18,10 @@ export function formatFacts(facts: readonly (readonly [string, string])[], { sty
 
 /** The order's own facts, without its customer. */
 export function orderFacts(order: OrderRow): [string, string][] {
-  const answer = order.status === null ? 'not decided yet' : order.status;
+  const response = order.status === null ? 'not decided yet' : order.status;
   return [
     ['order', order.id],
-    ['status', order.reason === null ? answer : `${answer}: ${order.reason}`],
+    ['status', order.reason === null ? response : `${response}: ${order.reason}`],
     ['total', formatMoney(order.totalKopiykas, order.currency)],
     ['lines', formatLines(order.lines)],
     ['placed', formatTime(order.createdAt)],

@@ -48,7 +48,7 @@ describe('the page of explain', () => {
   it('begins with the conclusion and has a section for every source', () => {
     const page = formatExplanation({ story: aStory(), trace, logs: [] }, view);
     expect(page.split('\n')[0]).toMatch(/^Confirmed: payments accepted 450\.00 UAH/);
-    for (const heading of ['ANSWER', 'SAGA', 'RECORDS', 'TRACE', 'LOGS']) expect(page).toContain(`\n${heading}\n`);
+    for (const heading of ['RESPONSE', 'SAGA', 'RECORDS', 'TRACE', 'LOGS']) expect(page).toContain(`\n${heading}\n`);
     expect(page).toContain('POST /orders');
   });
 
@@ -68,7 +68,7 @@ describe('the page of explain', () => {
     expect(widest(page)).toBeLessThanOrEqual(80);
   });
 
-  it('says of a database without an answer that its record is unknown', () => {
+  it('says of a database without a response that its record is unknown', () => {
     const story = aStory({ payment: null, unavailable: { payments: 'timeout' } });
     expect(formatExplanation({ story, trace: null, logs: [] }, view)).toMatch(/^payment +unknown$/m);
   });

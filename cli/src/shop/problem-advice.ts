@@ -1,6 +1,6 @@
 import type { ProblemCode } from '@shop/kit/problems.ts';
 import { CliError, type ErrorBody } from '../errors.ts';
-import type { ProblemAnswer } from './gateway-client.ts';
+import type { ProblemResponse } from './gateway-client.ts';
 
 /** What to do about a problem, where its own detail does not say it. */
 const advice: Partial<Readonly<Record<ProblemCode, string>>> = {
@@ -18,10 +18,10 @@ const advice: Partial<Readonly<Record<ProblemCode, string>>> = {
 };
 
 /** A problem answer as the error of a command (exit code 1): code, detail, field errors, trace id, what to do. */
-export function problemError(answer: ProblemAnswer): CliError {
-  const { problem, traceId, location, retryAfterS } = answer;
+export function problemError(response: ProblemResponse): CliError {
+  const { problem, traceId, location, retryAfterS } = response;
   const orderId = location?.split('/').at(-1);
-  return new ProblemCliError(answer, {
+  return new ProblemCliError(response, {
     code: 'service_problem',
     what: `${problem.title} (${problem.code}, HTTP ${problem.status})`,
     why: [
@@ -42,15 +42,15 @@ export function problemError(answer: ProblemAnswer): CliError {
 
 /** Carries the problem itself into the JSON form of the error. */
 class ProblemCliError extends CliError {
-  readonly answer: ProblemAnswer;
+  readonly response: ProblemResponse;
 
-  constructor(answer: ProblemAnswer, details: ConstructorParameters<typeof CliError>[0]) {
+  constructor(response: ProblemResponse, details: ConstructorParameters<typeof CliError>[0]) {
     super(details);
-    this.answer = answer;
+    this.response = response;
   }
 
-  override toJSON(): ErrorBody & Pick<ProblemAnswer, 'problem' | 'traceId' | 'location' | 'retryAfterS'> {
-    const { problem, traceId, location, retryAfterS } = this.answer;
+  override toJSON(): ErrorBody & Pick<ProblemResponse, 'problem' | 'traceId' | 'location' | 'retryAfterS'> {
+    const { problem, traceId, location, retryAfterS } = this.response;
     return { ...super.toJSON(), problem, traceId, location, retryAfterS };
   }
 }

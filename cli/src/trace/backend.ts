@@ -49,16 +49,16 @@ export function createBackend(baseUrl: string): TelemetryBackend & MetricSource 
     },
     async metrics(names) {
       const query = new URLSearchParams(names.map((name): [string, string] => ['name', name]));
-      const answer = await get(baseUrl, `/api/metrics?${query}`);
-      return (expectOk(baseUrl, answer) as { metrics: MetricPoint[] }).metrics;
+      const response = await get(baseUrl, `/api/metrics?${query}`);
+      return (expectOk(baseUrl, response) as { metrics: MetricPoint[] }).metrics;
     },
     async metricStats() {
-      const answer = await get(baseUrl, '/api/stats');
-      return (expectOk(baseUrl, answer) as { metrics: MetricStats }).metrics;
+      const response = await get(baseUrl, '/api/stats');
+      return (expectOk(baseUrl, response) as { metrics: MetricStats }).metrics;
     },
     async logs(traceId) {
-      const answer = await get(baseUrl, `/api/logs?traceId=${encodeURIComponent(traceId)}`);
-      return (expectOk(baseUrl, answer) as { logs: LogRecord[] }).logs;
+      const response = await get(baseUrl, `/api/logs?traceId=${encodeURIComponent(traceId)}`);
+      return (expectOk(baseUrl, response) as { logs: LogRecord[] }).logs;
     },
   };
 }
@@ -67,14 +67,14 @@ export function createBackend(baseUrl: string): TelemetryBackend & MetricSource 
 export function createJaegerBackend(baseUrl: string): TraceBackend {
   return {
     async trace(traceId) {
-      const answer = await get(baseUrl, `/api/v3/traces/${encodeURIComponent(traceId)}`);
-      return answer.status === 404 ? { spans: [], incomplete: undefined } : traceIn(baseUrl, answer);
+      const response = await get(baseUrl, `/api/v3/traces/${encodeURIComponent(traceId)}`);
+      return response.status === 404 ? { spans: [], incomplete: undefined } : traceIn(baseUrl, response);
     },
   };
 }
 
-function traceIn(baseUrl: string, answer: Answer): RecordedTrace {
-  const { result, truncatedSpans, isFragment } = expectOk(baseUrl, answer) as {
+function traceIn(baseUrl: string, response: BackendResponse): RecordedTrace {
+  const { result, truncatedSpans, isFragment } = expectOk(baseUrl, response) as {
     result?: TracesData;
     truncatedSpans?: number;
     isFragment?: boolean;
@@ -86,12 +86,12 @@ function traceIn(baseUrl: string, answer: Answer): RecordedTrace {
   return { spans: readSpans(result ?? {}), incomplete: reasons.length > 0 ? reasons.join('; ') : undefined };
 }
 
-interface Answer {
+interface BackendResponse {
   readonly status: number;
   readonly body: unknown;
 }
 
-async function get(baseUrl: string, path: string): Promise<Answer> {
+async function get(baseUrl: string, path: string): Promise<BackendResponse> {
   try {
     const response = await fetch(new URL(path, baseUrl), { signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = await response.text();
@@ -102,7 +102,7 @@ async function get(baseUrl: string, path: string): Promise<Answer> {
   }
 }
 
-function expectOk(baseUrl: string, { status, body }: Answer): unknown {
+function expectOk(baseUrl: string, { status, body }: BackendResponse): unknown {
   if (status === 200) return body;
   throw unreachable(baseUrl, `it answered ${status}`);
 }

@@ -9,7 +9,7 @@ import {
   createGatewayClient,
   type GatewayClient,
   type OrderRequest,
-  type PlaceAnswer,
+  type PlaceResponse,
 } from '../shop/gateway-client.ts';
 import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
 import { CheckFailed, EvidenceMissing } from './check-errors.ts';
@@ -21,7 +21,7 @@ const ANSWER_LIMIT_MS = 12_000;
 /** The longest batch delay of spans is 500 ms, metrics are reported every second, and each has its way here. In ms. */
 const EXPORT_MS = 2_000;
 
-export type DecidedAnswer = Extract<PlaceAnswer, { kind: 'decided' }>;
+export type DecidedResponse = Extract<PlaceResponse, { kind: 'decided' }>;
 
 /** What checks share: the platform, and the orders of this run, each placed once by whoever needs it first. */
 export interface VerifyContext extends AsyncDisposable {
@@ -56,7 +56,7 @@ export interface VerifyContext extends AsyncDisposable {
 export interface Attempt {
   readonly request: OrderRequest;
   /** Sends it when it is asked for first; later callers share the answer. */
-  answer(): Promise<PlaceAnswer>;
+  response(): Promise<PlaceResponse>;
 }
 
 const confirmedLines = [{ productId: 1, quantity: 1 }] as const;
@@ -84,7 +84,7 @@ export function createContext({ project, connection, signal, style, env }: Conte
   before.catch(() => undefined);
 
   function attempt(request: OrderRequest, key: string | undefined, after?: () => Promise<unknown>): Attempt {
-    let answer: Promise<PlaceAnswer> | undefined;
+    let response: Promise<PlaceResponse> | undefined;
     const send = async () => {
       await before.catch(() => undefined);
       await after?.();
@@ -94,9 +94,9 @@ export function createContext({ project, connection, signal, style, env }: Conte
     };
     return {
       request,
-      answer() {
-        answer ??= send();
-        return answer;
+      response() {
+        response ??= send();
+        return response;
       },
     };
   }
@@ -117,8 +117,8 @@ export function createContext({ project, connection, signal, style, env }: Conte
     before,
     confirmed,
     declined: attempt({ customer: marker, lines: declinedLines }, undefined),
-    replayed: attempt(request, idempotencyKey, confirmed.answer),
-    misused: attempt({ customer: marker, lines: [{ productId: 1, quantity: 2 }] }, idempotencyKey, confirmed.answer),
+    replayed: attempt(request, idempotencyKey, confirmed.response),
+    misused: attempt({ customer: marker, lines: [{ productId: 1, quantity: 2 }] }, idempotencyKey, confirmed.response),
     exportMs: EXPORT_MS,
     traceIds: () => [...traceIds],
     [Symbol.asyncDispose]: () => audited[Symbol.asyncDispose](),
@@ -126,28 +126,28 @@ export function createContext({ project, connection, signal, style, env }: Conte
 }
 
 /** The answer when it decided an order. Throws CheckFailed that says what came instead. */
-export async function decided({ answer }: Attempt, expected: string): Promise<DecidedAnswer> {
-  const placed = await answer().catch((error: unknown) => {
+export async function decided({ response }: Attempt, expected: string): Promise<DecidedResponse> {
+  const placed = await response().catch((error: unknown) => {
     throw new CheckFailed({ expected, observed: messageOf(error) });
   });
   if (placed.kind === 'decided') return placed;
-  throw new CheckFailed({ expected, observed: describeAnswer(placed) });
+  throw new CheckFailed({ expected, observed: describeResponse(placed) });
 }
 
 /** The trace of an order that ended as wanted, in the words of `describeAnswer`. Throws EvidenceMissing otherwise: there is nothing to look at. */
 export async function traceOf(attempt: Attempt, wanted: string, check: string): Promise<string> {
-  const placed = await attempt.answer().catch((error: unknown) => {
+  const placed = await attempt.response().catch((error: unknown) => {
     throw new EvidenceMissing(`there is no such order (see "${check}"): ${messageOf(error)}`);
   });
-  if (placed.kind !== 'decided' || describeAnswer(placed) !== wanted) {
-    throw new EvidenceMissing(`there is no such order (see "${check}"): ${describeAnswer(placed)}`);
+  if (placed.kind !== 'decided' || describeResponse(placed) !== wanted) {
+    throw new EvidenceMissing(`there is no such order (see "${check}"): ${describeResponse(placed)}`);
   }
   if (placed.traceId === null) throw new EvidenceMissing('the answer has no traceparent header');
   return placed.traceId;
 }
 
 /** `201 Confirmed`, `200 Cancelled (payment declined)`, `503 orders_unreachable`. */
-export function describeAnswer(placed: PlaceAnswer): string {
+export function describeResponse(placed: PlaceResponse): string {
   if (placed.kind === 'problem') return `${placed.problem.status} ${placed.problem.code}: ${placed.problem.detail}`;
   const reason = placed.reason === null ? '' : ` (${placed.reason})`;
   return `${placed.httpStatus} ${placed.status}${reason}`;

@@ -26,9 +26,9 @@ export async function placeOrders(
       const productId = PRODUCTS[next++ % PRODUCTS.length];
       const body = JSON.stringify({ customer: 'bench', lines: [{ productId, quantity: 1 }] });
       const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
-      const answer = await pool.request({ path: '/api/orders', method: 'POST', headers, body });
-      const text = await answer.body.text();
-      if (answer.statusCode !== 201) throw new Error(`an order was answered ${answer.statusCode}: ${text}`);
+      const response = await pool.request({ path: '/api/orders', method: 'POST', headers, body });
+      const text = await response.body.text();
+      if (response.statusCode !== 201) throw new Error(`an order was answered ${response.statusCode}: ${text}`);
     }
   }
   const began = performance.now();

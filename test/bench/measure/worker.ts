@@ -45,11 +45,11 @@ export function startWorker(file: URL, options: { readonly env?: NodeJS.ProcessE
   return {
     pid: child.pid as number,
     call<T>(method: string, argument?: unknown) {
-      const answer = Promise.withResolvers<unknown>();
+      const response = Promise.withResolvers<unknown>();
       calls += 1;
-      waiting.set(calls, answer);
+      waiting.set(calls, response);
       child.send({ id: calls, method, argument } satisfies Request);
-      return answer.promise as Promise<T>;
+      return response.promise as Promise<T>;
     },
     async [Symbol.asyncDispose]() {
       if (child.connected) child.disconnect();
@@ -61,15 +61,15 @@ export function startWorker(file: URL, options: { readonly env?: NodeJS.ProcessE
 }
 
 /** The worker's side: answers each call with what its method resolves with, and exits when the caller is gone. */
-export function answerCalls(methods: Readonly<Record<string, (argument: never) => unknown>>): void {
+export function handleCalls(methods: Readonly<Record<string, (argument: never) => unknown>>): void {
   process.on('message', async ({ id, method, argument }: Request) => {
-    const answer = await answerOf(id, async () => methods[method]?.(argument as never));
-    if (process.connected) process.send?.(answer);
+    const response = await responseOf(id, async () => methods[method]?.(argument as never));
+    if (process.connected) process.send?.(response);
   });
   process.once('disconnect', () => process.exit(0));
 }
 
-async function answerOf(id: number, work: () => Promise<unknown>): Promise<Response> {
+async function responseOf(id: number, work: () => Promise<unknown>): Promise<Response> {
   try {
     return { id, value: await work() };
   } catch (error) {

@@ -5,7 +5,7 @@
 import { fastify } from 'fastify';
 import { Pool } from 'undici';
 import { grpc, loadProto } from '../../../kit/src/grpc.ts';
-import { answerCalls } from '../measure/worker.ts';
+import { handleCalls } from '../measure/worker.ts';
 import { nextProduct } from './products.ts';
 
 type Ports = Readonly<Record<string, number>>;
@@ -16,7 +16,7 @@ const CONNECTIONS = 64;
 const ANSWER = { id: '00000000-0000-4000-8000-000000000000', status: 'Confirmed' };
 const PRODUCT = { id: 1, name: 'Notebook', price: 10_000, currency: 'UAH' };
 
-answerCalls({
+handleCalls({
   gateway: (ports: Ports) => serve('/api/orders', 201, forwardTo(ports.orders, '/orders')),
   orders: (ports: Ports) => serve('/orders', 201, callAll(ports)),
   payments: () => serve('/payments', 201, async () => ({ status: 'accepted' })),
@@ -24,10 +24,10 @@ answerCalls({
   stock: () => serveStock(),
 });
 
-async function serve(url: string, status: number, answer: (body: unknown) => Promise<unknown>): Promise<number> {
+async function serve(url: string, status: number, response: (body: unknown) => Promise<unknown>): Promise<number> {
   const server = fastify();
   const method = url === '/products/:id' ? 'GET' : 'POST';
-  server.route({ method, url, handler: async ({ body }, reply) => reply.code(status).send(await answer(body)) });
+  server.route({ method, url, handler: async ({ body }, reply) => reply.code(status).send(await response(body)) });
   return Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
 }
 
@@ -44,8 +44,8 @@ function sender(pool: Pool) {
   return async (path: string, body?: unknown): Promise<unknown> => {
     const text = body === undefined ? null : JSON.stringify(body);
     const headers = { 'content-type': 'application/json' };
-    const answer = await pool.request({ method: text === null ? 'GET' : 'POST', path, headers, body: text });
-    return JSON.parse(await answer.body.text());
+    const response = await pool.request({ method: text === null ? 'GET' : 'POST', path, headers, body: text });
+    return JSON.parse(await response.body.text());
   };
 }
 
@@ -77,10 +77,10 @@ function stockClient(port: number | undefined): (request: object) => Promise<unk
 
 function serveStock(): Promise<number> {
   const server = new grpc.Server();
-  const answer = (_call: unknown, callback: (error: null, response: object) => void) =>
+  const response = (_call: unknown, callback: (error: null, response: object) => void) =>
     callback(null, { outcome: 'RESERVE_OUTCOME_RESERVED' });
   const definition = loadProto('stock.proto')['stock.Inventory'] as Parameters<typeof server.addService>[0];
-  server.addService(definition, { Reserve: answer, Release: answer });
+  server.addService(definition, { Reserve: response, Release: response });
   return new Promise((resolve, reject) =>
     server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, port) =>
       error === null ? resolve(port) : reject(error),

@@ -1,7 +1,7 @@
 /** The same saga as a workflow of DBOS Transact, in one process; its system database is in the same server. */
 import { randomUUID } from 'node:crypto';
 import { closedLoop, type LoopLimit, type LoopResult } from '../measure/closed-loop.ts';
-import { answerCalls } from '../measure/worker.ts';
+import { handleCalls } from '../measure/worker.ts';
 import { type DatabaseUrls, ENGINE_POOLS, openEngineDatabases } from './databases.ts';
 import { runPeerOrder } from './peer-order.ts';
 import { nextProduct } from './products.ts';
@@ -32,7 +32,7 @@ export interface DbosOptions {
 
 let place: (() => Promise<void>) | undefined;
 
-answerCalls({
+handleCalls({
   async open({ urls, systemUrl, module }: DbosOptions): Promise<void> {
     const { DBOS } = (await import(module)) as { DBOS: Dbos };
     const downstream = createDownstream(openEngineDatabases(urls, 'dbos'));

@@ -17,7 +17,7 @@ import { startRelay } from '../../../services/orders/src/relay.ts';
 import { createSagaRunner } from '../../../services/orders/src/saga-runner.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { closedLoop, type LoopLimit, type LoopResult } from '../measure/closed-loop.ts';
-import { answerCalls } from '../measure/worker.ts';
+import { handleCalls } from '../measure/worker.ts';
 import { type DatabaseUrls, openEngineDatabases } from './databases.ts';
 import { nextProduct } from './products.ts';
 import { createDownstream, type ShopDatabases } from './shop-sql.ts';
@@ -31,7 +31,7 @@ const failpoint = () => Promise.resolve();
 type ShippedAt = number[];
 let engine: { readonly placeOrder: PlaceOrder; readonly orders: Database; readonly shippedAt: ShippedAt } | undefined;
 
-answerCalls({
+handleCalls({
   async open(urls: DatabaseUrls): Promise<void> {
     engine = assemble(openEngineDatabases(urls, 'engine'));
   },

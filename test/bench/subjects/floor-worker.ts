@@ -1,6 +1,6 @@
 /** The SQL floor: one bare Node process that runs an order's SQL and nothing else. */
 import { closedLoop, type LoopLimit, type LoopResult } from '../measure/closed-loop.ts';
-import { answerCalls } from '../measure/worker.ts';
+import { handleCalls } from '../measure/worker.ts';
 import { openBareDatabase } from './bare-database.ts';
 import { type DatabaseUrls, openDatabases } from './databases.ts';
 import { nextProduct } from './products.ts';
@@ -9,7 +9,7 @@ import { runShopSql, type ShopDatabases } from './shop-sql.ts';
 let databases: ShopDatabases | undefined;
 let statements = 0;
 
-answerCalls({
+handleCalls({
   async open(urls: DatabaseUrls): Promise<void> {
     databases = openDatabases(urls, (url, poolSize) => openBareDatabase(url, poolSize, () => void statements++));
   },

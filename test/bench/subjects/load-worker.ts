@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { closedLoop, type LoopLimit, type LoopResult } from '../measure/closed-loop.ts';
-import { answerCalls } from '../measure/worker.ts';
+import { handleCalls } from '../measure/worker.ts';
 import { nextProduct } from './products.ts';
 
 export interface Load {
@@ -13,7 +13,7 @@ export interface Load {
 
 const pools = new Map<string, Pool>();
 
-answerCalls({
+handleCalls({
   run({ origin, concurrency, limit }: Load): Promise<LoopResult> {
     const pool = pools.get(origin) ?? new Pool(origin, { connections: 64, keepAliveTimeout: 60_000 });
     pools.set(origin, pool);

@@ -4,7 +4,7 @@ import amqp, { type ConfirmChannel } from 'amqplib';
 import { EVENTS_EXCHANGE } from '../../../kit/src/topology.ts';
 import { propertiesOf } from '../../../services/orders/src/publisher.ts';
 import { closedLoop } from '../measure/closed-loop.ts';
-import { answerCalls } from '../measure/worker.ts';
+import { handleCalls } from '../measure/worker.ts';
 
 export interface Publishing {
   /** AMQP URL; holds a password. */
@@ -15,7 +15,7 @@ export interface Publishing {
   readonly inFlight: number;
 }
 
-answerCalls({
+handleCalls({
   /** Resolves with when each message was confirmed, in order, ms on a clock of the worker's own. Rejects when one was not. */
   async run({ url, routingKey, bytes, count, inFlight }: Publishing): Promise<readonly number[]> {
     const connection = await amqp.connect(url);

@@ -45,11 +45,11 @@ export async function openRestateServer(program: string): Promise<RestateServer>
   const close = () => guard[Symbol.asyncDispose]();
   try {
     await eventually("Restate's server to be ready", { withinMs: START_LIMIT_MS }, async () => {
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         fetch(`http://${at(ingress)}/restate/health`),
         fetch(`http://${at(admin)}/health`),
       ]);
-      return answers.every(({ ok }) => ok);
+      return responses.every(({ ok }) => ok);
     });
   } catch (error) {
     await close();

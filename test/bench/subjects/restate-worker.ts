@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { closedLoop, type LoopLimit, type LoopResult } from '../measure/closed-loop.ts';
-import { answerCalls } from '../measure/worker.ts';
+import { handleCalls } from '../measure/worker.ts';
 import { type DatabaseUrls, openEngineDatabases } from './databases.ts';
 import { runPeerOrder } from './peer-order.ts';
 import { nextProduct } from './products.ts';
@@ -36,7 +36,7 @@ export interface RestateOptions {
 
 let place: (() => Promise<void>) | undefined;
 
-answerCalls({
+handleCalls({
   async open({ urls, module, ingress, admin, port }: RestateOptions): Promise<void> {
     const restate = (await import(module)) as Restate;
     const downstream = createDownstream(openEngineDatabases(urls, 'restate'));
@@ -59,7 +59,7 @@ answerCalls({
 
 async function post(pool: Pool, path: string, body: object): Promise<void> {
   const headers = { 'content-type': 'application/json' };
-  const answer = await pool.request({ method: 'POST', path, headers, body: JSON.stringify(body) });
-  const text = await answer.body.text();
-  if (answer.statusCode >= 300) throw new Error(`${path} was answered ${answer.statusCode}: ${text}`);
+  const response = await pool.request({ method: 'POST', path, headers, body: JSON.stringify(body) });
+  const text = await response.body.text();
+  if (response.statusCode >= 300) throw new Error(`${path} was answered ${response.statusCode}: ${text}`);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, type Dispatcher, request } from 'undici';
 
 /** What the gateway answered, as any client sees it. */
-export interface Answer {
+export interface ClientResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -31,15 +31,15 @@ const TIMEOUT_MS = 15_000;
 const dispatcher = new Agent({ pipelining: 0, connections: 128, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
 
 /** One request, as it is. Rejects when the connection breaks before the answer. */
-export async function send(url: string, options: RequestOptions = {}): Promise<Answer> {
+export async function send(url: string, options: RequestOptions = {}): Promise<ClientResponse> {
   const startedAt = performance.now();
   const { method = 'GET', headers = {}, body } = options;
-  const answer = await request(url, { dispatcher, method, headers, ...(body !== undefined && { body }) });
-  const text = await answer.body.text();
-  const traceParent = answer.headers.traceparent;
+  const response = await request(url, { dispatcher, method, headers, ...(body !== undefined && { body }) });
+  const text = await response.body.text();
+  const traceParent = response.headers.traceparent;
   return {
-    status: answer.statusCode,
-    headers: answer.headers,
+    status: response.statusCode,
+    headers: response.headers,
     text,
     body: parse(text),
     traceId: typeof traceParent === 'string' ? traceParent.split('-')[1] : undefined,
@@ -56,7 +56,10 @@ export interface OrderOptions {
 }
 
 /** Places an order of one unit of product 1 unless told otherwise. */
-export function place({ gatewayUrl }: { readonly gatewayUrl: string }, options: OrderOptions = {}): Promise<Answer> {
+export function place(
+  { gatewayUrl }: { readonly gatewayUrl: string },
+  options: OrderOptions = {},
+): Promise<ClientResponse> {
   const { lines = [{ productId: 1, quantity: 1 }], key } = options;
   // The same key is sent with the same body, so the customer follows from it.
   const customer = `customer ${key ?? randomUUID()}`;
@@ -68,7 +71,7 @@ export function place({ gatewayUrl }: { readonly gatewayUrl: string }, options: 
 }
 
 /** The order as its own path shows it. */
-export function look({ gatewayUrl }: { readonly gatewayUrl: string }, orderId: string): Promise<Answer> {
+export function look({ gatewayUrl }: { readonly gatewayUrl: string }, orderId: string): Promise<ClientResponse> {
   return send(`${gatewayUrl}/api/orders/${orderId}`);
 }
 

@@ -1,6 +1,6 @@
 import type { TraceSpan } from '../../../cli/src/trace/tree.ts';
 import type { TestPlatform } from '../../support/platform.ts';
-import { type Answer, type Line, place } from './client.ts';
+import { type ClientResponse, type Line, place } from './client.ts';
 import { eventually } from './eventually.ts';
 
 /** From the end of a process until the supervisor has another one ready, in ms; this machine is slow when it is busy. */
@@ -8,7 +8,7 @@ const RESTART_MS = 20_000;
 
 export interface Crash {
   /** The client's answer; undefined when its connection broke. */
-  readonly answer: Answer | undefined;
+  readonly response: ClientResponse | undefined;
   /** Name of the instance that died. */
   readonly instance: string;
   /** Its process. */
@@ -30,7 +30,7 @@ export async function placeAndCrash(
   const before = await processesOf(platform, service);
   await platform.arm(failpoint, order.action ?? 'kill');
   // A broken connection is one of the answers that a crash may have.
-  const answer = await place(platform, order).catch(() => undefined);
+  const response = await place(platform, order).catch(() => undefined);
   const victim = await eventually(
     `${failpoint} to be passed and a ${service} to die`,
     { withinMs: 10_000 },
@@ -40,7 +40,7 @@ export async function placeAndCrash(
       return [...before].find(([name, pid]) => now.get(name) !== pid);
     },
   );
-  return { answer, instance: victim[0], pid: victim[1], at: performance.now() };
+  return { response, instance: victim[0], pid: victim[1], at: performance.now() };
 }
 
 /** Resolves when every instance of the service is ready again. */

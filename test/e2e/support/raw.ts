@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
 /** What came back on a connection, as it was. */
-export interface RawAnswer {
+export interface RawResponse {
   /** Of the first answer; undefined when the connection was closed without one. */
   readonly status: number | undefined;
   /** Names in lower case. */
@@ -26,7 +26,7 @@ export function sendRaw(
   url: string,
   parts: readonly (string | Uint8Array)[],
   options: RawOptions = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
   const { end = false, silentMs = 0, withinMs = 10_000 } = options;
   return new Promise((resolve, reject) => {
@@ -39,7 +39,7 @@ export function sendRaw(
     const finish = () => {
       clearTimeout(timer);
       socket.destroy();
-      resolve(parseAnswer(Buffer.concat(chunks).toString()));
+      resolve(parseResponse(Buffer.concat(chunks).toString()));
     };
     socket.on('data', (chunk) => chunks.push(chunk));
     // A reset after the answer is the server's way of not reading the rest of a request it refused.
@@ -51,7 +51,7 @@ export function sendRaw(
   });
 }
 
-function parseAnswer(text: string): RawAnswer {
+function parseResponse(text: string): RawResponse {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');
   const status = /^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1];

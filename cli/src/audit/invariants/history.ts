@@ -1,5 +1,5 @@
 import type { OrderFact } from '../facts.ts';
-import type { History, Told } from '../history.ts';
+import type { History, IterationCoverage } from '../history.ts';
 import { HORIZON_MS } from '../horizon.ts';
 import { count, NOTHING, type OrderInvariant, type Violation, violated } from '../invariant.ts';
 
@@ -37,7 +37,7 @@ export function acknowledgedIsDurable(history: History): OrderInvariant {
   };
 }
 
-function contradictionOf({ status, reason }: Told, order: OrderFact): string | undefined {
+function contradictionOf({ status, reason }: IterationCoverage, order: OrderFact): string | undefined {
   if (order.status !== status) return `the client was told ${status}, the order is ${order.status ?? order.state}`;
   if (reason === undefined || order.reason === reason) return undefined;
   return `the client was told ${status} (${reason}), the order is ${order.status} (${order.reason ?? 'no reason'})`;

@@ -32,7 +32,7 @@ export const latency = toxicFault({
       const waitedMs = result.firstByteMs ?? result.tookMs;
       // The edge's own latency is no delay. Timers may fire a millisecond early.
       const isLate =
-        (result.ended === 'answered' || result.ended === 'silent') &&
+        (result.ended === 'responded' || result.ended === 'silent') &&
         waitedMs >= Math.max(least - 1, ownMs + least / 2);
       witness = toWitness(isLate, `a canary was ${describeCanary(result)} (before: ${describeCanary(probe.before)})`);
       looks++;

@@ -34,7 +34,7 @@ export const partition = defineFault<ReturnType<typeof Type.Object>, Partition>(
     }
   },
   async witness(_, { edge }) {
-    if (edge.before.ended !== 'answered') {
+    if (edge.before.ended !== 'responded') {
       return { verdict: 'unmeasurable', evidence: `${edge.proxy} did not serve before the fault either` };
     }
     const result = await canary(edge.listen, edge.protocol, { limitMs: SILENCE_MS });

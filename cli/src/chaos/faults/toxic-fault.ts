@@ -81,7 +81,7 @@ export function toxicFault<T extends ToxicType, Schema extends TObject>(
       platform.toxiproxy(edge.apiUrl).addToxic(edge.proxy, toxicOf(toxic, parameters as Common & Static<Schema>)),
     async witness({ parameters }, { edge }) {
       const { stream = 'downstream', toxicity = 1 } = parameters as Common;
-      if (edge.before.ended !== 'answered') {
+      if (edge.before.ended !== 'responded') {
         return { verdict: 'unmeasurable', evidence: `${edge.proxy} did not serve before the fault either` };
       }
       const probe: EdgeProbe = {

@@ -4,7 +4,7 @@ import type { PlatformConnection } from '../../platform/connection.ts';
 import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { withShopDatabases } from '../../shop/databases.ts';
-import { createGatewayClient, type OrderRequest, type PlaceAnswer } from '../../shop/gateway-client.ts';
+import { createGatewayClient, type OrderRequest, type PlaceResponse } from '../../shop/gateway-client.ts';
 import { parseIdPrefix } from '../../shop/id-prefix.ts';
 import { paintStatus } from '../../shop/order-page.ts';
 import { awaitTrace, type OrderTrace } from '../../shop/order-trace.ts';
@@ -31,7 +31,7 @@ export interface OrderPlaceOptions extends CommonOptions {
   readonly timeout: number;
 }
 
-type Decided = Extract<PlaceAnswer, { kind: 'decided' }>;
+type Decided = Extract<PlaceResponse, { kind: 'decided' }>;
 
 /** Places one order through the gateway and shows the answer and its trace. Throws CliError for a problem answer. */
 export async function runOrderPlace(options: OrderPlaceOptions, deps: CommandDeps): Promise<void> {
@@ -43,19 +43,19 @@ export async function runOrderPlace(options: OrderPlaceOptions, deps: CommandDep
   assertNoStuckFaults(connection.state.faults);
   const timeoutMs = options.timeout * 1000;
 
-  const answer = await createGatewayClient(connection.gatewayUrl).placeOrder(request, {
+  const response = await createGatewayClient(connection.gatewayUrl).placeOrder(request, {
     idempotencyKey: options.idempotencyKey,
     timeoutMs,
     signal,
   });
-  if (answer.kind === 'problem') throw problemError(answer);
-  const isReplay = options.idempotencyKey !== undefined && (await wasAnsweredBefore(connection, answer, deps));
-  if (output.mode === 'text') output.result(answer, () => describeAnswer(answer, isReplay, deps));
+  if (response.kind === 'problem') throw problemError(response);
+  const isReplay = options.idempotencyKey !== undefined && (await isRepeated(connection, response, deps));
+  if (output.mode === 'text') output.result(response, () => describeResponse(response, isReplay, deps));
 
   const trace = options.trace
-    ? await traceOf(answer, { isReplay, request, connection, timeoutMs, root: project.root }, deps)
+    ? await traceOf(response, { isReplay, request, connection, timeoutMs, root: project.root }, deps)
     : undefined;
-  if (output.mode === 'json') output.result(jsonOf(answer, isReplay, trace), () => '');
+  if (output.mode === 'json') output.result(jsonOf(response, isReplay, trace), () => '');
   else if (trace !== undefined && trace.spans > 0) output.result(trace, ({ tree }) => `\n${renderTrace(tree, output)}`);
 }
 
@@ -80,7 +80,7 @@ function toRequest({ product, quantity, customer }: OrderPlaceOptions): OrderReq
  * The order of a repeated key was recorded under the trace of its first request. The answer stands whether or not the
  * database can tell, so a database that does not answer is a warning.
  */
-async function wasAnsweredBefore(
+async function isRepeated(
   connection: PlatformConnection,
   { id, traceId }: Decided,
   { output }: CommandDeps,
@@ -95,8 +95,8 @@ async function wasAnsweredBefore(
   }
 }
 
-function describeAnswer(answer: Decided, isReplay: boolean, { output }: CommandDeps): string {
-  const { id, status, reason, httpStatus, tookMs, traceId } = answer;
+function describeResponse(response: Decided, isReplay: boolean, { output }: CommandDeps): string {
+  const { id, status, reason, httpStatus, tookMs, traceId } = response;
   const why = reason === null ? '' : `: ${reason}`;
   const replay = isReplay ? ', the answer to the first request with this key' : '';
   const lines = [
@@ -116,9 +116,9 @@ interface TraceOptions {
 }
 
 /** The order has been answered; whatever keeps its trace away is a warning. */
-async function traceOf(answer: Decided, options: TraceOptions, deps: CommandDeps): Promise<OrderTrace | undefined> {
+async function traceOf(response: Decided, options: TraceOptions, deps: CommandDeps): Promise<OrderTrace | undefined> {
   const { output, signal } = deps;
-  if (answer.traceId === null) {
+  if (response.traceId === null) {
     output.warn('the answer names no trace: telemetry is off');
     return undefined;
   }
@@ -127,8 +127,8 @@ async function traceOf(answer: Decided, options: TraceOptions, deps: CommandDeps
     const trace = await awaitTrace({
       ...options,
       backend: createBackend(options.connection.telemetryUrl),
-      traceId: answer.traceId,
-      contract: contractOf(answer, options.isReplay),
+      traceId: response.traceId,
+      contract: contractOf(response, options.isReplay),
       distinctProducts: new Set(options.request.lines.map(({ productId }) => productId)).size,
       signal,
     });
@@ -149,10 +149,10 @@ function contractOf({ status, reason }: Decided, isReplay: boolean): 'confirmed'
   return reason === 'payment declined' ? 'declined' : undefined;
 }
 
-function jsonOf({ kind: _, ...answer }: Decided, isReplay: boolean, trace: OrderTrace | undefined): object {
-  const tookMs = Math.round(answer.tookMs * 10) / 10;
+function jsonOf({ kind: _, ...response }: Decided, isReplay: boolean, trace: OrderTrace | undefined): object {
+  const tookMs = Math.round(response.tookMs * 10) / 10;
   return {
-    ...answer,
+    ...response,
     tookMs,
     replayed: isReplay,
     trace:

@@ -159,8 +159,8 @@ async function confirm(question: string, signal: AbortSignal): Promise<void> {
     throw refusal('moving dead letters has to be confirmed, and there is no terminal to ask on');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await terminal.question(`${question} [y/N] `, { signal });
-    if (!/^y(es)?$/i.test(answer.trim())) throw refusal('it was not confirmed');
+    const response = await terminal.question(`${question} [y/N] `, { signal });
+    if (!/^y(es)?$/i.test(response.trim())) throw refusal('it was not confirmed');
   } finally {
     terminal.close();
   }

@@ -152,8 +152,8 @@ async function confirm({ env, signal }: CommandDeps): Promise<void> {
     });
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question('Go on? [Y/n] ', { signal }).finally(() => terminal.close());
-  if (/^(y(es)?)?$/i.test(answer.trim())) return;
+  const response = await terminal.question('Go on? [Y/n] ', { signal }).finally(() => terminal.close());
+  if (/^(y(es)?)?$/i.test(response.trim())) return;
   throw new CliError({ code: 'not_confirmed', what: 'nothing was installed', why: 'you said no' });
 }
 

@@ -49,7 +49,7 @@ describe('a mistake is reported with its place, what was expected and the neares
     ],
     [
       'a number out of range',
-      fileWith({ method: probe('type: orders, count: 0', '{each: {answer: Confirmed}}') }),
+      fileWith({ method: probe('type: orders, count: 0', '{each: {response: Confirmed}}') }),
       'method[0].provider.count: expected a whole number from 1 to 100000, got 0',
     ],
     [
@@ -70,8 +70,8 @@ describe('a mistake is reported with its place, what was expected and the neares
     ],
     [
       'a response that does not exist',
-      fileWith({ method: orders('{each: {answer: Confirmd}}') }),
-      'method[0].tolerance.each.answer: expected',
+      fileWith({ method: orders('{each: {response: Confirmd}}') }),
+      'method[0].tolerance.each.response: expected',
     ],
     [
       'a problem code that does not exist',

@@ -50,12 +50,12 @@ describe('chaos/schema.json', () => {
 
   it.each([
     '{name: a, type: hold, for: 1s}',
-    '{name: a, type: probe, provider: {type: orders, count: 5}, tolerance: {each: {answer: Confirmed}}}',
+    '{name: a, type: probe, provider: {type: orders, count: 5}, tolerance: {each: {response: Confirmed}}}',
     `{name: a, type: probe, provider: {type: orders, count: "\${orders}"}, tolerance: {counts: {Confirmed: "\${orders}"}}}`,
     '{name: a, type: action, provider: {type: fault, fault: latency, target: orders-payments, latency: 3s}}',
     '{name: a, type: probe, provider: {type: event, event: breaker.open, edge: orders-stock}, within: 5s}',
     `{for-each: [a, b], steps: [{name: "\${each}", type: hold, for: 1s}]}`,
-    `{for-each: [{n: 1, each: {answer: Confirmed}}], steps: [{name: a, type: probe, provider: {type: orders, count: "\${each.n}"}, tolerance: {each: "\${each.each}"}}]}`,
+    `{for-each: [{n: 1, each: {response: Confirmed}}], steps: [{name: a, type: probe, provider: {type: orders, count: "\${each.n}"}, tolerance: {each: "\${each.each}"}}]}`,
   ])('accepts %s', (step) => {
     expect(validate(withMethod(step)), JSON.stringify(validate.errors)).toBe(true);
   });
@@ -82,7 +82,7 @@ describe('chaos/schema.json', () => {
 
   it.each([
     '{name: a, type: hold, fro: 1s}',
-    '{name: a, type: probe, provider: {type: orders, count: 0}, tolerance: {each: {answer: Confirmed}}}',
+    '{name: a, type: probe, provider: {type: orders, count: 0}, tolerance: {each: {response: Confirmed}}}',
     '{name: a, type: probe, provider: {type: orders}, tolerance: {}}',
     '{name: a, type: action, provider: {type: fault, fault: latency, target: orders-payments, lateny: 3s}}',
     '{name: a, type: action, provider: {type: fault, fault: latency, target: ordrs-payments, latency: 3s}}',

@@ -13,7 +13,7 @@ export const steadyProbes: unknown[] = [
     name: 'steady: an order',
     type: 'probe',
     provider: { type: 'orders' },
-    tolerance: { each: { answer: 'Confirmed' } },
+    tolerance: { each: { response: 'Confirmed' } },
     within: '10s',
   },
   {

@@ -56,7 +56,7 @@ export const CountTolerance = Type.Union([NumberBound, NumberComparison], {
   description: 'how many: a number (exactly), an expression, or comparisons',
 });
 
-const Answer = oneOf(
+const ResponseKind = oneOf(
   ['Confirmed', 'Cancelled', 'problem', 'none'],
   'the response to the client: a decided order, a problem, or none within its deadline',
 );
@@ -64,10 +64,13 @@ const Answer = oneOf(
 /** What the response to each order must be. */
 const EachOrder = closed(
   {
-    answer: Type.Optional(
-      Type.Union([Answer, closed({ in: Type.Array(Answer, { minItems: 1, description: 'one of these' }) })], {
-        description: 'Confirmed, Cancelled, problem or none; or {in: [...]}',
-      }),
+    response: Type.Optional(
+      Type.Union(
+        [ResponseKind, closed({ in: Type.Array(ResponseKind, { minItems: 1, description: 'one of these' }) })],
+        {
+          description: 'Confirmed, Cancelled, problem or none; or {in: [...]}',
+        },
+      ),
     ),
     reason: Type.Optional({ ...ValueTolerance, description: 'reason of a Cancelled order' } as typeof ValueTolerance),
     http: Type.Optional({ ...CountTolerance, description: 'status of the HTTP response' } as typeof CountTolerance),

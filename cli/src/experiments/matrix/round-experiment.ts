@@ -72,7 +72,7 @@ const RECOVERY = [
     0,
     '30s',
   ),
-  probe('an order is confirmed again', { type: 'orders' }, { each: { answer: 'Confirmed' } }, '30s'),
+  probe('an order is confirmed again', { type: 'orders' }, { each: { response: 'Confirmed' } }, '30s'),
 ];
 
 function probe(name: string, provider: object, tolerance: unknown, within: string) {
@@ -158,7 +158,7 @@ function ordersOf(names: readonly string[], { path, row }: RoundSpec): readonly 
     name,
     type: 'probe',
     provider: { type: 'orders', product: path === 'declined' ? DECLINED : 1 + (index % AFFORDABLE) },
-    tolerance: { each: { answer: { in: answersUnder(row) } } },
+    tolerance: { each: { response: { in: responsesUnder(row) } } },
     background: true,
   }));
 }
@@ -168,7 +168,7 @@ const AFFORDABLE = 9;
 const DECLINED = 12;
 
 /** Whatever is wrong behind it, the gateway answers; only the gateway itself and what it waits for a client may be silent. */
-function answersUnder(row: Row | undefined): readonly string[] {
+function responsesUnder(row: Row | undefined): readonly string[] {
   const told = ['Confirmed', 'Cancelled', 'problem'];
   return row?.target === 'gateway' ? [...told, 'none'] : told;
 }

@@ -130,9 +130,9 @@ class Matrix {
   async #remembered(spec: RoundSpec): Promise<JudgedRound> {
     const names = spec.boundaries.map(({ name }) => name).toSorted();
     const key = [spec.row === undefined ? 'no fault' : rowName(spec.row), spec.path, ...names].join(' ');
-    const answer = this.#answers.get(key) ?? (await this.#timed(spec));
-    this.#answers.set(key, answer);
-    return answer;
+    const response = this.#answers.get(key) ?? (await this.#timed(spec));
+    this.#answers.set(key, response);
+    return response;
   }
 
   async #timed(spec: RoundSpec): Promise<JudgedRound> {

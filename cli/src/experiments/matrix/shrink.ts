@@ -11,9 +11,9 @@ export async function shrink<T>(
   const known = new Map<string, boolean>();
   const ask = async (part: readonly T[]) => {
     const key = part.map((one) => failing.indexOf(one)).join();
-    const answer = known.get(key) ?? (await fails(part));
-    known.set(key, answer);
-    return answer;
+    const response = known.get(key) ?? (await fails(part));
+    known.set(key, response);
+    return response;
   };
   let smallest = failing;
   let parts = 2;

@@ -41,7 +41,7 @@ export interface SecondColumns {
   readonly p50: readonly (number | null)[];
   readonly p95: readonly (number | null)[];
   /** Responses in that second, by outcome. */
-  readonly answers: readonly (readonly number[])[];
+  readonly responses: readonly (readonly number[])[];
   readonly pending: readonly (number | null)[];
   readonly waiting: readonly (number | null)[];
 }

@@ -41,11 +41,11 @@ function secondsOf(
 ): SecondColumns {
   const length = Math.floor(endMs / 1000) + 1;
   const times = Array.from({ length }, (): number[] => []);
-  const answers = Array.from({ length: outcomeCount }, () => new Array<number>(length).fill(0));
+  const responses = Array.from({ length: outcomeCount }, () => new Array<number>(length).fill(0));
   for (const order of orders) {
     const tookMs = order.tookMs ?? 0;
     times[secondOf(order.placedMs, length)]?.push(tookMs);
-    const column = answers[kindOf(order)];
+    const column = responses[kindOf(order)];
     const second = secondOf(order.placedMs + tookMs, length);
     if (column !== undefined) column[second] = (column[second] ?? 0) + 1;
   }
@@ -58,7 +58,7 @@ function secondsOf(
   return {
     p50: times.map((values) => rounded(percentile(values, 0.5))),
     p95: times.map((values) => rounded(percentile(values, 0.95))),
-    answers,
+    responses,
     pending: withoutJitterGaps(pending),
     waiting: withoutJitterGaps(waiting),
   };

@@ -129,10 +129,10 @@ function noteOthers(others: readonly OtherOrder[], before: Before, { journal }: 
 function historyText(orders: readonly BookedOrder[], earlier: readonly OtherOrder[]): string {
   const lines = [
     ...earlier.map(({ id, status }) => ({ orderId: id, status: status ?? 'unclear' })),
-    ...orders.map(({ answer, invokedTime, key }) => ({
-      orderId: answer?.orderId,
-      status: answer?.state === 'ok' ? answer.status : answer?.state === 'fail' ? 'rejected' : 'unclear',
-      reason: answer?.state === 'ok' ? answer.reason : undefined,
+    ...orders.map(({ response, invokedTime, key }) => ({
+      orderId: response?.orderId,
+      status: response?.state === 'ok' ? response.status : response?.state === 'fail' ? 'rejected' : 'unclear',
+      reason: response?.state === 'ok' ? response.reason : undefined,
       time: invokedTime,
       key,
     })),

@@ -8,7 +8,7 @@ function estimateOf(method: string): number {
   return estimateMs(experiment);
 }
 
-const ORDER = '- {name: an order, type: probe, provider: {type: orders}, tolerance: {each: {answer: Confirmed}}';
+const ORDER = '- {name: an order, type: probe, provider: {type: orders}, tolerance: {each: {response: Confirmed}}';
 
 describe('the estimated time of an experiment', () => {
   it('grows by all of a hold and of a load with an end', () => {

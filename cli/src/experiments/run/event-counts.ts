@@ -62,7 +62,7 @@ async function countOther(condition: EventCondition, context: RunContext): Promi
     case 'process.restarted':
       return countProcesses(context.processEvents.starts(), condition.target, context);
     case 'order.hang': {
-      const waited = orders.orders.map(({ answer, invokedAt }) => answer?.tookMs ?? clock.now() - invokedAt);
+      const waited = orders.orders.map(({ response, invokedAt }) => response?.tookMs ?? clock.now() - invokedAt);
       const count = waited.filter((ms) => ms >= condition.above).length;
       return { count, evidence: `of ${waited.length} orders, the slowest ${Math.round(Math.max(0, ...waited))} ms` };
     }

@@ -14,11 +14,11 @@ export interface BookedOrder {
   /** Wall clock, ms since 1970. */
   readonly invokedTime: number;
   /** Undefined while it is in flight. */
-  answer?: OrderAnswer;
+  response?: OrderResponse;
 }
 
 /** What the client was told, or that it was told nothing. */
-export interface OrderAnswer {
+export interface OrderResponse {
   /** `ok`: decided. `fail`: surely not placed. `info`: may or may not have happened. */
   readonly state: 'ok' | 'fail' | 'info';
   readonly http?: number | undefined;
@@ -74,10 +74,10 @@ export class OrderBook {
     return order;
   }
 
-  end(order: BookedOrder, answer: OrderAnswer): void {
-    order.answer = answer;
-    if (answer.orderId !== undefined && answer.status !== undefined) this.tell(answer.orderId, answer.status);
-    const { state, tookMs, ...rest } = answer;
+  end(order: BookedOrder, response: OrderResponse): void {
+    order.response = response;
+    if (response.orderId !== undefined && response.status !== undefined) this.tell(response.orderId, response.status);
+    const { state, tookMs, ...rest } = response;
     const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
     const { op, step, phase } = order;
     this.#journal.write({ type: 'order', op, step, phase, state, ...known, tookMs: Math.round(tookMs * 10) / 10 });
@@ -94,6 +94,6 @@ export class OrderBook {
   }
 
   inFlight(): number {
-    return this.orders.filter(({ answer }) => answer === undefined).length;
+    return this.orders.filter(({ response }) => response === undefined).length;
   }
 }

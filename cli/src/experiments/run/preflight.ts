@@ -14,8 +14,8 @@ export async function unavailableOn(
   const client = createChaosClient(project);
   const found: Unavailable[] = [];
   for (const one of experiments) {
-    const answers = await client.check(plannedFaults(one.experiment));
-    const error = answers.find((answer) => answer !== null);
+    const responses = await client.check(plannedFaults(one.experiment));
+    const error = responses.find((response) => response !== null);
     if (error) found.push({ found: one, obstacle: receivedError(error) });
   }
   return found;
@@ -24,8 +24,8 @@ export async function unavailableOn(
 /** Throws CliError (3) of the first that cannot be injected into this running platform. Changes nothing. */
 export async function refuseNotInjectable(project: Project, planned: readonly PlannedFault[]): Promise<void> {
   if (planned.length === 0) return;
-  const answers = await createChaosClient(project).check(distinct(planned));
-  const error = answers.find((answer) => answer !== null);
+  const responses = await createChaosClient(project).check(distinct(planned));
+  const error = responses.find((response) => response !== null);
   if (error) throw receivedError(error);
 }
 

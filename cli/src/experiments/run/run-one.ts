@@ -294,10 +294,12 @@ function clocksOf(
 function firstSymptomAt({ orders }: OrderBook): number | undefined {
   const slowest = Math.max(
     0,
-    ...orders.filter(({ phase }) => phase === 'before').map(({ answer }) => answer?.tookMs ?? 0),
+    ...orders.filter(({ phase }) => phase === 'before').map(({ response }) => response?.tookMs ?? 0),
   );
   const ends = orders
-    .filter(({ phase, answer }) => phase === 'fault' && (answer?.status !== 'Confirmed' || answer.tookMs > slowest))
-    .map(({ invokedAt, answer }) => invokedAt + (answer?.tookMs ?? 0));
+    .filter(
+      ({ phase, response }) => phase === 'fault' && (response?.status !== 'Confirmed' || response.tookMs > slowest),
+    )
+    .map(({ invokedAt, response }) => invokedAt + (response?.tookMs ?? 0));
   return ends.length === 0 ? undefined : Math.min(...ends);
 }

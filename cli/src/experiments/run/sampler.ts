@@ -70,7 +70,7 @@ async function sample(context: Omit<RunContext, 'signal'>, state: SamplerState):
   if (points !== undefined) noticeEvents(points.points, context, state);
   const values: SampleRecord['values'] = {
     ...gauges,
-    ...answers(context, state),
+    ...responses(context, state),
     ...(ready !== undefined && { ready }),
   };
   const isDrained = values.pending === 0 && values.waiting === 0 && values.activeSagas === 0 && values.inFlight === 0;
@@ -117,11 +117,11 @@ function readGauges(points: readonly MetricPoint[]): Partial<SampleRecord['value
   };
 }
 
-function answers({ orders, clock }: Pick<RunContext, 'orders' | 'clock'>, state: SamplerState) {
+function responses({ orders, clock }: Pick<RunContext, 'orders' | 'clock'>, state: SamplerState) {
   const now = clock.now();
-  const endOf = ({ answer, invokedAt }: BookedOrder) => invokedAt + (answer?.tookMs ?? Number.POSITIVE_INFINITY);
+  const endOf = ({ response, invokedAt }: BookedOrder) => invokedAt + (response?.tookMs ?? Number.POSITIVE_INFINITY);
   const recent = orders.orders.filter((order) => endOf(order) > state.countedUntil && endOf(order) <= now);
-  const times = recent.flatMap(({ answer }) => answer?.tookMs ?? []);
+  const times = recent.flatMap(({ response }) => response?.tookMs ?? []);
   const perSecond = Math.round((recent.length / Math.max(1, now - state.countedUntil)) * 10_000) / 10;
   state.countedUntil = now;
   const at = (share: number) => Math.round(percentile(times, share) ?? 0);

@@ -19,7 +19,7 @@ export async function warmUp(project: Project, signal: AbortSignal): Promise<voi
   while (performance.now() < deadline) {
     signal.throwIfAborted();
     // Without an answer it is not quick; why does not matter here.
-    const answer = await gateway.placeOrder(request, { timeoutMs: ORDER_LIMIT_MS, signal }).catch(() => undefined);
-    if (answer?.kind === 'decided' && answer.status === 'Confirmed' && answer.tookMs < QUICK_MS) return;
+    const response = await gateway.placeOrder(request, { timeoutMs: ORDER_LIMIT_MS, signal }).catch(() => undefined);
+    if (response?.kind === 'decided' && response.status === 'Confirmed' && response.tookMs < QUICK_MS) return;
   }
 }

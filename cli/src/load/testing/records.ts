@@ -20,7 +20,7 @@ export function aRecord(changes: Partial<OrderRecord> = {}): OrderRecord {
   };
 }
 
-/** So many, each with a key, an id and a trace of its own, evenly over the seconds. */
+/** So many, each with its key, id and trace, evenly over the seconds. */
 export function records(count: number, seconds: number, changes: Partial<OrderRecord> = {}): OrderRecord[] {
   return Array.from({ length: count }, (_, index) =>
     aRecord({
@@ -33,7 +33,7 @@ export function records(count: number, seconds: number, changes: Partial<OrderRe
   );
 }
 
-/** A request that got no answer in time. */
+/** A request that got no response in time. */
 export const timedOut: Partial<OrderRecord> = {
   http: 0,
   expected: false,

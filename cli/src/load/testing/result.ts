@@ -53,7 +53,7 @@ export const aResult: LoadResult = {
     { group: 'audit', name: 'I1 every order has ended', verdict: 'pass', evidence: '100 orders' },
     { group: 'trace', name: 'sampled traces', verdict: 'unknown', evidence: 'none <fit>' },
   ],
-  notJudged: ['how memory grew: it was not measured'],
+  notChecked: ['how memory grew: it was not measured'],
   notReverted: [],
   gaps: ['the outbox: refused'],
 };

@@ -7,11 +7,11 @@ import { exchange } from '../tcp-exchange.ts';
  */
 export function postgresProbe(address: Address): (signal: AbortSignal) => Promise<void> {
   return async (signal) => {
-    const answer = await exchange(address, startUpPacket('postgres'), signal);
-    const kind = String.fromCharCode(answer[0] ?? 0);
+    const response = await exchange(address, startUpPacket('postgres'), signal);
+    const kind = String.fromCharCode(response[0] ?? 0);
     if (kind === 'R') return;
     throw new Error(
-      `PostgreSQL at ${address.host}:${address.port}: ${kind === 'E' ? errorText(answer) : `answered "${kind}"`}`,
+      `PostgreSQL at ${address.host}:${address.port}: ${kind === 'E' ? errorText(response) : `answered "${kind}"`}`,
     );
   };
 }
@@ -25,7 +25,7 @@ function startUpPacket(user: string): Buffer {
 }
 
 /** The field "M" (message) of an ErrorResponse. */
-function errorText(answer: Buffer): string {
-  const fields = answer.subarray(5).toString('utf8').split('\0');
+function errorText(response: Buffer): string {
+  const fields = response.subarray(5).toString('utf8').split('\0');
   return fields.find((field) => field.startsWith('M'))?.slice(1) ?? 'refused';
 }

@@ -38,8 +38,8 @@ export async function rabbitmqQueues(launch: Pick<Launch, 'kind' | 'info'>): Pro
 }
 
 /** `'c2hpcA==,0,0,1;'` */
-function parseQueues(answer: string): QueueDepth[] {
-  const rows = [...answer.matchAll(/([A-Za-z0-9+/=]+),(\d+),(\d+),(\d+);/g)];
+function parseQueues(response: string): QueueDepth[] {
+  const rows = [...response.matchAll(/([A-Za-z0-9+/=]+),(\d+),(\d+),(\d+);/g)];
   return rows.map(([, name = '', ready, unacknowledged, consumers]) => ({
     name: Buffer.from(name, 'base64').toString(),
     ready: Number(ready),

@@ -8,14 +8,14 @@ import { pipeline } from 'node:stream/promises';
 /** All in ms. */
 export interface DownloadLimits {
   /** From the request to the head of its answer, once per redirect: name, connection, TLS and server together. */
-  readonly answerMs: number;
+  readonly responseMs: number;
   /** Without a single byte. */
   readonly stallMs: number;
   readonly totalMs: number;
 }
 
 /** Somebody without a network waits five seconds for the next way; somebody with a slow one has ten minutes. */
-const LIMITS: DownloadLimits = { answerMs: 5_000, stallMs: 30_000, totalMs: 600_000 };
+const LIMITS: DownloadLimits = { responseMs: 5_000, stallMs: 30_000, totalMs: 600_000 };
 /** The release host answers with one redirect to its storage. */
 const MOST_REDIRECTS = 5;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
@@ -80,8 +80,8 @@ function ask(url: URL, { env, signal, limits }: Asking): Promise<IncomingMessage
       ? getHttp(url, { signal, agent: false })
       : getHttps(assertEncrypted(url), { signal, agent: new Agent({ proxyEnv: env }) });
     const late = setTimeout(
-      () => request.destroy(new Error(`no answer from ${url.host} within ${limits.answerMs / 1_000} s`)),
-      limits.answerMs,
+      () => request.destroy(new Error(`no answer from ${url.host} within ${limits.responseMs / 1_000} s`)),
+      limits.responseMs,
     );
     request.on('close', () => clearTimeout(late));
     request.on('error', reject);

@@ -119,13 +119,13 @@ describe('a release whose checksum is pinned', () => {
 
   it('from a host that takes the connection and is silent is given up', async () => {
     await using host = await aReleaseServer(() => undefined);
-    const limits = { answerMs: 50, stallMs: 60_000, totalMs: 60_000 };
+    const limits = { responseMs: 50, stallMs: 60_000, totalMs: 60_000 };
     await expect(install(host.url, { limits })).rejects.toThrow(/no answer from 127\.0\.0\.1:\d+ within 0\.05 s/);
   });
 
   it('that stops in the middle is given up', async () => {
     await using host = await aReleaseServer((_, response) => response.write(archive.subarray(0, 40)));
-    const limits = { answerMs: 60_000, stallMs: 50, totalMs: 60_000 };
+    const limits = { responseMs: 60_000, stallMs: 50, totalMs: 60_000 };
     await expect(install(host.url, { limits })).rejects.toThrow(/sent nothing for 0\.05 s/);
   });
 
@@ -134,7 +134,7 @@ describe('a release whose checksum is pinned', () => {
       const drip = setInterval(() => response.write('.'), 5);
       response.on('close', () => clearInterval(drip));
     });
-    const limits = { answerMs: 60_000, stallMs: 60_000, totalMs: 200 };
+    const limits = { responseMs: 60_000, stallMs: 60_000, totalMs: 200 };
     await expect(install(host.url, { limits })).rejects.toThrow('not there after 0.2 s');
   });
 

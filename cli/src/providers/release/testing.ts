@@ -10,11 +10,11 @@ export interface ReleaseServer extends AsyncDisposable {
   readonly paths: readonly string[];
 }
 
-export async function aReleaseServer(answer: RequestListener): Promise<ReleaseServer> {
+export async function aReleaseServer(listener: RequestListener): Promise<ReleaseServer> {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url ?? '');
-    answer(request, response);
+    listener(request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

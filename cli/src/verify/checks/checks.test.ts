@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ByStatus } from '../../audit/invariants/metrics.ts';
-import type { PlaceAnswer } from '../../shop/gateway-client.ts';
+import type { PlaceResponse } from '../../shop/gateway-client.ts';
 import { CheckFailed, EvidenceMissing } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
 import { confirmed } from './confirmed.ts';
@@ -19,7 +19,7 @@ import { privacy } from './privacy.ts';
 import { replayed } from './replayed.ts';
 
 const MARKER = 'Verify 3b6c';
-const order = (changes: object = {}): PlaceAnswer => ({
+const order = (changes: object = {}): PlaceResponse => ({
   kind: 'decided',
   id: 'order-1',
   status: 'Confirmed',
@@ -30,7 +30,7 @@ const order = (changes: object = {}): PlaceAnswer => ({
   ...changes,
 });
 const cancelled = order({ id: 'order-2', status: 'Cancelled', reason: 'payment declined', httpStatus: 200 });
-const problem = (code: string, status: number, detail = 'no'): PlaceAnswer =>
+const problem = (code: string, status: number, detail = 'no'): PlaceResponse =>
   ({
     kind: 'problem',
     problem: { code, status, detail, title: code, type: code },
@@ -38,8 +38,11 @@ const problem = (code: string, status: number, detail = 'no'): PlaceAnswer =>
     location: null,
     retryAfterS: null,
     tookMs: 1,
-  }) as PlaceAnswer;
-const says = (answer: PlaceAnswer) => ({ request: { customer: MARKER, lines: [] }, answer: async () => answer });
+  }) as PlaceResponse;
+const says = (response: PlaceResponse) => ({
+  request: { customer: MARKER, lines: [] },
+  response: async () => response,
+});
 const both = (Confirmed: number, Cancelled: number): ByStatus => ({ Confirmed, Cancelled });
 const point = (name: string, status: string, value: number) => ({
   name,
@@ -255,7 +258,7 @@ describe('logs', () => {
 describe('privacy', () => {
   it('sends the request that is refused, waits until all of it is out, and only then reads', async () => {
     const read: string[] = [];
-    let answeredAt = Number.POSITIVE_INFINITY;
+    let respondedAt = Number.POSITIVE_INFINITY;
     let readAt = 0;
     await writeFile(join(folder, 'gateway-1.log'), '');
     const run = aRun({
@@ -264,7 +267,7 @@ describe('privacy', () => {
         async placeOrder() {
           // The gateway writes its line, and sends its span, a moment after it has answered.
           setTimeout(() => void appendFile(join(folder, 'gateway-1.log'), `invalid order of ${MARKER}\n`), 300);
-          answeredAt = performance.now();
+          respondedAt = performance.now();
           return { ...problem('invalid_request', 400), traceId: 'trace-of-the-refused' };
         },
       },
@@ -279,7 +282,7 @@ describe('privacy', () => {
     });
     await expect(privacy.run(run)).rejects.toThrow('log gateway-1.log');
     expect(read).toContain('trace-of-the-refused');
-    expect(readAt).toBeGreaterThan(answeredAt);
+    expect(readAt).toBeGreaterThan(respondedAt);
   });
   it('holds when the marker is in the orders database only', async () => {
     await writeFile(join(folder, 'orders-1.log'), '{"msg":"fine"}\n');

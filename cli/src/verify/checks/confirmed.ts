@@ -2,7 +2,7 @@ import { formatDuration } from '../../shared/duration.ts';
 import { pollFor } from '../../shared/wait-until.ts';
 import type { Check } from '../check.ts';
 import { expectThat } from '../check-errors.ts';
-import { decided, describeAnswer } from '../context.ts';
+import { decided, describeResponse } from '../context.ts';
 
 /** Polls at most 30 times: a shipment appears within 15 s. */
 const POLL = { everyMs: 500, limitMs: 15_000 } as const;
@@ -16,7 +16,7 @@ export const confirmed: Check = {
     const placed = await decided(context.confirmed, expected);
     expectThat(placed.httpStatus === 201 && placed.status === 'Confirmed', {
       expected,
-      observed: describeAnswer(placed),
+      observed: describeResponse(placed),
     });
     const began = performance.now();
     const rows = await pollFor(

@@ -1,6 +1,6 @@
 import { type LogLine, logFiles, readLog } from '../../platform/log-reader.ts';
 import { pollFor } from '../../shared/wait-until.ts';
-import type { PlaceAnswer } from '../../shop/gateway-client.ts';
+import type { PlaceResponse } from '../../shop/gateway-client.ts';
 import { readLogsOfTrace } from '../../shop/order-logs.ts';
 import { serviceNames } from '../../topology/services.ts';
 import type { Check } from '../check.ts';
@@ -23,8 +23,8 @@ export const correlation: Check = {
   name: 'logs carry the trace id',
   async run({ project, confirmed, declined, signal }) {
     const beganAt = Date.now();
-    const answers = await Promise.allSettled([confirmed.answer(), declined.answer()]);
-    const wanted = answers.flatMap((answer) => (answer.status === 'fulfilled' ? wantedOf(answer.value) : []));
+    const responses = await Promise.allSettled([confirmed.response(), declined.response()]);
+    const wanted = responses.flatMap((response) => (response.status === 'fulfilled' ? wantedOf(response.value) : []));
     if (wanted.length === 0) throw new EvidenceMissing('no answer had a trace id');
     const found = await Promise.all(wanted.map((one) => linesOf(project.logDir, one, signal)));
     const missing = found.flatMap(({ traceId, silent }) => silent.map((service) => `${service} for ${traceId}`));
@@ -50,10 +50,10 @@ interface Wanted {
   readonly limitMs: number;
 }
 
-function wantedOf(answer: PlaceAnswer): Wanted[] {
-  const { traceId } = answer;
+function wantedOf(response: PlaceResponse): Wanted[] {
+  const { traceId } = response;
   if (traceId === null) return [];
-  const isShipped = answer.kind === 'decided' && answer.status === 'Confirmed';
+  const isShipped = response.kind === 'decided' && response.status === 'Confirmed';
   return isShipped
     ? [{ traceId, services: WRITES_WHEN_CONFIRMED, limitMs: SHIPPED_LIMIT_MS }]
     : [{ traceId, services: WRITES_ALWAYS, limitMs: LIMIT_MS }];

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../shared/duration.ts';
 import type { Check } from '../check.ts';
 import { expectThat } from '../check-errors.ts';
-import { decided, describeAnswer } from '../context.ts';
+import { decided, describeResponse } from '../context.ts';
 
 /** An order above the payment limit is Cancelled with `payment declined` and status 200. */
 export const declined: Check = {
@@ -10,7 +10,7 @@ export const declined: Check = {
   async run(context) {
     const expected = '200 Cancelled (payment declined)';
     const placed = await decided(context.declined, expected);
-    expectThat(describeAnswer(placed) === expected, { expected, observed: describeAnswer(placed) });
+    expectThat(describeResponse(placed) === expected, { expected, observed: describeResponse(placed) });
     return `${expected} in ${formatDuration(placed.tookMs)}`;
   },
 };

@@ -15,7 +15,7 @@ export const ledger: Check = {
   async run(context) {
     const { audited, signal, style, confirmed, declined } = context;
     // Failures of the orders themselves are told by their own checks; what they left behind must balance all the same.
-    await Promise.allSettled([confirmed.answer(), declined.answer()]);
+    await Promise.allSettled([confirmed.response(), declined.response()]);
     const report = await audit({ target: audited, settleMs: SETTLE_MS, signal });
     const named = (verdict: Verdict) =>
       report.invariants.filter((result) => result.verdict === verdict).map(({ id, title }) => `${id} (${title})`);

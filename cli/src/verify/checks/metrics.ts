@@ -1,7 +1,7 @@
 import { STATUSES, type Status } from '../../audit/invariants/metrics.ts';
 import { messageOf } from '../../errors.ts';
 import { pollFor } from '../../shared/wait-until.ts';
-import type { PlaceAnswer } from '../../shop/gateway-client.ts';
+import type { PlaceResponse } from '../../shop/gateway-client.ts';
 import type { Check } from '../check.ts';
 import { EvidenceMissing, expectThat } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
@@ -90,15 +90,15 @@ function compare(status: Status, { before, after, window, own }: Comparison): vo
 }
 
 async function ownDecisions({ confirmed, declined, replayed }: VerifyContext): Promise<Record<Status, number>> {
-  const answers = await Promise.allSettled([confirmed.answer(), declined.answer(), replayed.answer()]);
+  const responses = await Promise.allSettled([confirmed.response(), declined.response(), replayed.response()]);
   const orders = new Map<string, Status>();
-  for (const answer of answers) if (answer.status === 'fulfilled') note(answer.value, orders);
+  for (const response of responses) if (response.status === 'fulfilled') note(response.value, orders);
   const count = (status: Status) => [...orders.values()].filter((one) => one === status).length;
   return { Confirmed: count('Confirmed'), Cancelled: count('Cancelled') };
 }
 
-function note(answer: PlaceAnswer, orders: Map<string, Status>): void {
-  if (answer.kind === 'decided') orders.set(answer.id, answer.status);
+function note(response: PlaceResponse, orders: Map<string, Status>): void {
+  if (response.kind === 'decided') orders.set(response.id, response.status);
 }
 
 async function countDecided(

@@ -10,7 +10,7 @@ export const outbox: Check = {
   name: 'the outbox is back at 0',
   async run({ databases, confirmed, signal }) {
     // Asked before the order is placed, the outbox would be empty for another reason. A failed order is told elsewhere.
-    await confirmed.answer().catch(() => undefined);
+    await confirmed.response().catch(() => undefined);
     const began = performance.now();
     const [start] = await databases.query<{ at: Date }>('orders', 'SELECT now() AS at');
     let unpublished = 0;

@@ -72,15 +72,15 @@ describe('the trace of', () => {
 
   async function run(name: keyof typeof checks, change: (spans: ReturnType<typeof spansOf>) => object[]) {
     const whole = spansOf(expectedTree(await loadContract(name, cloneRoot())));
-    const answer = (status: string, reason: string | null, httpStatus: number) => ({
-      answer: async () => ({ kind: 'decided', id: 'o', status, reason, httpStatus, traceId: 't', tookMs: 1 }),
+    const response = (status: string, reason: string | null, httpStatus: number) => ({
+      response: async () => ({ kind: 'decided', id: 'o', status, reason, httpStatus, traceId: 't', tookMs: 1 }),
     });
     const now = Date.now();
     return checks[name].run({
       ...{ signal, style, project: { root: cloneRoot() } },
-      confirmed: answer('Confirmed', null, 201),
-      declined: answer('Cancelled', 'payment declined', 200),
-      replayed: answer('Confirmed', null, 201),
+      confirmed: response('Confirmed', null, 201),
+      declined: response('Cancelled', 'payment declined', 200),
+      replayed: response('Confirmed', null, 201),
       telemetry: {
         trace: async () => ({ spans: change(whole), incomplete: undefined }),
         metrics: async () =>
@@ -112,8 +112,8 @@ describe('the trace of', () => {
 describe('the ledger', () => {
   const context = {
     ...{ signal, style, marker: 'm', audited: {} },
-    confirmed: { answer: async () => undefined },
-    declined: { answer: async () => undefined },
+    confirmed: { response: async () => undefined },
+    declined: { response: async () => undefined },
     databases: { query: async () => [] },
   } as unknown as VerifyContext;
   const invariant = (verdict: string) => ({

@@ -62,16 +62,16 @@ async function inErrors({
 }: VerifyContext): Promise<{ place: Place; traceIds: readonly string[] }> {
   const lines = [{ productId: 1, quantity: 0 }];
   const invalid = { customer: marker, lines, note: marker } as const;
-  const answers = await Promise.allSettled([
+  const responses = await Promise.allSettled([
     gateway.placeOrder(invalid, { timeoutMs: ANSWER_LIMIT_MS, signal }),
-    misused.answer(),
+    misused.response(),
   ]);
-  const problems = answers.flatMap((answer) =>
-    answer.status === 'fulfilled' && answer.value.kind === 'problem' ? [answer.value.problem] : [],
+  const problems = responses.flatMap((response) =>
+    response.status === 'fulfilled' && response.value.kind === 'problem' ? [response.value.problem] : [],
   );
   const leaking = problems.filter((problem) => JSON.stringify(problem).includes(marker));
-  const traceIds = answers.flatMap((answer) =>
-    answer.status === 'fulfilled' && answer.value.traceId !== null ? [answer.value.traceId] : [],
+  const traceIds = responses.flatMap((response) =>
+    response.status === 'fulfilled' && response.value.traceId !== null ? [response.value.traceId] : [],
   );
   const leaks = leaking.map(({ code }) => `problem ${code}`);
   return { place: { what: 'problems', count: problems.length, leaks }, traceIds };

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { GatewayClient, PlaceAnswer } from '../../shop/gateway-client.ts';
+import type { GatewayClient, PlaceResponse } from '../../shop/gateway-client.ts';
 import { runLoad } from './load.ts';
 
-const decided = (status: 'Confirmed' | 'Cancelled'): PlaceAnswer => ({
+const decided = (status: 'Confirmed' | 'Cancelled'): PlaceResponse => ({
   kind: 'decided',
   id: '3f2b8a1c-5d4e-4f60-9a7b-8c9d0e1f2a3b',
   status,
@@ -15,9 +15,9 @@ const decided = (status: 'Confirmed' | 'Cancelled'): PlaceAnswer => ({
 const never = new AbortController().signal;
 
 /** Answers in turn. */
-function clientOf(...answers: readonly (() => Promise<PlaceAnswer>)[]): GatewayClient {
+function clientOf(...responses: readonly (() => Promise<PlaceResponse>)[]): GatewayClient {
   let next = 0;
-  return { placeOrder: () => (answers[next++ % answers.length] as () => Promise<PlaceAnswer>)() };
+  return { placeOrder: () => (responses[next++ % responses.length] as () => Promise<PlaceResponse>)() };
 }
 
 it('places as many orders as the rate and the time say, and counts their answers', async () => {
@@ -43,8 +43,8 @@ it('sends no more orders once it is ended', async () => {
 });
 
 it('has at most 100 orders under way: what is due beyond them counts as failed', async () => {
-  const answer = Promise.withResolvers<PlaceAnswer>();
-  const client = clientOf(() => answer.promise);
+  const response = Promise.withResolvers<PlaceResponse>();
+  const client = clientOf(() => response.promise);
   const running = runLoad({
     client,
     perSecond: 2_000,
@@ -53,6 +53,6 @@ it('has at most 100 orders under way: what is due beyond them counts as failed',
     onProgress: () => undefined,
   });
   // The answers come when the load's own time is over.
-  setTimeout(() => answer.resolve(decided('Confirmed')), 300);
+  setTimeout(() => response.resolve(decided('Confirmed')), 300);
   expect(await running).toMatchObject({ sent: 100, confirmed: 100, failed: 20 });
 });

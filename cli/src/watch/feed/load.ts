@@ -32,12 +32,12 @@ export async function runLoad({ client, perSecond, forMs, signal, onProgress }: 
 
   async function place(): Promise<void> {
     try {
-      const answer = await client.placeOrder(
+      const response = await client.placeOrder(
         { customer: 'Demo customer', lines: [{ productId: 1, quantity: 1 }] },
         { timeoutMs: ANSWER_LIMIT_MS },
       );
-      if (answer.kind === 'problem') counts.failed++;
-      else if (answer.status === 'Confirmed') counts.confirmed++;
+      if (response.kind === 'problem') counts.failed++;
+      else if (response.status === 'Confirmed') counts.confirmed++;
       else counts.cancelled++;
     } catch (error) {
       if (!(error instanceof CliError)) throw error;

@@ -36,14 +36,14 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
 
   async function place(order: OrderPreset, { connection }: Reach): Promise<void> {
     const { productId, quantity } = order;
-    const answer = await createGatewayClient(connection.gatewayUrl).placeOrder(
+    const response = await createGatewayClient(connection.gatewayUrl).placeOrder(
       { customer: 'Demo customer', lines: [{ productId, quantity }] },
       { timeoutMs: ORDER_LIMIT_MS, signal: over.signal },
     );
-    const took = formatDuration(answer.tookMs);
-    if (answer.kind === 'problem') tell('bad', `${answer.problem.title}: ${answer.problem.detail} (${took})`);
-    else if (answer.status === 'Confirmed') tell('good', `order ${shortId(answer.id)} Confirmed in ${took}`);
-    else tell('plain', `order ${shortId(answer.id)} Cancelled: ${answer.reason} (${took})`);
+    const took = formatDuration(response.tookMs);
+    if (response.kind === 'problem') tell('bad', `${response.problem.title}: ${response.problem.detail} (${took})`);
+    else if (response.status === 'Confirmed') tell('good', `order ${shortId(response.id)} Confirmed in ${took}`);
+    else tell('plain', `order ${shortId(response.id)} Cancelled: ${response.reason} (${took})`);
   }
 
   async function startLoad(perSecond: number, forMs: number, { connection }: Reach): Promise<void> {
@@ -65,9 +65,9 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
 
   async function inject({ preset, target, ttlMs }: Extract<Effect, { type: 'inject' }>): Promise<void> {
     const { fault, parameters } = preset;
-    for await (const answer of chaos.inject({ fault, target, parameters, ttlMs, hold: false }, over.signal)) {
-      if (answer.type === 'failed') throw receivedError(answer.error);
-      const { tone, text } = effectWords(answer.lease);
+    for await (const response of chaos.inject({ fault, target, parameters, ttlMs, hold: false }, over.signal)) {
+      if (response.type === 'failed') throw receivedError(response.error);
+      const { tone, text } = effectWords(response.lease);
       tell(tone, `${target} ${fault} ${text}`);
     }
     feed.refresh();

@@ -22,13 +22,16 @@ function take(model: WatchModel, message: Exclude<Message, { type: 'key' }>): Wa
     case 'tick':
       return tick(model, message.nowMs);
     case 'state':
-      return { ...answered(model, 'platform'), state: message.state };
+      return { ...markReachable(model, 'platform'), state: message.state };
     case 'metrics':
       return takeMetrics(model, message.sample);
     case 'shop':
-      return { ...answered(model, 'databases'), shop: message.shop };
+      return { ...markReachable(model, 'databases'), shop: message.shop };
     case 'faults':
-      return { ...answered(model, 'faults'), faults: message.leases.filter(({ status }) => status !== 'reverted') };
+      return {
+        ...markReachable(model, 'faults'),
+        faults: message.leases.filter(({ status }) => status !== 'reverted'),
+      };
     case 'event':
       return takeEvent(model, message.event);
     case 'failed':
@@ -54,7 +57,7 @@ function takeEvent(model: WatchModel, event: PlatformEvent): WatchModel {
 }
 
 /** The same object while nothing is wrong, so that its views need not be drawn again. */
-function answered(model: WatchModel, source: Source): WatchModel {
+function markReachable(model: WatchModel, source: Source): WatchModel {
   if (model.problems[source] === undefined) return model;
   const { [source]: _, ...problems } = model.problems;
   return { ...model, problems };
@@ -84,7 +87,7 @@ function bandOf({ id, target, fault }: Lease) {
 function takeMetrics(model: WatchModel, sample: Sample): WatchModel {
   const samples = [...model.samples.filter(({ time }) => sample.time - time <= WINDOW_MS), sample];
   const ports = edgePortsOf(model.state ?? { edges: [], instances: [] });
-  return { ...answered(model, 'telemetry'), samples, figures: figuresOf(samples, ports) };
+  return { ...markReachable(model, 'telemetry'), samples, figures: figuresOf(samples, ports) };
 }
 
 /** An order that is not at its end is read again while it is looked at. */

@@ -53,21 +53,21 @@ describe('placing an order', () => {
       given: 'product 1 can be had and paid',
       body: { customer: 'Olena', lines },
       status: 201,
-      answered: { id: uuid(id), status: 'Confirmed' },
+      expected: { id: uuid(id), status: 'Confirmed' },
     },
     {
       given: 'payments decline',
       body: { customer: 'Olena', lines },
       status: 200,
-      answered: { id: uuid(id), status: 'Cancelled', reason: 'payment declined' },
+      expected: { id: uuid(id), status: 'Cancelled', reason: 'payment declined' },
     },
     {
       given: 'stock is short',
       body: { customer: 'Olena', lines },
       status: 200,
-      answered: { id: uuid(id), status: 'Cancelled', reason: 'out of stock' },
+      expected: { id: uuid(id), status: 'Cancelled', reason: 'out of stock' },
     },
-  ])('while $given is answered $status, with a path in Location', async ({ given, body, status, answered }) => {
+  ])('while $given is answered $status, with a path in Location', async ({ given, body, status, expected }) => {
     await recording.pact
       .addInteraction()
       .given(given)
@@ -79,14 +79,14 @@ describe('placing an order', () => {
         });
         request.jsonBody(body);
       })
-      .willRespondWith(status, (answer) => {
-        answer.headers({ location: regex('^/api/orders/[0-9a-f-]{36}$', `/api/orders/${id}`) });
-        answer.jsonBody(answered);
+      .willRespondWith(status, (response) => {
+        response.headers({ location: regex('^/api/orders/[0-9a-f-]{36}$', `/api/orders/${id}`) });
+        response.jsonBody(expected);
       })
       .executeTest(async ({ url }) => {
         const key = { 'idempotency-key': `key: ${given}`.replaceAll(' ', '-') };
-        const answer = await throughGateway(url, '/api/orders', post(body, key));
-        expect([answer.status, answer.headers.get('location')]).toEqual([status, `/api/orders/${id}`]);
+        const response = await throughGateway(url, '/api/orders', post(body, key));
+        expect([response.status, response.headers.get('location')]).toEqual([status, `/api/orders/${id}`]);
       });
   });
 
@@ -103,14 +103,14 @@ describe('placing an order', () => {
         request.headers(budget);
         request.jsonBody(body);
       })
-      .willRespondWith(status, (answer) => {
+      .willRespondWith(status, (response) => {
         const problem = { type: `urn:shop:problem:${code}`, title: string(), status, detail: string(), code };
-        answer.headers(problemType);
-        answer.jsonBody(problem);
+        response.headers(problemType);
+        response.jsonBody(problem);
       })
       .executeTest(async ({ url }) => {
-        const answer = await throughGateway(url, '/api/orders', post(body));
-        expect([answer.status, await answer.json()]).toMatchObject([status, { code }]);
+        const response = await throughGateway(url, '/api/orders', post(body));
+        expect([response.status, await response.json()]).toMatchObject([status, { code }]);
       });
   });
 });
@@ -139,13 +139,13 @@ describe('showing an order', () => {
       .given(given, { orderId })
       .uponReceiving(`a request for an order, ${given}`)
       .withRequest('GET', `/orders/${orderId}`, (request) => void request.headers(budget))
-      .willRespondWith(status, (answer) => {
-        if (status === 202) answer.headers({ 'retry-after': regex('^\\d+$', '1') });
-        answer.jsonBody({ id: orderId, ...body });
+      .willRespondWith(status, (response) => {
+        if (status === 202) response.headers({ 'retry-after': regex('^\\d+$', '1') });
+        response.jsonBody({ id: orderId, ...body });
       })
       .executeTest(async ({ url }) => {
-        const answer = await throughGateway(url, `/api/orders/${orderId}`);
-        expect([answer.status, await answer.json()]).toMatchObject([status, { id: orderId, total: 90_000 }]);
+        const response = await throughGateway(url, `/api/orders/${orderId}`);
+        expect([response.status, await response.json()]).toMatchObject([status, { id: orderId, total: 90_000 }]);
       });
   });
 
@@ -155,9 +155,9 @@ describe('showing an order', () => {
       .addInteraction()
       .uponReceiving('a request for an order that does not exist')
       .withRequest('GET', `/orders/${unknown}`, (request) => void request.headers(budget))
-      .willRespondWith(404, (answer) => {
-        answer.headers(problemType);
-        answer.jsonBody({ code: 'order_not_found' });
+      .willRespondWith(404, (response) => {
+        response.headers(problemType);
+        response.jsonBody({ code: 'order_not_found' });
       })
       .executeTest(async ({ url }) => {
         expect((await throughGateway(url, `/api/orders/${unknown}`)).status).toBe(404);

@@ -32,8 +32,8 @@ it('a product that exists has its id, its price in kopiykas and its currency', a
     .given('product 1 exists')
     .uponReceiving('a request for product 1')
     .withRequest('GET', '/products/1', (request) => void request.headers(headers))
-    .willRespondWith(200, (answer) => {
-      answer.jsonBody({ id: 1, price: integer(45_000), currency: regex('^[A-Z]{3}$', 'UAH') });
+    .willRespondWith(200, (response) => {
+      response.jsonBody({ id: 1, price: integer(45_000), currency: regex('^[A-Z]{3}$', 'UAH') });
     })
     .executeTest(async ({ url }) => {
       const product = await asking(url, (catalog) => catalog.findProduct(1, Deadline.after(2_000)));

@@ -88,14 +88,14 @@ async function anOpenOrder(orderId: string): Promise<{ saga: Saga; owner: string
   return { saga, owner };
 }
 
-const answering = (answers: Partial<typeof behind>) => async () => void Object.assign(behind, answers);
+const respondingWith = (responses: Partial<typeof behind>) => async () => void Object.assign(behind, responses);
 
 const states = {
   'product 1 can be had and paid': async () => undefined,
-  'payments decline': answering({ payments: 'declined' }),
-  'stock is short': answering({ stock: 'insufficient' }),
-  'there is no product 1': answering({ catalog: 'has not' }),
-  'the catalog is away': answering({ catalog: 'away' }),
+  'payments decline': respondingWith({ payments: 'declined' }),
+  'stock is short': respondingWith({ stock: 'insufficient' }),
+  'there is no product 1': respondingWith({ catalog: 'has not' }),
+  'the catalog is away': respondingWith({ catalog: 'away' }),
   'the order is being worked on': async (parameters: unknown) => void (await anOpenOrder(orderOf(parameters))),
   async 'the order is confirmed'(parameters: unknown) {
     const { saga: before, owner } = await anOpenOrder(orderOf(parameters));
@@ -165,12 +165,12 @@ function lower(status: unknown): object {
 describe('shipping', () => {
   /** Places an order and waits for its event of this type, which is on its way to the broker then. */
   async function theEvent(type: string): Promise<OutboxRow> {
-    const answer = await orders.server.inject({
+    const response = await orders.server.inject({
       method: 'POST',
       url: '/orders',
       payload: { customer: 'test', lines: [{ productId: 1, quantity: 2 }] },
     });
-    expect(answer.json()).toMatchObject({ status: 'Confirmed' });
+    expect(response.json()).toMatchObject({ status: 'Confirmed' });
     await expect.poll(() => published.map((row) => row.type), soon).toContain(type);
     return published.find((row) => row.type === type) as OutboxRow;
   }
@@ -181,7 +181,7 @@ describe('shipping', () => {
       provider: 'orders',
       states: {
         'an order was confirmed': async () => undefined,
-        'an order was confirmed while version 2 is published as well': answering({ isV2On: true }),
+        'an order was confirmed while version 2 is published as well': respondingWith({ isV2On: true }),
       },
       messages: { 'order.confirmed': message('order.confirmed'), 'order.confirmed.v2': message('order.confirmed.v2') },
     });

@@ -64,9 +64,9 @@ it('are what orders expects', async () => expect(await breaks()).toEqual([]));
 const charge = { orderId: '0198c9a0-0000-7000-8000-0000000000aa', currency: 'UAH', idempotencyKey: 'aa' };
 
 it.each<[string, CreateServer, string]>([
-  ['answers a declined charge with 422', answering(402, 422), '402'],
-  ['answers a repeated charge with 208', answering(200, 208), '200'],
-  ['answers a void charge with 410', answering(409, 410), '409'],
+  ['answers a declined charge with 422', respondingWith(402, 422), '402'],
+  ['answers a repeated charge with 208', respondingWith(200, 208), '200'],
+  ['answers a void charge with 410', respondingWith(409, 410), '409'],
 ])('a change that %s fails this build', { tags: ['deliberate-break'] }, async (_title, create, where) => {
   const found = await breaks(create);
   expect(found).toEqual([expect.stringContaining(where)]);
@@ -81,11 +81,11 @@ it.each<[string, CreateServer, object]>([
   expect(found).toHaveLength(4);
   for (const one of found) expect(one).toMatch(/a charge of .* but was 400/);
   // And by nothing else than what they lack: who asks in the changed way is served.
-  const answer = await server.inject({ method: 'POST', url: '/payments', payload: { ...charge, ...asked } });
-  expect(answer.statusCode, answer.body).toBe(201);
+  const response = await server.inject({ method: 'POST', url: '/payments', payload: { ...charge, ...asked } });
+  expect(response.statusCode, response.body).toBe(201);
 });
 
-function answering(status: number, instead: number): CreateServer {
+function respondingWith(status: number, instead: number): CreateServer {
   return (payments) =>
     today(payments).addHook(
       'onSend',

@@ -1,7 +1,7 @@
-import { answerCalls } from '../worker.ts';
+import { handleCalls } from '../worker.ts';
 
 /** A worker that uses up CPU time, in ms of its own. */
-answerCalls({
+handleCalls({
   spin(ms: number) {
     const began = process.cpuUsage();
     for (;;) {

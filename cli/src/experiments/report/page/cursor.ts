@@ -10,8 +10,8 @@ export function showValues(data: PageData, second: number | undefined): void {
   write('p95', timeText(seconds.p95[at]));
   write('pending', countText(seconds.pending[at]));
   write('waiting', countText(seconds.waiting[at]));
-  seconds.answers.forEach((answers, kind) => {
-    write(`answers-${kind}`, countText(answers[at]));
+  seconds.responses.forEach((responses, kind) => {
+    write(`answers-${kind}`, countText(responses[at]));
   });
   const words = second === undefined ? '' : `${formatClock(second)} – ${whatHappened(data, second).join(' · ')}`;
   const readout = document.getElementById('cursor');

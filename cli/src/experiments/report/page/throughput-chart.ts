@@ -5,8 +5,8 @@ import { clipped } from './overlay.ts';
 
 /** Responses a second, one bar a second, its parts by outcome above each other. */
 export function throughputChart(stage: Stage): ChartSpec {
-  const { answers } = stage.data.seconds;
-  const totals = (answers[0] ?? []).map((_, second) => answers.reduce((sum, one) => sum + (one[second] ?? 0), 0));
+  const { responses } = stage.data.seconds;
+  const totals = (responses[0] ?? []).map((_, second) => responses.reduce((sum, one) => sum + (one[second] ?? 0), 0));
   const top = Math.max(1, ...totals) * 1.1;
   return {
     id: 'throughput',
@@ -22,10 +22,10 @@ function drawBars(u: uPlot, ctx: CanvasRenderingContext2D, stage: Stage): void {
   const base = seconds.p50.map(() => 0);
   const oneSecond = u.valToPos(1, 'x', true) - u.valToPos(0, 'x', true);
   const gap = oneSecond > 6 * devicePixelRatio ? devicePixelRatio : 0;
-  seconds.answers.forEach((answers, kind) => {
+  seconds.responses.forEach((responses, kind) => {
     const { tone, glyph } = outcomes[kind] ?? { tone: 'lost', glyph: 0 };
     ctx.fillStyle = hatch(palette[tone], glyph, palette.surface);
-    answers.forEach((count, second) => {
+    responses.forEach((count, second) => {
       if (count === 0) return;
       const from = base[second] ?? 0;
       base[second] = from + count;

@@ -52,7 +52,7 @@ export async function judgeEventually(
 
 /** The order's status now; `unknown` when it cannot be asked for, other words when it has none. */
 async function look(order: BookedOrder, context: RunContext): Promise<string> {
-  const id = order.answer?.orderId ?? (await findByKey(order, context));
+  const id = order.response?.orderId ?? (await findByKey(order, context));
   if (id === undefined) return 'unknown';
   if (id === null) return 'not there';
   const { gatewayUrl } = context.platform.connection;

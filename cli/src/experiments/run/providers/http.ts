@@ -39,13 +39,13 @@ async function ask(instance: InstanceState, path: string, tolerance: HttpProbe['
   }
 }
 
-interface Answer {
+interface HttpResult {
   readonly status: number;
   readonly text: string;
   readonly tookMs: number;
 }
 
-function judge(name: string, { status, text, tookMs }: Answer, tolerance: HttpProbe['tolerance']): StepResult {
+function judge(name: string, { status, text, tookMs }: HttpResult, tolerance: HttpProbe['tolerance']): StepResult {
   const problems: string[] = [];
   if (tolerance.status !== undefined && !isWithin(status, tolerance.status)) problems.push(`status ${status}`);
   if (tolerance.duration !== undefined && !isWithin(tookMs, tolerance.duration)) problems.push(`${round(tookMs)} ms`);

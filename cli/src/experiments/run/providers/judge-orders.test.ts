@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { OrdersTolerance } from '../../format/schema.ts';
-import type { BookedOrder, OrderAnswer } from '../order-book.ts';
+import type { BookedOrder, OrderResponse } from '../order-book.ts';
 import type { RunContext } from '../run-context.ts';
 import { judgeOrders } from './judge-orders.ts';
 
-function anOrder(answer: OrderAnswer | undefined, more: Partial<BookedOrder> = {}): BookedOrder {
+function anOrder(response: OrderResponse | undefined, more: Partial<BookedOrder> = {}): BookedOrder {
   return {
     op: 1,
     step: 'orders',
@@ -13,30 +13,30 @@ function anOrder(answer: OrderAnswer | undefined, more: Partial<BookedOrder> = {
     lines: [{ productId: 1, quantity: 1 }],
     invokedAt: 0,
     invokedTime: 0,
-    ...(answer !== undefined && { answer }),
+    ...(response !== undefined && { response }),
     ...more,
   };
 }
 
-const confirmed = (tookMs: number, orderId = 'a'): OrderAnswer => ({
+const confirmed = (tookMs: number, orderId = 'a'): OrderResponse => ({
   state: 'ok',
   http: 201,
   status: 'Confirmed',
   orderId,
   tookMs,
 });
-const outOfStock: OrderAnswer = { state: 'ok', http: 200, status: 'Cancelled', reason: 'out of stock', tookMs: 20 };
-const noCatalog: OrderAnswer = { state: 'fail', http: 503, code: 'catalog_unavailable', tookMs: 900 };
-const timedOut: OrderAnswer = { state: 'info', code: 'timeout', tookMs: 12_000 };
+const outOfStock: OrderResponse = { state: 'ok', http: 200, status: 'Cancelled', reason: 'out of stock', tookMs: 20 };
+const noCatalog: OrderResponse = { state: 'fail', http: 503, code: 'catalog_unavailable', tookMs: 900 };
+const timedOut: OrderResponse = { state: 'info', code: 'timeout', tookMs: 12_000 };
 
 const judge = (
-  answers: readonly (OrderAnswer | undefined)[],
+  responses: readonly (OrderResponse | undefined)[],
   tolerance: OrdersTolerance,
   earlier: readonly BookedOrder[] = [],
 ) => {
   const context = { orders: { ofStep: () => earlier } } as unknown as RunContext;
   return judgeOrders(
-    answers.map((answer) => anOrder(answer)),
+    responses.map((response) => anOrder(response)),
     tolerance,
     context,
   );
@@ -44,12 +44,12 @@ const judge = (
 
 describe('orders', () => {
   it('hold when each is as wanted', async () => {
-    const each = { answer: 'Confirmed', http: 201, duration: { lte: 100 } } as const;
+    const each = { response: 'Confirmed', http: 201, duration: { lte: 100 } } as const;
     expect(await judge([confirmed(50), confirmed(100)], { each })).toMatchObject({ verdict: 'pass' });
   });
 
   it('fail when one is not, and the evidence names it', async () => {
-    const result = await judge([confirmed(50), outOfStock], { each: { answer: 'Confirmed' } });
+    const result = await judge([confirmed(50), outOfStock], { each: { response: 'Confirmed' } });
     expect(result).toMatchObject({ verdict: 'fail', evidence: 'order 1: Cancelled: out of stock after 20 ms' });
   });
 
@@ -58,7 +58,7 @@ describe('orders', () => {
   });
 
   it('are counted by what they were told', async () => {
-    const answers = [confirmed(1), outOfStock, outOfStock, noCatalog, timedOut];
+    const responses = [confirmed(1), outOfStock, outOfStock, noCatalog, timedOut];
     const counts = {
       Confirmed: 1,
       'Cancelled: out of stock': 2,
@@ -67,8 +67,8 @@ describe('orders', () => {
       '503 catalog_unavailable': 1,
       none: 1,
     };
-    expect(await judge(answers, { counts })).toMatchObject({ verdict: 'pass' });
-    expect(await judge(answers, { counts: { ...counts, none: 0 } })).toMatchObject({ verdict: 'fail' });
+    expect(await judge(responses, { counts })).toMatchObject({ verdict: 'pass' });
+    expect(await judge(responses, { counts: { ...counts, none: 0 } })).toMatchObject({ verdict: 'fail' });
   });
 
   it('are compared with those of another step', async () => {

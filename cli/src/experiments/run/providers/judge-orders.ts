@@ -1,7 +1,7 @@
 import { percentile } from '../../../shared/statistics.ts';
 import { worst } from '../../../shared/verdict.ts';
 import type { CountTolerance, DurationComparison, OrdersTolerance } from '../../format/schema.ts';
-import type { BookedOrder, OrderAnswer } from '../order-book.ts';
+import type { BookedOrder, OrderResponse } from '../order-book.ts';
 import type { RunContext } from '../run-context.ts';
 import { type StepResult, unknown } from '../step-result.ts';
 import { describeTolerance, isWithin, round } from '../tolerance.ts';
@@ -18,8 +18,8 @@ export async function judgeOrders(
   context: RunContext,
 ): Promise<StepResult> {
   if (orders.length === 0) return unknown('no such orders');
-  const unanswered = orders.filter(({ answer }) => answer === undefined).length;
-  if (unanswered > 0) return unknown(`${unanswered} of ${orders.length} orders are still in flight`);
+  const withoutResponse = orders.filter(({ response }) => response === undefined).length;
+  if (withoutResponse > 0) return unknown(`${withoutResponse} of ${orders.length} orders are still in flight`);
   const aspects: Aspect[] = [];
   const { each, counts, ratio, added, eventually } = tolerance;
   if (each !== undefined) aspects.push(judgeEach(orders, each));
@@ -39,49 +39,53 @@ export async function judgeOrders(
     expected: aspects.map(({ expected }) => expected).join('; '),
     observed: [summaryOf(orders), ...aspects.map(({ observed }) => observed)].filter((text) => text !== '').join('; '),
     ...(evidence !== '' && { evidence }),
-    traceIds: orders.slice(0, 20).flatMap(({ answer }) => answer?.traceId ?? []),
+    traceIds: orders.slice(0, 20).flatMap(({ response }) => response?.traceId ?? []),
   };
 }
 
 /** `5 orders: 4 Confirmed, 1 503 catalog_unavailable, slowest 512 ms` */
 function summaryOf(orders: readonly BookedOrder[]): string {
-  const groups = Map.groupBy(orders, ({ answer }) => describeAnswer(answer));
+  const groups = Map.groupBy(orders, ({ response }) => describeResponse(response));
   const parts = [...groups].map(([words, own]) => `${own.length} ${words}`);
   return `${orders.length} orders: ${parts.join(', ')}, slowest ${round(timeAt(orders, 1))} ms`;
 }
 
 /** `Confirmed`, `Cancelled: out of stock`, `503 catalog_unavailable`, `none (timeout)`. */
-function describeAnswer(answer: OrderAnswer | undefined): string {
-  if (answer === undefined) return 'in flight';
-  if (answer.status !== undefined)
-    return answer.reason === undefined ? answer.status : `${answer.status}: ${answer.reason}`;
-  return answer.http === undefined ? `none (${answer.code})` : `${answer.http} ${answer.code}`;
+function describeResponse(response: OrderResponse | undefined): string {
+  if (response === undefined) return 'in flight';
+  if (response.status !== undefined)
+    return response.reason === undefined ? response.status : `${response.status}: ${response.reason}`;
+  return response.http === undefined ? `none (${response.code})` : `${response.http} ${response.code}`;
 }
 
-function kindOf(answer: OrderAnswer | undefined): string {
-  if (answer?.status !== undefined) return answer.status;
-  return answer?.http === undefined ? 'none' : 'problem';
+function kindOf(response: OrderResponse | undefined): string {
+  if (response?.status !== undefined) return response.status;
+  return response?.http === undefined ? 'none' : 'problem';
 }
 
 /** True when an answer is counted under a category: `Cancelled: out of stock`, `503`, `503 catalog_unavailable`, `none`. */
-function isOfCategory(answer: OrderAnswer | undefined, category: string): boolean {
-  if (category === kindOf(answer)) return true;
-  if (/^\d{3}$/.test(category)) return String(answer?.http) === category;
-  return describeAnswer(answer) === category;
+function isOfCategory(response: OrderResponse | undefined, category: string): boolean {
+  if (category === kindOf(response)) return true;
+  if (/^\d{3}$/.test(category)) return String(response?.http) === category;
+  return describeResponse(response) === category;
 }
 
 function judgeEach(orders: readonly BookedOrder[], each: NonNullable<OrdersTolerance['each']>): Aspect {
-  const wrong = orders.filter(({ answer }) => !isAsWanted(answer, each));
+  const wrong = orders.filter(({ response }) => !isAsWanted(response, each));
   const words = [
-    each.answer === undefined ? '' : typeof each.answer === 'string' ? each.answer : each.answer.in.join(' or '),
+    each.response === undefined
+      ? ''
+      : typeof each.response === 'string'
+        ? each.response
+        : each.response.in.join(' or '),
     each.reason === undefined ? '' : describeTolerance(each.reason),
     each.http === undefined ? '' : `HTTP ${describeTolerance(each.http)}`,
     each.code === undefined ? '' : `code ${describeTolerance(each.code)}`,
     each.duration === undefined ? '' : describeTolerance(each.duration, ' ms'),
   ].filter((word) => word !== '');
-  const listed = wrong.slice(0, LISTED).map(({ op, answer }) => {
-    const took = answer === undefined ? '' : ` after ${round(answer.tookMs)} ms`;
-    return `order ${op}: ${describeAnswer(answer)}${took}${answer?.traceId === undefined ? '' : `, trace ${answer.traceId}`}`;
+  const listed = wrong.slice(0, LISTED).map(({ op, response }) => {
+    const took = response === undefined ? '' : ` after ${round(response.tookMs)} ms`;
+    return `order ${op}: ${describeResponse(response)}${took}${response?.traceId === undefined ? '' : `, trace ${response.traceId}`}`;
   });
   const more = wrong.length > LISTED ? [`and ${wrong.length - LISTED} more`] : [];
   return {
@@ -93,22 +97,22 @@ function judgeEach(orders: readonly BookedOrder[], each: NonNullable<OrdersToler
 }
 
 function isAsWanted(
-  answer: OrderAnswer | undefined,
-  { answer: kind, reason, http, code, duration }: NonNullable<OrdersTolerance['each']>,
+  response: OrderResponse | undefined,
+  { response: kind, reason, http, code, duration }: NonNullable<OrdersTolerance['each']>,
 ): boolean {
-  if (answer === undefined) return false;
+  if (response === undefined) return false;
   const kinds = kind === undefined ? undefined : typeof kind === 'string' ? [kind] : kind.in;
   return (
-    (kinds === undefined || (kinds as readonly string[]).includes(kindOf(answer))) &&
-    (reason === undefined || (answer.reason !== undefined && isWithin(answer.reason, reason))) &&
-    (http === undefined || (answer.http !== undefined && isWithin(answer.http, http))) &&
-    (code === undefined || (answer.code !== undefined && isWithin(answer.code, code))) &&
-    (duration === undefined || isWithin(answer.tookMs, duration))
+    (kinds === undefined || (kinds as readonly string[]).includes(kindOf(response))) &&
+    (reason === undefined || (response.reason !== undefined && isWithin(response.reason, reason))) &&
+    (http === undefined || (response.http !== undefined && isWithin(response.http, http))) &&
+    (code === undefined || (response.code !== undefined && isWithin(response.code, code))) &&
+    (duration === undefined || isWithin(response.tookMs, duration))
   );
 }
 
 function judgeCount(orders: readonly BookedOrder[], category: string, bound: CountTolerance): Aspect {
-  const count = orders.filter(({ answer }) => isOfCategory(answer, category)).length;
+  const count = orders.filter(({ response }) => isOfCategory(response, category)).length;
   return {
     verdict: isWithin(count, bound) ? 'pass' : 'fail',
     expected: `${describeTolerance(bound)} ${category}`,
@@ -167,7 +171,7 @@ function compare(
   context: Pick<RunContext, 'orders'>,
   relate: (statistic: Statistic, times: { readonly now: number; readonly then: number }) => Compared,
 ): Aspect[] {
-  const baseline = context.orders.ofStep(of).filter(({ answer }) => answer !== undefined);
+  const baseline = context.orders.ofStep(of).filter(({ response }) => response !== undefined);
   return (['p50', 'p95', 'max'] as const).flatMap((statistic): Aspect[] => {
     const [now, then] = [timeAt(orders, SHARES[statistic]), timeAt(baseline, SHARES[statistic])];
     const { bound, value, unit, than, words } = relate(statistic, { now, then });
@@ -186,7 +190,7 @@ function judgeSameIds(orders: readonly BookedOrder[], step: string, context: Pic
     const observed = `${orders.length} orders cannot be compared with ${earlier.length} one by one`;
     return { verdict: 'unknown', expected, observed };
   }
-  const pairs = orders.map(({ answer }, index) => [answer?.orderId, earlier[index]?.answer?.orderId] as const);
+  const pairs = orders.map(({ response }, index) => [response?.orderId, earlier[index]?.response?.orderId] as const);
   const missing = pairs.filter(([, then]) => then === undefined).length;
   if (missing > 0) return { verdict: 'unknown', expected, observed: `${missing} ids of "${step}" are not known` };
   const other = pairs.filter(([now, then]) => now !== then);
@@ -197,6 +201,6 @@ function judgeSameIds(orders: readonly BookedOrder[], step: string, context: Pic
 
 /** Of the times until an answer, or until the client gave up. */
 function timeAt(orders: readonly BookedOrder[], share: number): number {
-  const times = orders.flatMap(({ answer }) => answer?.tookMs ?? []);
+  const times = orders.flatMap(({ response }) => response?.tookMs ?? []);
   return percentile(times, share) ?? Number.NaN;
 }

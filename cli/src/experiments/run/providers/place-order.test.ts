@@ -16,5 +16,5 @@ it('a client that gave up has waited all of its time, whatever two clocks say of
   };
   const context = { orders, clock, signal: new AbortController().signal, platform: { gateway } };
   const order = await placeOrder({ step: 's', key: 'k', lines: [] }, 12_000, context as unknown as RunContext);
-  expect(order.answer).toMatchObject({ code: 'timeout', tookMs: 12_000 });
+  expect(order.response).toMatchObject({ code: 'timeout', tookMs: 12_000 });
 });

@@ -1,7 +1,7 @@
 import { CliError } from '../../../errors.ts';
 import { exitCodes } from '../../../exit-codes.ts';
-import type { PlaceAnswer } from '../../../shop/gateway-client.ts';
-import type { BookedOrder, Invocation, OrderAnswer } from '../order-book.ts';
+import type { PlaceResponse } from '../../../shop/gateway-client.ts';
+import type { BookedOrder, Invocation, OrderResponse } from '../order-book.ts';
 import type { RunContext } from '../run-context.ts';
 
 /** The customer of every order of a run, and of no other order. */
@@ -38,8 +38,8 @@ export async function placeOrder(
   const began = clock.now();
   const request = { customer: customerOf(runId), lines: invocation.lines };
   try {
-    const answer = await platform.gateway.placeOrder(request, { idempotencyKey: invocation.key, timeoutMs, signal });
-    orders.end(order, readAnswer(answer));
+    const response = await platform.gateway.placeOrder(request, { idempotencyKey: invocation.key, timeoutMs, signal });
+    orders.end(order, readResponse(response));
   } catch (error) {
     const failure = signal.aborted ? { state: 'info' as const, code: 'interrupted' } : readFailure(error);
     // A timer may ring a moment early by another clock: who gave up has waited all of the time.
@@ -49,20 +49,20 @@ export async function placeOrder(
   return order;
 }
 
-function readAnswer(answer: PlaceAnswer): OrderAnswer {
-  const traceId = answer.traceId ?? undefined;
-  const { tookMs } = answer;
-  if (answer.kind === 'decided') {
-    const { id: orderId, status, reason, httpStatus: http } = answer;
+function readResponse(response: PlaceResponse): OrderResponse {
+  const traceId = response.traceId ?? undefined;
+  const { tookMs } = response;
+  if (response.kind === 'decided') {
+    const { id: orderId, status, reason, httpStatus: http } = response;
     return { state: 'ok', http, orderId, status, reason: reason ?? undefined, traceId, tookMs };
   }
-  const { status: http, code } = answer.problem;
-  const orderId = answer.location?.split('/').at(-1);
+  const { status: http, code } = response.problem;
+  const orderId = response.location?.split('/').at(-1);
   return { state: NOT_PLACED.has(code) ? 'fail' : 'info', http, code, orderId, traceId, tookMs };
 }
 
 /** No answer, or none of the shop's. Only a refused connection proves that nothing has happened. */
-function readFailure(error: unknown): Omit<OrderAnswer, 'tookMs'> {
+function readFailure(error: unknown): Omit<OrderResponse, 'tookMs'> {
   if (!(error instanceof CliError)) throw error;
   if (error.exitCode === exitCodes.timedOut) return { state: 'info', code: 'timeout' };
   const code = codeOf(error.cause);

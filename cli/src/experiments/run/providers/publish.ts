@@ -46,7 +46,9 @@ function describeBatch({ preset, times, parallel }: Batch): string {
 
 /** What the confirmed orders of a step have in the outbox, in the order in which they were confirmed. */
 async function eventsOf(step: string, { orders, platform }: RunContext): Promise<readonly OutboxEvent[]> {
-  const ids = orders.ofStep(step).flatMap(({ answer }) => (answer?.status === 'Confirmed' ? [answer.orderId] : []));
+  const ids = orders
+    .ofStep(step)
+    .flatMap(({ response }) => (response?.status === 'Confirmed' ? [response.orderId] : []));
   return platform.databases.query<OutboxEvent>('orders', OUTBOX, [ids]);
 }
 

@@ -61,12 +61,12 @@ export function evenly<T>(all: readonly T[], most: number): readonly T[] {
 function choose(orders: readonly BookedOrder[], which: TraceProbe['provider']['which']): readonly BookedOrder[] {
   if (which === 'first') return orders.slice(0, 1);
   if (which === 'last') return orders.slice(-1);
-  return which === 'each' ? orders : orders.filter(({ answer }) => answer?.status !== 'Confirmed');
+  return which === 'each' ? orders : orders.filter(({ response }) => response?.status !== 'Confirmed');
 }
 
 async function probeTrace(order: BookedOrder, step: TraceProbe, context: RunContext): Promise<StepResult> {
   try {
-    const traceId = order.answer?.traceId ?? (await storedTraceId(order, context));
+    const traceId = order.response?.traceId ?? (await storedTraceId(order, context));
     if (traceId === undefined) return unknown(`order ${order.op} has no trace id`);
     const { contract } = step.tolerance;
     const shape = contract === undefined ? undefined : await probeShape(contract, order, traceId, step, context);

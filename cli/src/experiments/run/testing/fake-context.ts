@@ -29,7 +29,7 @@ export function createFakeContext(fake: FakeContext, clock: RunClock = createFak
   const records: NewRecord[] = [];
   const orders = (fake.orders ?? []).map(({ invokedAt, tookMs }) => ({
     invokedAt,
-    ...(tookMs !== undefined && { answer: { tookMs } }),
+    ...(tookMs !== undefined && { response: { tookMs } }),
   }));
   const context = {
     clock,
@@ -38,7 +38,11 @@ export function createFakeContext(fake: FakeContext, clock: RunClock = createFak
     baselines: new Map([
       ['start', { counters: new Map(), time: 0, restarts: {}, rss: {}, hits: undefined, ...fake.start }],
     ]),
-    orders: { orders, flipped: new Set(), inFlight: () => orders.filter(({ answer }) => answer === undefined).length },
+    orders: {
+      orders,
+      flipped: new Set(),
+      inFlight: () => orders.filter(({ response }) => response === undefined).length,
+    },
     faults: {
       targets: () =>
         (fake.targets ?? []).map((one) => (typeof one === 'string' ? { target: one, from: 0, until: undefined } : one)),

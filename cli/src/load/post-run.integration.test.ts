@@ -1,5 +1,5 @@
 /**
- * Goal: the audit after a load judges the load's own orders, and keeps what it found. Method: a balanced ledger in real
+ * Goal: the audit after a load checks the load's own orders, and keeps what it found. Method: a balanced ledger in real
  * databases whose five orders are the load's; each case changes something while the audit settles.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 import { ids, type LedgerFixture, openLedgerFixture } from '../audit/testing/ledger-fixture.ts';
-import { auditLoad } from './afterwards.ts';
+import { auditLoad } from './post-run.ts';
 import { aRecord } from './testing/records.ts';
 
 let ledger: LedgerFixture;
@@ -64,7 +64,7 @@ async function auditing(meanwhile: () => Promise<void>, told = records) {
   };
   return auditLoad(
     async () => changed,
-    // What was told is of now: an order from long after it would be none of the run's time.
+    // The responses are of now: an order from long after them would not be from the time of the run.
     { runId: 'load-1', folder, records: told.map((record) => ({ ...record, at: Date.now() })), before: undefined },
     { signal: new AbortController().signal, onProgress: () => undefined },
   );
@@ -75,11 +75,11 @@ const askedFor = ({ report }: Awaited<ReturnType<typeof auditing>>) =>
 
 describe('an order that appears while the audit settles', () => {
   it('is left out when it is of others', async () => {
-    const audited = await auditing(() => placeAnOrder('somebody-else'));
+    const audited = await auditing(() => placeAnOrder('another-client'));
     expect(askedFor(audited)).toMatchObject({
       verdict: 'pass',
       violations: [],
-      evidence: '0 orders of the run that nobody asked for, 1 of others left out',
+      evidence: '0 unexpected orders of the run, 1 of others left out',
     });
   });
 
@@ -87,7 +87,7 @@ describe('an order that appears while the audit settles', () => {
     expect(askedFor(await auditing(() => placeAnOrder('load-1-whole-9')))).toMatchObject({ verdict: 'pass' });
   });
 
-  it('is held against the run when its client was told that nothing was recorded', async () => {
+  it('is held against the run when its response said that nothing was recorded', async () => {
     const refused = aRecord({ key: 'load-1-whole-9', http: 503, status: undefined, orderId: undefined });
     const audited = await auditing(() => placeAnOrder('load-1-whole-9'), [...records, refused]);
     expect(askedFor(audited)).toMatchObject({ verdict: 'fail', violations: [{ orderId: ids.nobody }] });
@@ -109,7 +109,7 @@ describe('what was found out about keys', () => {
     });
   });
 
-  it('is nothing where the platform is away', async () => {
+  it('is nothing where the platform is unavailable', async () => {
     const away = async () => Promise.reject(new Error('not running'));
     const options = { runId: 'load-1', folder, records, before: undefined };
     const { signal } = new AbortController();

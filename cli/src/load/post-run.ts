@@ -6,16 +6,16 @@ import { count, type InvariantResult, verdictOf } from '../audit/invariant.ts';
 import type { AuditTarget } from '../audit/target.ts';
 import { messageOf } from '../errors.ts';
 import { worst } from '../shared/verdict.ts';
-import { historyLines, readOwnOrders, repeatedKeys, unaskedOf, writeHistory } from './history.ts';
+import { historyLines, readOwnOrders, repeatedKeys, unexpectedOrderIds, writeHistory } from './history.ts';
 import { type Drain, readBacklog, untilDrained } from './outbox.ts';
 
-/** Enough for the broker to be found again and for a hundred events a second, and never so long that nobody waits. ms. */
+/** Enough for reconnecting to the broker and for a hundred events a second, and never longer than a user waits. ms. */
 const LEAST_DRAIN_LIMIT_MS = 30_000;
 const MOST_DRAIN_LIMIT_MS = 180_000;
 const PER_EVENT_MS = 20;
 const SETTLE_MS = 15_000;
 
-/** Waits until nothing is under way; a text when it cannot be seen. */
+/** Waits until nothing is in flight; a text when that cannot be measured. */
 export async function drain(
   { databases }: AuditTarget,
   { peak, endedAt, signal }: { peak: number; endedAt: number; signal: AbortSignal },
@@ -45,8 +45,9 @@ export interface AuditedRun {
 }
 
 /**
- * Audits the platform with what this run's clients were told. `open` connects anew: instances and crashes are as of now, not
- * of when the run began. A platform that is away by now makes the audit unknown, not the run an error.
+ * Audits the platform with the responses that this run's clients received. `open` connects again: instances and crashes
+ * are as of now, not of when the run began. A platform that is unavailable by now makes the audit unknown, not the run
+ * an error.
  */
 export async function auditLoad(
   open: () => Promise<AuditTarget>,
@@ -64,7 +65,7 @@ export async function auditLoad(
     const lostBefore = before?.lost;
     const report = await audit({ target, settleMs: SETTLE_MS, historyFile, lostBefore, signal, onProgress });
     return {
-      report: await ofRunAlone(sinceBaseline(report, before), async () => unaskedOf(records, await readOwn())),
+      report: await ofRunAlone(sinceBaseline(report, before), async () => unexpectedOrderIds(records, await readOwn())),
       repeatedKeys: repeated,
     };
   } catch (error) {
@@ -74,35 +75,35 @@ export async function auditLoad(
   }
 }
 
-/** The invariant that no order is there which nobody asked for. */
+/** The invariant that there is no unexpected order. */
 const ASKED_FOR = 'I3';
 
 /**
- * The audit knows what this run's clients were told, and takes orders of others for ones that nobody asked for. Which they are
- * is looked up when its snapshot is taken: until then others may place more. `readUnasked` names the run's own.
+ * The audit knows the responses of this run's clients, and takes orders of others for unexpected ones. Those are looked
+ * up when its snapshot is taken: until then others may place more. `readUnexpected` names the run's own.
  */
-async function ofRunAlone(report: AuditReport, readUnasked: () => Promise<readonly string[]>): Promise<AuditReport> {
+async function ofRunAlone(report: AuditReport, readUnexpected: () => Promise<readonly string[]>): Promise<AuditReport> {
   const found = report.invariants.find(({ id }) => id === ASKED_FOR);
   if (found?.verdict !== 'fail') return report;
-  const judged = await judgeAskedFor(found, readUnasked);
+  const judged = await checkUnexpected(found, readUnexpected);
   const invariants = report.invariants.map((result) => (result === found ? judged : result));
   return { ...report, invariants, verdict: worst(invariants.map((result) => result.verdict)) };
 }
 
-async function judgeAskedFor(
+async function checkUnexpected(
   found: InvariantResult,
-  readUnasked: () => Promise<readonly string[]>,
+  readUnexpected: () => Promise<readonly string[]>,
 ): Promise<InvariantResult> {
   try {
-    const unasked = new Set(await readUnasked());
+    const unexpected = new Set(await readUnexpected());
     const isOthers = ({ kind, orderId }: InvariantResult['violations'][number]) =>
-      kind === 'unexpected' && orderId !== undefined && !unasked.has(orderId);
+      kind === 'unexpected' && orderId !== undefined && !unexpected.has(orderId);
     const violations = found.violations.filter((violation) => !isOthers(violation));
     const others = found.violations.length - violations.length;
-    const evidence = `${count(unasked.size)} orders of the run that nobody asked for, ${count(others)} of others left out`;
+    const evidence = `${count(unexpected.size)} unexpected orders of the run, ${count(others)} of others left out`;
     return { ...found, verdict: verdictOf(violations, []), evidence, violations };
   } catch (error) {
-    // Nothing is certain about orders of which nobody can say whose they are.
+    // Nothing is certain about orders of an unknown client.
     return { ...found, verdict: 'unknown', evidence: `whose orders they are: ${messageOf(error)}`, violations: [] };
   }
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { type Phase, scenarios } from '../../../scenarios/lib/scenarios.ts';
+import { checkIterations, type IterationCoverage } from './iterations.ts';
 import { measurePhases } from './measured.ts';
 import { records } from './testing/records.ts';
-import { judgeTold, type Told } from './told.ts';
 
 const whole = scenarios.steady.phases({ rate: 20, durationS: 15, vus: 10, hasFault: false });
 
 /** 300 iterations were due, every n-th of them threw. */
-function throwing(every: number, changes: Partial<Told> = {}) {
+function throwing(every: number, changes: Partial<IterationCoverage> = {}) {
   const told = records(300, 15).filter(({ index }) => index % every !== 0);
-  return judgeTold({
+  return checkIterations({
     phases: whole,
     measured: measurePhases(whole, told, 1),
     hasRun: true,
@@ -28,7 +28,7 @@ describe('iterations', () => {
     expect(throwing(75)).toMatchObject([{ verdict: 'fail' }]);
   });
 
-  it('that threw in a third of all cases fail, and tell what was said', () => {
+  it('that threw in a third of all cases fail, and report what was printed', () => {
     expect(throwing(3, { said: ['', 'Error: no such thing', '\tat default', 'Error: no such thing'] })).toEqual([
       {
         group: 'k6',
@@ -39,14 +39,14 @@ describe('iterations', () => {
     ]);
   });
 
-  it('that were dropped are told as such, without what k6 says of its thresholds', () => {
+  it('that were dropped are reported as such, without what k6 says of its thresholds', () => {
     const said = ["thresholds on metrics 'dropped_iterations{scenario:whole}' have been crossed"];
     expect(throwing(3, { dropped: 100, said })).toMatchObject([
       { evidence: '100 of 300 left none or not all, at most 3 may; 100 were dropped in the whole run' },
     ]);
   });
 
-  it('tell no name of a customer', () => {
+  it('report no name of a customer', () => {
     const [check] = throwing(3, {
       said: ['GoError: {"customer":"Olena K","lines":[]}', '{\\"customer\\":\\"Ivan\\"}'],
     });
@@ -58,12 +58,18 @@ describe('iterations', () => {
     expect(throwing(3, { hasRun: false })).toMatchObject([{ verdict: 'unknown' }]);
   });
 
-  it('are looked at in every phase that is judged, and in no other', () => {
+  it('are counted in every phase that is checked, and in no other', () => {
     const phases: readonly Phase[] = scenarios.steady.phases({ rate: 10, durationS: 60, vus: 10, hasFault: true });
     const sent = phases.flatMap(({ name, durationS }) =>
       records(name === 'fault' ? 0 : durationS * 10, durationS, { phase: name }),
     );
-    const found = judgeTold({ phases, measured: measurePhases(phases, sent, 1), hasRun: true, dropped: 0, said: [] });
+    const found = checkIterations({
+      phases,
+      measured: measurePhases(phases, sent, 1),
+      hasRun: true,
+      dropped: 0,
+      said: [],
+    });
     expect(found.map(({ name, verdict }) => [name.split(' ')[2], verdict])).toEqual([
       ['before', 'pass'],
       ['fault', 'fail'],

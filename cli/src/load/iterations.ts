@@ -4,7 +4,7 @@ import { count } from '../audit/invariant.ts';
 import type { LoadCheck } from './checks.ts';
 import type { MeasuredPhase } from './measured.ts';
 
-export interface Told {
+export interface IterationCoverage {
   readonly phases: readonly Phase[];
   /** Of those, in the same order. */
   readonly measured: readonly MeasuredPhase[];
@@ -12,15 +12,15 @@ export interface Told {
   readonly hasRun: boolean;
   /** Orders that k6 did not start because no user was free, of the whole run. */
   readonly dropped: number;
-  /** What k6 and the script wrote that is no record, line by line. */
+  /** What k6 and the script wrote beside the records, line by line. */
   readonly said: readonly string[];
 }
 
 /**
- * Whether the iterations of each judged phase left their records. One that throws, or hangs beyond the end of its phase,
- * leaves none and crosses no threshold: thresholds know only what was told. As many may be missing as may be dropped.
+ * Whether the iterations of each checked phase left their records. One that throws, or hangs beyond the end of its
+ * phase, leaves none and crosses no threshold: thresholds know only records. As many may be missing as may be dropped.
  */
-export function judgeTold({ phases, measured, hasRun, dropped, said }: Told): readonly LoadCheck[] {
+export function checkIterations({ phases, measured, hasRun, dropped, said }: IterationCoverage): readonly LoadCheck[] {
   return measured.flatMap(({ name, due, missing }, index): LoadCheck[] => {
     if (phases[index]?.demands === 'nothing') return [];
     const check = { group: 'k6', name: `iterations of ${name} leave records` } as const;
@@ -34,7 +34,7 @@ export function judgeTold({ phases, measured, hasRun, dropped, said }: Told): re
 
 const SHOWN_LINES = 3;
 const SHOWN_CHARACTERS = 160;
-/** k6 says so of crossed thresholds, which are told one by one. */
+/** k6 says so of crossed thresholds, which are reported one by one. */
 const THRESHOLDS_SAID = 'thresholds on metrics';
 
 /** The first lines that differ. What follows the word "customer" is left out: it may be a name. */
