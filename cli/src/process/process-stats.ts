@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { readProcFile, readProcStat, TICKS_PER_SECOND } from './proc.ts';
+import { exitCodeOf, runProgram } from './run-program.ts';
 
 /** CPU time so far in ms, and resident memory in bytes. */
 export interface ProcessUsage {
@@ -8,7 +7,6 @@ export interface ProcessUsage {
   readonly rssBytes: number;
 }
 
-const run = promisify(execFile);
 const PAGE_BYTES = 4096;
 
 /**
@@ -67,11 +65,11 @@ function readChildren(pid: number): readonly number[] {
 
 async function usageFromPs(pid: number): Promise<ProcessUsage | undefined> {
   try {
-    const { stdout } = await run('ps', ['-o', 'time=,rss=', '-p', String(pid)]);
+    const { stdout } = await runProgram('ps', ['-o', 'time=,rss=', '-p', String(pid)]);
     const [time = '0:00', kibibytes = '0'] = stdout.trim().split(/\s+/);
     return { cpuMs: parseCpuTime(time) * 1000, rssBytes: Number(kibibytes) * 1024 };
   } catch (error) {
-    if ((error as { code?: unknown }).code === 1) return undefined;
+    if (exitCodeOf(error) === 1) return undefined;
     throw error;
   }
 }

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdir, open, readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { runProgram } from './run-program.ts';
 
-const run = promisify(execFile);
 const MOUNT_LIMIT_MS = 5_000;
 /** Enough for what an empty tablespace and index take. */
 const SIZE = '1m';
@@ -23,7 +21,7 @@ export async function mountObstacle(): Promise<string | undefined> {
 export async function mountSmallDisk(path: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   const options = `size=${SIZE},mode=0700,uid=${uid},gid=${gid},nosuid,nodev,noexec`;
-  await run('mount', ['-t', 'tmpfs', '-o', options, 'shopctl', path], { timeout: MOUNT_LIMIT_MS });
+  await runProgram('mount', ['-t', 'tmpfs', '-o', options, 'shopctl', path], { timeoutMs: MOUNT_LIMIT_MS });
 }
 
 /** Writes until the file system refuses (ENOSPC). Resolves with the bytes that are free then. */
@@ -46,7 +44,7 @@ async function writeUntilFull(file: Awaited<ReturnType<typeof open>>, block: Buf
 
 /** Unmounts it and removes the folder; one that is gone is what was wanted. */
 export async function unmountSmallDisk(path: string): Promise<void> {
-  if ((await mountsBelow(path)).includes(path)) await run('umount', [path], { timeout: MOUNT_LIMIT_MS });
+  if ((await mountsBelow(path)).includes(path)) await runProgram('umount', [path], { timeoutMs: MOUNT_LIMIT_MS });
   await rmdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });

@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { complaintOf, runProgram } from '../process/run-program.ts';
 import type { ComponentContext, OnProgress } from './component.ts';
 import { findOnPath } from './executables.ts';
-
-const run = promisify(execFile);
 
 /** apt may have to read a slow mirror's lists. */
 const APT_TIMEOUT_MS = 300_000;
@@ -62,8 +59,8 @@ export class Apt {
       (kind) => `--no-${kind}`,
     );
     const { stdout } = await this.#run('apt-cache', ['depends', '--recurse', ...filters, name]).catch(
-      (error: Error & { stderr?: string }) => {
-        if (/No packages found|Unable to locate/.test(error.stderr ?? '')) return { stdout: '' };
+      (error: Error) => {
+        if (/No packages found|Unable to locate/.test(error.message)) return { stdout: '' };
         throw error;
       },
     );
@@ -83,16 +80,14 @@ export class Apt {
   async #run(program: string, args: readonly string[], cwd = this.#cacheDir) {
     const env = { ...this.#env, LC_ALL: 'C' };
     try {
-      return await run(program, [...(program === 'dpkg-deb' ? [] : this.#options), ...args], {
+      return await runProgram(program, [...(program === 'dpkg-deb' ? [] : this.#options), ...args], {
         cwd,
         env,
-        timeout: APT_TIMEOUT_MS,
-        maxBuffer: 32 << 20,
-        ...(this.#signal && { signal: this.#signal }),
+        timeoutMs: APT_TIMEOUT_MS,
+        signal: this.#signal,
       });
     } catch (cause) {
-      const { stderr = '', message } = cause as Error & { stderr?: string };
-      throw Object.assign(new Error(`${program} ${args[0]}: ${stderr.trim() || message}`, { cause }), { stderr });
+      throw new Error(`${program} ${args[0]}: ${complaintOf(cause)}`, { cause });
     }
   }
 }

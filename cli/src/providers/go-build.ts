@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { complaintOf, runProgram } from '../process/run-program.ts';
 import type { ComponentContext, OnProgress } from './component.ts';
 import { requireOnPath } from './executables.ts';
 import { installProgram } from './install-program.ts';
@@ -62,17 +61,15 @@ export async function buildGoProgram(
 function goRunner(go: string, { title, version }: GoProgram, env: NodeJS.ProcessEnv, signal?: AbortSignal) {
   return async (args: readonly string[], cwd: string): Promise<string> => {
     try {
-      const { stdout } = await promisify(execFile)(go, [...args], {
+      const { stdout } = await runProgram(go, args, {
         cwd,
         env,
-        timeout: BUILD_TIMEOUT_MS,
-        maxBuffer: 16 << 20,
-        ...(signal && { signal }),
+        timeoutMs: BUILD_TIMEOUT_MS,
+        signal,
       });
       return stdout;
     } catch (cause) {
-      const { stderr = '', message } = cause as Error & { stderr?: string };
-      throw new Error(`${title} ${version} could not be built: ${stderr.trim().slice(-1_000) || message}`, { cause });
+      throw new Error(`${title} ${version} could not be built: ${complaintOf(cause).slice(-1_000)}`, { cause });
     }
   };
 }

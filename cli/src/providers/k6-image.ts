@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
 import type Docker from 'dockerode';
+import { complaintOf, runProgram } from '../process/run-program.ts';
 import type { Availability, ComponentContext, OnProgress } from './component.ts';
 import { engineUrl, openEngine, pingEngine, unlessStatus } from './docker/engine.ts';
 import { pullImage } from './docker/pull.ts';
@@ -84,19 +83,8 @@ async function untar(
   signal?: AbortSignal,
 ): Promise<void> {
   const tar = await requireOnPath('tar', env, 'k6: unpacking it needs tar');
-  const child = spawn(tar, ['-xf', '-', '-C', folder], { env, stdio: ['pipe', 'ignore', 'pipe'] });
-  const ended = once(child, 'exit') as Promise<[number | null]>;
-  let complaint = '';
-  child.stderr.on('data', (text: Buffer) => {
-    complaint = `${complaint}${text}`.slice(-1_000);
+  await runProgram(tar, ['-xf', '-', '-C', folder], { env, signal, input: Readable.from(archive) }).catch((cause) => {
+    signal?.throwIfAborted();
+    throw new Error(`k6 could not be copied out of ${k6Image}: ${complaintOf(cause).slice(-1_000)}`, { cause });
   });
-  // One that ended early makes the pipe fail; what it says is the better reason.
-  const [piped, exited] = await Promise.allSettled([
-    pipeline(archive, child.stdin, { ...(signal && { signal }) }),
-    ended,
-  ]);
-  signal?.throwIfAborted();
-  if (exited.status === 'rejected') throw exited.reason;
-  if (exited.value[0] !== 0) throw new Error(`k6 could not be copied out of ${k6Image}: ${complaint.trim()}`);
-  if (piped.status === 'rejected') throw piped.reason;
 }

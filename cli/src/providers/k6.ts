@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { runProgram } from '../process/run-program.ts';
 import { checkCached } from './cached-program.ts';
 import type { Availability, ComponentContext } from './component.ts';
 import { findOnPath } from './executables.ts';
@@ -95,7 +94,7 @@ function cachedImageFile({ cacheDir }: Pick<ComponentContext, 'cacheDir'>): stri
 }
 
 async function versionOf(file: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const { stdout } = await promisify(execFile)(file, ['version'], { env, timeout: VERSION_LIMIT_MS });
+  const { stdout } = await runProgram(file, ['version'], { env, timeoutMs: VERSION_LIMIT_MS });
   return stdout;
 }
 

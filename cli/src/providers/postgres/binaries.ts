@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { lstat, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { runProgram } from '../../process/run-program.ts';
 import { findOnPath, isExecutable, newestFirst } from '../executables.ts';
 
 /** A PostgreSQL server program and its initdb. */
@@ -74,7 +73,7 @@ async function restoreLinks(packageRoot: string): Promise<void> {
 async function inspect(bin: string): Promise<PostgresBinaries | undefined> {
   const server = join(bin, 'postgres');
   if (!(await isExecutable(server)) || !(await isExecutable(join(bin, 'initdb')))) return undefined;
-  const { stdout } = await promisify(execFile)(server, ['--version'], { timeout: 5_000 });
+  const { stdout } = await runProgram(server, ['--version'], { timeoutMs: 5_000 });
   const version = /\d+(\.\d+)?/.exec(stdout)?.[0];
   return version === undefined ? undefined : { bin, version, major: Number.parseInt(version, 10) };
 }

@@ -1,15 +1,11 @@
-import { type ExecFileOptions, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
+import { complaintOf, type ProgramOptions, runProgram } from '../../process/run-program.ts';
 import { newestFirst } from '../executables.ts';
 import type { PostgresBinaries } from './binaries.ts';
 import { isReachableByAll, openPlace, type Place, type RunAs } from './place.ts';
 import { scramVerifier } from './scram.ts';
-
-const run = promisify(execFile);
 
 /** The superuser of every cluster; its password is a secret of the project. */
 export const SUPERUSER = 'postgres';
@@ -51,10 +47,12 @@ async function initialise({
   template: string;
 }) {
   const args = ['-D', draft, '-U', SUPERUSER, '--no-sync', '--locale=C', '--encoding=UTF8', '--auth=reject'];
-  await run(join(binaries.bin, 'initdb'), args, {
+  await runProgram(join(binaries.bin, 'initdb'), args, {
     ...identity(place.runAs),
     cwd: place.base,
-    timeout: INITDB_TIMEOUT_MS,
+    timeoutMs: INITDB_TIMEOUT_MS,
+  }).catch((cause) => {
+    throw new Error(`initdb: ${complaintOf(cause)}`, { cause });
   });
   // initdb has no way to ask for passwords on TCP before there is one; the server never runs with another file.
   await writeFile(join(draft, 'pg_hba.conf'), HOST_RULES);
@@ -78,9 +76,9 @@ async function saveTemplate(draft: string, template: string): Promise<void> {
 }
 
 async function copyTree(from: string, to: string, owner: RunAs | undefined): Promise<void> {
-  await run('cp', ['-R', from, to]);
+  await runProgram('cp', ['-R', from, to]);
   await chmod(to, 0o700);
-  if (owner !== undefined) await run('chown', ['-R', `${owner.uid}:${owner.gid}`, to]);
+  if (owner !== undefined) await runProgram('chown', ['-R', `${owner.uid}:${owner.gid}`, to]);
 }
 
 /** Single-user mode: no server listens before the password is set. Only its verifier is stored, and none is on argv. */
@@ -91,17 +89,16 @@ async function setSuperuserPassword(options: {
   password: string;
 }): Promise<void> {
   const { binaries, place, dataDir, password } = options;
-  const child = spawn(join(binaries.bin, 'postgres'), ['--single', '-F', '-D', dataDir, 'template1'], {
+  const failure = (reason: string, cause?: unknown) =>
+    new Error(`postgres --single in ${dataDir}: ${reason}`, { cause });
+  const { stderr } = await runProgram(join(binaries.bin, 'postgres'), ['--single', '-F', '-D', dataDir, 'template1'], {
     ...identity(place.runAs),
     cwd: place.base,
-    stdio: ['pipe', 'ignore', 'pipe'],
+    input: `ALTER ROLE ${SUPERUSER} PASSWORD '${await scramVerifier(password)}'\n`,
+  }).catch((cause) => {
+    throw failure(complaintOf(cause), cause);
   });
-  child.stdin.on('error', () => undefined); // A server that ended early is reported by its exit code and stderr.
-  child.stdin.end(`ALTER ROLE ${SUPERUSER} PASSWORD '${await scramVerifier(password)}'\n`);
-  const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
-  const [code, errors] = await Promise.all([ended, text(child.stderr)]);
-  if (code !== 0 || /ERROR|FATAL/.test(errors))
-    throw new Error(`postgres --single in ${dataDir}: exit ${code}: ${errors.trim()}`);
+  if (/ERROR|FATAL/.test(stderr)) throw failure(stderr);
 }
 
 async function removeDrafts(place: Place): Promise<void> {
@@ -150,14 +147,14 @@ export async function reachableBinaries(binaries: PostgresBinaries, place: Place
   const copy = join(place.base, `native-${binaries.version}`);
   if (!existsSync(copy)) {
     const draft = join(place.base, `draft-native-${process.pid}`);
-    await run('cp', ['-R', dirname(binaries.bin), draft]);
-    await run('chmod', ['-R', 'go+rX', draft]);
+    await runProgram('cp', ['-R', dirname(binaries.bin), draft]);
+    await runProgram('chmod', ['-R', 'go+rX', draft]);
     await rename(draft, copy);
   }
   return { ...binaries, bin: join(copy, 'bin') };
 }
 
-function identity(runAs: RunAs | undefined): Pick<ExecFileOptions, 'uid' | 'gid' | 'env'> {
+function identity(runAs: RunAs | undefined): Pick<ProgramOptions, 'uid' | 'gid' | 'env'> {
   // Messages are read by this program and by people who search for them: always in English.
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
   return runAs === undefined ? { env } : { env, uid: runAs.uid, gid: runAs.gid };

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { text } from 'node:stream/consumers';
+import { complaintOf, runProgram } from '../../process/run-program.ts';
 import type { Launch } from '../component.ts';
 import { execInContainer } from '../docker/exec.ts';
 
@@ -31,12 +30,14 @@ async function callBroker(
   };
   // Its own name, which is "c17" for all of them, is refused while another one is connected; -r draws by the second.
   const name = `shopctl_${randomBytes(8).toString('hex')}`;
-  const child = spawn(String(erlCall), ['-h', name, ...target, '-e'], { env, timeout: CALL_TIMEOUT_MS });
-  child.stdin.on('error', () => undefined); // Reported by the exit code and stderr below.
-  child.stdin.end(`${erlang}\n`); // An expression is complete at the end of its line.
-  const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
-  const [code, out, errors] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-  const value = /^\{ok,\s*(.*)\}\s*$/s.exec(out)?.[1];
-  if (code === 0 && value !== undefined) return value;
-  throw new Error(`the broker did not answer (erl_call exit ${code}): ${`${errors} ${out}`.trim().slice(0, 500)}`);
+  const { stdout, stderr } = await runProgram(String(erlCall), ['-h', name, ...target, '-e'], {
+    env,
+    timeoutMs: CALL_TIMEOUT_MS,
+    input: `${erlang}\n`, // An expression is complete at the end of its line.
+  }).catch((cause) => {
+    throw new Error(`the broker did not answer: ${complaintOf(cause).slice(0, 500)}`, { cause });
+  });
+  const value = /^\{ok,\s*(.*)\}\s*$/s.exec(stdout)?.[1];
+  if (value !== undefined) return value;
+  throw new Error(`the broker did not answer: ${`${stderr} ${stdout}`.trim().slice(0, 500)}`);
 }

@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { complaintOf, runProgram } from '../../process/run-program.ts';
 import { Apt } from '../apt.ts';
 import type { ComponentContext, OnProgress } from '../component.ts';
 import { newestFirst } from '../executables.ts';
 import { findUnpackedRabbitMq, type RabbitMqLayout } from './layout.ts';
-
-const run = promisify(execFile);
 
 /** Raise it when what is done to an unpacked tree changes: trees made by an older version are then left alone. */
 const TREE_VERSION = 2;
@@ -83,13 +80,12 @@ async function proveErlangRuns(root: string): Promise<void> {
   };
   const check = 'crypto:start(), io:format("~s", [erlang:system_info(otp_release)]), halt().';
   try {
-    await run(join(layout.ertsBin, 'erlexec'), ['-noshell', '-boot', 'start_clean', '-eval', check], {
+    await runProgram(join(layout.ertsBin, 'erlexec'), ['-noshell', '-boot', 'start_clean', '-eval', check], {
       env,
-      timeout: 30_000,
+      timeoutMs: 30_000,
     });
   } catch (cause) {
-    const { stderr = '', stdout = '', message } = cause as Error & { stderr?: string; stdout?: string };
-    throw new Error(explainFailure(`${stderr}${stdout}` || message), { cause });
+    throw new Error(explainFailure(complaintOf(cause)), { cause });
   }
 }
 

@@ -1,13 +1,11 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { get as getHttp, type IncomingMessage } from 'node:http';
-import { Agent, get as getHttps } from 'node:https';
-import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Dispatcher, EnvHttpProxyAgent } from 'undici';
 
 /** All in ms. */
 export interface DownloadLimits {
-  /** From the request to the head of its answer, once per redirect: name, connection, TLS and server together. */
+  /** From the request to the head of its response, once per redirect: name, connection, TLS and server together. */
   readonly responseMs: number;
   /** Without a single byte. */
   readonly stallMs: number;
@@ -38,90 +36,85 @@ export interface DownloadOptions {
  * wrong where, without the query of an address: those of storage hosts are signed.
  */
 export async function download(options: DownloadOptions): Promise<string> {
-  const { target, maxBytes, signal, onPercent, limits = LIMITS } = options;
+  const { url, target, maxBytes, env, signal, onPercent, limits = LIMITS } = options;
+  // Loaded here: few commands download anything, and all of them load this file.
+  const { EnvHttpProxyAgent } = await import('undici');
+  const dispatcher = new EnvHttpProxyAgent({ ...proxiesOf(env), bodyTimeout: limits.stallMs });
   const timeUp = AbortSignal.timeout(limits.totalMs);
   const ended = signal === undefined ? timeUp : AbortSignal.any([signal, timeUp]);
+  const hash = createHash('sha256');
   try {
-    const response = await open(options.url, { env: options.env, signal: ended, limits }, MOST_REDIRECTS);
-    const hash = createHash('sha256');
-    await pipeline(
-      response,
-      meter(response, { hash, maxBytes, onPercent }),
-      createWriteStream(target, { flags: 'wx' }),
-    );
+    const { headers, body } = await open(url, { dispatcher, signal: ended, limits }, MOST_REDIRECTS);
+    const announced = Number(headers['content-length'] ?? Number.NaN);
+    let [bytes, percent] = [0, -1];
+    const measured = async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        bytes += chunk.length;
+        if (bytes > maxBytes) throw new Error(`it is larger than the ${maxBytes} bytes that are taken`);
+        hash.update(chunk);
+        const now = Math.floor((bytes / announced) * 100);
+        if (now > percent) onPercent?.(now);
+        percent = Math.max(percent, now);
+        yield chunk;
+      }
+    };
+    await pipeline(body, measured, createWriteStream(target, { flags: 'wx' }));
     return hash.digest('hex');
   } catch (error) {
     if (timeUp.aborted && !signal?.aborted) throw new Error(`not there after ${limits.totalMs / 1_000} s`);
+    if ((error as NodeJS.ErrnoException).code === 'UND_ERR_BODY_TIMEOUT')
+      throw new Error(`the server sent nothing for ${limits.stallMs / 1_000} s`);
     throw error;
+  } finally {
+    await dispatcher.destroy();
   }
 }
 
+function proxiesOf(env: NodeJS.ProcessEnv): EnvHttpProxyAgent.Options {
+  const find = (name: string) => env[name.toLowerCase()] || env[name] || '';
+  // Plain HTTP never leaves the machine.
+  return { httpProxy: '', httpsProxy: find('HTTPS_PROXY'), noProxy: find('NO_PROXY') };
+}
+
 interface Asking {
-  readonly env: NodeJS.ProcessEnv;
+  readonly dispatcher: Dispatcher;
   readonly signal: AbortSignal;
   readonly limits: DownloadLimits;
 }
 
-async function open(url: URL, asking: Asking, redirectsLeft: number): Promise<IncomingMessage> {
+/** Follows redirects and resolves with the head of the response; its body flows when it is read. */
+async function open(url: URL, asking: Asking, redirectsLeft: number): Promise<Dispatcher.ResponseData> {
   const response = await ask(url, asking);
-  const { statusCode = 0, headers } = response;
+  const { statusCode, headers, body } = response;
   if (statusCode === 200) return response;
-  response.destroy();
-  if (!redirects.includes(statusCode) || headers.location === undefined)
+  body.on('error', () => undefined).destroy(); // It is not read.
+  if (!redirects.includes(statusCode) || typeof headers.location !== 'string')
     throw new Error(`${url.host} answered ${statusCode} for ${url.pathname}`);
   if (redirectsLeft === 0) throw new Error(`${url.host} redirects more than ${MOST_REDIRECTS} times`);
   return open(new URL(headers.location, url), asking, redirectsLeft - 1);
 }
 
-/** Resolves with the head of the answer; its body flows when it is read. */
-function ask(url: URL, { env, signal, limits }: Asking): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const request = isOurs(url)
-      ? getHttp(url, { signal, agent: false })
-      : getHttps(assertEncrypted(url), { signal, agent: new Agent({ proxyEnv: env }) });
-    const late = setTimeout(
-      () => request.destroy(new Error(`no answer from ${url.host} within ${limits.responseMs / 1_000} s`)),
-      limits.responseMs,
-    );
-    request.on('close', () => clearTimeout(late));
-    request.on('error', reject);
-    request.once('response', (response: IncomingMessage) => {
-      clearTimeout(late);
-      response.setTimeout(limits.stallMs, () =>
-        response.destroy(new Error(`${url.host} sent nothing for ${limits.stallMs / 1_000} s`)),
-      );
-      resolve(response);
+async function ask(url: URL, { dispatcher, signal, limits }: Asking): Promise<Dispatcher.ResponseData> {
+  if (url.protocol !== 'https:' && !isOurs(url))
+    throw new Error(`${url.protocol}//${url.host} is not HTTPS, over which programs are downloaded`);
+  const late = new AbortController();
+  const timer = setTimeout(
+    () => late.abort(new Error(`no answer from ${url.host} within ${limits.responseMs / 1_000} s`)),
+    limits.responseMs,
+  );
+  try {
+    return await dispatcher.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: 'GET',
+      signal: AbortSignal.any([signal, late.signal]),
     });
-  });
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Plain HTTP never leaves the machine. */
 function isOurs({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
-}
-
-function assertEncrypted(url: URL): URL {
-  if (url.protocol === 'https:') return url;
-  throw new Error(`${url.protocol}//${url.host} is not HTTPS, over which programs are downloaded`);
-}
-
-/** Passes bytes on, counting them and adding them to the hash. */
-function meter(
-  { headers }: IncomingMessage,
-  { hash, maxBytes, onPercent }: Pick<DownloadOptions, 'maxBytes' | 'onPercent'> & { readonly hash: Hash },
-): Transform {
-  const announced = Number(headers['content-length'] ?? Number.NaN);
-  let bytes = 0;
-  let percent = -1;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) return done(new Error(`it is larger than the ${maxBytes} bytes that are taken`));
-      hash.update(chunk);
-      const now = Math.floor((bytes / announced) * 100);
-      if (now > percent) onPercent?.(now);
-      percent = Math.max(percent, now);
-      done(null, chunk);
-    },
-  });
 }

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { lstat, mkdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
 import { messageOf } from '../../errors.ts';
+import { runProgram } from '../../process/run-program.ts';
 import type { ComponentContext, OnProgress } from '../component.ts';
 import { requireOnPath } from '../executables.ts';
 import { installProgram } from '../install-program.ts';
@@ -95,10 +94,10 @@ async function unpack(
   const content = join(draft, 'content');
   await mkdir(content);
   try {
-    await promisify(execFile)(tar, ['-xf', archive, '-C', content], {
+    await runProgram(tar, ['-xf', archive, '-C', content], {
       env,
-      timeout: UNPACK_LIMIT_MS,
-      ...(signal && { signal }),
+      timeoutMs: UNPACK_LIMIT_MS,
+      signal,
     });
     const program = join(content, file.program);
     if ((await lstat(program)).isFile()) return program;
