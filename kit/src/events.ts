@@ -65,6 +65,7 @@ const uuid = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-f
 const readable = Type.Object({
   id: uuid,
   type: Type.Optional(Type.String()),
+  time: Type.Optional(Type.Unknown()),
   data: Type.Object({
     orderId: uuid,
     lines: Type.Optional(
@@ -89,6 +90,8 @@ const DEFAULT_CURRENCY = 'UAH';
 export interface ParsedOrderConfirmed extends OrderConfirmed {
   readonly messageId: string;
   readonly type: string;
+  /** When the order was confirmed; undefined where the event says no time that can be read. */
+  readonly time: Date | undefined;
 }
 
 /**
@@ -111,10 +114,16 @@ export function parseOrderConfirmed(content: Uint8Array): ParsedOrderConfirmed {
   return {
     messageId: body.id.toLowerCase(),
     type: body.type ?? ORDER_CONFIRMED,
+    time: timeOf(body.time),
     orderId: body.data.orderId.toLowerCase(),
     lines: body.data.lines ?? [],
     ...moneyOf(body.data),
   };
+}
+
+function timeOf(text: unknown): Date | undefined {
+  const time = new Date(typeof text === 'string' ? text : Number.NaN);
+  return Number.isNaN(time.getTime()) ? undefined : time;
 }
 
 /** Amount and currency of either version. */

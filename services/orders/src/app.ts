@@ -7,7 +7,7 @@ import type { Logger } from '@shop/kit/logger.ts';
 import { addOpenApi } from '@shop/kit/openapi.ts';
 import { createServer, type HttpServer } from '@shop/kit/server.ts';
 import type { Catalog } from './catalog-client.ts';
-import type { OrderGauges, OrderMetrics } from './metrics.ts';
+import { type OrderGauges, type OrderMetrics, unreadGauges } from './metrics.ts';
 import { ordersApi } from './openapi.ts';
 import type { Ownership } from './ownership.ts';
 import type { Payments } from './payments-client.ts';
@@ -43,7 +43,7 @@ export interface Orders {
 /** Assembles the service and starts its relay and recovery; the caller makes it listen. */
 export function createOrders(dependencies: OrdersDependencies): Orders {
   const { database, ownership, publisher, logger, failpoint } = dependencies;
-  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, activeSagas: 0 };
+  const gauges: OrderGauges = { ...unreadGauges, activeSagas: 0 };
   const metrics = dependencies.metrics(gauges);
   const stopping = new AbortController();
   const sagaRunner = createSagaRunner({

@@ -1,6 +1,7 @@
 import type { Context } from '@opentelemetry/api';
 import { type Queryable, sql } from '@shop/kit/database.ts';
 import type { PurgeLimits } from '@shop/kit/retention.ts';
+import { ageInSeconds } from './age.ts';
 
 export interface OutboxRow {
   readonly id: string;
@@ -29,7 +30,11 @@ const mark = sql(
   'UPDATE outbox: published',
   'UPDATE outbox SET published_at = clock_timestamp() WHERE id = ANY ($1::uuid[])',
 );
-const count = sql('SELECT outbox: pending', 'SELECT count(*)::int AS count FROM outbox WHERE published_at IS NULL');
+const count = sql(
+  'SELECT outbox: pending',
+  `SELECT count(*)::int AS count, ${ageInSeconds('min(created_at)')} AS "oldestAgeS"
+   FROM outbox WHERE published_at IS NULL`,
+);
 const purge = sql(
   'DELETE outbox: purge',
   `DELETE FROM outbox WHERE id = ANY (ARRAY(
@@ -57,9 +62,15 @@ export async function markPublished(
   await transaction.query(mark, [ids], causes);
 }
 
-export async function countPending(database: Queryable): Promise<number> {
-  const { rows } = await database.query<{ count: number }>(count, []);
-  return rows[0]?.count ?? 0;
+/** Unpublished events, and for how many seconds the oldest of them has waited; 0 where there is none. */
+export interface Pending {
+  readonly count: number;
+  readonly oldestAgeS: number;
+}
+
+export async function countPending(database: Queryable): Promise<Pending> {
+  const { rows } = await database.query<Pending>(count, []);
+  return rows[0] ?? { count: 0, oldestAgeS: 0 };
 }
 
 /** Deletes at most `limit` rows published more than `days` ago; returns how many. */

@@ -127,7 +127,7 @@ export function createPlaceOrder(options: PlaceOrderOptions): PlaceOrder {
           resumed: false,
           decided(decided) {
             const status = statusOf(decided.state) as OrderStatus;
-            metrics.sagaDecided(status, performance.now() - startedAt);
+            metrics.sagaDecided(status, decided.reason, performance.now() - startedAt);
             resolve({ id: decided.orderId, status, reason: decided.reason });
           },
         })

@@ -8,7 +8,7 @@ import { pause } from '@shop/kit/pause.ts';
 import { contextOf, failSpan, inSpan, untraced } from '@shop/kit/tracing.ts';
 import type { OrderGauges, OrderMetrics } from './metrics.ts';
 import type { Ownership } from './ownership.ts';
-import { adoptIdleSagas, countCompensating, type StoredSaga } from './repository.ts';
+import { adoptIdleSagas, countOpen, type StoredSaga } from './repository.ts';
 import { type Saga, statusOf } from './saga/saga.ts';
 import type { SagaRunner } from './saga-runner.ts';
 
@@ -56,7 +56,7 @@ export function startRecovery(options: RecoveryOptions): Recovery {
   async function countWaiting(): Promise<void> {
     if (performance.now() - countedAt < SCAN_MS) return;
     countedAt = performance.now();
-    gauges.compensating = await untraced(() => countCompensating(database));
+    Object.assign(gauges, await untraced(() => countOpen(database)));
   }
 
   function start(stored: StoredSaga): void {
@@ -98,7 +98,7 @@ export function startRecovery(options: RecoveryOptions): Recovery {
 
   function count(saga: Saga, createdAt: Date): void {
     const status = statusOf(saga.state);
-    if (status !== null) metrics.sagaDecided(status, Date.now() - createdAt.getTime());
+    if (status !== null) metrics.sagaDecided(status, saga.reason, Date.now() - createdAt.getTime());
   }
 
   async function run(): Promise<void> {

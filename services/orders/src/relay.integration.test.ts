@@ -4,6 +4,7 @@ import { createLogger } from '@shop/kit/logger.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
+import { unreadGauges } from './metrics.ts';
 import { countPending } from './outbox.ts';
 import type { Publisher } from './publisher.ts';
 import { startRelay } from './relay.ts';
@@ -36,10 +37,10 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 it('drains a backlog although PostgreSQL cannot mark all of it within the time limit of a statement', async () => {
   for (let row = 0; row < ROWS; row++) await database.query(insert, [randomUUID(), randomUUID()]);
-  const gauges = { pendingEvents: undefined, compensating: undefined, activeSagas: undefined };
+  const gauges = { ...unreadGauges };
   const relay = startRelay({ database, publisher, logger, failpoint: async () => {}, gauges });
   try {
-    await expect.poll(() => countPending(database), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => countPending(database), { timeout: 20_000 }).toEqual({ count: 0, oldestAgeS: 0 });
   } finally {
     await relay.stop();
   }

@@ -6,7 +6,7 @@ import type { Database, Queryable } from '@shop/kit/database.ts';
 import { DatabaseUnavailableError, TransientError } from '@shop/kit/failures.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { OrderGauges } from './metrics.ts';
+import { type OrderGauges, unreadGauges } from './metrics.ts';
 import type { Publisher } from './publisher.ts';
 import { BATCH, type Relay, startRelay } from './relay.ts';
 
@@ -78,7 +78,7 @@ function aPublisher(accepts: (id: string) => boolean = () => true) {
 }
 
 describe('the relay', () => {
-  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, activeSagas: undefined };
+  const gauges: OrderGauges = { ...unreadGauges };
   let relay: Relay | undefined;
   const relayOf = (database: Database, publisher: Publisher, failpoint = async (_name: string) => {}) => {
     relay = startRelay({ database, publisher, logger, failpoint, gauges });

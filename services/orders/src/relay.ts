@@ -68,8 +68,10 @@ export function startRelay(options: RelayOptions): Relay {
   }
 
   async function refreshPending(): Promise<number> {
-    gauges.pendingEvents = await untraced(() => countPending(database));
-    return gauges.pendingEvents;
+    const { count, oldestAgeS } = await untraced(() => countPending(database));
+    gauges.pendingEvents = count;
+    gauges.oldestPendingAgeS = oldestAgeS;
+    return count;
   }
 
   /** The transaction has no span; each row's work is traced in its order's trace. Returns how many rows were published. */

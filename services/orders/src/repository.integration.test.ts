@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 import { confirmationEvents } from './events.ts';
 import { countPending } from './outbox.ts';
-import { adoptIdleSagas, confirmSaga, findOrder, insertNewOrder, updateSaga } from './repository.ts';
+import { adoptIdleSagas, confirmSaga, countOpen, findOrder, insertNewOrder, updateSaga } from './repository.ts';
 import { orderSaga, type Saga } from './saga/saga.ts';
 import { afterFailedRound, afterPivot } from './saga/transitions.ts';
 import { aSaga } from './testing/sagas.ts';
@@ -103,18 +103,44 @@ describe('adoption', () => {
   });
 });
 
+it('counts open orders, with the ages of the oldest compensation and of the oldest order that is not decided', async () => {
+  const noOrder = sql('DELETE orders: test', 'DELETE FROM orders');
+  const placedAgo = sql(
+    'UPDATE orders: test',
+    `UPDATE orders SET created_at = now() - $2 * interval '1 s' WHERE id = $1`,
+  );
+  await database.query(noOrder, []);
+  expect(await countOpen(database)).toEqual({ compensating: 0, oldestCompensationAgeS: 0, oldestUndecidedAgeS: 0 });
+  const [undecided, before] = [await anOrder(me), await anOrder(me)];
+  const cancelled = {
+    ...before,
+    state: 'Compensating',
+    reason: 'stock unavailable',
+    pending: ['release stock'],
+  } as const;
+  const after = afterFailedRound(cancelled, 'unavailable');
+  expect(await updateSaga(database, { before: cancelled, after, owner: me, dueInMs: 60_000 })).toBe(true);
+  await database.query(placedAgo, [undecided.orderId, 10]);
+  await database.query(placedAgo, [before.orderId, 600]);
+  const open = await countOpen(database);
+  expect(open.compensating).toBe(1);
+  expect(open.oldestCompensationAgeS).toBeGreaterThanOrEqual(600);
+  expect(open.oldestUndecidedAgeS).toBeGreaterThanOrEqual(10);
+  expect(open.oldestUndecidedAgeS).toBeLessThan(600);
+});
+
 describe('the pivot', () => {
   it('writes status and outbox row together, once', async () => {
     const before = await anOrder(me);
     const after = afterPivot(before, orderSaga.PaymentCharged);
     const { orderId, totalKopiykas: total, currency } = after;
-    const pendingBefore = await countPending(database);
+    const { count: pendingBefore } = await countPending(database);
     const confirm = () => {
       const event = createOrderConfirmed(randomUUID(), new Date(), { orderId, lines: [], total, currency });
       return confirmSaga(database, { before, after, owner: me, events: [event], traceParent: undefined });
     };
     expect([await confirm(), await confirm()]).toEqual([true, false]);
-    expect(await countPending(database)).toBe(pendingBefore + 1);
+    expect((await countPending(database)).count).toBe(pendingBefore + 1);
     expect(await findOrder(database, orderId)).toMatchObject({ status: 'Confirmed', reason: null });
   });
 });

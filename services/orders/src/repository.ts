@@ -1,6 +1,7 @@
 import { type Queryable, sql } from '@shop/kit/database.ts';
 import { databaseLimits } from '@shop/kit/edges.ts';
 import type { PurgeLimits } from '@shop/kit/retention.ts';
+import { ageInSeconds } from './age.ts';
 import type { ConfirmationEvent } from './events.ts';
 import { isEnded, type OrderLine, type OrderStatus, type Saga, type SagaState, statusOf } from './saga/saga.ts';
 
@@ -134,9 +135,12 @@ export const adoptSagas = sql(
    RETURNING orders.*`,
 );
 
-const countWaiting = sql(
-  'SELECT orders: compensating',
-  `SELECT count(*)::int AS count FROM orders WHERE open AND state = 'Compensating'`,
+const countUnfinished = sql(
+  'SELECT orders: open',
+  `SELECT count(*) FILTER (WHERE state = 'Compensating')::int AS compensating,
+     ${ageInSeconds(`min(created_at) FILTER (WHERE state = 'Compensating')`)} AS "oldestCompensationAgeS",
+     ${ageInSeconds(`min(created_at) FILTER (WHERE state <> 'Compensating')`)} AS "oldestUndecidedAgeS"
+   FROM orders WHERE open`,
 );
 
 /**
@@ -151,6 +155,15 @@ const deleteOrders = sql(
        AND NOT EXISTS (SELECT FROM outbox WHERE outbox.order_id = o.id)
      ORDER BY created_at LIMIT $2 FOR UPDATE OF o SKIP LOCKED))`,
 );
+
+/** The orders that have not ended; ages are of the oldest one, in seconds since it was placed, and 0 where there is none. */
+export interface OpenOrders {
+  /** Cancelled orders with compensations left. */
+  readonly compensating: number;
+  readonly oldestCompensationAgeS: number;
+  /** Of those whose status is not durable. */
+  readonly oldestUndecidedAgeS: number;
+}
 
 /** A save's outcome when its response was lost: the row says whether it was ours. */
 export interface VersionRow {
@@ -262,9 +275,9 @@ export async function adoptIdleSagas(
   }));
 }
 
-export async function countCompensating(database: Queryable): Promise<number> {
-  const { rows } = await database.query<{ count: number }>(countWaiting, []);
-  return rows[0]?.count ?? 0;
+export async function countOpen(database: Queryable): Promise<OpenOrders> {
+  const { rows } = await database.query<OpenOrders>(countUnfinished, []);
+  return rows[0] ?? { compensating: 0, oldestCompensationAgeS: 0, oldestUndecidedAgeS: 0 };
 }
 
 /** Deletes at most `limit` orders that ended more than `days` ago; returns how many. */

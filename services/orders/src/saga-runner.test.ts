@@ -4,7 +4,7 @@ import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { CallUnavailableError } from '@shop/kit/resilience.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { OrderMetrics } from './metrics.ts';
+import { type OrderMetrics, unreadGauges } from './metrics.ts';
 import type { RunningState, Saga } from './saga/saga.ts';
 import { createSagaRunner } from './saga-runner.ts';
 
@@ -38,7 +38,7 @@ async function runWith(
     },
     payments: { charge: () => respond('charge', charge), refund: () => respond('refund', undefined) },
     metrics: {} as OrderMetrics,
-    gauges: { pendingEvents: undefined, compensating: undefined, activeSagas: 0 },
+    gauges: { ...unreadGauges, activeSagas: 0 },
     logger: { info: () => undefined, warn: () => undefined } as unknown as Logger,
     failpoint: async () => undefined,
     flags: { isOn: () => false },
@@ -123,7 +123,7 @@ describe('a save whose response is lost during an outage of the database past th
       },
       payments: { charge: async () => 'accepted', refund: async () => undefined },
       metrics: {} as OrderMetrics,
-      gauges: { pendingEvents: undefined, compensating: undefined, activeSagas: 0 },
+      gauges: { ...unreadGauges, activeSagas: 0 },
       logger: { info: () => undefined, warn: () => undefined } as unknown as Logger,
       failpoint: async () => undefined,
       flags: { isOn: () => false },

@@ -93,6 +93,7 @@ async function aConsumer(
     delivery: {
       shipments: options.shipments ?? createShipments(database, failpoint),
       count: (outcome) => counted.push(outcome),
+      recordDelay: () => undefined,
       logger,
       failpoint,
       backoffs: options.backoffs ?? quick,

@@ -26,6 +26,7 @@ const aDelivery = (body: unknown = event, earlierDeliveries = 0): Delivery => ({
 /** Settles a delivery with a `receive` that does these things in turn, the last one again and again. */
 function settling(receive: readonly (boolean | Error)[], options: { backoffs?: typeof noDelay } = {}) {
   const counted: Outcome[] = [];
+  const delays: number[] = [];
   const stop = new AbortController();
   let calls = 0;
   const shipments: Pick<Shipments, 'receive'> = {
@@ -39,12 +40,14 @@ function settling(receive: readonly (boolean | Error)[], options: { backoffs?: t
   const dependencies = {
     shipments: shipments as Shipments,
     count: (outcome: Outcome) => counted.push(outcome),
+    recordDelay: (seconds: number) => delays.push(seconds),
     logger,
     failpoint: async () => undefined,
     backoffs: options.backoffs ?? noDelay,
   };
   return {
     counted,
+    delays,
     stop,
     calls: () => calls,
     settle: (delivery: Delivery) => settle(delivery, dependencies, stop.signal),
@@ -59,6 +62,21 @@ describe('a delivery', () => {
     const shipping = settling([true]);
     expect(await shipping.settle(aDelivery())).toEqual({ kind: 'ack' });
     expect(shipping.counted).toEqual(['shipped']);
+  });
+
+  it('new -> its delay is recorded, from the time of the event; one that was shipped before has none', async () => {
+    const [shipped, repeated] = [settling([true]), settling([false])];
+    const anHourAgo = { ...event, time: new Date(Date.now() - 3_600_000).toISOString() };
+    await shipped.settle(aDelivery(anHourAgo));
+    await repeated.settle(aDelivery(anHourAgo));
+    expect(shipped.delays).toEqual([expect.closeTo(3_600, -2)]);
+    expect(repeated.delays).toEqual([]);
+  });
+
+  it.each([undefined, 7, 'yesterday'])('whose event has the time %j is shipped without a delay', async (time) => {
+    const shipping = settling([true]);
+    expect(await shipping.settle(aDelivery({ ...event, time }))).toEqual({ kind: 'ack' });
+    expect(shipping.delays).toEqual([]);
   });
 
   it('processed before -> acknowledged, duplicate', async () => {

@@ -9,7 +9,7 @@ import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { openConsumer } from './consumer.ts';
 import { backoffs } from './delivery.ts';
-import { createMessageCounter } from './metrics.ts';
+import { createDelayRecorder, createMessageCounter } from './metrics.ts';
 import { createShipments, purgeInbox, purgeShipments } from './repository.ts';
 import { withoutInbox } from './seeded-bugs/no-inbox.ts';
 
@@ -47,7 +47,14 @@ await runService('shipping', process.env, async () => {
     instance,
     prefetch: config.CONSUMER_PREFETCH,
     logger,
-    delivery: { shipments, count: createMessageCounter(), logger, failpoint: harness.failpoint, backoffs },
+    delivery: {
+      shipments,
+      count: createMessageCounter(),
+      recordDelay: createDelayRecorder(),
+      logger,
+      failpoint: harness.failpoint,
+      backoffs,
+    },
   });
   const health = createHealth({
     database: () => database.ping(),

@@ -1,10 +1,27 @@
-import { metrics } from '@opentelemetry/api';
+import { metrics, ValueType } from '@opentelemetry/api';
 
 /** Outcome of a delivery. `retried`: requeued, or retried while the database was unavailable. */
 export type Outcome = 'shipped' | 'duplicate' | 'dead_lettered' | 'retried';
 
 /** Counts a delivery in `shop.shipping.messages`, tag `outcome`. */
 export type CountMessage = (outcome: Outcome) => void;
+
+/** Upper bounds of `shop.shipping.delay`, s. Below 1 s is usual; 15 s is late; hours pass while shipping is stopped. */
+const DELAY_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 300, 900, 3_600];
+
+/** Records in `shop.shipping.delay` how long a confirmed order waited for its shipment, in seconds. */
+export type RecordDelay = (seconds: number) => void;
+
+export function createDelayRecorder(): RecordDelay {
+  const delay = metrics.getMeter('Shop.Shipping').createHistogram('shop.shipping.delay', {
+    description: "Time from an order's confirmation to its shipment",
+    unit: 's',
+    valueType: ValueType.DOUBLE,
+    advice: { explicitBucketBoundaries: DELAY_BOUNDS },
+  });
+  // The clocks of two machines may differ.
+  return (seconds) => delay.record(Math.max(0, seconds));
+}
 
 export function createMessageCounter(): CountMessage {
   const counter = metrics

@@ -7,7 +7,7 @@ import type { Database } from '../../../kit/src/database.ts';
 import { Deadline } from '../../../kit/src/deadline.ts';
 import { ORDER_BUDGET_MS } from '../../../kit/src/edges.ts';
 import { createLogger } from '../../../kit/src/logger.ts';
-import { createOrderMetrics, type OrderGauges } from '../../../services/orders/src/metrics.ts';
+import { createOrderMetrics, type OrderGauges, unreadGauges } from '../../../services/orders/src/metrics.ts';
 import { countPending } from '../../../services/orders/src/outbox.ts';
 import { createOwnership, type Ownership } from '../../../services/orders/src/ownership.ts';
 import { createPlaceOrder, type PlaceOrder } from '../../../services/orders/src/place-order.ts';
@@ -45,7 +45,7 @@ handleCalls({
     shippedAt.length = 0;
     const result = await closedLoop(concurrency, limit, () => place(placeOrder));
     await eventually('all events to be shipped', { withinMs: DRAIN_LIMIT_MS }, async () => {
-      return (await countPending(orders)) === 0;
+      return (await countPending(orders)).count === 0;
     });
     const [first, last] = [shippedAt[0], shippedAt.at(-1)];
     if (first === undefined || last === undefined) throw new Error('nothing was shipped');
@@ -62,7 +62,7 @@ async function place(placeOrder: PlaceOrder): Promise<void> {
 /** As the orders service assembles it; the supervisor of these is the process itself, which ends with its caller. */
 function assemble({ orders, ...others }: ShopDatabases) {
   const downstream = createDownstream(others);
-  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, activeSagas: 0 };
+  const gauges: OrderGauges = { ...unreadGauges, activeSagas: 0 };
   const metrics = createOrderMetrics(gauges);
   const ownership: Ownership = createOwnership({ database: orders, instance: `engine-${randomUUID()}`, logger });
   const stopping = new AbortController().signal;

@@ -28,6 +28,7 @@ describe('messages about orders', () => {
     expect(parseOrderConfirmed(first?.content as Buffer)).toEqual({
       messageId: events[0]?.id,
       type: 'order.confirmed',
+      time: new Date('2025-11-21T16:00:00.000Z'),
       orderId: events[0]?.orderId,
       lines: [{ productId: 1, quantity: 2 }],
       total: 0,

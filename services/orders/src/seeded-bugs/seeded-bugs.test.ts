@@ -15,7 +15,7 @@ import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { OrderGauges, OrderMetrics } from '../metrics.ts';
+import { type OrderGauges, type OrderMetrics, unreadGauges } from '../metrics.ts';
 import type { OutboxRow } from '../outbox.ts';
 import { createPayments } from '../payments-client.ts';
 import type { Publisher } from '../publisher.ts';
@@ -140,12 +140,12 @@ describe('metrics', () => {
   it('duration-in-seconds: a thousandth of the time is recorded', () => {
     const recorded: unknown[] = [];
     const real = { sagaDecided: (...values: unknown[]) => void recorded.push(values) } as unknown as OrderMetrics;
-    recordingSeconds(real).sagaDecided('Confirmed', 150);
-    expect(recorded).toEqual([['Confirmed', 0.15]]);
+    recordingSeconds(real).sagaDecided('Confirmed', null, 150);
+    expect(recorded).toEqual([['Confirmed', null, 0.15]]);
   });
 
   it('gauge-always-zero: nothing waits once it was counted; the other gauges are as they are', () => {
-    const gauges: OrderGauges = { pendingEvents: undefined, compensating: 2, activeSagas: 3 };
+    const gauges: OrderGauges = { ...unreadGauges, compensating: 2, activeSagas: 3 };
     const seen = nothingPending(gauges);
     expect(seen.pendingEvents).toBeUndefined();
     gauges.pendingEvents = 7;

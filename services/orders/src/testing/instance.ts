@@ -8,7 +8,7 @@ import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { createCatalog } from '../catalog-client.ts';
-import type { OrderGauges, OrderMetrics } from '../metrics.ts';
+import { type OrderGauges, type OrderMetrics, unreadGauges } from '../metrics.ts';
 import type { OrderRequest } from '../order.ts';
 import { createOwnership } from '../ownership.ts';
 import { createPayments } from '../payments-client.ts';
@@ -71,7 +71,7 @@ export function startInstance(
 ): Instance {
   const inserting = new Set<string>();
   const database = watchInserts(connectDatabase(world.store, world.network, process), world.store, inserting);
-  const gauges: OrderGauges = { pendingEvents: undefined, compensating: undefined, activeSagas: 0 };
+  const gauges: OrderGauges = { ...unreadGauges, activeSagas: 0 };
   const failpoint: Failpoint<'orders'> = async (place) => {
     const fault = world.plan.next<ProcessFault>(place);
     if (fault !== undefined) applyFault(process, place, fault);

@@ -194,9 +194,13 @@ export function createOrdersStore(options: {
         return found(adopted);
       },
     ],
-    'SELECT orders: compensating': [
+    'SELECT orders: open': [
       'count',
-      () => found([{ count: [...orders.values()].filter((row) => row.open && row.state === 'Compensating').length }]),
+      () => {
+        const compensating = [...orders.values()].filter((row) => row.open && row.state === 'Compensating').length;
+        // Ages are for readers of metrics; nothing is decided by them.
+        return found([{ compensating, oldestCompensationAgeS: 0, oldestUndecidedAgeS: 0 }]);
+      },
     ],
     'INSERT saga_owners: renew': [
       'renew',
@@ -224,7 +228,10 @@ export function createOrdersStore(options: {
         return changed(marked.length);
       },
     ],
-    'SELECT outbox: pending': ['count', () => found([{ count: outbox.filter(({ published }) => !published).length }])],
+    'SELECT outbox: pending': [
+      'count',
+      () => found([{ count: outbox.filter(({ published }) => !published).length, oldestAgeS: 0 }]),
+    ],
   };
 
   /** The WHERE clause of the adoption. */

@@ -26,7 +26,14 @@ async function delivered(content: unknown) {
     receive: async (event) => received.push(event) > 0,
     find: async () => undefined,
   };
-  const dependencies = { shipments, count: () => undefined, logger, failpoint: async () => undefined, backoffs };
+  const dependencies = {
+    shipments,
+    count: () => undefined,
+    recordDelay: () => undefined,
+    logger,
+    failpoint: async () => undefined,
+    backoffs,
+  };
   const delivery = { content: Buffer.from(JSON.stringify(content)), earlierDeliveries: 0 };
   return { settlement: await settle(delivery, dependencies, new AbortController().signal), received };
 }

@@ -26,6 +26,7 @@ it.each([
   const event = {
     messageId: randomUUID(),
     type: 'order.confirmed',
+    time: undefined,
     orderId: randomUUID(),
     lines,
     total: 1,
