@@ -1,5 +1,27 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { runReporter } from './test/ci/run-report.ts';
+
+/*
+ * Tests stand in two tiers by their cost: `npm test` runs the first, `npm run test:all` both (decision 0065). Without
+ * TEST_TIER all of them are there, so that a file can be named without knowing where it stands.
+ */
+const { TEST_TIER: tier = 'all', TEST_REPORTS: reports } = process.env;
+// They are for this run, and not for those that its tests start.
+delete process.env.TEST_TIER;
+delete process.env.TEST_REPORTS;
+
+/** Of the units, second tier: what takes a core for ten seconds and more. */
+const SLOW = [
+  'cli/src/{audit/audit,load/afterwards,providers/rabbitmq}.integration.test.ts',
+  'test/{deploy/{policy,schemas},build/production}.test.ts',
+  'test/retention/retention.integration.test.ts',
+];
+
+/** Of the whole platforms, first tier: what the platform does for its users. Any other is second tier. */
+const FIRST_PLATFORMS = [
+  'test/e2e/{application,bad-input,chaos-failpoints,cli-usage,contracts,isolation,watch}.e2e.test.ts',
+];
 
 /**
  * Whole platforms that have the machine to themselves, because they judge how long something takes or need all of it.
@@ -22,16 +44,21 @@ const withoutServers = process.env.WITHOUT_SERVERS === '1' ? ['**/*.integration.
 
 const wholePlatforms = { testTimeout: 60_000, hookTimeout: 240_000 };
 
+const units = ['{kit,cli}/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/**/*.test.ts'];
+const platforms = ['test/e2e/**/*.e2e.test.ts'];
+const outside = ['**/node_modules/**'];
+
 /** Unit and integration tests run side by side; whole platforms after them, two at a time or alone. */
 export default defineConfig({
   test: {
+    ...(reports !== undefined && { reporters: ['default', runReporter(`${reports}/${tier}.json`)] }),
     tags: [{ name: 'deliberate-break', description: 'changes a contract and demands that its check finds it' }],
     projects: [
       {
         test: {
           name: 'units',
-          include: ['{kit,cli}/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/e2e/**', ...withoutServers],
+          include: tier === 'second' ? SLOW : units,
+          exclude: [...outside, 'test/e2e/**', ...withoutServers, ...(tier === 'first' ? SLOW : [])],
           globalSetup: 'test/support/global-setup.ts',
           setupFiles: 'test/support/fail-on-warnings.ts',
           // A test that hangs is found all the same; one that only shares two cores with a compiler is not failed for it.
@@ -46,8 +73,8 @@ export default defineConfig({
         test: {
           ...wholePlatforms,
           name: 'e2e',
-          include: ['test/e2e/**/*.e2e.test.ts'],
-          exclude: ['**/node_modules/**', ...ALONE],
+          include: tier === 'first' ? FIRST_PLATFORMS : platforms,
+          exclude: [...outside, ...ALONE, ...(tier === 'second' ? FIRST_PLATFORMS : [])],
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
@@ -57,6 +84,7 @@ export default defineConfig({
           ...wholePlatforms,
           name: 'e2e-alone',
           include: ALONE,
+          exclude: tier === 'first' ? platforms : outside,
           fileParallelism: false,
           sequence: { groupOrder: 3 },
         },

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm start` and `npm test` from a fresh clone. Runs under any Node from 20 on: installs the dependencies, then hands
- * over to the Node 24 that came with them.
+ * `npm start`, `npm test` and `npm run test:all` from a fresh clone. Runs under any Node from 20 on: installs the
+ * dependencies, then hands over to the Node 24 that came with them.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
@@ -47,13 +47,17 @@ function mustInstall() {
   return undefined;
 }
 
+/** The npm that started us, or the one on the PATH. */
+function npm(...args) {
+  const own = process.env.npm_execpath;
+  return own?.endsWith('.js') ? run(process.execPath, [own, ...args]) : run('npm', args);
+}
+
 async function install(reason) {
   say(`Installing the dependencies into node_modules (${reason}): npm ci, about a minute.`);
-  // The npm that started us, or the one on the PATH.
-  const npm = process.env.npm_execpath;
   // Warnings about engines are about the Node that is replaced here.
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
-  await (npm?.endsWith('.js') ? step(process.execPath, [npm, ...args]) : step('npm', args));
+  const code = await npm('ci', '--no-audit', '--no-fund', '--loglevel=error');
+  if (code !== 0) process.exit(code);
 }
 
 /** Everything from here on needs Node 24. Never returns when this is another one. */
@@ -87,19 +91,39 @@ async function start() {
   );
 }
 
+/** Runs Vitest; `tier` is that of vitest.config.ts. */
+function vitest(tier, args) {
+  const path = `${join(root, 'node_modules/.bin')}:${dirname(pinnedNode)}:${process.env.PATH}`;
+  const env = { ...process.env, PATH: path, TEST_TIER: tier };
+  return run(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args], env);
+}
+
+/** Whether the arguments select tests: then they come from both tiers. */
+async function selects(args) {
+  if (args.length === 0) return false;
+  const { parseCLI } = await import('vitest/node');
+  const { filter, options } = parseCLI(['vitest', 'run', ...args]);
+  return filter.length > 0 || options.project !== undefined || options.testNamePattern !== undefined;
+}
+
+/** The first tier, or what is selected. */
 async function test(args) {
   await step(shopctl, ['setup', '--yes']);
-  const path = `${join(root, 'node_modules/.bin')}:${dirname(pinnedNode)}:${process.env.PATH}`;
-  await step(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args], {
-    ...process.env,
-    PATH: path,
-  });
+  process.exitCode = await vitest((await selects(args)) ? 'all' : 'first', args);
+}
+
+/** Both tiers, also when a test of the first fails: one run says everything that fails. */
+async function testAll(args) {
+  const first = await npm('test', '--', ...args);
+  const interrupted = first === 130 || first === 143;
+  const second = interrupted || (await selects(args)) ? 0 : await vitest('second', args);
+  process.exitCode = first === 0 ? second : first;
 }
 
 const [task, ...args] = process.argv.slice(2);
-const tasks = { start, test };
+const tasks = { start, test, 'test:all': testAll };
 if (!(task in tasks)) {
-  say('usage: node scripts/bootstrap.mjs start|test [arguments of vitest]');
+  say('usage: node scripts/bootstrap.mjs start|test|test:all [arguments of vitest]');
   process.exit(2);
 }
 try {

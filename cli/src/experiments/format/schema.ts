@@ -221,7 +221,7 @@ export const Experiment = closed(
       Type.Array(Type.String({ pattern: '^[a-z][a-z0-9-]*$' }), {
         default: [],
         uniqueItems: true,
-        description: 'words to choose experiments by; fast: part of npm test',
+        description: 'words to choose experiments by; fast: part of npm run test:all',
       }),
     ),
     seed: defaulted(

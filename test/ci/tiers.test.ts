@@ -1,0 +1,24 @@
+/* Goal: no test file is in no tier, or in two. Method: the files that Vitest finds in each tier. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { cloneRoot } from '../../cli/src/platform/project.ts';
+
+const run = promisify(execFile);
+const list = [join(cloneRoot(), 'node_modules/vitest/vitest.mjs'), 'list', '--filesOnly'];
+
+/** `[project] path` of each file. */
+async function filesOf(tier: string): Promise<readonly string[]> {
+  const { stdout } = await run(process.execPath, list, { cwd: cloneRoot(), env: { ...process.env, TEST_TIER: tier } });
+  return stdout.split('\n').filter((line) => line.startsWith('['));
+}
+
+it('the first and the second tier are all test files, each once', { timeout: 120_000 }, async () => {
+  const [first, second, all] = await Promise.all([filesOf('first'), filesOf('second'), filesOf('all')]);
+  expect(all.length).toBeGreaterThan(300);
+  expect([...(first ?? []), ...(second ?? [])].toSorted()).toEqual(all?.toSorted());
+  expect(second).toContain('[units] cli/src/audit/audit.integration.test.ts');
+  expect(second).toContain('[e2e-alone] test/e2e/chaos-matrix.e2e.test.ts');
+  expect(first).toContain('[e2e] test/e2e/application.e2e.test.ts');
+});
