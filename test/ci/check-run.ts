@@ -1,0 +1,58 @@
+/**
+ * Checks all tests by the reports that `TEST_REPORTS=FOLDER npm run test:all` has written, and runs end-to-end files that
+ * failed once more (decision 0064). Usage: node test/ci/check-run.ts FOLDER EXIT-CODE [--strict]; with --strict a test that
+ * passes only the second time fails. The last line counts tests.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { RunReport } from './run-report.ts';
+import { closingLine, compareRuns, decide } from './second-run.ts';
+
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { strict: { type: 'boolean' } } });
+const [folder, exitCode] = positionals;
+if (folder === undefined || !/^\d+$/.test(exitCode ?? '')) {
+  console.error('usage: node test/ci/check-run.ts FOLDER EXIT-CODE [--strict]');
+  process.exit(2);
+}
+
+const nothing: RunReport = { files: [], unhandled: [] };
+
+function read(name: string): RunReport | undefined {
+  const file = join(folder as string, `${name}.json`);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as RunReport) : undefined;
+}
+
+/** The files, one after the other, on a machine that does nothing else. */
+async function repeat(files: readonly string[]): Promise<RunReport | undefined> {
+  const env = { ...process.env, TEST_REPORTS: folder, TEST_TIER: 'again' };
+  const args = ['run', '--no-file-parallelism', ...files];
+  await once(spawn('vitest', args, { env, stdio: 'inherit' }), 'exit');
+  return read('again');
+}
+
+const tiers = ['first', 'second'];
+const missing = tiers.filter((tier) => read(tier) === undefined);
+const runs = tiers.map((tier) => read(tier) ?? nothing);
+const decision = decide(runs, Number(exitCode));
+const failures = [...decision.failures, ...missing.map((tier) => `the ${tier} tier has written no report`)];
+let second: RunReport | undefined;
+if (failures.length === 0 && decision.repeat.length > 0) {
+  console.log(`\n== second run, alone: ${decision.repeat.join(' ')}`);
+  second = await repeat(decision.repeat);
+  const first = runs.flatMap(({ files }) => files).filter(({ path }) => decision.repeat.includes(path));
+  const outcome = compareRuns(first, second ?? nothing);
+  for (const { name, message } of outcome.flaky) {
+    console.log(`ci: passed on the second run: ${name} (first failure: ${message})`);
+  }
+  console.log(`flaky: ${outcome.flaky.length}`);
+  failures.push(...outcome.failures);
+  if (values.strict && outcome.flaky.length > 0) failures.push('a test that passes only the second time fails here');
+} else {
+  console.log('flaky: 0');
+}
+for (const failure of failures) console.log(`ci: failed: ${failure}`);
+console.log(closingLine(runs, failures, second));
+process.exitCode = failures.length === 0 ? 0 : 1;
