@@ -480,7 +480,7 @@ describe('a price that changes', () => {
     expect(violatedOf(await ledger.audit())).toEqual(violated);
   });
 
-  it('is recorded by the database, whoever changes it', async () => {
+  it('is recorded by the database, whatever changes it', async () => {
     await ledger.alter('catalog', 'UPDATE products SET price_kopiykas = price_kopiykas + 1 WHERE id = 1');
     await ledger.alter('catalog', 'UPDATE products SET price_kopiykas = price_kopiykas - 1 WHERE id = 1');
     expect((await ledger.audit()).invariants.find(({ id }) => id === 'I15')?.evidence).toContain('14 prices');
@@ -521,14 +521,14 @@ describe('work in flight is not a violation while it has time', () => {
 });
 
 describe('queues', () => {
-  it('a message that nobody takes is found', async () => {
+  it('a message without a consumer is found', async () => {
     await ledger.publish('queue', 2);
     const report = await ledger.audit();
     expect(violatedOf(report)).toEqual(['I9']);
     expect(violationsOf(report)[0]).toMatchObject({ kind: 'stuck', detail: expect.stringContaining('2 messages') });
   });
 
-  it('messages that nobody takes are not excused by events that were published just now and received', async () => {
+  it('messages without a consumer are not excused by events that were published just now and received', async () => {
     await ledger.alter('orders', 'UPDATE outbox SET published_at = now()');
     await ledger.publish('queue', 2);
     const report = await ledger.audit();
@@ -564,7 +564,7 @@ describe('metrics', () => {
       { sagas: { Confirmed: 2, Cancelled: 3 }, durations: { Confirmed: 2, Cancelled: 2 } },
       'wrong',
     ],
-    ['durations that nobody needed', { sagas: { Confirmed: 2, Cancelled: 3 }, durationMs: 25_000 }, 'wrong'],
+    ['durations that belong to no order', { sagas: { Confirmed: 2, Cancelled: 3 }, durationMs: 25_000 }, 'wrong'],
     ['a gauge that is not the number of rows', { sagas: { Confirmed: 2, Cancelled: 3 }, pending: 4 }, 'wrong'],
   ])(
     '%s is found',
@@ -650,7 +650,7 @@ describe('sessions', () => {
   }, 15_000);
 });
 
-describe('what clients were told', () => {
+describe('the responses of clients', () => {
   const history = async (...entries: readonly object[]) => {
     const file = join(folder, 'history.ndjson');
     await writeFile(file, entries.map((entry) => JSON.stringify(entry)).join('\n'));
@@ -683,13 +683,13 @@ describe('what clients were told', () => {
     expect(violationsOf(report)).toMatchObject([{ kind: 'wrong', orderId: ids.confirmed }]);
   });
 
-  it('an order nobody asked for is unexpected', async () => {
+  it('an order without a request is unexpected', async () => {
     const report = await ledger.audit({ historyFile: await history(...all.slice(1)) });
     expect(violatedOf(report)).toEqual(['I3']);
     expect(violationsOf(report)).toMatchObject([{ kind: 'unexpected', orderId: ids.confirmed }]);
   });
 
-  it('an order whose client got no answer is recovered, which is no violation', async () => {
+  it('an order whose client got no response is recovered, which is not a violation', async () => {
     const report = await ledger.audit({ historyFile: await history(...all.slice(1), { status: 'unknown' }) });
     expect(report.verdict).toBe('pass');
     expect(violationsOf(report)).toMatchObject([{ kind: 'recovered', orderId: ids.confirmed }]);
@@ -736,7 +736,7 @@ describe('what was wrong before a run', () => {
   const afterwards = async (before: Baseline) => sinceBaseline(await ledger.audit(), before);
   const resultOf = ({ invariants }: AuditReport, id: string) => invariants.find((result) => result.id === id);
 
-  it('is told apart and not held against the run, what came with it is', async () => {
+  it('is distinguished and not held against the run, what came with it is', async () => {
     await ledger.alter('payments', orphan(ids.nobody));
     const before = await auditBaseline(ledger.target);
     expect(describeBaseline(before)).toBe('I4 money charged equals orders confirmed (1 violation)');
@@ -783,7 +783,7 @@ describe('what was wrong before a run', () => {
 });
 
 describe('missing evidence', () => {
-  it('a database that does not answer makes what rests on it unknown, and nothing else', async () => {
+  it('a database that does not respond makes what rests on it unknown, and nothing else', async () => {
     const target = {
       ...ledger.target,
       databaseUrls: { ...ledger.target.databaseUrls, payments: 'postgres://x:y@127.0.0.1:1/payments' },
@@ -795,7 +795,7 @@ describe('missing evidence', () => {
     expect(JSON.stringify(report)).not.toContain('x:y');
   });
 
-  it('a catalog that does not answer makes the prices unknown, and nothing else', async () => {
+  it('a catalog that does not respond makes the prices unknown, and nothing else', async () => {
     const target = {
       ...ledger.target,
       databaseUrls: { ...ledger.target.databaseUrls, catalog: 'postgres://x:y@127.0.0.1:1/catalog' },
@@ -804,12 +804,12 @@ describe('missing evidence', () => {
     expect(invariants.filter(({ verdict }) => verdict === 'unknown').map(({ id }) => id)).toEqual(['I15']);
   });
 
-  it('a broker that does not answer makes I9 unknown', async () => {
-    const target = { ...ledger.target, queues: () => Promise.reject(new Error('the broker is away')) };
+  it('a broker that does not respond makes I9 unknown', async () => {
+    const target = { ...ledger.target, queues: () => Promise.reject(new Error('the broker is unavailable')) };
     const report = await ledger.audit({ target });
     expect(report.invariants.find(({ id }) => id === 'I9')).toMatchObject({
       verdict: 'unknown',
-      evidence: 'the broker is away',
+      evidence: 'the broker is unavailable',
     });
     expect(exitCodeOf(report.verdict)).toBe(5);
   });

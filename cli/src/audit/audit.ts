@@ -29,16 +29,16 @@ import type { AuditTarget } from './target.ts';
 export interface AuditOptions {
   readonly target: AuditTarget;
   readonly scope?: Scope;
-  /** How long what is under way may take to end before it is judged, in ms. */
+  /** How long what is in flight may take to end before it is checked, in ms. */
   readonly settleMs: number;
-  /** What clients were told, NDJSON (see `readHistory`); without it I2 and I3 are skipped. */
+  /** The responses of clients, NDJSON (see `readHistory`); without it I2 and I3 are skipped. */
   readonly historyFile?: string | undefined;
   /** Poison that was injected on purpose. */
   readonly deadLetters?: number;
   /** Decisions that kills had kept from being counted before (see `readLostCounts`): I11 leaves them out. */
   readonly lostBefore?: ByStatus | undefined;
   readonly signal?: AbortSignal;
-  /** Told what is being done now. */
+  /** Called with what is being done now. */
   readonly onProgress?: (text: string) => void;
 }
 
@@ -51,7 +51,7 @@ export interface AuditReport {
   /** Those of them that were placed before the audit's horizon: other databases may have deleted what was theirs. */
   readonly beyondHorizon: number;
   readonly settled: boolean;
-  /** What was still under way when the settle time was over. */
+  /** What was still in flight when the settle time was over. */
   readonly waitingFor: string;
   readonly invariants: readonly InvariantResult[];
   readonly tookMs: number;
@@ -65,7 +65,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const began = performance.now();
   const { target, scope = {}, signal, onProgress = () => undefined } = options;
   const history = await historyOf(options, scope);
-  onProgress('waiting until nothing is under way');
+  onProgress('waiting until nothing is in flight');
   const settlement = await settle(target, options.settleMs, signal);
   onProgress('reading the databases');
   await using ledger = await openLedger(target);
@@ -138,7 +138,9 @@ async function judgeLedger(
   }
 }
 
-/** Whoever asks about a time or about one order asks about what is there: where nothing was compared, nothing was seen to balance. */
+/**
+ * An audit of a time or of one order is about existing rows: where nothing was compared, nothing was proved to balance.
+ */
 function onlyIfSeen(
   result: InvariantResult,
   { scope, counter, isCompared }: { scope: Scope; counter: Counter; isCompared: boolean },
@@ -211,13 +213,13 @@ function merge(perOrder: readonly InvariantResult[], global: readonly InvariantR
     return other === undefined ? result : join(result, other);
   });
   const rest = global.filter(({ id }) => !perOrder.some((result) => result.id === id));
-  const noHistory = { evidence: 'needs --history, what clients were told' };
+  const noHistory = { evidence: 'needs --history, the responses of clients' };
   const asked = joined.some(({ id }) => id === 'I2');
   const skipped: InvariantResult[] = asked
     ? []
     : [
-        { ...SKIPPED, ...noHistory, id: 'I2', title: 'what clients were told is still true' },
-        { ...SKIPPED, ...noHistory, id: 'I3', title: 'no order nobody asked for' },
+        { ...SKIPPED, ...noHistory, id: 'I2', title: 'every response to a client is still true' },
+        { ...SKIPPED, ...noHistory, id: 'I3', title: 'no unexpected order' },
       ];
   return [...joined, ...rest, ...skipped].sort((a, b) => numberOf(a) - numberOf(b));
 }

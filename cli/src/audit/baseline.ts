@@ -5,7 +5,7 @@ import type { ByStatus } from './invariants/metrics.ts';
 import { readLostCounts } from './read-metrics.ts';
 import type { AuditTarget } from './target.ts';
 
-/** What was so before a run, and is not held against it: existing violations, whoever caused them. */
+/** What was so before a run, and is not held against it: existing violations, whatever caused them. */
 export interface Baseline {
   /** Decisions that earlier kills kept from being counted (see `readLostCounts`). */
   readonly lost: ByStatus;
@@ -14,8 +14,8 @@ export interface Baseline {
 }
 
 /**
- * Audits before a run begins. Waits for nothing: what is under way has its time by the invariants' own limits. Rejects when
- * the metrics cannot be read.
+ * Audits before a run begins. Waits for nothing: what is in flight has its time by the invariants' own limits. Rejects
+ * when the metrics cannot be read.
  */
 export async function auditBaseline(target: AuditTarget, signal?: AbortSignal): Promise<Baseline> {
   const lost = await readLostCounts(target);
@@ -40,8 +40,8 @@ export function sinceBaseline(report: AuditReport, baseline: Baseline | undefine
 }
 
 /**
- * A violation is the one of before when it has the same subject. What is wrong of an order stays so, in whichever words; a sum
- * that is otherwise wrong now may have been spoilt by the run or go on drifting: that is unknown.
+ * A violation is the one of before when it has the same subject. What is wrong of an order stays so, in whichever
+ * words. A sum that is wrong by another amount now may have been changed by the run or go on drifting: that is unknown.
  */
 function without(result: InvariantResult, known: readonly Violation[]): InvariantResult {
   const details = new Map(known.map((one) => [subjectOf(one), one.detail]));

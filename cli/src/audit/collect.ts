@@ -25,8 +25,8 @@ export interface Ledger extends AsyncDisposable {
   /** Databases that cannot be read, with the reason. */
   readonly missing: ReadonlyMap<DatabaseName, string>;
   /**
-   * Every order in turn. Orders known only to others come last, once it is certain that there is no such order; those of before the
-   * audit's horizon, which may have been deleted, do not come.
+   * Every order in turn. Orders known only to others come last, once it is certain that there is no such order. Those
+   * from before the audit's horizon may have been deleted and do not come.
    */
   facts(scope: Scope): AsyncGenerator<OrderFacts>;
   inventory(): Promise<readonly InventoryFact[]>;

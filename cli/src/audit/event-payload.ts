@@ -2,7 +2,9 @@ import type { EventFact } from './facts.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What `order.confirmed` says, in version 1 or 2: told apart by what is there, so that nothing is taken on trust. Pure. */
+/**
+ * What `order.confirmed` says, in version 1 or 2: distinguished by its fields, so that nothing is taken on trust. Pure.
+ */
 export function readEvent(payload: unknown): EventFact {
   const event = objectOf(payload);
   const data = objectOf(event.data);

@@ -62,7 +62,7 @@ export interface EventFact {
 
 /** A row of another database than the order's. */
 export interface DatedFact {
-  /** Its last change, ms since 1970 by the clock of its own database. */
+  /** Its last change, ms since 1970 by the clock of its database. */
   readonly changedAt: number;
 }
 

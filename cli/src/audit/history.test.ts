@@ -36,7 +36,7 @@ describe('orders that unanswered requests may have made', () => {
     ['Confirmed', 'before'],
     ['Confirmed', 'after'],
     ['unclear', 'before'],
-  ])('are none when another request of the key tells its order: %s, %s', async (status, when) => {
+  ])('are none when another request of the key names its order: %s, %s', async (status, when) => {
     const told = { orderId: '5A', status, time: 2, key: 'a' };
     const asked = { ...unclear, key: 'a' };
     const { unclearKeys } = await read(...(when === 'before' ? [told, asked] : [asked, told]));
@@ -49,7 +49,7 @@ describe('orders that unanswered requests may have made', () => {
   });
 });
 
-describe('an order that clients were told of twice', () => {
+describe('an order with two responses', () => {
   const told = (status: string, reason?: string) => ({ orderId: 'x', status, reason });
 
   it.each([

@@ -2,35 +2,37 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { CliError, messageOf } from '../errors.ts';
 
-/** What a client was told of an order. */
+/** The response to a client about an order. */
 export interface IterationCoverage {
   readonly status: 'Confirmed' | 'Cancelled';
   /** Undefined when the file does not say it. */
   readonly reason: string | undefined;
-  /** When the client was told last, ms since 1970; undefined when the file does not say it. */
+  /** When the client got its last response, ms since 1970; undefined when the file does not say it. */
   readonly time?: number | undefined;
 }
 
-/** What clients were told, order by order. */
+/** The responses of clients, order by order. */
 export interface History {
-  /** Orders whose status a client was told. */
+  /** Orders whose status a client received. */
   readonly acknowledged: ReadonlyMap<string, IterationCoverage>;
-  /** Told both statuses, or two reasons. */
+  /** With both statuses, or two reasons. */
   readonly flipped: ReadonlySet<string>;
-  /** Orders whose id is known although the answer was not a clear one. */
+  /** Orders whose id is known although the response was not clear. */
   readonly unclear: ReadonlySet<string>;
-  /** Keys of requests without a clear answer: each may have made one order, whose id nobody was told. */
+  /** Keys of requests without a clear response: each may have made one order, whose id no client received. */
   readonly unclearKeys: ReadonlySet<string>;
-  /** Requests without key, id and clear answer: each may have made one order. */
+  /** Requests without key, id and clear response: each may have made one order. */
   readonly unclearWithoutKey: number;
   /** First and last time in the file, ms since 1970; undefined when it has none. */
   readonly window: { readonly from: number; readonly to: number } | undefined;
 }
 
 /**
- * Reads NDJSON, one request a line: `{orderId, status, reason, time, key}`. `status` is what the client was told: `Confirmed`,
- * `Cancelled`, `rejected` (a problem that says nothing was recorded), anything else or nothing for no clear answer.
- * `reason` (optional) is why the order was Cancelled. `time` (optional) is ISO or ms since 1970, `key` (optional) the Idempotency-Key: its requests make one order. Throws CliError (2) that names the first line it cannot read.
+ * Reads NDJSON, one request a line: `{orderId, status, reason, time, key}`. `status` is of the response to the client:
+ * `Confirmed`, `Cancelled`, `rejected` (a problem that says nothing was recorded), anything else or nothing for no
+ * clear response. `reason` (optional) is why the order was Cancelled. `time` (optional) is ISO or ms since 1970, `key`
+ * (optional) the Idempotency-Key: its requests make one order. Throws CliError (2) that names the first line it cannot
+ * read.
  */
 export async function readHistory(file: string): Promise<History> {
   const acknowledged = new Map<string, IterationCoverage>();

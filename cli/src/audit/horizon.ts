@@ -15,8 +15,9 @@ export function isOrderWithinHorizon({ createdAt }: OrderFact, at: number): bool
 }
 
 /**
- * True when an order is compared with these rows: it is within the horizon, or one of them was changed within it. Of an older
- * order, or of one that is deleted, rows may be missing; what changes within the horizon is there and is judged all the same. Pure.
+ * True when an order is compared with these rows: it is within the horizon, or one of them was changed within it. Of an
+ * older order, or of one that is deleted, rows may be missing; what changes within the horizon is there and is checked.
+ * Pure.
  */
 export function areCompared(facts: OrderFacts, rows: readonly OtherRows[], at: number): boolean {
   if (facts.order !== undefined && isOrderWithinHorizon(facts.order, at)) return true;

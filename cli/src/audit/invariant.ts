@@ -4,8 +4,8 @@ import type { OrderFacts } from './facts.ts';
 import type { OtherRows } from './horizon.ts';
 
 /**
- * Jepsen's words where they fit: `lost` should be there and is not, `unexpected` is there and nobody asked for it,
- * `recovered` took effect although the client got no clear answer (not a violation), `duplicated` took effect twice.
+ * Jepsen's words where they fit: `lost` should be there and is not, `unexpected` is there without a request.
+ * `recovered` took effect although the client got no clear response (not a violation), `duplicated` took effect twice.
  * `wrong`: it is there once, with another content. `stuck`: it should have ended.
  */
 export type ViolationKind = 'lost' | 'unexpected' | 'recovered' | 'duplicated' | 'wrong' | 'stuck';
@@ -29,7 +29,7 @@ export interface InvariantResult {
   /** Counts and sums, one line; for `unknown` what is missing. */
   readonly evidence: string;
   readonly violations: readonly Violation[];
-  /** What was violated before the run that is judged began, and is not among `violations`. */
+  /** What was violated before the checked run began, and is not among `violations`. */
   readonly preExisting?: readonly Violation[];
   /** There are violations, and evidence is missing beside them. */
   readonly incomplete?: boolean;
@@ -51,13 +51,13 @@ export function isOverdue(clock: Clock, since: number, limitMs: number): boolean
   return clock.at - since > limitMs;
 }
 
-/** What a judge says about one order. */
+/** What a check says about one order. */
 export interface Finding {
   readonly violations: readonly Omit<Violation, 'orderId'>[];
   readonly inFlight?: boolean;
 }
 
-/** Judges orders one by one; holds sums only, so that their number does not matter. */
+/** Checks orders one by one; holds sums only, so that their number does not matter. */
 export interface OrderJudge {
   add(facts: OrderFacts): Finding;
   /** Counts and sums of all that were added. */
@@ -66,7 +66,7 @@ export interface OrderJudge {
   total?(): readonly Violation[];
 }
 
-/** An invariant over the rows of single orders. Pure: no clock and no I/O of its own. */
+/** An invariant over the rows of single orders. Pure: without a clock and I/O. */
 export interface OrderInvariant {
   readonly id: string;
   readonly title: string;

@@ -11,7 +11,10 @@ interface Running {
   inFlight: number;
 }
 
-/** Shows every order to every invariant that may judge it. Those that need a missing source are not started, and are `unknown`. */
+/**
+ * Shows every order to every invariant that may check it. Those that need a missing source are not started, and are
+ * `unknown`.
+ */
 export async function judgeOrders(
   invariants: readonly OrderInvariant[],
   facts: AsyncIterable<OrderFacts> | Iterable<OrderFacts>,

@@ -16,7 +16,7 @@ export async function readClean({ control, project }: PlatformConnection): Promi
     openFaults(undoFile(project)),
     armedFailpoints(failpointFolder(project)),
   ]);
-  // A lease is in the undo file too; by its id it is told once.
+  // A lease is in the undo file too; by its id it is reported once.
   const faults = new Map(
     [...state.faults, ...left].map(({ id, fault, target }) => [id, `${fault} on ${target} (${id})`]),
   );

@@ -6,9 +6,9 @@ import type { AuditTarget } from './target.ts';
 const ACKNOWLEDGE_LIMIT_MS = 5_000;
 
 /**
- * How many events may have been in the queue when it was looked at, a moment ago: published in the last 15 s or about to
- * be, of an order that is younger than the settled state, and not received long before. Rejects when a database cannot be
- * asked.
+ * How many events may have been in the queue when it was read, a moment ago. They were published in the last 15 s or
+ * are about to be, of an order that is younger than the settled state, and not received long before. Rejects when a
+ * database cannot be asked.
  */
 export async function readOnTheirWay({ databases }: Pick<AuditTarget, 'databases'>, clock: Clock): Promise<number> {
   const events = await databases.query<{ id: string }>(

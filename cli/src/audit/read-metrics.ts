@@ -18,7 +18,7 @@ import type { AuditTarget } from './target.ts';
 
 const NAMES = ['shop.sagas', 'shop.saga.duration', 'shop.saga.recoveries', 'shop.outbox.pending'];
 
-/** An order is counted right after the answer of the statement that decided it. In ms. */
+/** An order is counted right after the response of the statement that decided it. In ms. */
 const COUNTING_MS = 250;
 
 /** A process reports every second: what it has not reported within a report and its way here was lost. In ms. */
@@ -37,8 +37,8 @@ export async function readLostCounts(target: AuditTarget): Promise<ByStatus> {
 }
 
 /**
- * Judges I11 again until it holds or the limit ends: reports come every second. `lostBefore` is what was lost before the
- * time that is judged. Rejects when a part cannot be read.
+ * Checks I11 again until it holds or the limit ends: reports come every second. `lostBefore` is what was lost before
+ * the time that is checked. Rejects when a part cannot be read.
  */
 export async function checkMetrics(
   target: AuditTarget,

@@ -19,8 +19,8 @@ interface SessionRow {
 }
 
 /**
- * The operator may not see what others' sessions do, but everybody sees who holds which lock: an open transaction holds
- * its own number. One that is seen for 5 s without a change is stuck. Takes one look when nothing is open.
+ * The operator may not see what others' sessions do, but every user sees who holds which lock: an open transaction
+ * holds its own number. One that is seen for 5 s without a change is stuck. Takes one look when nothing is open.
  */
 const SESSIONS = `
   SELECT a.datname AS database, a.usename AS role, a.application_name AS instance, a.pid,
@@ -28,7 +28,7 @@ const SESSIONS = `
   FROM pg_stat_activity a
   WHERE a.datname = ANY ($1) AND a.usename = ANY ($2)`;
 
-/** Judges I13 until it holds, or what is wrong has lasted for the limit. Rejects when PostgreSQL cannot be asked. */
+/** Checks I13 until it holds, or what is wrong has lasted for the limit. Rejects when PostgreSQL cannot be asked. */
 export async function checkSessions(target: AuditTarget, signal?: AbortSignal): Promise<InvariantResult> {
   const began = performance.now();
   const names = Object.values(target.databaseUrls).map((url) => new URL(url).pathname.slice(1));

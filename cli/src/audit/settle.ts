@@ -3,20 +3,22 @@ import { messageOf } from '../errors.ts';
 import { poll } from '../shared/wait-until.ts';
 import type { AuditTarget } from './target.ts';
 
-/** Whether everything that was under way when the settling began had come to its end. */
+/** Whether everything that was in flight when the settling began had ended. */
 export interface Settlement {
   /** What happened until then has ended; ms since 1970 by the database's clock. Undefined when it has not. */
   readonly settledAt: number | undefined;
   readonly waitedMs: number;
-  /** What was still under way, or could not be seen, at the last look. */
+  /** What was still in flight, or could not be read, at the last look. */
   readonly waitingFor: string;
 }
 
 const POLL_MS = 200;
 
 /**
- * Waits at most `limitMs` until no saga and no event in the outbox is older than the first look, and the queue was seen
- * empty, in this order: what has left the one is in the next or done. Orders that others place meanwhile do not prolong it. Looks at least once. Never rejects for a part that cannot be read: it has not settled, and waiting would not help.
+ * Waits at most `limitMs` until no saga and no event in the outbox is older than the first look, and the queue was
+ * empty. It looks in this order: what has left the one is in the next or done. Orders that others place meanwhile do
+ * not prolong it. Looks at least once. Never rejects for a part that cannot be read: it has not settled, and waiting
+ * would not help.
  */
 export async function settle(target: AuditTarget, limitMs: number, signal?: AbortSignal): Promise<Settlement> {
   const began = performance.now();

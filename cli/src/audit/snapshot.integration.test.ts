@@ -1,4 +1,4 @@
-// That no connection is asked while it is at work is judged by test/support/fail-on-warnings.ts.
+// That no connection is asked while it is at work is checked by test/support/fail-on-warnings.ts.
 import { expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 import type { RowSource } from './rows.ts';

@@ -26,7 +26,7 @@ export interface Snapshot extends AsyncDisposable {
   ): Promise<{ readonly rows: readonly Row[] }>;
 }
 
-/** Opens a database read-only at one moment. Throws when it does not answer in 5 s. */
+/** Opens a database read-only at one moment. Throws when it does not respond in 5 s. */
 export async function openSnapshot(url: string): Promise<Snapshot> {
   const { default: pg } = await import('pg');
   const socket = new Socket();
@@ -54,7 +54,7 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
     query(statement, values = []) {
       const config = typeof statement === 'string' ? { text: statement } : statement;
       const next = last.then(() => client.query({ ...config, values: [...values] }));
-      // The next statement is sent after a failed one, too; whoever asked for that one gets its error.
+      // The next statement is sent after a failed one, too; the caller of that one gets its error.
       last = next.catch(() => undefined);
       return next;
     },
@@ -62,7 +62,7 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
   };
 }
 
-/** A frozen server never answers the goodbye, so the socket is cut after a short while. */
+/** A frozen server never responds to the goodbye, so the socket is cut after a short while. */
 async function closeConnection(client: Client, socket: Socket): Promise<void> {
   const cut = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS);
   await client.end().catch(() => undefined); // It is gone already, which is what was wanted.
@@ -116,7 +116,9 @@ export async function openGroups<Fact>(
   };
 }
 
-/** A batch fetched ahead may fail while nobody waits for it; whoever awaits it later still gets the error. */
+/**
+ * A batch fetched ahead may fail while no caller waits for it; the caller that awaits it later still gets the error.
+ */
 function quietly<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

@@ -7,7 +7,7 @@ import { createBackend, type MetricSource } from '../trace/backend.ts';
 import type { CleanFacts } from './invariants/clean.ts';
 import { readClean } from './read-clean.ts';
 
-/** What is audited. Each part may fail by itself, which makes what rests on it unknown. */
+/** What is audited. Each part may fail alone, which makes what rests on it unknown. */
 export interface AuditTarget extends AsyncDisposable {
   /** URLs of a role that reads all; they hold passwords. */
   readonly databaseUrls: Readonly<Record<DatabaseName, string>>;

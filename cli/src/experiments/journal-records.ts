@@ -131,13 +131,13 @@ export interface OrderRecord extends RecordTime {
   readonly key?: string;
   readonly product?: number;
   readonly quantity?: number;
-  /** The following are of the end. HTTP status; left out when there was no answer. */
+  /** The following are of the end. HTTP status; left out when there was no response. */
   readonly http?: number;
   readonly orderId?: string;
   readonly status?: string;
   /** Of a cancelled order. */
   readonly reason?: string;
-  /** Of a problem; without an answer the transport's: `timeout`, `ECONNREFUSED`. */
+  /** Of a problem; without a response the transport's: `timeout`, `ECONNREFUSED`. */
   readonly code?: string;
   readonly traceId?: string;
   readonly tookMs?: number;
@@ -153,9 +153,9 @@ export interface SampleRecord extends RecordTime {
     readonly waiting?: number;
     /** Sagas that run now, over all instances. */
     readonly activeSagas?: number;
-    /** Orders of this run without an answer yet. */
+    /** Orders of this run without a response yet. */
     readonly inFlight: number;
-    /** Answers of the last second, and their times, ms. */
+    /** Responses of the last second, and their times, ms. */
     readonly perSecond: number;
     readonly p50?: number;
     readonly p95?: number;
@@ -213,13 +213,13 @@ export interface Clocks {
   readonly injectedMs?: number;
   /** First fault seen in effect. */
   readonly witnessedMs?: number;
-  /** First order under a fault that was not answered Confirmed, or took longer than any before. */
+  /** First order under a fault whose response was not Confirmed, or took longer than any before. */
   readonly firstSymptomMs?: number;
   /** Last fault reverted. */
   readonly revertedMs?: number;
   /** The steady state held again. */
   readonly steadyMs?: number;
-  /** Nothing was under way any more: no open saga, outbox 0, queue 0. */
+  /** Nothing was in flight any more: no open saga, outbox 0, queue 0. */
   readonly drainedMs?: number;
 }
 

@@ -11,8 +11,9 @@ const EFFECTS_OF: Readonly<Record<string, readonly ('charge' | 'refund')[]>> = {
 const PAST = { charge: 'charged', refund: 'refunded' } as const;
 
 /**
- * Half of I4: a payment that was accepted was charged exactly once, one that was refunded once more the other way, and nothing
- * was done for any other; each effect is of the payment's sum. Payment and effects are of one snapshot and one statement.
+ * Half of I4: a payment that was accepted was charged exactly once, and one that was refunded was also refunded exactly
+ * once. Any other has no effect; each effect is of the payment's sum. Payment and effects are of one snapshot and one
+ * statement.
  */
 export function judgeEffects(payment: PaymentFact | undefined, effects: readonly EffectFact[]): Finding {
   const state = payment?.state ?? 'missing';

@@ -6,11 +6,11 @@ import { count, NOTHING, type OrderInvariant, type Violation, violated } from '.
 /** A request is stamped by its client, its order by the database a moment later or earlier. In ms. */
 const STAMP_SLACK_MS = 15_000;
 
-/** I2: what a client was told is durable for as long as the audit looks back, and never changes. */
+/** I2: the result that a client received is durable for as long as the audit looks back, and never changes. */
 export function acknowledgedIsDurable(history: History): OrderInvariant {
   return {
     id: 'I2',
-    title: 'what clients were told is still true',
+    title: 'every response to a client is still true',
     needs: ['orders'],
     start({ at }) {
       const seen = new Set<string>();
@@ -19,7 +19,7 @@ export function acknowledgedIsDurable(history: History): OrderInvariant {
           const told = history.acknowledged.get(orderId);
           if (told === undefined || order === undefined) return NOTHING;
           seen.add(orderId);
-          if (history.flipped.has(orderId)) return violated('wrong', 'clients were told two different results');
+          if (history.flipped.has(orderId)) return violated('wrong', 'clients received two different results');
           const contradiction = contradictionOf(told, order);
           return contradiction === undefined ? NOTHING : violated('wrong', contradiction);
         },
@@ -30,7 +30,7 @@ export function acknowledgedIsDurable(history: History): OrderInvariant {
             .map(([orderId, told]) => ({
               kind: 'lost',
               orderId,
-              detail: `the client was told ${told.status}, there is no order`,
+              detail: `the client received ${told.status}, there is no order`,
             })),
       };
     },
@@ -38,19 +38,19 @@ export function acknowledgedIsDurable(history: History): OrderInvariant {
 }
 
 function contradictionOf({ status, reason }: IterationCoverage, order: OrderFact): string | undefined {
-  if (order.status !== status) return `the client was told ${status}, the order is ${order.status ?? order.state}`;
+  if (order.status !== status) return `the client received ${status}, the order is ${order.status ?? order.state}`;
   if (reason === undefined || order.reason === reason) return undefined;
-  return `the client was told ${status} (${reason}), the order is ${order.status} (${order.reason ?? 'no reason'})`;
+  return `the client received ${status} (${reason}), the order is ${order.status} (${order.reason ?? 'no reason'})`;
 }
 
 /**
- * I3: there is no order nobody asked for. An order whose client got no clear answer is recovered, not unexpected: known by its
- * id or its Idempotency-Key; of requests without either only the number is known.
+ * I3: there is no order without a request. An order whose client got no clear response is recovered, not unexpected:
+ * known by its id or its Idempotency-Key; of requests without either only the number is known.
  */
 export function ordersWereAskedFor(history: History): OrderInvariant {
   return {
     id: 'I3',
-    title: 'no order nobody asked for',
+    title: 'no unexpected order',
     needs: ['orders'],
     start() {
       const recovered: string[] = [];
@@ -65,10 +65,10 @@ export function ordersWereAskedFor(history: History): OrderInvariant {
           return NOTHING;
         },
         evidence: () =>
-          `${count(surplus.length)} orders without a clear answer, ${count(history.unclearWithoutKey)} requests may have made one; ${count(recovered.length)} recovered by id or key`,
+          `${count(surplus.length)} orders without a clear response, ${count(history.unclearWithoutKey)} requests may have made one; ${count(recovered.length)} recovered by id or key`,
         total: () => [
           ...recovered.map(
-            (orderId): Violation => ({ kind: 'recovered', orderId, detail: 'took effect, its client was not told' }),
+            (orderId): Violation => ({ kind: 'recovered', orderId, detail: 'took effect, its client got no response' }),
           ),
           ...surplus.map((orderId) => judgeSurplus(orderId, surplus.length, history.unclearWithoutKey)),
         ],
@@ -82,9 +82,9 @@ function isInWindow(createdAt: number, { window }: History): boolean {
   return createdAt >= window.from - STAMP_SLACK_MS && createdAt <= window.to + STAMP_SLACK_MS;
 }
 
-/** Which of them is the one too many cannot be told: all are listed. */
+/** Which of them is the one too many is unknown: all are listed. */
 function judgeSurplus(orderId: string, surplus: number, unclear: number): Violation {
-  if (surplus <= unclear) return { kind: 'recovered', orderId, detail: 'took effect, its client was not told' };
+  if (surplus <= unclear) return { kind: 'recovered', orderId, detail: 'took effect, its client got no response' };
   return {
     kind: 'unexpected',
     orderId,

@@ -585,7 +585,7 @@ describe('metrics', () => {
     expect(judgeMetrics(of(1)).verdict).toBe('pass');
   });
 
-  it('that nobody reported are compared with nothing, which is unknown', () => {
+  it('that no service reported are compared with nothing, which is unknown', () => {
     const [report] = evidence(5, 5, 5).reports;
     const withoutGauge = [{ ...report, pending: undefined }] as MetricEvidence['reports'];
     expect(judgeMetrics({ ...evidence(5, 5, 5), reports: withoutGauge })).toMatchObject({
@@ -652,7 +652,7 @@ describe('prices', () => {
   });
 });
 
-describe('what clients were told', () => {
+describe('the responses of clients', () => {
   const judged = async (history: Partial<History>, orders: readonly Partial<OrderFact>[]) => {
     const none = { acknowledged: new Map(), flipped: new Set<string>(), unclear: new Set<string>(), window: undefined };
     const whole: History = { ...none, unclearKeys: new Set(), unclearWithoutKey: 0, ...history };

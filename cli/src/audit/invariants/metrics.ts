@@ -36,7 +36,7 @@ export interface MetricEvidence {
   readonly waited: ByStatus;
   /** Of those, the ones decided after the last report of a process that ended: a kill may have lost their count. */
   readonly maybeLost: ByStatus;
-  /** Those that earlier kills had taken with them when what is judged began (see `lostUntilNow`). */
+  /** Those that earlier kills had taken with them when the checked time began (see `lostUntilNow`). */
   readonly lostBefore?: ByStatus | undefined;
   /** Unpublished rows now; those that were unpublished all the time in which a gauge may have been read, and those that were at some time in it. */
   readonly pending: { readonly now: number; readonly lowest: number; readonly highest: number };
@@ -52,9 +52,9 @@ export interface MetricEvidence {
 const OUTSIDE_DATABASE_MS = 10_000;
 
 /**
- * I11: the counter equals the orders decided (less what a killed process could not report any more, which is
- * `unknown`), the histogram has as many values, of the time that the orders took, and the gauge is the number of unpublished
- * rows. Missing evidence of one status excuses no other. Pure.
+ * I11: the counter equals the orders decided, less what a killed process could not report any more, which is `unknown`.
+ * The histogram has as many values, of the time that the orders took, and the gauge is the number of unpublished rows.
+ * Missing evidence of one status excuses no other. Pure.
  */
 export function judgeMetrics(evidence: MetricEvidence): InvariantResult {
   const counted = sumOf(evidence.reports.map(({ sagas }) => sagas));
@@ -106,9 +106,9 @@ function judgeCount(status: Status, sum: number, evidence: MetricEvidence): { vi
 }
 
 /**
- * The unit of `shop.saga.duration`: its sum is at least half of what the database says that the same orders took, and at most
- * twice that and 10 s an order more. Compared when the values are those of exactly these orders, and nobody recovered one: a
- * recovered saga's time is that of two clocks.
+ * The unit of `shop.saga.duration`: its sum is at least half of the time by the database, and at most twice that and 10
+ * s an order more. Compared when the values are those of exactly these orders, and none was recovered: a recovered
+ * saga's time is that of two clocks.
  */
 function judgeTimes({ reports, decided, reported, waited }: MetricEvidence): Violation[] {
   if (reports.some(({ recoveries }) => recoveries > 0)) return [];

@@ -73,7 +73,7 @@ function judgeCancelled(order: OrderFact, payment: PaymentFact | undefined): Fin
   if (payment?.state === 'accepted') return violated('unexpected', `Cancelled, but charged and not refunded`);
   if (payment?.state === 'attempted') return violated('unexpected', 'Cancelled, but its charge was left open');
   if (payment !== undefined && !ENDS_WITHOUT_MONEY.has(payment.state))
-    return violated('wrong', `its payment is "${payment.state}", which is no state of a payment`);
+    return violated('wrong', `its payment is "${payment.state}", which is not a state of a payment`);
   if (payment?.state === 'declined' && (payment.amountKopiykas ?? 0) <= PAYMENT_LIMIT_KOPIYKAS) {
     return violated('wrong', `declined for ${money(payment.amountKopiykas ?? 0)}, which is within the payment limit`);
   }

@@ -76,7 +76,7 @@ function contradictionIn(
   order: OrderFact,
   orderId: string,
 ): string | undefined {
-  if (!VERSIONS.has(type)) return `its ${type} is no version of the event`;
+  if (!VERSIONS.has(type)) return `its ${type} is not a version of the event`;
   if (event.orderId !== orderId) return `its ${type} is about order ${event.orderId}`;
   const said: readonly (readonly [string, unknown, unknown])[] = [
     ['total', order.totalKopiykas, event.totalKopiykas],

@@ -51,7 +51,8 @@ function judgeOrder(
 ): Finding {
   if (reservations.length > 1) return violated('duplicated', `${reservations.length} reservations`);
   const stray = reservations.find(({ state }) => !STATES.has(state));
-  if (stray !== undefined) return violated('wrong', `its reservation is "${stray.state}", which is no state of one`);
+  if (stray !== undefined)
+    return violated('wrong', `its reservation is "${stray.state}", which is not a state of a reservation`);
   if (order.status === 'Confirmed') {
     const [reservation] = held;
     if (reservation === undefined) {

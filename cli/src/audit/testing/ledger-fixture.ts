@@ -41,7 +41,7 @@ const orders: readonly LedgerOrder[] = [
   { id: ids.refunded, kind: 'refunded', productId: 2, quantity: 3, priceKopiykas: 18_500 },
 ];
 
-/** Of the databases that the audit judges. */
+/** Of the databases that the audit checks. */
 const balanced: Readonly<Partial<Record<DatabaseName, string>>> = {
   orders: `TRUNCATE orders, outbox; ${rowsOf(orders).orders}`,
   // The prices of the seed, at which all that was ordered here was ordered.
@@ -166,7 +166,7 @@ async function admitImpossibleRows(owner: pg.Pool, ledger: string): Promise<void
   END $$`);
 }
 
-/** Nobody consumes in these tests, so that all messages are ready. */
+/** There is no consumer in these tests, so that all messages are ready. */
 async function depths(channel: ConfirmChannel) {
   const names = [ORDER_CONFIRMED_QUEUE, DEAD_LETTERS_QUEUE];
   return Promise.all(

@@ -83,15 +83,18 @@ describe('files', () => {
       experiment('E04', 'sed: 1'),
       'chaos/orders/E04-b.yaml:7:1 sed: unknown key "sed"',
     ],
-  ])('with %s are told with their place, exit code 2, and do not hide the others', async (_, file, text, message) => {
-    await write('chaos/orders/E01-a.yaml', experiment('E01'));
-    await write(file, text);
-    await expect(findExperiments(root)).rejects.toMatchObject({
-      code: 'invalid_experiment',
-      why: expect.stringContaining(message),
-    });
-    const { found, problems } = await readCatalog(root);
-    expect(found.map(({ experiment: { id } }) => id)).toContain('E01');
-    expect(problems.join('\n')).toContain(message);
-  });
+  ])(
+    'with %s are reported with their place, exit code 2, and do not hide the others',
+    async (_, file, text, message) => {
+      await write('chaos/orders/E01-a.yaml', experiment('E01'));
+      await write(file, text);
+      await expect(findExperiments(root)).rejects.toMatchObject({
+        code: 'invalid_experiment',
+        why: expect.stringContaining(message),
+      });
+      const { found, problems } = await readCatalog(root);
+      expect(found.map(({ experiment: { id } }) => id)).toContain('E01');
+      expect(problems.join('\n')).toContain(message);
+    },
+  );
 });

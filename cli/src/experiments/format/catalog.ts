@@ -33,8 +33,8 @@ interface ReadFile {
 }
 
 /**
- * The experiments that are meant. Throws CliError (2): a name that does not exist, with the nearest one; everything that
- * is wrong with the files that are meant; an id that two files of the catalog have.
+ * The selected experiments. Throws CliError (2): a name that does not exist, with the nearest one. Also everything that
+ * is wrong with the selected files, and an id that two files of the catalog have.
  */
 export async function findExperiments(root: string, selection: Selection = {}): Promise<readonly FoundExperiment[]> {
   const files = await readSelected(root, selection);

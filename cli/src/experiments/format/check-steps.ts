@@ -134,7 +134,7 @@ function oneOf(name: string, known: readonly string[], path: Path): Problem[] {
 }
 
 /**
- * Columns of pg_stat_activity that a role without pg_read_all_stats sees of its own sessions only: a count by them would be
+ * Columns of pg_stat_activity that a role without pg_read_all_stats sees only of its sessions: a count by them would be
  * 0 whatever services do. Source: PostgreSQL 17, 27.2 "The Cumulative Statistics System".
  */
 const HIDDEN_COLUMNS =

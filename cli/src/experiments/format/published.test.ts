@@ -26,7 +26,7 @@ method:
 `;
 
 function validator(): Validate {
-  // ajv comes with a library; it is no dependency of ours, and only this test asks it.
+  // ajv comes with a library; it is not our dependency, and only this test asks it.
   const { Ajv } = createRequire(import.meta.url)('ajv') as {
     Ajv: new (options: object) => { compile(schema: unknown): Validate };
   };

@@ -10,10 +10,10 @@ export type BoundaryName = {
 }[FailpointService];
 
 /**
- * What has to happen for a boundary to be passed, and so which boundaries can be held at the same time:
- * `request`: any order, on its way through gateway and orders. `provider`: any order, inside a service it asks.
- * `declined`: an order that payments refuses. `refunded`: an order whose charge has no clear outcome. `relay`: any order's
- * event; one at a time, because the relay waits as a whole. `delivery`: any order's event at shipping.
+ * What has to happen for a boundary to be passed, and so which boundaries can be held at the same time. `request`: any
+ * order, on its way through gateway and orders. `provider`: any order, inside a service it asks. `declined`: an order
+ * that payments refuses. `refunded`: an order whose charge has no clear outcome. `relay`: any order's event; one at a
+ * time, because the relay waits as a whole. `delivery`: any order's event at shipping.
  */
 export type OrderPath = 'request' | 'provider' | 'declined' | 'refunded' | 'relay' | 'delivery';
 
@@ -69,8 +69,8 @@ export interface Boundary {
   readonly at: string;
   readonly path: OrderPath;
   /**
-   * How long an order is held, ms. Below the time limit of whoever waits for it: holding alone must change nothing, or a
-   * failure would say nothing about the fault.
+   * How long an order is held, ms. Below the time limit of its caller: holding alone must change nothing, or a failure
+   * would say nothing about the fault.
    */
   readonly holdMs: number;
 }

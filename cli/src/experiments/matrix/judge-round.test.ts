@@ -54,7 +54,7 @@ describe('a round that passed', () => {
     expect(judge(aSpec(), [sent, injected(1_000 + RESERVED.holdMs)], 'pass').verdict).toBe('unknown');
   });
 
-  it('is unknown when nothing tells when the fault came', () => {
+  it('is unknown when no record says when the fault came', () => {
     expect(judge(aSpec(), [sent], 'pass').verdict).toBe('unknown');
   });
 

@@ -24,8 +24,8 @@ interface RoundRun {
 }
 
 /**
- * Reads a round's journal. What is wrong with one boundary alone (its order did not come, or had gone on before the fault
- * was there) makes only its own cell unknown; everything else is said of all, until shrinking tells more.
+ * Reads a round's journal. What is wrong with one boundary alone makes only its own cell unknown: its order did not
+ * come, or had gone on before the fault was there. Everything else is said of all, until shrinking finds out more.
  */
 export function judgeRound(
   spec: RoundSpec,
@@ -49,7 +49,7 @@ function isOf(boundary: Boundary, reason: string): boolean {
   return [holdStep(boundary), heldStep(boundary)].some((step) => reason.startsWith(`"${step}"`));
 }
 
-/** The run's verdict without what is one boundary's own: that its order did not come is no failure of the system. */
+/** The run's verdict without what is one boundary's own: that its order did not come is not a failure of the system. */
 function commonVerdict(
   { boundaries }: RoundSpec,
   records: readonly JournalRecord[],
@@ -89,7 +89,10 @@ function tooLate({ row, boundaries }: RoundSpec, boundary: Boundary, records: re
   return `the fault came ${Math.round(afterMs)} ms after the order, which is held for ${boundary.holdMs} ms`;
 }
 
-/** A signal is there at once, though a process may take long to end; everything else is there when that was told. */
+/**
+ * A signal is there immediately, though a process may take long to end; everything else is there when that was
+ * reported.
+ */
 function isInjection(record: JournalRecord, isSignal: boolean): boolean {
   if (isSignal) return record.type === 'step' && record.name === FAULT_STEP && record.state === 'begin';
   return record.type === 'fault' && record.step === FAULT_STEP && record.state === 'injected';

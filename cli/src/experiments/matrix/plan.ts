@@ -33,7 +33,7 @@ export interface Plan {
   readonly unreachable: number;
 }
 
-/** Orders held at once; more would make a round that fails slower to shrink than it saves when it passes. */
+/** Orders held concurrently; more would make a round that fails slower to shrink than it saves when it passes. */
 const ROUND_SIZE = 7;
 
 /** `partition orders-payments` */

@@ -13,7 +13,7 @@ export interface RoundSpec {
   readonly path: OrderPath;
 }
 
-/** Step names that the judge looks for. */
+/** Step names that the evaluation looks for. */
 export const FAULT_STEP = 'the fault';
 export const holdStep = ({ name }: Boundary) => `hold at ${name}`;
 export const heldStep = ({ name }: Boundary) => `held at ${name}`;
@@ -36,7 +36,7 @@ export function roundExperiment(spec: RoundSpec, seededBugs: readonly string[]):
     tags: ['matrix'],
     platform: { failpoints: true, 'seeded-bugs': seededBugs },
     budget: '5m',
-    'steady-state-hypothesis': { title: 'All ready, nothing under way', probes: STEADY },
+    'steady-state-hypothesis': { title: 'All ready, nothing in flight', probes: STEADY },
     method: methodOf(spec),
     recovery: RECOVERY,
     never: neverOf(row),
@@ -140,7 +140,7 @@ function held(boundary: Boundary): object {
 
 /** A charge without a clear outcome is given back. Both attempts are lost, also of the orders that repeat them. */
 const LOSE_CHARGES = {
-  name: 'answers of charges are lost',
+  name: 'responses of charges are lost',
   type: 'action',
   provider: {
     type: 'fault',
@@ -167,7 +167,10 @@ function ordersOf(names: readonly string[], { path, row }: RoundSpec): readonly 
 const AFFORDABLE = 9;
 const DECLINED = 12;
 
-/** Whatever is wrong behind it, the gateway answers; only the gateway itself and what it waits for a client may be silent. */
+/**
+ * Whatever is wrong behind it, the gateway responds; only the gateway itself and what it waits for a client may be
+ * silent.
+ */
 function responsesUnder(row: Row | undefined): readonly string[] {
   const told = ['Confirmed', 'Cancelled', 'problem'];
   return row?.target === 'gateway' ? [...told, 'none'] : told;

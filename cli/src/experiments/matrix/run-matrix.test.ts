@@ -16,7 +16,7 @@ const judged = ({ boundaries }: RoundSpec, verdict: RunVerdict): JudgedRound => 
   return { verdict, reasons: [reason], cells: new Map(boundaries.map((one) => [one, { verdict, reason }])) };
 };
 
-/** A matrix over a system that fails as told; every run that was asked for is in `asked`. */
+/** A matrix over a system that fails as configured; every run that was asked for is in `asked`. */
 async function cover(
   rounds: readonly Round[],
   fails: (spec: RoundSpec, names: readonly string[]) => boolean,
@@ -86,7 +86,7 @@ describe('a round', () => {
     ]);
   });
 
-  it('that only fails with two orders held at once gives both', async () => {
+  it('that only fails with two orders held concurrently gives both', async () => {
     const { result } = await cover(
       aPlan('order-started:saved', 'stock-reserved:unsaved', 'stock-reserved:saved', 'payment-charged:unsaved'),
       ({ row }, names) =>
@@ -98,7 +98,7 @@ describe('a round', () => {
   });
 });
 
-describe('what fails by itself', () => {
+describe('what fails alone', () => {
   it('is the fault when it fails with no order held; that is asked once', async () => {
     const rounds = planMatrix(
       {
@@ -137,7 +137,7 @@ describe('a matrix that ends early', () => {
     expect(result.cells.map(({ verdict }) => verdict)).toEqual(['pass', 'not covered']);
   });
 
-  it('tells a failure it had no time to shrink', async () => {
+  it('reports a failure it had no time to shrink', async () => {
     const { result } = await cover(aPlan('stock-reserved:unsaved', 'stock-reserved:saved'), () => true, 1);
     expect(findingsOf(result)).toEqual([
       ['not shrunk', 'orders.stock-reserved:saved', 'orders.stock-reserved:unsaved'],

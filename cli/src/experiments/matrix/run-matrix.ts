@@ -16,7 +16,7 @@ export interface Cell {
 
 /**
  * The smallest that fails. `pair`: the fault while orders are held there, and neither alone. `boundary`: holding alone
- * fails. `fault`: the fault alone does, whatever is held. `not shrunk`: there was no time to tell.
+ * fails. `fault`: the fault alone does, whatever is held. `not shrunk`: there was no time to find out.
  */
 export interface MatrixFinding {
   readonly kind: 'pair' | 'boundary' | 'fault' | 'not shrunk';

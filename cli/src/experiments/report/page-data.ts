@@ -14,7 +14,7 @@ export interface PageData {
   readonly phases: readonly Span[];
 }
 
-/** Colour tells the class, the glyph which outcome of it, so that neither is needed to read the other. */
+/** Colour shows the class, the glyph which outcome of it, so that neither is needed to read the other. */
 export interface OutcomeStyle {
   readonly label: string;
   readonly tone: OutcomeTone;

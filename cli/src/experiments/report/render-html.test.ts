@@ -25,8 +25,8 @@ describe('the HTML report', () => {
   it('says the verdict, why, and with which evidence', () => {
     const page = render(syntheticJournal());
     expect(page).toContain('<strong class="word">fail</strong>');
-    expect(page).toContain('answered at once with the breaker open: p95 4.52 s, expected at most 300 ms');
-    expect(page).toContain('a canary was answered after 5,004 ms');
+    expect(page).toContain('immediate responses with the breaker open: p95 4.52 s, expected at most 300 ms');
+    expect(page).toContain('a canary got a response after 5,004 ms');
     expect(page).toContain('+ POST ×2 (retry)');
     expect(page).toContain('lost 0192f0c4-9e5a-7bbb-8a55-0f3b7a3c9d11: no shipment');
   });
@@ -105,10 +105,10 @@ describe('the HTML report', () => {
   it('draws a gap where nothing was measured, and says so', () => {
     const page = render(syntheticJournal());
     expect(dataOf(page).seconds.pending.slice(20, 24)).toEqual([3, null, null, 3]);
-    expect(page).toContain('In 4 of 60 seconds something could not be measured: telemetry did not answer in 1 s');
+    expect(page).toContain('In 4 of 60 seconds something could not be measured: telemetry did not respond in 1 s');
   });
 
-  it('tells the orders of each phase in numbers', () => {
+  it('shows the orders of each phase in numbers', () => {
     const page = render(syntheticJournal({ orders: 100 }));
     expect(page).toMatch(/<th scope="row">before<\/th>\s*<td class="number">26<\/td><td class="number">26<\/td>/);
   });

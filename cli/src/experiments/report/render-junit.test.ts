@@ -19,7 +19,7 @@ describe('the JUnit report of a run', () => {
     expect(casesOf(renderJunit(syntheticJournal()))).toEqual([
       { name: 'E08.steady-before an order is confirmed', outcome: 'system-out' },
       { name: 'E08.method cancelled, not hanging', outcome: 'system-out' },
-      { name: 'E08.method answered at once with the breaker open', outcome: 'failure' },
+      { name: 'E08.method immediate responses with the breaker open', outcome: 'failure' },
       { name: 'E08.steady-after outbox drained', outcome: 'error' },
       { name: 'E08.witness payments slow: latency of orders-payments is in effect', outcome: 'system-out' },
       { name: 'E08.reach breaker.open, edge orders-payments', outcome: 'system-out' },
@@ -31,14 +31,14 @@ describe('the JUnit report of a run', () => {
     ]);
   });
 
-  it('tells seed and run, and a failure with what was expected and seen', () => {
+  it('has seed and run, and a failure with what was expected and observed', () => {
     const root = parseXml(renderJunit(syntheticJournal()));
     const properties = allOf(root, 'property').map(({ attributes }) => [attributes.name, attributes.value]);
     expect(properties).toContainEqual(['seed', '7']);
     expect(properties).toContainEqual(['runId', '20261121-161500-E08-7']);
     const [failure] = allOf(root, 'failure');
     expect(failure?.attributes).toMatchObject({ type: 'fail', message: 'p95 4.52 s' });
-    expect(failure?.text).toContain('expected: each answered in at most 300 ms\nobserved: p95 4.52 s');
+    expect(failure?.text).toContain('expected: each response in at most 300 ms\nobserved: p95 4.52 s');
   });
 
   it.each(['none', 'unknown', 'interrupted'] as const)('is never green for the verdict %s', (verdict) => {

@@ -16,8 +16,8 @@ export function renderJunit(records: readonly JournalRecord[]): string {
 }
 
 /**
- * Several runs as one JUnit report, a suite each: a testcase per probe, witness, reach, never and invariant, and one for
- * the verdict, which also fails when nothing else can (a run that was killed, a fault that was not reverted).
+ * Several runs as one JUnit report, a suite each: a testcase per probe, witness, reach, never and invariant, and one
+ * for the verdict. That one also fails when nothing else can: a run that was killed, a fault that was not reverted.
  */
 export function renderJunitOfRuns(runs: readonly (readonly JournalRecord[])[]): string {
   return renderJunitSuites(runs.map((records) => suiteOf(readRun(records))));

@@ -7,9 +7,9 @@ describe('the Markdown summary of a run', () => {
     const text = renderMarkdown(syntheticJournal());
     expect(text).toContain('## E08 Payments slower than the attempt timeout: fail');
     expect(text).toContain('- I7: 59 shipments of 60');
-    expect(text).toContain('| latency | orders-payments | observed: a canary was answered after 5,004 ms |');
+    expect(text).toContain('| latency | orders-payments | observed: a canary got a response after 5,004 ms |');
     expect(text).toContain(
-      '| answered at once with the breaker open: fail | each answered in at most 300 ms | p95 4.52 s |',
+      '| immediate responses with the breaker open: fail | each response in at most 300 ms | p95 4.52 s |',
     );
     expect(text).toContain('| before | 16 | 16 | 0 | 0 | 0 |');
     expect(text).toContain('First symptom after 688 ms, steady 2.26 s and drained 3.06 s after the revert.');

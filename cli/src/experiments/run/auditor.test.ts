@@ -14,10 +14,10 @@ const published: InvariantResult = {
 };
 const report = { invariants: [published], settled: true, waitingFor: '' };
 
-it('what is under way although the settling is over is not known to end well', () => {
+it('what is in flight although the settling is over is not known to end well', () => {
   const open = { ...report, settled: false, waitingFor: '1 events in the outbox' };
   expect(judgeReport(open, rules)).toMatchObject([
-    { verdict: 'unknown', evidence: expect.stringContaining('1 still under way after 5 s (1 events in the outbox)') },
+    { verdict: 'unknown', evidence: expect.stringContaining('1 still in flight after 5 s (1 events in the outbox)') },
   ]);
 });
 
@@ -25,7 +25,7 @@ it('what others do beside a run that has settled does not count', () => {
   expect(judgeReport(report, rules)).toMatchObject([{ verdict: 'pass' }]);
 });
 
-it('an expectation of an invariant that the audit does not have is no pass', () => {
+it('an expectation of an invariant that the audit does not have is not a pass', () => {
   const expected = { ...rules, expect: { I6: 'fail', I10: 'fail' } } as const;
   expect(missingFrom(report, expected)).toEqual([
     { verdict: 'unknown', reason: 'I10 is expected to fail, and the audit has no I10' },

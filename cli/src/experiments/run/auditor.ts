@@ -37,7 +37,7 @@ export async function readBefore(
   return { orders: await earlierOrders(context), ledger };
 }
 
-/** Orders from just before the run: somebody else asked for them. */
+/** Orders from just before the run: another client asked for them. */
 async function earlierOrders({ platform }: Pick<RunContext, 'platform'>): Promise<readonly OtherOrder[]> {
   return platform.databases.query<OtherOrder>(
     'orders',
@@ -45,7 +45,7 @@ async function earlierOrders({ platform }: Pick<RunContext, 'platform'>): Promis
   );
 }
 
-/** Orders that other clients have placed beside the run's, up to now: its own have a customer of their own. */
+/** Orders that other clients have placed beside the run's, up to now: its own have a separate customer. */
 async function ordersOfOthers({ platform, runId, orders }: RunContext): Promise<readonly OtherOrder[]> {
   const [first] = orders.orders;
   if (first === undefined) return [];
@@ -56,7 +56,7 @@ async function ordersOfOthers({ platform, runId, orders }: RunContext): Promise<
   );
 }
 
-/** Audits with what this run's clients were told, and holds the result against the file's rules. */
+/** Audits with the responses of this run's clients, and holds the result against the file's rules. */
 export async function auditRun(
   context: RunContext,
   { folder, before, rules }: { folder: string; before: Before; rules: AuditRules },
@@ -104,7 +104,7 @@ export function judgeReport(
 ): readonly AuditedInvariant[] {
   return invariants.map((result) => {
     const isOpen = !settled && result.verdict === 'pass' && result.inFlight > 0;
-    const evidence = `${result.evidence}, ${result.inFlight} still under way after ${rules.settle / 1000} s (${waitingFor})`;
+    const evidence = `${result.evidence}, ${result.inFlight} still in flight after ${rules.settle / 1000} s (${waitingFor})`;
     return hold(isOpen ? { ...result, verdict: 'unknown', evidence } : result, rules);
   });
 }

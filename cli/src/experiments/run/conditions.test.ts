@@ -5,8 +5,8 @@ import { judgeConditions } from './conditions.ts';
 import { aPoint, createFakeContext, type FakeContext } from './testing/fake-context.ts';
 
 /*
- * Goal: what had to be reached and was not, and what cannot be counted, is never a pass; what must never happen fails it,
- * also where the file does not say it.
+ * Goal: what had to be reached and was not, and what cannot be counted, is never a pass. What must never happen fails
+ * it, also where the file does not say it.
  */
 
 const opened = (count: number) =>
@@ -85,7 +85,7 @@ describe('never', () => {
       {
         verdict: 'unknown',
         reason:
-          'duplicate must never happen: cannot be told: shipping, which counts shop.shipping.messages, has never reported metrics',
+          'duplicate must never happen: cannot be counted: shipping, which counts shop.shipping.messages, has never reported metrics',
       },
     ]);
     const shipping = aPoint('shop.telemetry.spans', 1, { service: 'shipping' });
@@ -108,7 +108,7 @@ describe('never', () => {
     expect(await judge({ exits, targets: fault(2_001, undefined) })).toMatchObject([{ verdict: 'fail' }]);
   });
 
-  it('is always that a client hangs, answered in the end or not', async () => {
+  it('is always that a client hangs, with a response in the end or without', async () => {
     expect(await judge({ orders: [{ invokedAt: 0, tookMs: 12_000 }] })).toMatchObject([{ verdict: 'fail' }]);
     expect(await judge({ orders: [{ invokedAt: -12_000 }] })).toMatchObject([{ verdict: 'fail' }]);
     expect(await judge({ orders: [{ invokedAt: 0, tookMs: 11_999 }] })).toEqual([]);
@@ -124,7 +124,7 @@ describe('an interrupted Toxiproxy', () => {
     ]);
   });
 
-  it('is no finding when it was the fault', async () => {
+  it('is not a finding when it was the fault', async () => {
     expect(await judge({ events, targets: ['toxiproxy'] })).toEqual([]);
   });
 });

@@ -17,13 +17,13 @@ const ALWAYS_NEVER: readonly EventCondition[] = [
 ];
 
 /**
- * Counts reach and never conditions over the whole run. A state that was not reached makes the run unknown, for then the
- * experiment did not test what it is about; what happened more often than exactly so many times is a failure; what cannot
- * be counted is unknown either way.
+ * Counts reach and never conditions over the whole run. A state that was not reached makes the run unknown, for then
+ * the experiment did not test what it is about. What happened more often than exactly so many times is a failure; what
+ * cannot be counted is unknown either way.
  */
 export async function judgeConditions({ reach, never }: ResolvedExperiment, context: RunContext): Promise<Finding[]> {
   const findings: Finding[] = [];
-  // Each waits for reports of its own, a second: together they wait once. What must never happen has the time of the others.
+  // Each waits for its reports, a second: together they wait once. What must never happen has the time of the others.
   for (const { condition, count, evidence } of await countAll(reach, (condition) => reached(condition, context))) {
     const exactly = exactlyOf(condition);
     const isTooOften = exactly !== undefined && count !== undefined && count > exactly;
@@ -39,7 +39,7 @@ export async function judgeConditions({ reach, never }: ResolvedExperiment, cont
     const verdict = count === undefined ? 'unknown' : count >= condition['at-least'] ? 'fail' : 'pass';
     write('never', condition, verdict, { count, evidence }, context);
     if (verdict === 'pass') continue;
-    const observed = count === undefined ? `cannot be told: ${evidence}` : `${count} times (${evidence})`;
+    const observed = count === undefined ? `cannot be counted: ${evidence}` : `${count} times (${evidence})`;
     findings.push({ verdict, reason: `${describeCondition(condition)} must never happen: ${observed}` });
   }
   return [...findings, ...judgeProxy(context), ...judgeFaults(context)];
@@ -49,7 +49,7 @@ function countAll(conditions: readonly EventCondition[], count: (condition: Even
   return Promise.all(conditions.map(async (condition) => ({ condition, ...(await count(condition)) })));
 }
 
-/** Whatever was measured with an interrupted Toxiproxy is no evidence, unless that was the fault. */
+/** Whatever was measured with an interrupted Toxiproxy is not evidence, unless that was the fault. */
 function judgeProxy({ processEvents, faults, clock }: RunContext): Finding[] {
   if (faults.targets().some(({ target }) => isProxy(target))) return [];
   const [first] = proxyInterruptions(processEvents.all(), clock.date().getTime());
@@ -58,7 +58,7 @@ function judgeProxy({ processEvents, faults, clock }: RunContext): Finding[] {
   return [{ verdict: 'unknown', reason }];
 }
 
-/** What was seen after somebody else had ended a fault was not seen under it. */
+/** What was observed after another command had ended a fault was not observed under it. */
 function judgeFaults({ faults }: RunContext): Finding[] {
   return faults.cutShort().map((reason) => ({ verdict: 'unknown', reason: `${reason} in the middle of the run` }));
 }

@@ -14,8 +14,8 @@ export const COUNTERS = [
 ] as const;
 
 /**
- * Gauges of which a report says what their service last counted, not what there is when it is made: the longest between two
- * counts, ms (half a second, and the count itself).
+ * Gauges whose report has what their service last counted, not what there is when it is made. The longest time between
+ * two counts, ms (half a second, and the count itself).
  */
 const COUNTED_EVERY_MS: Readonly<Record<string, number>> = {
   'shop.outbox.pending': 750,
@@ -42,7 +42,7 @@ export interface Reading {
   readonly services: ReadonlySet<string>;
 }
 
-/** Why a counter that nobody reports is not 0: the service that counts it has never reported anything. */
+/** Why a counter that no service reports is not 0: the service that counts it has never reported anything. */
 export function silenceOf({ services }: Reading, metric: string, { edge }: Attributes = {}): string | undefined {
   // What happens on an edge is counted by its caller.
   const caller = edges.find(({ name }) => name === edge)?.from;

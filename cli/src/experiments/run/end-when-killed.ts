@@ -19,8 +19,8 @@ shift
 `;
 
 /**
- * Starts a shell in a session of its own that takes a project's platform down with its data when this process is gone without
- * a word (SIGKILL, out of memory).
+ * Starts a shell in a separate session that takes a project's platform down with its data when this process was killed
+ * (SIGKILL, out of memory).
  */
 export async function endWhenKilled(name: string, note: string, env: NodeJS.ProcessEnv): Promise<Reaper> {
   const down = [

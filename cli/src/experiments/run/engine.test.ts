@@ -182,7 +182,7 @@ describe('steps', () => {
     expect(run.verdict).toBe('fail');
   });
 
-  it('of the background are judged where they are joined', async () => {
+  it('of the background are evaluated where they are joined', async () => {
     const run = await runFake({
       method: [aProbe('beside', { background: true }), aProbe('next'), aJoin('join', 'beside')],
       result: (step) => (step === 'beside' ? failed : { verdict: 'pass' }),
@@ -198,7 +198,7 @@ describe('steps', () => {
     ]);
   });
 
-  it('of the background that nobody joins are judged at the end of the method', async () => {
+  it('of the background that no step joins are evaluated at the end of the method', async () => {
     const run = await runFake({
       method: [aProbe('beside', { background: true }), aProbe('next')],
       result: (step) => (step === 'beside' ? unknown : { verdict: 'pass' }),

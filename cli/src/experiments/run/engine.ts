@@ -9,14 +9,14 @@ import { pollProbe, type Repeated } from './poll-probe.ts';
 import { type StepResult, unknown } from './step-result.ts';
 
 /*
- * The interpreter of experiments. It decides what is done in which order and what the whole comes to; doing it is its
- * ports'. Invariants:
- * E1 Whatever fails where, `revertAll` is called once the method has ended, and its word decides whether the run is dirty.
- * E2 Every step that began has an end in the journal, but for a kill of this process.
- * E3 Only `pass` of every step makes a pass: evidence that is missing, a witness that was not seen and a condition that was not
+ * The interpreter of experiments. It decides what is done in which order and what the whole comes to; its
+ * ports do it. Invariants.
+ * E1: Whatever fails where, `revertAll` is called once the method has ended, and its word decides whether the run is dirty.
+ * E2: Every step that began has an end in the journal, but for a kill of this process.
+ * E3: Only `pass` of every step makes a pass. Missing evidence, a witness that observed nothing and a condition that was not
  *    reached are findings, as is a step that could not be carried out.
- * E4 The verdict is the worst finding.
- * E5 An interrupted run measures nothing further; nor does one whose platform has lost its supervisor.
+ * E4: The verdict is the worst finding.
+ * E5: An interrupted run measures nothing further; nor does one whose platform has lost its supervisor.
  */
 
 /** What the engine has done for it. */
@@ -25,7 +25,7 @@ export interface EnginePorts {
   readonly journal: Journal;
   /** Rejects only when the signal of the run has aborted. */
   execute(step: ExecutableStep): Promise<StepResult>;
-  /** Waits by itself: `execute` is not repeated within `within`. */
+  /** Waits on its own: `execute` is not repeated within `within`. */
   waitsByItself(step: ExecutableStep): boolean;
   /** Notes a moment that later steps refer to. */
   captureBaseline(step: string): Promise<void>;
@@ -33,7 +33,9 @@ export interface EnginePorts {
   isReferredTo(step: string): boolean;
   /** Joins a load; undefined when the step is none. */
   joinLoad(step: string): Promise<StepResult> | undefined;
-  /** Stops what still goes on beside the steps and resolves when it is over, with the loads that no step has judged. */
+  /**
+   * Stops what still goes on beside the steps and resolves when it is over, with the loads that no step has evaluated.
+   */
   endLoads(): Promise<readonly (StepResult & { readonly step: string })[]>;
   /** Witnesses that waited for something to happen, now that the method is over. */
   judgePending(): Promise<readonly (StepResult & { readonly step: string })[]>;
@@ -45,22 +47,24 @@ export interface EnginePorts {
   judgeConditions(): Promise<readonly Finding[]>;
   /** Journals the audit and resolves with what speaks against a pass. */
   audit(): Promise<readonly Finding[]>;
-  /** A line for whoever watches. */
+  /** A line of progress for the user. */
   tell(event: EngineEvent): void;
 }
 
 export type EngineEvent =
   | { readonly type: 'phase'; readonly phase: PhaseName }
-  /** Something to know about the run that is no part of it. */
+  /** Something to know about the run, outside it. */
   | { readonly type: 'remark'; readonly text: string }
   | { readonly type: 'step'; readonly name: string }
   | { readonly type: 'stepEnd'; readonly name: string; readonly result: Repeated; readonly tookMs: number };
 
-/** Why a run was told to stop. */
+/** Why a run was asked to stop. */
 export interface StopSignals {
   /** Ctrl-C and the like. */
   readonly interrupted: AbortSignal;
-  /** The supervisor ended or was lost; the reason says how. What is seen from then on is no behaviour of the shop. */
+  /**
+   * The supervisor ended or was lost; the reason says how. What is observed from then on is not the shop's behaviour.
+   */
   readonly lost: AbortSignal;
   /** Interrupted, lost, or the budget is over. */
   readonly run: AbortSignal;
@@ -95,7 +99,7 @@ class ExperimentRun {
   readonly #background = new Map<string, Background>();
   #where = 'its beginning';
   #steadyAt: number | undefined;
-  /** From then on the budget is of no concern: the audit has a limit of its own. */
+  /** From then on the budget is of no concern: the audit has its own limit. */
   #isAudited = false;
 
   constructor(experiment: ResolvedExperiment, ports: EnginePorts, signals: StopSignals) {
@@ -146,7 +150,7 @@ class ExperimentRun {
     });
   }
 
-  /** What an audit says of a platform that was lost meanwhile is no finding. */
+  /** What an audit says of a platform that was lost meanwhile is not a finding. */
   async #audit(): Promise<readonly Finding[]> {
     const findings = await this.#ports.audit();
     return this.#signals.lost.aborted ? [] : findings;
@@ -209,11 +213,11 @@ class ExperimentRun {
     return worst(verdicts);
   }
 
-  /** What goes on beside a method that broke off must be over, and told (E2), before anything is concluded. */
+  /** What goes on beside a method that broke off must be over, and journaled (E2), before anything is concluded. */
   async #cutShort(): Promise<void> {
     await this.#ports.endLoads();
     for (const background of this.#background.values()) {
-      // How it ended is in the journal; why the method broke off is the caller's to tell.
+      // How it ended is in the journal; why the method broke off is reported by the caller.
       await this.#ended('method', background).catch(() => undefined);
     }
     this.#background.clear();
@@ -291,7 +295,7 @@ class ExperimentRun {
     if (background === undefined) return { ...unknown(`"${name}" does not go on in the background`), attempts: 1 };
     this.#background.delete(name);
     const result = await this.#ended('method', background);
-    // The step has told its own finding; joining it only says when.
+    // The step has reported its own finding; joining it only says when.
     return { verdict: 'pass', observed: `"${name}": ${result.verdict}`, attempts: 1 };
   }
 

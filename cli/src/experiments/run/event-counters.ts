@@ -4,7 +4,7 @@ import type { Attributes } from './counters.ts';
 export interface EventCounter {
   readonly metric: string;
   readonly where: Attributes;
-  /** The attribute by which its increments are told apart. */
+  /** The attribute that distinguishes its increments. */
   readonly by?: 'edge' | 'compensation';
 }
 

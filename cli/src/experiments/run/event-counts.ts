@@ -15,7 +15,9 @@ export interface EventCount {
   readonly evidence: string;
 }
 
-/** The counter behind a condition, of its edge where it states one; undefined when it is no increment of a counter. */
+/**
+ * The counter behind a condition, of its edge where it states one; undefined when it is not an increment of a counter.
+ */
 function counterOf(condition: EventCondition): EventCounter | undefined {
   const counter = eventCounters.get(condition.event);
   if (counter === undefined || !('edge' in condition) || condition.edge === undefined) return counter;
@@ -69,7 +71,7 @@ async function countOther(condition: EventCondition, context: RunContext): Promi
     case 'order.status-flip':
       return { count: orders.flipped.size, evidence: `${orders.orders.length} orders` };
     default:
-      return { count: undefined, evidence: `nobody counts ${condition.event}` };
+      return { count: undefined, evidence: `no service counts ${condition.event}` };
   }
 }
 

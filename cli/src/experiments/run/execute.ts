@@ -88,7 +88,7 @@ function look(step: Probe, context: RunContext): Promise<StepResult> {
   }
 }
 
-/** These wait by themselves as long as `within` says. */
+/** These wait on their own as long as `within` says. */
 export function waitsByItself({ provider }: { readonly provider: { readonly type: string } }): boolean {
   return provider.type === 'trace';
 }

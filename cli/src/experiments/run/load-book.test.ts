@@ -4,7 +4,7 @@ import { LoadBook } from './load-book.ts';
 const summary = { sent: 100, late: 50 };
 const aLoad = (done = Promise.resolve(summary)) => ({ stop: () => undefined, done });
 
-it('ends every load and gives those back that no step has judged', async () => {
+it('ends every load and returns those that no step has evaluated', async () => {
   const loads = new LoadBook();
   loads.add('stopped', aLoad());
   loads.add('left', aLoad());

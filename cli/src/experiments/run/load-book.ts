@@ -23,13 +23,13 @@ export class LoadBook {
     this.#loads.set(step, load);
   }
 
-  /** The load for whoever ends it and judges how its orders arrived. */
+  /** The load for the step that ends it and evaluates how its orders arrived. */
   take(step: string): Load | undefined {
     this.#taken.add(step);
     return this.#loads.get(step);
   }
 
-  /** Stops all and resolves when their orders are over, with those that nobody has taken. */
+  /** Stops all and resolves when their orders are over, with those that no step has taken. */
   async end(): Promise<readonly { readonly step: string; readonly summary: LoadSummary }[]> {
     for (const load of this.#loads.values()) load.stop();
     const ended = [...this.#loads].map(async ([step, { done }]) => ({ step, summary: await done }));

@@ -13,6 +13,6 @@ it('another experiment has the platform of one that passed, and of no other', as
     expect(await after(verdict, 'E09')).toEqual([false]);
 });
 
-it('nobody has the platform of one that took telemetry away, whose processes have dropped spans', async () => {
+it('no experiment has the platform of one with a telemetry outage, whose processes have dropped spans', async () => {
   expect(await after('pass', 'E37')).toEqual([false]);
 });

@@ -25,7 +25,7 @@ function unmet(
     ...Object.entries(replicas)
       .filter(([service, wanted]) => count(service) !== wanted)
       .map(([service, wanted]) => `${wanted} replicas of ${service}`),
-    // Nobody can tell from outside with which environment a service was started.
+    // It is unknown from outside with which environment a service was started.
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
     ...seededBugs.filter((name) => !present.includes(name)).map((name) => `the seeded bug ${name}`),
     ...present.filter((name) => !seededBugs.includes(name)).map((name) => `services without the seeded bug ${name}`),
@@ -35,8 +35,8 @@ function unmet(
 /** With seeded bugs in it, the platform was most likely started to see whether an experiment finds them. */
 function wayOut({ seededBugs = [] }: PlatformState): string {
   if (seededBugs.length === 0)
-    return 'run them on a platform of their own with --fresh, or start the platform as they need it';
-  return `give "chaos run" the same seeded bugs, ${seededBugs.map((name) => `--seed-bug ${name}`).join(' ')}, or run them on a platform of their own with --fresh`;
+    return 'run them on an ephemeral platform with --fresh, or start the platform as they need it';
+  return `give "chaos run" the same seeded bugs, ${seededBugs.map((name) => `--seed-bug ${name}`).join(' ')}, or run them on an ephemeral platform with --fresh`;
 }
 
 /** Throws CliError (3) when the running platform does not meet what the experiments need. Nothing has happened by then. */

@@ -17,7 +17,7 @@ export interface BookedOrder {
   response?: OrderResponse;
 }
 
-/** What the client was told, or that it was told nothing. */
+/** The response to the client, or that there was none. */
 export interface OrderResponse {
   /** `ok`: decided. `fail`: surely not placed. `info`: may or may not have happened. */
   readonly state: 'ok' | 'fail' | 'info';
@@ -25,7 +25,7 @@ export interface OrderResponse {
   readonly orderId?: string | undefined;
   readonly status?: 'Confirmed' | 'Cancelled' | undefined;
   readonly reason?: string | undefined;
-  /** Of a problem; without an answer the transport's: `timeout`, `ECONNREFUSED`. */
+  /** Of a problem; without a response the transport's: `timeout`, `ECONNREFUSED`. */
   readonly code?: string | undefined;
   readonly traceId?: string | undefined;
   readonly tookMs: number;
@@ -33,10 +33,10 @@ export interface OrderResponse {
 
 export type Invocation = Pick<BookedOrder, 'step' | 'key' | 'lines'>;
 
-/** Every order of a run; each is journaled when it is sent and when its answer is there. */
+/** Every order of a run; each is journaled when it is sent and when its response is there. */
 export class OrderBook {
   readonly orders: BookedOrder[] = [];
-  /** Ids that were told with two different results: by an answer, a repeat, or a look at them later. */
+  /** Ids with two different results: of a response, a repeat, or a later request. */
   readonly flipped = new Set<string>();
   readonly #told = new Map<string, string>();
   readonly #journal: Journal;

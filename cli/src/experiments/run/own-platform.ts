@@ -93,7 +93,7 @@ async function endNoted(named: Project, note: string, deps: Pick<CommandDeps, 'o
 /** A reaper stops a platform and removes its data within this time, ms. */
 const REAPED_MS = 45_000;
 
-/** Takes down what an earlier run left: one that was killed with its reaper, or was told to --keep it. */
+/** Takes down what an earlier run left: one that was killed with its reaper, or had --keep. */
 export async function endLeftOver(project: Project, deps: CommandDeps): Promise<void> {
   const folder = notesFolder(project);
   for (const name of await namesIn(folder)) await untilReaped(join(folder, name));

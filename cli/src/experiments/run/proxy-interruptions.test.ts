@@ -1,5 +1,5 @@
 /*
- * Goal: a run whose Toxiproxy was away is told from one on a slow machine.
+ * Goal: a run whose Toxiproxy was unavailable is distinguished from one on a slow machine.
  * Method: the supervisor's events as they come in each case.
  */
 import { describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ describe('an interruption', () => {
   });
 
   it.each([
-    ['it answered late once', happened(['toxiproxy', 'unready', 100], ['toxiproxy', 'ready', 900])],
+    ['it responded late once', happened(['toxiproxy', 'unready', 100], ['toxiproxy', 'ready', 900])],
     ['a service hung', happened(['orders-1', 'unready', 100], ['payments-1', 'crashed', 200])],
     ['nothing happened', []],
   ])('is none when %s', (_, events) => {

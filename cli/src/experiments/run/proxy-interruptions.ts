@@ -3,7 +3,7 @@ import type { PlatformEvent } from '../../platform/events.ts';
 /** Every edge leads through it, and faults of edges act in it. */
 const PROXY = 'toxiproxy';
 
-/** An answer to the supervisor that comes this much later is a loaded machine, no interruption. ms. */
+/** A response to the supervisor that comes this much later is a loaded machine, not an interruption. ms. */
 const HICCUP_MS = 3_000;
 
 const ENDS: readonly string[] = ['instance.crashed', 'instance.failed', 'instance.starting', 'instance.stopped'];
@@ -13,8 +13,8 @@ export function isProxy(subject: string): boolean {
 }
 
 /**
- * When Toxiproxy ended, was started again, or did not respond for longer than a moment; `now` in ms since 1970. It is no
- * part of the shop: what orders met meanwhile was neither the experiment's fault nor the shop's usual network.
+ * When Toxiproxy ended, was started again, or did not respond for longer than a moment; `now` in ms since 1970. It does
+ * not belong to the shop: what orders met meanwhile was neither the experiment's fault nor the shop's usual network.
  */
 export function proxyInterruptions(events: readonly PlatformEvent[], now: number): readonly PlatformEvent[] {
   const own = events.filter(({ subject }) => isProxy(subject));

@@ -61,7 +61,7 @@ describe('poison', () => {
     expect(rawMessages('large', [], NOW)[0]?.content.length).toBeGreaterThan(1024 * 1024);
   });
 
-  it('unknown-event can be read and is of a type that nobody ships', () => {
+  it('unknown-event can be read and is of a type without a consumer', () => {
     expect(parseOrderConfirmed(rawMessages('unknown-event', [], NOW)[0]?.content as Buffer).type).toBe(
       'order.teleported',
     );

@@ -9,7 +9,7 @@ import { refuseUnmet } from './needs.ts';
 import { endLeftOver } from './own-platform.ts';
 
 /**
- * The running platform when experiments are to run on it; undefined when they are to have one of their own. Takes down
+ * The running platform when experiments are to run on it; undefined when they are to have an ephemeral one. Takes down
  * what an earlier run has left. Throws CliError: 6 when the platform is dirty, 3 when it is not what they need.
  */
 export async function runningPlatform(

@@ -5,7 +5,7 @@ import { startSampler } from './sampler.ts';
 import { aPoint, createFakeContext, type FakeContext } from './testing/fake-context.ts';
 
 /*
- * Goal: a sample a second tells what can be read; a part that cannot be read is a gap with its reason, never a zero, and
+ * Goal: a sample a second has what can be read; a part that cannot be read is a gap with its reason, never a zero, and
  * never ends the run. Counters that rose between two samples are events.
  */
 
@@ -42,7 +42,7 @@ async function samplesOf(fake: FakeContext, count: number) {
 }
 
 describe('a sample', () => {
-  it('has gauges, services that are ready, and what clients were told since the last one', async () => {
+  it('has gauges, services that are ready, and the responses since the last one', async () => {
     const { samples } = await samplesOf(
       {
         points: () => [...idle, aPoint('shop.breaker.state', 1, { attributes: { edge: 'orders-payments' } })],
@@ -79,7 +79,7 @@ describe('a sample', () => {
 
   it.each([
     ['fails', () => new Error('no telemetry'), 'telemetry: no telemetry'],
-    ['does not answer', () => undefined, 'telemetry: '],
+    ['does not respond', () => undefined, 'telemetry: '],
   ])('has a gap where telemetry %s', async (_, points, gap) => {
     const { samples, drainedSince } = await samplesOf({ points }, 1);
     expect(samples[0]?.gap).toContain(gap);
@@ -95,7 +95,7 @@ describe('drained', () => {
     expect((await samplesOf({ points }, 3)).drainedSince).toBe(2_000);
   });
 
-  it('is never while an order is under way', async () => {
+  it('is never while an order is in flight', async () => {
     expect((await samplesOf({ points: () => idle, orders: [{ invokedAt: 0 }] }, 2)).drainedSince).toBeUndefined();
   });
 });

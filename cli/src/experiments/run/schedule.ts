@@ -2,9 +2,9 @@ import type { FoundExperiment } from '../format/catalog.ts';
 import { needsKey } from './needs.ts';
 
 /**
- * Which experiment a platform of the run's own has next. Invariants: S1 every experiment is taken once; S2 a platform keeps
- * its needs while an experiment waits that has the same, for a start takes longer than many an experiment; S3 among what it
- * may choose from it takes the longest, so that the last ones to end are short; of equal ones the first.
+ * Which experiment an ephemeral platform has next. Invariants: S1: every experiment is taken once. S2: a platform keeps
+ * its needs while an experiment waits that has the same, for a start takes longer than many an experiment. S3: among
+ * what it may choose from it takes the longest, so that the last ones to end are short; of equal ones the first.
  */
 export class Schedule {
   readonly #groups: readonly Group[];
@@ -28,7 +28,7 @@ export class Schedule {
     return chosen.waiting.shift()?.found;
   }
 
-  /** Those with the same needs that nobody has taken. */
+  /** Those with the same needs that no platform has taken. */
   waitingFor(needs: string): readonly FoundExperiment[] {
     return this.#groups.find((group) => group.needs === needs)?.waiting.map(({ found }) => found) ?? [];
   }

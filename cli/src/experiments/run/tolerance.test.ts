@@ -27,6 +27,6 @@ describe('a value is within', () => {
   });
 });
 
-it('is told with its unit', () => {
+it('is shown with its unit', () => {
   expect(describeTolerance({ gte: 4_000, lte: 4_700.5 }, ' ms')).toBe('>= 4000 ms, <= 4700.5 ms');
 });

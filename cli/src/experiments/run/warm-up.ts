@@ -8,8 +8,9 @@ const LIMIT_MS = 60_000;
 const ORDER_LIMIT_MS = 12_000;
 
 /**
- * Places orders on a platform that was just started until one is quick: the first ones compile code and fill caches, and
- * on a slow machine meet timeouts, which says nothing about a fault. Gives up after a minute: the steady state shows it.
+ * Places orders on a platform that was just started until one is quick. The first ones compile code and fill caches,
+ * and on a slow machine meet timeouts, which says nothing about a fault. Gives up after a minute: the steady state
+ * shows it.
  */
 export async function warmUp(project: Project, signal: AbortSignal): Promise<void> {
   const { gatewayUrl } = await connectPlatform(project);
@@ -18,7 +19,7 @@ export async function warmUp(project: Project, signal: AbortSignal): Promise<voi
   const deadline = performance.now() + LIMIT_MS;
   while (performance.now() < deadline) {
     signal.throwIfAborted();
-    // Without an answer it is not quick; why does not matter here.
+    // Without a response it is not quick; why does not matter here.
     const response = await gateway.placeOrder(request, { timeoutMs: ORDER_LIMIT_MS, signal }).catch(() => undefined);
     if (response?.kind === 'decided' && response.status === 'Confirmed' && response.tookMs < QUICK_MS) return;
   }

@@ -11,7 +11,7 @@ export function showValues(data: PageData, second: number | undefined): void {
   write('pending', countText(seconds.pending[at]));
   write('waiting', countText(seconds.waiting[at]));
   seconds.responses.forEach((responses, kind) => {
-    write(`answers-${kind}`, countText(responses[at]));
+    write(`responses-${kind}`, countText(responses[at]));
   });
   const words = second === undefined ? '' : `${formatClock(second)} – ${whatHappened(data, second).join(' · ')}`;
   const readout = document.getElementById('cursor');

@@ -2,7 +2,7 @@ import { html, type Markup } from '../html.ts';
 import type { ConditionReport, RunReport, StepReport } from '../run-report.ts';
 import { clockText, countText, durationText, traceId, verdictWord } from '../words.ts';
 
-/** Evidence longer than this starts on lines of its own (tree diffs, lists). */
+/** Evidence longer than this starts on separate lines (tree diffs, lists). */
 const ONE_LINE = 120;
 
 /** Every step with what was expected and seen; what did not hold is open, the rest can be opened. */

@@ -53,7 +53,7 @@ function orderCharts(outcomes: readonly OutcomeStyle[]): Markup {
   );
   const bars = outcomes.map(
     ({ label }, kind) =>
-      html`<li><canvas width="24" height="12" data-outcome="${kind}"></canvas>${label} <span data-value="answers-${kind}">–</span></li>`,
+      html`<li><canvas width="24" height="12" data-outcome="${kind}"></canvas>${label} <span data-value="responses-${kind}">–</span></li>`,
   );
   const lines = html`<li><span class="stroke dotted"></span>median <span data-value="p50">–</span></li>
 <li><span class="stroke"></span>p95 <span data-value="p95">–</span></li>`;

@@ -45,7 +45,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 function decode(text: string): string {
   return text.replace(/&([^;\s]*;?)/g, (_, name: string) => {
     const sign = name.endsWith(';') ? ENTITIES[name.slice(0, -1)] : undefined;
-    if (sign === undefined) throw new Error(`"&${name}" is no entity`);
+    if (sign === undefined) throw new Error(`"&${name}" is not an entity`);
     return sign;
   });
 }

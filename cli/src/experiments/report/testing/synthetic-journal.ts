@@ -95,12 +95,12 @@ function methodRecords(fault: Fault, endMs: number, text: Text): Timed[] {
         step: text('payments slow'),
         leaseId: lease.id,
         verdict: 'observed',
-        evidence: text('a canary was answered after 5,004 ms'),
+        evidence: text('a canary got a response after 5,004 ms'),
       },
     },
     ...step({ name: text('cancelled, not hanging'), index: 1, from: seen + 10, to: seen + 4_600, text }),
     ...step({
-      name: text('answered at once with the breaker open'),
+      name: text('immediate responses with the breaker open'),
       index: 2,
       from: seen + 4_700,
       to: fault.toMs - 900,
@@ -122,7 +122,7 @@ function methodRecords(fault: Fault, endMs: number, text: Text): Timed[] {
         step: text('payments slow'),
         state: 'reverted',
         lease: { ...lease, status: 'reverted' },
-        evidence: text('a canary was answered after 1 ms'),
+        evidence: text('a canary got a response after 1 ms'),
         tookMs: 40,
       },
     },
@@ -162,7 +162,7 @@ function step({ name, phase = 'method', kind = 'probe', index, from, to, verdict
         ...base,
         state: 'end',
         verdict,
-        expected: text('each answered in at most 300 ms'),
+        expected: text('each response in at most 300 ms'),
         observed: text(verdict === 'pass' ? 'p95 212 ms' : 'p95 4.52 s'),
         evidence: text('- stock POST /stock.Inventory/Release missing under order saga\n+ POST ×2 (retry)'),
         attempts: 3,
@@ -195,7 +195,7 @@ function confirmed(tookMs: number): End {
   return { state: 'ok', http: 201, status: 'Confirmed', orderId: '0192f0c4-9e5a-7bbb-8a55-0f3b7a3c9d11', tookMs };
 }
 
-/** First slow, then refused by the breaker; some answered by a problem, some not at all. */
+/** First slow, then refused by the breaker; some responses are problems, some are missing. */
 function underFault(draw: number, sinceMs: number, text: Text): End {
   const tookMs = sinceMs < 4_500 ? 4_200 + 300 * draw : 5 + 20 * draw;
   if (draw < 0.02) return { state: 'info', code: text('timeout'), tookMs: 12_000 };
@@ -211,7 +211,7 @@ function sampleRecords(seconds: number, fault: Fault): Timed[] {
     if (second % 23 === 22 || second % 23 === 21) {
       return {
         ms,
-        record: { type: 'sample', values: { inFlight: 0, perSecond: 0 }, gap: 'telemetry did not answer in 1 s' },
+        record: { type: 'sample', values: { inFlight: 0, perSecond: 0 }, gap: 'telemetry did not respond in 1 s' },
       };
     }
     const isFaulty = ms > fault.fromMs + 4_500 && ms < fault.toMs + 2_000;
@@ -317,7 +317,7 @@ function verdictAt(ms: number, { fromMs, toMs }: Fault, verdict: RunVerdict, tex
         verdict === 'pass'
           ? []
           : [
-              text('answered at once with the breaker open: p95 4.52 s, expected at most 300 ms'),
+              text('immediate responses with the breaker open: p95 4.52 s, expected at most 300 ms'),
               text('I7: 59 shipments of 60'),
             ],
       clocks: {

@@ -5,7 +5,7 @@ import type { AuditProbe } from '../../format/schema.ts';
 import type { RunContext } from '../run-context.ts';
 import { type StepResult, unknown, verdictWhere } from '../step-result.ts';
 
-/** The ledger in the middle of a method: what is under way may be so, what is late is not. */
+/** The ledger in the middle of a method: what is in flight is allowed, what is late is not. */
 export async function probeAudit({ provider }: AuditProbe, { platform, signal }: RunContext): Promise<StepResult> {
   const { invariants } = await audit({ target: platform.audited, settleMs: 0, signal });
   return judgeLedger(provider, invariants);

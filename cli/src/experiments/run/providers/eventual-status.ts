@@ -5,14 +5,14 @@ import type { Aspect } from './aspect.ts';
 
 const POLL_MS = 250;
 const LISTED = 5;
-/** Longer than any answer of a shop that works; the next look may come to another instance. ms. */
+/** Longer than any response of a shop that works; the next look may come to another instance. ms. */
 const GET_LIMIT_MS = 2_000;
 /** A status that was reported once stays; `order.status-flip` finds one that does not. */
 const FINAL: readonly string[] = ['Confirmed', 'Cancelled'];
 
 /**
- * Asks for each order, as its client would, until all have the status or the time is over. An order whose answer was lost
- * is found by its idempotency key; one without a key cannot be found, which is unknown.
+ * Asks for each order, as its client would, until all have the status or the time is over. An order whose response was
+ * lost is found by its idempotency key; one without a key cannot be found, which is unknown.
  */
 export async function judgeEventually(
   orders: readonly BookedOrder[],

@@ -7,10 +7,10 @@ import type { RunContext } from '../run-context.ts';
 import { type StepResult, unknown } from '../step-result.ts';
 import { describeTolerance, isWithin, round, type Value } from '../tolerance.ts';
 
-/** Longest wait for an answer, ms. */
+/** Longest wait for a response, ms. */
 const LIMIT_MS = 12_000;
 
-/** GET at every instance that is meant. No answer is a failure: it was asked, and that is what came of it. */
+/** GET at every instance that is meant. No response is a failure: the request was sent, and that is its result. */
 export async function probeHttp({ provider, tolerance }: HttpProbe, { platform }: RunContext): Promise<StepResult> {
   const { instances } = await platform.connection.control.state();
   const chosen = instances.filter(({ name, kind }) => kind === 'service' && concerns(name, provider.service));
@@ -34,7 +34,7 @@ async function ask(instance: InstanceState, path: string, tolerance: HttpProbe['
   } catch (error) {
     return {
       verdict: 'fail',
-      observed: `${instance.name}: no answer: ${messageOf((error as Error).cause ?? error)}`,
+      observed: `${instance.name}: no response: ${messageOf((error as Error).cause ?? error)}`,
     };
   }
 }

@@ -53,11 +53,11 @@ describe('orders', () => {
     expect(result).toMatchObject({ verdict: 'fail', evidence: 'order 1: Cancelled: out of stock after 20 ms' });
   });
 
-  it('without an answer have no http status that could be within a tolerance', async () => {
+  it('without a response have no http status that could be within a tolerance', async () => {
     expect(await judge([timedOut], { each: { http: { ne: 503 } } })).toMatchObject({ verdict: 'fail' });
   });
 
-  it('are counted by what they were told', async () => {
+  it('are counted by their responses', async () => {
     const responses = [confirmed(1), outOfStock, outOfStock, noCatalog, timedOut];
     const counts = {
       Confirmed: 1,

@@ -63,7 +63,10 @@ function kindOf(response: OrderResponse | undefined): string {
   return response?.http === undefined ? 'none' : 'problem';
 }
 
-/** True when an answer is counted under a category: `Cancelled: out of stock`, `503`, `503 catalog_unavailable`, `none`. */
+/**
+ * True when a response is counted under a category: `Cancelled: out of stock`, `503`, `503 catalog_unavailable`,
+ * `none`.
+ */
 function isOfCategory(response: OrderResponse | undefined, category: string): boolean {
   if (category === kindOf(response)) return true;
   if (/^\d{3}$/.test(category)) return String(response?.http) === category;
@@ -199,7 +202,7 @@ function judgeSameIds(orders: readonly BookedOrder[], step: string, context: Pic
   return { verdict: 'fail', expected, observed: `${other.length} other ids`, evidence: evidence.join('\n') };
 }
 
-/** Of the times until an answer, or until the client gave up. */
+/** Of the times until a response, or until the client gave up. */
 function timeAt(orders: readonly BookedOrder[], share: number): number {
   const times = orders.flatMap(({ response }) => response?.tookMs ?? []);
   return percentile(times, share) ?? Number.NaN;

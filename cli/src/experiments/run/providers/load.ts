@@ -45,7 +45,9 @@ async function run(
   return { sent: inFlight.length, late };
 }
 
-/** Ends a load and waits for the answers that are due. A generator that could not keep up makes what it shows unknown. */
+/**
+ * Ends a load and waits for the responses that are due. A generator that could not keep up makes what it shows unknown.
+ */
 export async function stopLoad(step: string, { loads }: Pick<RunContext, 'loads'>): Promise<StepResult> {
   const load = loads.take(step);
   if (load === undefined) return unknown(`"${step}" was never started`);

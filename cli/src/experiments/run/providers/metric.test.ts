@@ -29,7 +29,7 @@ it.each([{}, { since: 'start' }])('a tag that no series has chooses none, which 
   });
 });
 
-it('a counter that nobody has incremented is 0 while its service reports', async () => {
+it('a counter that was not incremented is 0 while its service reports', async () => {
   expect(await look({}, [])).toMatchObject({ verdict: 'pass' });
   expect(await look({ name: 'shop.shipping.messages' }, [])).toMatchObject({ verdict: 'unknown' });
 });

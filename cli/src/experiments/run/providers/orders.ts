@@ -26,7 +26,7 @@ export async function placeOrders(
   const failed = clients.find((one) => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   if (tolerance === undefined)
-    return { verdict: 'pass', observed: `${placed.length} orders were answered or timed out` };
+    return { verdict: 'pass', observed: `${placed.length} orders got a response or timed out` };
   return judgeOrders(placed, tolerance, context);
 }
 

@@ -11,7 +11,7 @@ it('a client that gave up has waited all of its time, whatever two clocks say of
   const gateway = {
     async placeOrder() {
       clock.advance(11_999.6);
-      throw new CliError({ code: 'no_response_in_time', what: 'no answer' });
+      throw new CliError({ code: 'no_response_in_time', what: 'no response' });
     },
   };
   const context = { orders, clock, signal: new AbortController().signal, platform: { gateway } };

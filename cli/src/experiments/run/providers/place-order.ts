@@ -26,8 +26,8 @@ const NOT_PLACED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Places one order through the gateway and resolves once it is over, whatever became of it: an order without an answer is
- * a result, and so is one that the end of the run cuts short.
+ * Places one order through the gateway and resolves once it is over, whatever became of it. An order without a response
+ * is a result, and so is one that the end of the run cuts short.
  */
 export async function placeOrder(
   invocation: Invocation,
@@ -61,7 +61,7 @@ function readResponse(response: PlaceResponse): OrderResponse {
   return { state: NOT_PLACED.has(code) ? 'fail' : 'info', http, code, orderId, traceId, tookMs };
 }
 
-/** No answer, or none of the shop's. Only a refused connection proves that nothing has happened. */
+/** No response, or none of the shop's. Only a refused connection proves that nothing has happened. */
 function readFailure(error: unknown): Omit<OrderResponse, 'tookMs'> {
   if (!(error instanceof CliError)) throw error;
   if (error.exitCode === exitCodes.timedOut) return { state: 'info', code: 'timeout' };

@@ -5,7 +5,7 @@ import { concerns } from '../process-events.ts';
 import type { RunContext } from '../run-context.ts';
 import { type StepResult, unknown } from '../step-result.ts';
 
-/** A readiness answer takes up to 1 s, because a dependency may be given that long. ms. */
+/** A readiness response takes up to 1 s, because a dependency may be given that long. ms. */
 const LIMIT_MS = 3_000;
 
 interface Readiness {
@@ -54,6 +54,6 @@ async function look(instance: InstanceState): Promise<Readiness> {
     return { name, ready: response.status === 200, down: down.map((dependency) => dependency.name), why };
   } catch (error) {
     // A process that does not respond is not ready.
-    return { name, ready: false, down: [], why: `no answer: ${messageOf((error as Error).cause ?? error)}` };
+    return { name, ready: false, down: [], why: `no response: ${messageOf((error as Error).cause ?? error)}` };
   }
 }

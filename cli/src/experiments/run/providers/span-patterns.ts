@@ -24,9 +24,9 @@ const QUIET_MS = 1_000;
 const MOST_LOST = 2_000;
 
 /**
- * Evaluates single spans of a trace. Waits until the rules hold and have held for a moment, because a span that must not be
- * there may come late. A count that further spans could bring in or out of its bound is taken at its word only when
- * bookkeeping proves that none was lost or is still to come.
+ * Evaluates single spans of a trace. Waits until the rules hold and have held for a moment, because a span that must
+ * not be there may come late. A count that further spans could bring in or out of its bound is final only when the span
+ * counts prove that none was lost or is still to come.
  */
 export async function judgeSpans(traceId: string, step: TraceProbe, context: RunContext): Promise<StepResult> {
   const { clock, signal, platform } = context;

@@ -83,7 +83,7 @@ function hasSpanRules({ spans, services, has, 'has-not': hasNot }: TraceToleranc
   return [spans, services, has, hasNot].some((rule) => rule !== undefined);
 }
 
-/** Of an order whose answer was lost: its saga keeps the trace it belongs to. */
+/** Of an order whose response was lost: its saga keeps the trace it belongs to. */
 async function storedTraceId({ key }: BookedOrder, { platform }: RunContext): Promise<string | undefined> {
   if (key === undefined) return undefined;
   const [row] = await platform.databases.query<{ trace_parent: string | null }>(

@@ -8,7 +8,7 @@ import type { Baseline, RunContext } from '../run-context.ts';
 
 /** What the parts of a run have seen; nothing happened unless said otherwise. */
 export interface FakeContext {
-  /** What telemetry answers; an Error for one that cannot be read, undefined for one that never answers. */
+  /** What telemetry responds; an Error for one that cannot be read, undefined for one that never responds. */
   readonly points?: () => readonly MetricPoint[] | Error | undefined;
   /** What the store has of every trace; nothing unless said otherwise. */
   readonly trace?: () => Partial<RecordedTrace>;
@@ -19,7 +19,7 @@ export interface FakeContext {
   readonly targets?: readonly (string | { target: string; from: number; until: number | undefined })[];
   /** Faults that others ended. */
   readonly cutShort?: readonly string[];
-  /** Orders: when they were sent and how long they took, ms; without an end they are under way. */
+  /** Orders: when they were sent and how long they took, ms; without an end they are in flight. */
   readonly orders?: readonly { invokedAt: number; tookMs?: number }[];
   readonly instances?: readonly { name: string; service: string; status: string }[];
 }

@@ -7,7 +7,7 @@ import type { ExecutableStep } from '../execute.ts';
 import type { Finding } from '../findings.ts';
 import type { StepResult } from '../step-result.ts';
 
-/** What the fakes of one run answer; everything holds unless said otherwise. */
+/** What the fakes of one run return; everything holds unless said otherwise. */
 export interface FakeRun {
   readonly method?: readonly Step[];
   readonly steady?: readonly Probe[];
