@@ -6,7 +6,7 @@ import type { Project, ProjectOptions } from './platform/project.ts';
 /** Characters of a line of help. */
 const HELP_WIDTH = 100;
 
-/** What every command is given. Commands read no globals of their own. */
+/** What every command is given. Commands read no globals. */
 export interface CommandDeps {
   readonly output: Output;
   readonly env: NodeJS.ProcessEnv;
@@ -14,7 +14,7 @@ export interface CommandDeps {
   readonly signal: AbortSignal;
   /**
    * Registers what must be done when the command is interrupted; run in reverse order, after which the process exits
-   * with 130 or 143. A command that registers nothing ends at once. A second signal does not wait.
+   * with 130 or 143. A command that registers nothing ends immediately. A second signal does not wait.
    */
   onInterrupt(cleanUp: () => Promise<void>): void;
   /** Called by the second signal instead of ending the process, once; for clean-ups that must not be skipped. */

@@ -15,7 +15,7 @@ const { failed, usage, unavailable, notRunning, unknown, dirty, timedOut } = exi
 export const errorCodes = {
   unexpected_error: {
     exitCode: failed,
-    meaning: 'an error that nobody foresaw',
+    meaning: 'an unexpected error',
     action: 'see its stack with SHOPCTL_DEBUG=1 and report it',
   },
   not_in_a_clone: {

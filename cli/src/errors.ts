@@ -1,7 +1,7 @@
 import { type CliErrorCode, errorCodes, isErrorCode } from './error-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 
-/** What a user is told when a command cannot do its work. */
+/** What a user reads when a command cannot do its work. */
 export interface CliErrorDetails {
   /** The cause, for programs; it determines the exit code. */
   readonly code: CliErrorCode;
@@ -53,7 +53,7 @@ export function receivedError({ code, exitCode: _, ...details }: ErrorBody): Cli
   return new CliError({ ...details, code: isErrorCode(code) ? code : 'unexpected_error' });
 }
 
-/** The message of anything thrown, including the reasons inside an AggregateError, which has none of its own. */
+/** The message of anything thrown, including the reasons inside an AggregateError, which has no message. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
   if (error instanceof Error) return error.message;
@@ -61,7 +61,7 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Turns anything thrown into a CliError. Errors of other layers that carry `code`, `why` or `next` of their own
+ * Turns anything thrown into a CliError. Errors of other layers that carry `code`, `why` or `next`
  * (ComponentUnavailableError, for instance) keep them.
  */
 export function toCliError(error: unknown): CliError {

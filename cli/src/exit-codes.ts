@@ -6,7 +6,7 @@ export const exitCodes = {
   failed: 1,
   /** Wrong usage or a bad input file; nothing was changed. */
   usage: 2,
-  /** Something the command needs cannot be had here. */
+  /** Something the command needs is not available here. */
   unavailable: 3,
   /** The platform is not running, or not ready. */
   notRunning: 4,

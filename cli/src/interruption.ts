@@ -5,7 +5,10 @@ export interface Interruption {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
   onInterrupt(cleanUp: () => Promise<void>): void;
-  /** The next second signal is told instead of ending the process: its clean-up must not be skipped. One further ends it. */
+  /**
+   * The next second signal is reported instead of ending the process: its clean-up must not be skipped. One further
+   * ends it.
+   */
   onForce(tell: () => void): void;
   /** `exitCode`, or 130/143 once the clean-up is done if a signal came. */
   exitCodeOr(exitCode: ExitCode): Promise<ExitCode>;
@@ -14,8 +17,9 @@ export interface Interruption {
 const codes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const;
 
 /**
- * First signal: the abort signal fires and registered clean-ups run in reverse order, then the process exits (at once
- * when there are none), with 6 when it left something. Second signal: exits without waiting, unless a command still has to.
+ * First signal: the abort signal fires and registered clean-ups run in reverse order, then the process exits
+ * (immediately when there are none), with 6 when it left something. Second signal: exits without waiting, unless a
+ * command still has to.
  */
 export function createInterruption(
   host: NodeJS.Process,

@@ -17,7 +17,7 @@ import { VERSION } from './version.ts';
 
 const run = promisify(execFile);
 
-/** The real command line in a process of its own, on a project that does not run. */
+/** The real command line in a separate process, on a project that does not run. */
 function shopctl(...args: string[]) {
   return shopctlIn(join(cloneRoot(), 'no-such-folder'), ...args);
 }
@@ -72,7 +72,7 @@ describe('exit codes', { timeout: 20_000 }, () => {
     });
   });
 
-  it('names the project in the commands it tells to use', async () => {
+  it('names the project in the commands that it advises', async () => {
     expect((await shopctl('status', '-p', 'mine')).stderr).toContain('start it with "shopctl up -p mine"');
   });
 
@@ -116,13 +116,13 @@ describe('exit codes', { timeout: 20_000 }, () => {
     expect(stderr).toContain('"shopctl up -p other"');
   });
 
-  it('an option of another tool is answered with ours', async () => {
+  it('for an option of another tool ours is named', async () => {
     const { code, stderr } = await shopctl('chaos', 'inject', 'orders', 'pause', '--for', '20s');
     expect(code).toBe(exitCodes.usage);
     expect(stderr).toContain('Did you mean --ttl?');
   });
 
-  it('of doctor tell a state that cannot be read, with everything else', async () => {
+  it('of doctor report a state that cannot be read, with everything else', async () => {
     const home = await mkdtemp(join(tmpdir(), 'shop-doctor-'));
     await mkdir(join(home, 'shop'));
     await writeFile(join(home, 'shop', 'state.json'), '{broken');

@@ -81,7 +81,7 @@ export function createProgram(deps: CommandDeps, registers: readonly Register[] 
       const { project } = program.opts();
       if (project !== undefined && action.opts().project === undefined) action.setOptionValue('project', project);
     })
-    // What is wrong with a command line is told like every other error: see `usageError`.
+    // What is wrong with a command line is reported like every other error: see `usageError`.
     .configureOutput({ outputError: () => undefined })
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
@@ -146,10 +146,13 @@ interface CommandLine {
   readonly output: ConfigurableOutput;
 }
 
-/** commander prints help and version itself and then throws, as it does for a wrong command line, which is told here. */
+/**
+ * commander prints help and version itself and then throws, as it does for a wrong command line, which is reported
+ * here.
+ */
 function tellUsage(error: CommanderError, { args, program, output }: CommandLine): ExitCode {
   if (error.exitCode === 0) return exitCodes.ok;
-  // Without a command there is nothing wrong to be told; the help has been printed.
+  // Without a command there is nothing wrong to report; the help has been printed.
   if (error.code !== 'commander.help') {
     // The options were not parsed to their end, so the words themselves say what was asked for.
     output.use(/(^| )(--json|--format[ =]json)( |$)/.test(args.join(' ')) ? 'json' : 'text');

@@ -11,7 +11,7 @@ function endWithout(error: NodeJS.ErrnoException): never {
 }
 
 process.stdout.on('error', endWithout);
-// Progress that nobody reads must not end what it is about: a fault in the middle of a run is to be reverted.
+// A closed progress pipe must not end what it is about: a fault in the middle of a run is to be reverted.
 process.stderr.on('error', () => undefined);
 
 // Connections kept alive must not hold the process once its command is done; what was written must still get out.

@@ -13,7 +13,7 @@ const floors: readonly (readonly string[])[] = [
   ['shopctl.ts', 'supervisor.ts'],
   ['main.ts'],
   ['commands'],
-  // What judges the shop.
+  // What checks the shop.
   ['load', 'verify', 'watch'],
   ['experiments'],
   ['audit'],

@@ -7,8 +7,8 @@ import { databasePoolSizeIn } from './platform/service-environment.ts';
 import { createShopPlanner } from './platform/shop-planner.ts';
 import { endContainers } from './providers/docker/leftovers.ts';
 
-// Started by `up` in a session of its own with a project's name; its output goes to the project's supervisor.log.
-// The reaper, in whose environment little is left, starts it with a state directory to end the containers there.
+// Started by `up` in a separate session with a project's name; its output goes to the project's supervisor.log. The
+// reaper, in whose environment little is left, starts it with a state directory to end the containers there.
 const END_CONTAINERS = '--end-containers';
 const [subject = 'shop', stateDir = ''] = process.argv.slice(2);
 try {

@@ -174,7 +174,7 @@ function logAccess(options: ServerOptions, request: FastifyRequest, reply: Fasti
   if (route.startsWith('/health')) return;
   options.logger[options.accessLevel ?? 'debug'](
     { method: request.method, route, status: reply.statusCode, durationMs: Math.round(reply.elapsedTime) },
-    'request answered',
+    'request completed',
   );
 }
 

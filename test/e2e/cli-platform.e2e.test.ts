@@ -139,7 +139,7 @@ describe('a supervisor that is stopped (SIGSTOP)', () => {
     process.kill(supervisor.pid, 'SIGSTOP');
     const status = await shell.run('status');
     expect(status.code).toBe(4);
-    expect(status.stderr).toContain('does not answer');
+    expect(status.stderr).toContain('does not respond');
     const down = await shell.run('down');
     expect(down.code, down.stderr).toBe(0);
     expect(shell.processes()).toEqual([]);

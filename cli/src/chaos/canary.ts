@@ -89,9 +89,9 @@ export function canary(
   });
 }
 
-/** `answered in 12 ms`, `refused`: for evidence. */
+/** `served in 12 ms`, `refused`: for evidence. */
 export function describeCanary({ ended, firstByteMs, tookMs, bytes }: CanaryResult): string {
-  if (ended === 'responded') return `answered in ${Math.round(firstByteMs ?? tookMs)} ms`;
+  if (ended === 'responded') return `served in ${Math.round(firstByteMs ?? tookMs)} ms`;
   if (ended === 'silent') return `${bytes === 0 ? 'silent' : 'unfinished'} for ${Math.round(tookMs)} ms`;
   const how = { closed: 'closed', reset: 'reset (ECONNRESET)', refused: 'refused (ECONNREFUSED)' }[ended];
   return `${how} after ${Math.round(tookMs)} ms${bytes > 0 ? ` and ${bytes} bytes` : ''}`;
@@ -144,7 +144,7 @@ const requests: Readonly<Record<Protocol, Readonly<Record<Conversation, Exchange
     },
   },
   postgres: {
-    // SSLRequest, answered by one byte.
+    // SSLRequest; the response is one byte.
     hello: { first: sslRequest },
     // Then a CancelRequest for no backend, after which the server closes without a message.
     close: { first: sslRequest, next: Buffer.from([0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 0, 0, 0, 0, 0]) },
@@ -152,7 +152,7 @@ const requests: Readonly<Record<Protocol, Readonly<Record<Conversation, Exchange
     bulk: { first: sslRequest, next: Buffer.from([0, 0, 0, 9, 0, 3, 0, 0, 0]) },
   },
   amqp: {
-    // Protocol header 0-9-1, answered by connection.start; another version by the right header and the end.
+    // Protocol header 0-9-1; the response is connection.start, for another version the right header and the end.
     hello: { first: Buffer.from('AMQP\0\0\x09\x01', 'latin1') },
     close: { first: Buffer.from('AMQP\0\0\x09\x63', 'latin1') },
     bulk: { first: Buffer.from('AMQP\0\0\x09\x01', 'latin1'), next: 'end' },

@@ -133,7 +133,7 @@ describe('reverting', () => {
   });
 });
 
-it('a fault that happens once acts from when it was asked for, though it is told when it is made good', async () => {
+it('a fault that happens once acts from when it was asked for, though it is reported when it is reverted', async () => {
   const { book, client, clock, add } = aSupervisor();
   client.inject = async function* () {
     const { since } = add();
@@ -172,7 +172,7 @@ it('a fault whose injection lost the supervisor may be in effect', async () => {
   expect((await book.revert()).notReverted).toEqual([expect.stringContaining('unknown whether it is gone')]);
 });
 
-it('a fault that nobody was there to hear of has not happened', async () => {
+it('a fault without a holder to report it to has not happened', async () => {
   const { book, client, state } = aSupervisor();
   client.inject = async function* () {
     state.isGone = true;
@@ -218,7 +218,7 @@ describe('a fault that ended before the run took it back', () => {
     return book.cutShort();
   }
 
-  it('is told when others ended it', async () => {
+  it('is reported when others ended it', async () => {
     expect(await endedWith('asked for')).toEqual(['latency on orders-payments was ended by others (asked for)']);
     expect(await endedWith('the platform ends')).toHaveLength(1);
   });

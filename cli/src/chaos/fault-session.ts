@@ -163,7 +163,7 @@ export class FaultSession {
     return lease;
   }
 
-  /** A fault may end before it is reverted: by its time to live, by itself, or by others. */
+  /** A fault may end before it is reverted: by its time to live, on its own, or by others. */
   async #follow(injection: Injection, responses: AsyncIterator<{ type: string; lease?: Lease }>): Promise<void> {
     try {
       for (let next = await responses.next(); !next.done; next = await responses.next()) {

@@ -6,8 +6,8 @@ import type { PlatformAccess } from './platform-access.ts';
 export type FaultKind = 'toxic' | 'proxy' | 'process' | 'database' | 'broker' | 'telemetry' | 'failpoint';
 
 /**
- * What a fault can be aimed at: an edge's proxy, a process (of a service or a component), a service or one of its
- * instances, a service's database (named by its edge), the broker, the telemetry receiver, a service with failpoints.
+ * What a fault can be aimed at: an edge's proxy, a process, a service or one of its instances. Also a service's
+ * database (named by its edge), the broker, the telemetry receiver, and a service with failpoints.
  */
 export type Scope = 'edge' | 'process' | 'instance' | 'database' | 'broker' | 'telemetry' | 'service';
 
@@ -37,7 +37,7 @@ export interface Injection<Parameters = Readonly<Record<string, unknown>>> {
 }
 
 /**
- * A fault as data. `Undo` is written to disk before the fault happens, so it is plain JSON and has all that is needed to
+ * A fault as data. `Undo` is written to disk before the fault happens. It is plain JSON and has all that is needed to
  * revert the fault, also by another process and after the platform has ended.
  */
 export interface Fault<Schema extends TObject = TObject, Undo extends object = object> {

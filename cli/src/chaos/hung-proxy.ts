@@ -2,7 +2,9 @@ import type { ExtensionContext } from '../platform/supervisor-extension.ts';
 import type { Lease } from './lease.ts';
 import { createToxiproxyClient, ToxiproxyRequestError } from './toxiproxy-client.ts';
 
-/** The proxy has failed one probe of the supervisor already; a second one tells a hang from a short delay. ms. */
+/**
+ * The proxy has failed one probe of the supervisor already; a second one distinguishes a hang from a short delay. ms.
+ */
 const SECOND_LOOK_MS = 1_000;
 
 /**

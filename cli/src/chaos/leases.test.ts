@@ -163,7 +163,7 @@ describe('a fault', () => {
     expect(story).toEqual(['written', 'undo of orders', 'recorded: its holder was lost']);
   });
 
-  it('that could not be injected is reverted, and the reason is told', async () => {
+  it('that could not be injected is reverted, and the reason is reported', async () => {
     refusal = new Error('no such thing');
     const leases = leasesOf();
     await expect(leases.inject(request, stays)).rejects.toMatchObject({
@@ -280,7 +280,7 @@ describe('several faults', () => {
   it('an id that is none is refused before any is reverted', async () => {
     const leases = leasesOf();
     const { id } = await leases.inject(request, stays);
-    await expect(leases.clear([id, 'nobody'], 'asked for')).rejects.toMatchObject({ code: 'unknown_fault_id' });
+    await expect(leases.clear([id, 'unknown-id'], 'asked for')).rejects.toMatchObject({ code: 'unknown_fault_id' });
     expect(leases.unfinished()).toMatchObject([{ status: 'active' }]);
   });
 

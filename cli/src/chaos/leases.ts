@@ -50,9 +50,10 @@ interface Entry {
 }
 
 /**
- * Every fault as a lease. Invariants: L1 the undo of a fault is on disk before the fault happens, and stays there until
- * the fault is verified to be gone; L2 a fault ends when its time to live expires at the latest, or when its holder is
- * lost; L3 it ends once, however many reasons there are; L4 a fault whose undo failed is reported until it is reverted.
+ * Every fault as a lease. Invariants: L1: the undo of a fault is on disk before the fault happens, and stays there
+ * until the fault is verified to be gone. L2: a fault ends when its time to live expires at the latest, or when its
+ * holder is lost. L3: it ends once, however many reasons there are. L4: a fault whose undo failed is reported until it
+ * is reverted.
  */
 export class Leases {
   readonly #log: UndoLog;
@@ -296,7 +297,7 @@ export class Leases {
     return entry.looking;
   }
 
-  /** Two at one place would revert each other; `placeOf` tells several places of one target apart. */
+  /** Two at one place would revert each other; `placeOf` distinguishes several places of one target. */
   #checkFree(fault: AnyFault, target: string, parameters: FaultRecord['parameters']): void {
     const other = [...this.unfinished(), ...this.#preparing].find(
       (lease) =>

@@ -44,7 +44,7 @@ it('a fault cannot be aimed at what is not there', async () => {
   expect(await obstacleTo(other, aPlatform({ edges: [edge] }))).toMatchObject({ exitCode: exitCodes.usage });
 });
 
-it('a broker that does not respond now is no obstacle', async () => {
+it('a broker that does not respond now is not an obstacle', async () => {
   const platform = {
     ...aPlatform({}),
     async askBroker() {

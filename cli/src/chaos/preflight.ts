@@ -10,8 +10,8 @@ import type { PlatformAccess } from './platform-access.ts';
 export type PlannedFault = Pick<InjectRequest, 'fault' | 'target' | 'parameters'>;
 
 /**
- * Why a fault cannot be injected into this platform (exit code 2 or 3), undefined when it can. Looks as the injection would,
- * and changes nothing. A temporary condition (a database that does not respond now) is no obstacle.
+ * Why a fault cannot be injected into this platform (exit code 2 or 3), undefined when it can. Looks as the injection
+ * would, and changes nothing. A temporary condition (a database that does not respond now) is not an obstacle.
  */
 export async function obstacleTo(
   { fault: name, target, parameters }: PlannedFault,

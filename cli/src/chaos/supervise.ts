@@ -17,10 +17,10 @@ export type InjectProgress =
   | { readonly type: 'failed'; readonly error: ErrorBody };
 
 /**
- * Faults of a supervisor: `GET /v1/chaos` (leases), `POST /v1/chaos/faults` (InjectRequest; NDJSON of InjectProgress; the
- * connection is the holder until the response, and for a held fault until its end), `POST /v1/chaos/clear` (`{ids?, why?}`),
- * `POST /v1/chaos/check` (PlannedFault[]; for each the reason why it cannot be injected, or null), `POST /v1/chaos/lost` (ids;
- * those of active faults that are not in place any more).
+ * The routes for faults of a supervisor. `GET /v1/chaos`: leases. `POST /v1/chaos/faults`: InjectRequest; NDJSON of
+ * InjectProgress. The connection is the holder until the response, and for a held fault until its end. `POST
+ * /v1/chaos/clear`: `{ids?, why?}`. `POST /v1/chaos/check`: PlannedFault[]; for each the reason why it cannot be
+ * injected, or null. `POST /v1/chaos/lost`: ids; those of active faults that are not in place any more.
  */
 export async function openChaos(
   context: ExtensionContext & { readonly env: NodeJS.ProcessEnv },

@@ -13,8 +13,8 @@ const ms = (minimum: number, description: string) =>
   Type.Integer({ minimum, maximum: MAX_MS, description, unit: 'ms' });
 
 /**
- * Attributes of each toxic. The server ignores names it does not know, and its zero defaults differ in meaning (latency 0
- * is nothing, limit_data 0 is an instant close, timeout 0 a black hole; a negative rate ends the server), so that every
+ * Attributes of each toxic. The server ignores names it does not know, and its zero defaults differ in meaning: latency
+ * 0 is nothing, limit_data 0 is an instant close, timeout 0 a black hole. A negative rate ends the server. So every
  * attribute that matters is required, within a meaningful range.
  */
 export const toxicAttributes = {

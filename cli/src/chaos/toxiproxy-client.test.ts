@@ -44,7 +44,7 @@ describe('a request to Toxiproxy', () => {
     });
   });
 
-  it('to remove a toxic that does not exist is no error; any other rejection is', async () => {
+  it('to remove a toxic that does not exist is not an error; any other rejection is', async () => {
     let status = 404;
     const { url } = await listen((_, response) => response.writeHead(status).end('{"error":"no"}'));
     const client = createToxiproxyClient(url);

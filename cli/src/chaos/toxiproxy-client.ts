@@ -41,7 +41,7 @@ export interface ToxiproxyClient {
   proxy(name: string): Promise<ProxyState>;
   /** Throws CliError (2) for meaningless attributes before anything is sent. */
   addToxic(proxy: string, toxic: Toxic): Promise<void>;
-  /** Idempotent: a toxic or proxy that does not exist is no error. */
+  /** Idempotent: a toxic or proxy that does not exist is not an error. */
   removeToxic(proxy: string, toxic: string): Promise<void>;
   /** Disabled, a proxy refuses connections and has closed those it held. Idempotent. */
   setEnabled(proxy: string, isEnabled: boolean): Promise<void>;

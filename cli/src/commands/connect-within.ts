@@ -5,7 +5,7 @@ import type { PlatformConnection } from '../platform/connection.ts';
 import type { Project } from '../platform/project.ts';
 import { within } from '../shared/time-limit.ts';
 
-/** A supervisor that runs answers in milliseconds. In ms. */
+/** A supervisor that runs responds in milliseconds. In ms. */
 const CONNECT_LIMIT_MS = 10_000;
 
 /** Connects to the platform. Throws CliError (4) also when its supervisor is frozen. */

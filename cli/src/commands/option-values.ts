@@ -6,7 +6,7 @@ import { toolWays } from '../providers/tool.ts';
 import { ageMs, durationMs } from '../shared/duration.ts';
 import { isPort } from '../shared/port-number.ts';
 
-/** The longest that a timer can wait, s: one that is longer rings at once. */
+/** The longest that a timer can wait, s: one that is longer expires immediately. */
 const MOST_SECONDS = 2_147_483;
 
 /** A positive number of seconds. */
@@ -36,7 +36,7 @@ export function parsePort(text: string): number {
   return Number(text);
 }
 
-/** A whole number from 1 on: with none there would be nothing to do, and nothing to judge. */
+/** A whole number from 1 on: with none there would be nothing to do, and nothing to check. */
 export function parsePositive(text: string): number {
   if (!/^0*[1-9]\d*$/.test(text)) throw new InvalidArgumentError('expected a whole number, 1 or more');
   return Number(text);

@@ -87,7 +87,7 @@ describe('placing an order', () => {
   let server: Server | undefined;
   afterEach(() => server?.close());
 
-  /** A gateway that keeps what it is sent and gives one answer. */
+  /** A gateway that keeps what it is sent and gives one response. */
   async function gatewayRespondingWith(status: number, body: object) {
     const bodies: unknown[] = [];
     const started = createServer(async (incoming, response) => {
@@ -125,7 +125,7 @@ describe('placing an order', () => {
     ]);
   });
 
-  it('a cancelled order is an answer, not a failure; the customer is not shown', async () => {
+  it('a cancelled order is a response, not a failure; the customer is not shown', async () => {
     const { connect } = await gatewayRespondingWith(200, {
       id: ORDER_ID,
       status: 'Cancelled',
@@ -159,7 +159,7 @@ describe('placing an order', () => {
     expect(stdout).toBe('');
   });
 
-  it('a trace that cannot be read does not undo the answer', async () => {
+  it('a trace that cannot be read does not undo the response', async () => {
     const { connect } = await gatewayRespondingWith(201, { id: ORDER_ID, status: 'Confirmed' });
     const noTelemetry = async () => ({ ...(await connect()), telemetryUrl: 'http://127.0.0.1:1' });
     const { failure, stderr } = await run(['order', '--timeout', '1'], noTelemetry);

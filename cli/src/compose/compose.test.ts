@@ -21,7 +21,7 @@ interface Service {
 const services = composeFile().services as Readonly<Record<string, Service>>;
 
 describe.each(serviceNames)('%s', (name) => {
-  it('is told where the ends of its edges are, and of no other', () => {
+  it('gets the addresses of its edges, and of no other', () => {
     const told = Object.keys(services[name]?.environment ?? {}).filter((variable) =>
       /URLS?$|ADDRESSES$/.test(variable),
     );

@@ -45,7 +45,7 @@ function components(): Readonly<Record<string, ComposeService>> {
       // Read once, when the volume is empty.
       configs: [{ source: 'databases', target: '/docker-entrypoint-initdb.d/databases.sql' }],
       volumes: ['postgres:/var/lib/postgresql/data'],
-      // By its address: while it initialises itself it answers on its socket only.
+      // By its address: while it initialises it listens on its socket only.
       healthcheck: check(['CMD', 'pg_isready', '-h', '127.0.0.1', '-U', 'postgres']),
       restart: 'unless-stopped',
     },
@@ -116,7 +116,7 @@ function service(definition: ServiceDefinition): ComposeService {
   };
 }
 
-/** Services wait for their tables; they retry by themselves until the broker and their neighbours answer. */
+/** Services wait for their tables; they retry until the broker and their neighbours respond. */
 function conditionOf(dependency: string, service: string): readonly [string, { readonly condition: string }] {
   if (dependency === 'postgres') return [`${service}-migrations`, { condition: 'service_completed_successfully' }];
   return [dependency, { condition: dependency === 'rabbitmq' ? 'service_healthy' : 'service_started' }];

@@ -12,7 +12,7 @@ export function mergeDistributions(distributions: readonly Distribution[]): Dist
   return others.reduce((total, next) => (sameBounds(total, next) ? combine(total, next, 1) : total), first);
 }
 
-/** What was added since `before`; all of it when the bounds changed or the counting began anew. */
+/** What was added since `before`; all of it when the bounds changed or the counting began again. */
 export function distributionSince(now: Distribution, before: Distribution | undefined): Distribution {
   if (before === undefined || before.count > now.count || !sameBounds(now, before)) return now;
   return combine(now, before, -1);
@@ -32,7 +32,7 @@ function sameBounds(a: Distribution, b: Distribution): boolean {
 
 /**
  * The value that a part `q` (0 to 1) of the values does not exceed, linear within its bucket as Prometheus'
- * histogram_quantile has it; the highest bound for values above all bounds. Undefined when there are no values.
+ * histogram_quantile has it. The highest bound for values above all bounds. Undefined when there are no values.
  */
 export function quantile({ count, bounds, buckets }: Distribution, q: number): number | undefined {
   if (count <= 0) return undefined;

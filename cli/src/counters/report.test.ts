@@ -69,7 +69,7 @@ describe('createReport', () => {
     expect(createReport({ time: 0, points }).instruments).toMatchObject([{ value: 12 }]);
   });
 
-  it('tells rate, errors and duration per operation, of the interval', () => {
+  it('reports rate, errors and duration per operation, of the interval', () => {
     const failed = { 'http.response.status_code': '500', 'error.type': '500' };
     const before = { time: 0, points: [requests([10, 0, 0])] };
     const now = { time: 1_000, points: [requests([10, 4, 0]), requests([0, 0, 1], failed)] };

@@ -147,7 +147,10 @@ function instrumentRow(group: readonly Change[], intervalMs: number | undefined)
 /** Gauges of what an instance has for itself. */
 const OWN_GAUGES: readonly string[] = ['shop.sagas.active'];
 
-/** The others are of tables and edges that every instance sees alike, and not added; the last word of a gone one is no news. */
+/**
+ * The others are of tables and edges that every instance sees alike, and not added; the last report of an ended one is
+ * ignored.
+ */
 function gaugeOf(group: readonly Change[]): number {
   const live = group.filter(({ point }) => !point.stale);
   const values = (live.length > 0 ? live : group).map(({ point }) => totalOf(point));

@@ -22,7 +22,7 @@ it('warns of a single CPU and says what to expect', () => {
   expect(checkCpus(2)).toEqual({ group: 'machine', name: 'cpu', verdict: 'pass', evidence: '2 CPUs' });
 });
 
-it('tells how much memory there is and how much is needed', async () => {
+it('reports how much memory there is and how much is needed', async () => {
   expect((await checkMemory()).evidence).toMatch(/available, a platform needs \d/);
 });
 

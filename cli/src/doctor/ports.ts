@@ -2,7 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { isFree } from '../platform/ports.ts';
 import type { DoctorCheck } from './checks.ts';
 
-/** The gateway's port: whether it can be had, and who holds it if not. */
+/** The gateway's port: whether it is free, and which process holds it if not. */
 export async function checkPort(port: number, isOurs: boolean): Promise<DoctorCheck> {
   const base = { group: 'ports', name: `port ${port}` } as const;
   if (isOurs) return { ...base, verdict: 'pass', evidence: 'held by the running gateway' };

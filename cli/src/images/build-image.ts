@@ -24,7 +24,7 @@ export interface BuildImageOptions {
   /** Also when the image was made from these very sources already. */
   readonly force?: boolean;
   readonly signal: AbortSignal;
-  /** Told what the engine does now: "step 12 of 23". */
+  /** Called with what the engine does now: "step 12 of 23". */
   readonly onProgress: (text: string) => void;
 }
 
@@ -58,7 +58,7 @@ interface BuildEvent {
   readonly error?: string;
 }
 
-/** How much of a failed build's output is told. */
+/** How much of a failed build's output is printed. */
 const TOLD_LINES = 15;
 
 async function runBuild(

@@ -41,7 +41,7 @@ describe.each(imageSubjects.map((subject) => [dockerfileOf(subject), subject] as
     expect(more).toEqual([]);
   });
 
-  it('runs as a numbered user that is not root, so that an orchestrator can tell', () => {
+  it('runs as a numbered user that is not root, so that an orchestrator can check it', () => {
     expect(instruction('USER')).toEqual(['USER 1000:1000']);
   });
 

@@ -2,7 +2,7 @@ import type Docker from 'dockerode';
 import { CliError } from '../errors.ts';
 import { type EngineUrl, engineUrl, openEngine, pingEngine } from '../providers/docker/engine.ts';
 
-/** This machine's Docker engine. Throws CliError (3) when none answers, with how to get one. */
+/** This machine's Docker engine. Throws CliError (3) when none responds, with how to get one. */
 export async function requireEngine(
   env: NodeJS.ProcessEnv,
   purpose: string,

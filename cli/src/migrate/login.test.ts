@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseMigrationTask } from './login.ts';
 
 describe('the task of a migration', () => {
-  it('is a service and the login that DATABASE_URL says, with what else the driver is told there', () => {
+  it('is a service and the login that DATABASE_URL says, with the other options of the driver there', () => {
     const url = 'postgres://orders_owner:p%40ss@db.example/orders?sslmode=verify-full';
     expect(parseMigrationTask(['orders'], { DATABASE_URL: url })).toEqual({
       service: 'orders',

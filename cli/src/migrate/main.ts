@@ -1,7 +1,7 @@
 /**
  * Applies one service's migrations where no `shopctl` runs: `DATABASE_URL=... node migrate.mjs orders`. The URL is the
  * database owner's; roles and privileges must be there. The files are `migrations/SERVICE` in the nearest folder above.
- * Safe when several run at once. Exit code 0: everything is applied; 1: it is not, and the last log line says why;
+ * Safe when several run concurrently. Exit code 0: everything is applied; 1: it is not, and the last log line says why;
  * 2: called wrongly.
  */
 import { existsSync } from 'node:fs';

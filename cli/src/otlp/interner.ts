@@ -8,7 +8,7 @@ export interface Interner {
 /** Texts longer than this are rarely shared. */
 const LONGEST = 500;
 
-/** Holds up to `limit` texts; begins anew when it is full, which costs some sharing and nothing else. */
+/** Holds up to `limit` texts; begins empty again when it is full, which costs some sharing and nothing else. */
 export function createInterner(limit: number): Interner {
   let known = new Map<string, string>();
   let size = 0;

@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close();
 });
 
-/** Takes exports on /v1/traces, and answers a trace with the names of the spans it has. */
+/** Takes exports on /v1/traces, and responds to a trace with the names of the spans it has. */
 async function fakeJaeger(): Promise<FakeJaeger> {
   const jaeger = { url: '', taken: [] as string[], refuse: false } as FakeJaeger;
   jaeger.server = createServer(async (request, response) => {
@@ -95,7 +95,7 @@ it('keeps spans while Jaeger refuses them and sends them in order when it takes 
   jaeger.refuse = true;
   for (const name of ['first', 'second', 'third']) relay.forward(exported(name));
   await expect.poll(() => said).toHaveLength(1);
-  expect(said[0]).toContain('it answered 503');
+  expect(said[0]).toContain('it responded 503');
   jaeger.refuse = false;
   await expect.poll(() => jaeger.taken).toEqual(['first', 'second', 'third']);
   expect(said).toHaveLength(2);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
 import type { TracesData } from './otlp-json.ts';
 
-/** Where a Jaeger takes spans and answers queries; base URLs. */
+/** Where a Jaeger takes spans and serves queries; base URLs. */
 export interface JaegerAddress {
   /** OTLP over HTTP, by default Jaeger's port 4318. */
   readonly otlpUrl: string;
@@ -15,18 +15,18 @@ export interface JaegerRelay {
   readonly address: JaegerAddress;
   /** Queues an export; it is sent in order, and again until Jaeger takes it. */
   forward(body: TracesData): void;
-  /** Jaeger's own answer to a path and query below `/api/v3/`; 502 with the reason when it gives none. */
+  /** Jaeger's own response to a path and query below `/api/v3/`; 502 with the reason when it gives none. */
   read(pathAndQuery: string): Promise<{ readonly status: number; readonly body: unknown }>;
   /** Ends sending; what is queued is lost. */
   close(): void;
 }
 
-/** Exports kept while Jaeger does not answer, about 10 KB each; the oldest are dropped beyond it. */
+/** Exports kept while Jaeger does not respond, about 10 KB each; the oldest are dropped beyond it. */
 const MAX_QUEUED = 2_000;
 const RETRY_AFTER_MS = 250;
 const TIMEOUT_MS = 5_000;
 
-/** `onProblem` is told once per row of failures. */
+/** `onProblem` is called once per row of failures. */
 export function createJaegerRelay(address: JaegerAddress, onProblem: (message: string) => void): JaegerRelay {
   const closed = new AbortController();
   const queue: string[] = [];
@@ -79,7 +79,7 @@ async function send(otlpUrl: string, body: string, signal: AbortSignal): Promise
     });
     const text = await response.text();
     const isTaken = response.ok || response.status === 400;
-    return isTaken ? undefined : `it answered ${response.status}: ${text.slice(0, 200)}`;
+    return isTaken ? undefined : `it responded ${response.status}: ${text.slice(0, 200)}`;
   } catch (error) {
     return reasonOf(error);
   }

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.close());
 
-/** `fetch` lets nobody choose Host. */
+/** `fetch` does not let a caller choose Host. */
 function statusOf(path: string, headers: Record<string, string>, body?: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const options = { method: body === undefined ? 'GET' : 'POST', headers };
@@ -20,14 +20,14 @@ function statusOf(path: string, headers: Record<string, string>, body?: string):
 
 describe('the telemetry receiver', () => {
   it.each(['127.0.0.1', '127.0.0.1:4318', 'localhost:4318', 'LOCALHOST', '[::1]:4318'])(
-    'answers as %s',
+    'responds as %s',
     async (host) => {
       expect(await statusOf('/api/stats', { host })).toBe(200);
     },
   );
 
   it.each(['rebound.example', 'rebound.example:4318', '127.0.0.1.rebound.example', '0.0.0.0:4318'])(
-    'does not answer a page whose name %s points here',
+    'does not serve a page whose name %s points here',
     async (host) => {
       expect(await statusOf('/api/stats', { host })).toBe(421);
     },

@@ -35,8 +35,8 @@ export interface LogStats {
 export interface LogStore {
   add(data: LogsData): void;
   /**
-   * Takes a service's line of pino JSON as it stood on its standard output; a line without a trace id, or that is not
-   * JSON, is of no use here and is not kept.
+   * Takes a service's line of pino JSON as it stood on its standard output. A line without a trace id, or that is not
+   * JSON, is not kept.
    */
   addLine(line: string): void;
   /** Records of one trace in order of time. */
@@ -44,7 +44,7 @@ export interface LogStore {
   stats(): Readonly<LogStats>;
 }
 
-/** Fields of a log line that have a place of their own in a record. */
+/** Fields of a log line that have a separate place in a record. */
 const OWN_FIELDS = new Set(['level', 'time', 'service', 'instance', 'msg', 'trace_id', 'span_id']);
 
 /** Log records in bounded memory, found by trace id. */

@@ -19,9 +19,9 @@ interface Family {
 }
 
 /**
- * The latest reports as Prometheus scrapes them: the names and labels of {@link metricName}, `job` and `instance` for
- * the process, `otel_scope_*` for the meter, and one `target_info` a process with the other resource attributes.
- * A process that has not reported for 15 s is left out. Times are left to the scraper.
+ * The latest reports as Prometheus scrapes them: the names and labels of {@link metricName}. `job` and `instance` are
+ * of the process, `otel_scope_*` of the meter, and one `target_info` a process has the other resource attributes. A
+ * process that has not reported for 15 s is left out. Times are left to the scraper.
  */
 export function prometheusText(reports: readonly MetricReport[], now: number): string {
   const families = new Map<string, Family>();
@@ -57,7 +57,7 @@ export function prometheusText(reports: readonly MetricReport[], now: number): s
     .join('');
 }
 
-/** A process that was started anew reports as the same instance: only the later of the two counts. */
+/** A process that was restarted reports as the same instance: only the later of the two counts. */
 function latestOfEach(reports: readonly MetricReport[], now: number): MetricReport[] {
   const latest = new Map<string, MetricReport>();
   for (const report of reports) {

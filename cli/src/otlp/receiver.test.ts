@@ -97,7 +97,7 @@ describe('POST /v1/traces', () => {
     });
   });
 
-  it('answers 404 for an unknown trace as Jaeger does', async () => {
+  it('responds 404 for an unknown trace as Jaeger does', async () => {
     const { status, body } = await get(await start(), `/api/v3/traces/${TRACE}`);
     expect([status, body]).toEqual([404, { error: { httpCode: 404, message: 'No traces found' } }]);
   });
@@ -282,11 +282,11 @@ describe('logs', () => {
 });
 
 describe('other requests', () => {
-  it.each(['/', '/api/v3/nothing'])('answers 404 to GET %s', async (path) => {
+  it.each(['/', '/api/v3/nothing'])('responds 404 to GET %s', async (path) => {
     expect((await get(await start(), path)).status).toBe(404);
   });
 
-  it('answers 404 to a POST elsewhere', async () => {
+  it('responds 404 to a POST elsewhere', async () => {
     expect((await post(await start(), '/v1/profiles', {})).status).toBe(404);
   });
 });

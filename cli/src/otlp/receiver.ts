@@ -43,14 +43,14 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly metrics: MetricStore;
   /** Give it the services' output lines (`logs.addLine`): they are not exported over OTLP. */
   readonly logs: LogStore;
-  /** From now on spans are passed on to this Jaeger too, and `/api/v3/` is answered by it. */
+  /** From now on spans are passed on to this Jaeger too, and it serves `/api/v3/`. */
   relay(jaeger: JaegerRelay): void;
   /** While it is unavailable every connection is closed, open ones too; the stores keep what they have. */
   setUnavailable(isUnavailable: boolean): void;
   close(): Promise<void>;
 }
 
-/** A route's answer: status and JSON body, or text of its own type. */
+/** A route's response: status and JSON body, or text of another type. */
 interface RouteResult {
   readonly status: number;
   readonly body: unknown;
@@ -67,10 +67,10 @@ interface Stores {
 }
 
 /**
- * Receives OTLP/HTTP JSON (`POST /v1/traces|metrics|logs`) and answers Jaeger's `/api/v3/traces/{id}`,
- * `/api/v3/traces?query.service_name=` and `/api/v3/services`, and `/api/traces/{id}`, `/api/metrics`, `/api/logs?traceId=`, `/api/stats`.
- * `GET /metrics` is for Prometheus.
- * Memory is bounded by `limits`. Web pages are refused: what is stored is evidence. Rejects when the port cannot be had. Side effects: one listening socket.
+ * Receives OTLP/HTTP JSON (`POST /v1/traces|metrics|logs`) and serves Jaeger's `/api/v3/traces/{id}`,
+ * `/api/v3/traces?query.service_name=` and `/api/v3/services`, and `/api/traces/{id}`, `/api/metrics`,
+ * `/api/logs?traceId=`, `/api/stats`. `GET /metrics` is for Prometheus. Memory is bounded by `limits`. Web pages are
+ * refused: what is stored is evidence. Rejects when the port is not free. Side effects: one listening socket.
  */
 export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpReceiver> {
   const limits: ReceiverLimits = { ...defaultReceiverLimits, ...options.limits };
@@ -179,7 +179,7 @@ async function read(request: IncomingMessage, stores: Stores): Promise<RouteResu
   if (stores.jaeger && request.url?.startsWith('/api/v3/')) return stores.jaeger.read(request.url);
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   const path = pathOf(request);
-  // Without /v3 it is our own store's, also while Jaeger answers for traces.
+  // Without /v3 it is our own store's, also while Jaeger serves traces.
   const traceId = /^\/api\/(?:v3\/)?traces\/([^/]+)$/.exec(path)?.[1];
   if (traceId !== undefined) return readTrace(traceId.toLowerCase(), stores.traces);
   if (path === '/metrics') {

@@ -33,7 +33,7 @@ export async function readExport(request: IncomingMessage, maxBytes: number): Pr
     const body: unknown = JSON.parse(bytes.toString('utf8'));
     if (typeof body === 'object' && body !== null) return body;
   } catch {
-    // Answered below, as is JSON that is not an object.
+    // Rejected below, as is JSON that is not an object.
   }
   throw new BadExportError(400, 'the body is not a JSON object');
 }

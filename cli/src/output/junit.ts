@@ -36,7 +36,7 @@ function renderSuite({ name, startedAt, tookMs, properties = {}, classname, case
   ];
 }
 
-/** Missing evidence is no pass: an error. What is not asked for is skipped. */
+/** Missing evidence is not a pass but an error. What is not asked for is skipped. */
 const ELEMENTS = {
   pass: 'system-out',
   fail: 'failure',

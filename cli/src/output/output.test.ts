@@ -92,7 +92,7 @@ describe('errors', () => {
     });
   });
 
-  it('are failures when nobody says otherwise, whatever was thrown', () => {
+  it('are failures by default, whatever was thrown', () => {
     for (const thrown of ['text', Object.assign(new Error('x'), { code: 'ENOENT' })]) {
       expect(toCliError(thrown)).toMatchObject({ code: 'unexpected_error', exitCode: exitCodes.failed });
     }

@@ -31,7 +31,7 @@ const canTry = process.platform === 'linux' && spawnSync('script', ['--version']
 if (!canTry) console.log('skipped: no script(1) of util-linux to make a terminal with');
 
 it.runIf(canTry).each(['cols 0 rows 0', 'cols 80 rows 24', 'cols 1 rows 1'])(
-  'is told, and ends, on a terminal of %s',
+  'is shown, and ends, on a terminal of %s',
   async (size) => {
     const text = await onTerminal(size);
     expect(text).toMatch(/stopped\s*$/);

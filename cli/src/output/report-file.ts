@@ -23,7 +23,10 @@ export async function refuseUnwritable({ junit, html }: ReportFiles): Promise<vo
   }
 }
 
-/** Writes what a user wants in a file of their own; `what` names it in the error. Throws CliError (2) when it cannot be written. */
+/**
+ * Writes a report into the file that a user chose; `what` names it in the error. Throws CliError (2) when it cannot be
+ * written.
+ */
 export async function writeReportFile(file: string, text: string, what?: string): Promise<void> {
   try {
     await writeFile(file, text);

@@ -19,7 +19,7 @@ describe('the worst verdict', () => {
   });
 });
 
-it('each verdict has an exit code of its own', () => {
+it('each verdict has a separate exit code', () => {
   const codes = Object.fromEntries(worstFirst.map((verdict: RunVerdict) => [verdict, exitCodeOf(verdict)]));
   expect(codes).toEqual({ pass: 0, fail: 1, unknown: 5, dirty: 6, interrupted: 130 });
 });

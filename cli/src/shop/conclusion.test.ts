@@ -19,7 +19,7 @@ it('says that a published event has no shipment', () => {
   expect(conclusionOf(aStory(notShipped))).toContain('the event published 4.68 s ago has not reached shipping');
 });
 
-it('does not call a shipment missing when shipping gives no answer', () => {
+it('does not call a shipment missing when shipping gives no response', () => {
   const story = aStory({ ...notShipped, unavailable: { shipping: 'connection refused' } });
   expect(conclusionOf(story)).toContain('whether it was shipped is unknown');
 });
@@ -47,7 +47,7 @@ it('names the scarce product', () => {
   expect(conclusionOf(story)).toBe('Cancelled because stock has too little of product 10; nothing had to be undone.');
 });
 
-it('says what was undone when payments gave no answer', () => {
+it('says what was undone when payments gave no response', () => {
   const story = aCancelledStory(
     { reason: 'payment unavailable' },
     {
@@ -56,7 +56,7 @@ it('says what was undone when payments gave no answer', () => {
     },
   );
   expect(conclusionOf(story)).toBe(
-    'Cancelled because payments gave no clear answer about 450.00 UAH; the payment was refunded 2.00 s later and the reservation was released 2.01 s later.',
+    'Cancelled because payments gave no clear response about 450.00 UAH; the payment was refunded 2.00 s later and the reservation was released 2.01 s later.',
   );
 });
 
@@ -71,16 +71,16 @@ it('says what is still to be undone, after how many rounds, and when it is tried
     nextAttemptAt: at(7_000),
   });
   expect(conclusionOf(story)).toBe(
-    'Cancelled because stock gave no clear answer (orders-stock: timeout); still to do after 4 failed rounds: release stock, next try in 2.00 s.',
+    'Cancelled because stock gave no clear response (orders-stock: timeout); still to do after 4 failed rounds: release stock, next try in 2.00 s.',
   );
 });
 
-it('says that what was undone is unknown when the participants give no answer', () => {
+it('says that what was undone is unknown when the participants give no response', () => {
   const story = aCancelledStory({ reason: 'payment declined' }, { unavailable: { stock: 'timeout' } });
-  expect(conclusionOf(story)).toContain('what was undone is unknown: no answer from stock');
+  expect(conclusionOf(story)).toContain('what was undone is unknown: no response from stock');
 });
 
-it('says who drives an undecided order, and when nobody does', () => {
+it('says which instance owns an undecided order, and when none does', () => {
   const running = anOrder({ status: null, state: 'StockReserved', open: true, decidedAt: null });
   const orphaned = { ...running, owner: { ...running.owner, alive: false } };
   const decisions = { outbox: [], payment: null, ...notShipped };

@@ -25,7 +25,8 @@ function confirmedBecause(story: OrderStory): string {
     const age = formatDuration(waiting.readAt.getTime() - waiting.createdAt.getTime());
     return `${paid}, but ${waiting.type} has waited in the outbox for ${age}, so there is no shipment yet`;
   }
-  if (unavailable.shipping !== undefined) return `${paid}; whether it was shipped is unknown: no answer from shipping`;
+  if (unavailable.shipping !== undefined)
+    return `${paid}; whether it was shipped is unknown: no response from shipping`;
   const publishedAt = outbox.at(-1)?.publishedAt;
   if (publishedAt == null) return `${paid}, but the outbox holds no event for it, so there is no shipment`;
   const age = formatDuration(order.readAt.getTime() - publishedAt.getTime());
@@ -42,13 +43,13 @@ function cancelledBecause({ order, reservation }: OrderStory): string {
       return `payments declined ${total}${limit}`;
     }
     case 'payment unavailable':
-      return `payments gave no clear answer about ${total}${errorOf(order)}`;
+      return `payments gave no clear response about ${total}${errorOf(order)}`;
     case 'out of stock': {
       const products = reservation?.insufficientProductIds ?? [];
       return `stock has too little of ${products.length === 0 ? 'a product' : `product ${products.join(', ')}`}`;
     }
     case 'stock unavailable':
-      return `stock gave no clear answer${errorOf(order)}`;
+      return `stock gave no clear response${errorOf(order)}`;
     default:
       return order.reason ?? 'of a reason that was not recorded';
   }
@@ -65,7 +66,7 @@ function compensationOf(story: OrderStory): string {
     return `still to do${tries}: ${order.pending.join(', ')}${nextTry(order)}`;
   }
   const missing = [unavailable.stock && 'stock', unavailable.payments && 'payments'].filter(Boolean);
-  if (missing.length > 0) return `what was undone is unknown: no answer from ${missing.join(' and ')}`;
+  if (missing.length > 0) return `what was undone is unknown: no response from ${missing.join(' and ')}`;
   const undone = [refundOf(order, payment), releaseOf(order, reservation)].filter((part) => part !== undefined);
   return undone.length === 0 ? 'nothing had to be undone' : undone.join(' and ');
 }
@@ -99,7 +100,7 @@ function since({ createdAt }: OrderRow, at: Date): string {
   return `${formatDuration(at.getTime() - createdAt.getTime())} after`;
 }
 
-/** Relative to the decision, which is when the caller got the answer. */
+/** Relative to the decision, which is when the caller got the response. */
 function later({ decidedAt, createdAt }: OrderRow, at: Date): string {
   return `${formatDuration(Math.max(0, at.getTime() - (decidedAt ?? createdAt).getTime()))} later`;
 }

@@ -116,13 +116,13 @@ describe('the story of an order', () => {
     expect(JSON.stringify(story)).not.toContain('Marker');
   });
 
-  it('tells tombstones from what was done', async () => {
+  it('distinguishes tombstones from what was done', async () => {
     const { reservation, payment } = await readStory(databases, prefix(STUCK));
     expect(reservation).toMatchObject({ state: 'released', wasReserved: false });
     expect(payment).toMatchObject({ state: 'voided', amountKopiykas: null });
   });
 
-  it('goes on without a participant’s database that does not answer, and names it', async () => {
+  it('goes on without a participant’s database that does not respond, and names it', async () => {
     await using partly = openShopDatabases({ ...urls, payments: 'postgres://nobody@127.0.0.1:1/payments' });
     const story = await readStory(partly, prefix(CONFIRMED));
     expect(story.payment).toBeNull();
@@ -196,7 +196,7 @@ describe('the operator', () => {
   });
 });
 
-describe('a database that does not answer', () => {
+describe('a database that does not respond', () => {
   it('ends a statement that runs too long with exit code 4; the next statement works', async () => {
     await using hasty = openShopDatabases(urls, { connectTimeoutMs: 2_000, statementTimeoutMs: 200 });
     await expect(hasty.query('orders', 'SELECT pg_sleep(30)')).rejects.toMatchObject({ code: 'database_unreachable' });

@@ -15,12 +15,12 @@ const defaultDatabaseLimits: DatabaseLimits = { connectTimeoutMs: 2_000, stateme
 export interface ShopDatabases extends AsyncDisposable {
   /**
    * Runs one statement; statements for one database wait for each other. Throws DatabaseError: exit code 4 when the
-   * database did not answer, 1 when it refused.
+   * database did not respond, 1 when it refused.
    */
   query<Row>(database: DatabaseName, text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A statement got no answer, or a refusal. */
+/** A statement got no response, or a refusal. */
 export class DatabaseError extends CliError {
   override readonly name = 'DatabaseError';
   readonly database: DatabaseName;
@@ -68,7 +68,7 @@ export function openShopDatabases(
   return {
     query<Row>(database: DatabaseName, text: string, values: readonly unknown[] = []) {
       const next = (queues.get(database) ?? Promise.resolve()).then(() => run<Row>(database, text, values));
-      // The queue goes on after a failure, which the caller of that statement was told.
+      // The queue goes on after a failure, which was reported to the caller of that statement.
       queues.set(
         database,
         next.catch(() => undefined),
@@ -114,7 +114,7 @@ async function connect(url: string, limits: DatabaseLimits): Promise<OpenConnect
   return { client, socket };
 }
 
-/** A frozen server never answers the goodbye, so the socket is cut after a short while. */
+/** A frozen server never responds to the goodbye, so the socket is cut after a short while. */
 async function close({ client, socket }: OpenConnection): Promise<void> {
   const cut = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS);
   await client.end().catch(() => undefined); // It is gone already, which is what was wanted.
@@ -139,7 +139,7 @@ function explain(database: DatabaseName, error: unknown, limits: DatabaseLimits)
   }
   return new DatabaseError(database, {
     code: 'database_unreachable',
-    what: `the ${database} database does not answer`,
+    what: `the ${database} database does not respond`,
     why: `${messageOf(error)} (limits: ${limits.connectTimeoutMs} ms to connect, ${limits.statementTimeoutMs} ms for a statement)`,
     next: 'see whether PostgreSQL runs with "shopctl status", and what it logged with "shopctl logs postgres"',
     cause: error,

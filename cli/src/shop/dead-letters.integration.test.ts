@@ -59,7 +59,7 @@ async function kill(messageId: string): Promise<void> {
   });
 }
 
-/** What a connection is told of a queue may be a moment old. */
+/** What a connection reads of a queue may be a moment old. */
 function untilCount(letters: DeadLetters, count: number): Promise<void> {
   return vi.waitFor(async () => expect(await letters.count()).toBe(count), { timeout: 10_000, interval: 20 });
 }
@@ -79,7 +79,7 @@ it('moves a dead letter back as it was, without its history, and takes it off th
   const { content, properties } = await take(ORDER_CONFIRMED_QUEUE);
   expect(content.toString()).toBe('{"id":"one"}');
   expect(properties).toMatchObject({ messageId: 'one', type: 'order.confirmed', deliveryMode: 2 });
-  // A quorum queue counts deliveries of its own: they start from zero.
+  // A quorum queue counts its own deliveries: they start from zero.
   expect({ 'x-delivery-count': 0, ...properties.headers }).toEqual({ 'x-delivery-count': 0, traceparent: TRACEPARENT });
 }, 30_000);
 
@@ -126,10 +126,10 @@ it('leaves a letter where it is when its queue is gone', async () => {
   });
 }, 30_000);
 
-it('says with exit code 4 that no broker answers, without the password', async () => {
+it('says with exit code 4 that no broker responds, without the password', async () => {
   const opening = openDeadLetters('amqp://shop_operator:secret@127.0.0.1:1/shop');
   const error = await opening.catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ code: 'broker_unreachable', what: 'the broker does not answer' });
+  expect(error).toMatchObject({ code: 'broker_unreachable', what: 'the broker does not respond' });
   expect(`${(error as Error).stack}${JSON.stringify(error)}`).not.toContain('secret');
 });
 

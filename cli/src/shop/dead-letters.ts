@@ -27,13 +27,15 @@ export interface DeadLetters extends AsyncDisposable {
   count(): Promise<number>;
   /**
    * Moves at most `limit` messages back to the queue they died in, one by one: published, confirmed, then acknowledged.
-   * A crash between the two leaves a duplicate, which the inbox absorbs, never a gap. `onMoved` is told each one.
+   * A crash between the two leaves a duplicate, which the inbox absorbs, never a gap. `onMoved` is called for each one.
    * Throws CliError (1) when the broker did not take one; that one stays a dead letter.
    */
   moveBack(limit: number, onMoved: (letter: MovedLetter) => void): Promise<number>;
 }
 
-/** Connects to the broker. Throws CliError (4) when it does not answer. The URL holds a password and is never shown. */
+/**
+ * Connects to the broker. Throws CliError (4) when it does not respond. The URL holds a password and is never shown.
+ */
 export async function openDeadLetters(brokerUrl: string): Promise<DeadLetters> {
   const connection = await connect(brokerUrl);
   const channel = await withinLimit(connection.createConfirmChannel(), 'open a channel');
@@ -51,7 +53,7 @@ export async function openDeadLetters(brokerUrl: string): Promise<DeadLetters> {
         onMoved(await moveOne(channel, message));
         moved += 1;
       }
-      // A channel is answered in order, so the acknowledgements have arrived when this has.
+      // A channel responds in order, so the acknowledgements have arrived when this has.
       await withinLimit(channel.checkQueue(DEAD_LETTERS_QUEUE), 'take the last acknowledgement');
       return moved;
     },
@@ -74,7 +76,7 @@ async function connect(brokerUrl: string): Promise<ChannelModel> {
   } catch (cause) {
     throw new CliError({
       code: 'broker_unreachable',
-      what: 'the broker does not answer',
+      what: 'the broker does not respond',
       why: messageOf(cause),
       next: 'see whether RabbitMQ runs with "shopctl status", and what it logged with "shopctl logs rabbitmq"',
       cause,
@@ -92,8 +94,8 @@ async function moveOne(channel: ConfirmChannel, message: GetMessage): Promise<Mo
 }
 
 /**
- * Where a message died, and why; the shop's queue for one whose history the broker did not write. That it waited among the
- * retries is no death, and one that the consumer rejected after its last delivery died of the limit.
+ * Where a message died, and why; the shop's queue for one whose history the broker did not write. A wait among the
+ * retries is not a death, and one that the consumer rejected after its last delivery died of the limit.
  */
 function deathOf(headers: Readonly<Record<string, unknown>>): { queue: string; reason: string | null } {
   const history = Array.isArray(headers['x-death']) ? (headers['x-death'] as Record<string, unknown>[]) : [];
@@ -128,11 +130,11 @@ function withoutDeath(headers: Readonly<Record<string, unknown>>): Record<string
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !isHistory(name)));
 }
 
-/** The answer of a broker that may be frozen. Throws CliError after the limit, or with the broker's reason. */
+/** The response of a broker that may be frozen. Throws CliError after the limit, or with the broker's reason. */
 async function withinLimit<T>(response: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1000} s`)), ANSWER_TIMEOUT_MS);
+    timer = setTimeout(() => reject(new Error(`no response within ${ANSWER_TIMEOUT_MS / 1000} s`)), ANSWER_TIMEOUT_MS);
   });
   try {
     return await Promise.race([response, limit]);

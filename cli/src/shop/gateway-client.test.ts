@@ -8,7 +8,7 @@ import { ORDER_ID, TRACE_ID } from './testing/stories.ts';
 const traceparent = `00-${TRACE_ID}-1111111111111111-01`;
 const request = { customer: 'Demo customer', lines: [{ productId: 1, quantity: 1 }] };
 
-describe('an answer of the gateway', () => {
+describe('a response of the gateway', () => {
   it('is an order with the trace id of its header', () => {
     const body = JSON.stringify({ id: ORDER_ID, status: 'Cancelled', reason: 'payment declined' });
     expect(parseResponse(200, new Headers({ traceparent }), body, 12)).toEqual({
@@ -22,7 +22,7 @@ describe('an answer of the gateway', () => {
     });
   });
 
-  it('is a problem, told with code, detail, fields, trace and what to do next', () => {
+  it('is a problem, reported with code, detail, fields, trace and what to do next', () => {
     const problem = {
       type: 'urn:shop:problem:order_outcome_pending',
       title: 'The order was taken, its outcome is not known yet',
@@ -81,7 +81,7 @@ describe('the gateway client', () => {
     expect(response).toMatchObject({ kind: 'decided', status: 'Confirmed', reason: null });
   });
 
-  it('ends with 124 when there is no answer in time', async () => {
+  it('ends with 124 when there is no response in time', async () => {
     const url = await serve(() => undefined);
     const placing = createGatewayClient(url).placeOrder(request, { timeoutMs: 50 });
     await expect(placing).rejects.toMatchObject({

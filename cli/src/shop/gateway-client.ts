@@ -20,7 +20,7 @@ export type PlaceResponse =
     }
   | ProblemResponse;
 
-/** An answer of `application/problem+json`. */
+/** A response of `application/problem+json`. */
 export interface ProblemResponse {
   readonly kind: 'problem';
   readonly problem: Problem;
@@ -40,8 +40,8 @@ interface PlaceOptions {
 /** Speaks to the gateway as any client does. */
 export interface GatewayClient {
   /**
-   * Places one order. Every answer the shop documents is returned; throws CliError when there is none: exit code 124
-   * after `timeoutMs`, 4 when nothing listens, 1 when the answer is not the shop's.
+   * Places one order. Every response the shop documents is returned; throws CliError when there is none: exit code 124
+   * after `timeoutMs`, 4 when nothing listens, 1 when the response is not the shop's.
    */
   placeOrder(request: OrderRequest, options: PlaceOptions): Promise<PlaceResponse>;
 }
@@ -71,7 +71,7 @@ export function createGatewayClient(baseUrl: string): GatewayClient {
   };
 }
 
-/** Reads an answer of the gateway. Throws CliError when it is neither an order nor a problem. */
+/** Reads a response of the gateway. Throws CliError when it is neither an order nor a problem. */
 export function parseResponse(status: number, headers: Headers, text: string, tookMs: number): PlaceResponse {
   const body = parseJson(text);
   const traceId = traceIdOf(headers.get('traceparent'));
@@ -91,7 +91,7 @@ export function parseResponse(status: number, headers: Headers, text: string, to
   }
   throw new CliError({
     code: 'foreign_response',
-    what: `the gateway's answer is not one of the shop's (HTTP ${status})`,
+    what: `the gateway's response is not one of the shop's (HTTP ${status})`,
     why: text.slice(0, 200) || 'the body is empty',
     next: 'see whether another program listens on its port: "shopctl port gateway"',
   });
@@ -111,7 +111,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // Told by the caller, with the text.
+    return undefined; // Reported by the caller, with the text.
   }
 }
 
@@ -119,7 +119,7 @@ function noResponse(timeoutMs: number, idempotencyKey: string | undefined): CliE
   const key = idempotencyKey === undefined ? '' : ' or repeat the command, whose idempotency key keeps it one order,';
   return new CliError({
     code: 'no_response_in_time',
-    what: `the gateway gave no answer within ${timeoutMs / 1000} s`,
+    what: `the gateway gave no response within ${timeoutMs / 1000} s`,
     why: 'the order may have been taken all the same',
     next: `look for it with "shopctl order list",${key} and see "shopctl status" for who is not ready`,
   });

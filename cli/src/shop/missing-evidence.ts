@@ -2,14 +2,14 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Output } from '../output/output.ts';
 import type { OrderStory } from './order-story.ts';
 
-/** Names the databases that gave no answer and makes the command end with exit code 5: what it shows is not all. */
+/** Names the databases that gave no response and makes the command end with exit code 5: what it shows is not all. */
 export function warnOfMissing(
   { unavailable }: OrderStory,
   output: Output,
   host: { exitCode?: unknown } = process,
 ): void {
   for (const [database, why] of Object.entries(unavailable)) {
-    output.warn(`the ${database} database gave no answer (${why}): its part is unknown; see "shopctl status"`);
+    output.warn(`the ${database} database gave no response (${why}): its part is unknown; see "shopctl status"`);
     host.exitCode = exitCodes.unknown;
   }
 }

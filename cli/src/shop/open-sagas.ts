@@ -11,7 +11,7 @@ export interface OpenSagas {
   readonly stuck: number;
 }
 
-/** Counts open sagas in the database, which is cheap: they have an index of their own. Throws DatabaseError. */
+/** Counts open sagas in the database, which is cheap: they have a separate index. Throws DatabaseError. */
 export async function countOpenSagas(databases: ShopDatabases): Promise<OpenSagas> {
   const [row] = await databases.query<OpenSagas>(
     'orders',

@@ -18,18 +18,18 @@ import {
 export interface OrderStory {
   readonly order: OrderRow;
   readonly outbox: readonly OutboxRow[];
-  /** Null when stock has none; when `unavailable.stock` is set, nobody knows. The same holds for the others. */
+  /** Null when stock has none; when `unavailable.stock` is set, it is unknown. The same holds for the others. */
   readonly reservation: Reservation | null;
   readonly payment: Payment | null;
   readonly inbox: readonly InboxRow[];
   readonly shipment: Shipment | null;
-  /** Databases that gave no answer, and why. */
+  /** Databases that gave no response, and why. */
   readonly unavailable: Readonly<Partial<Record<DatabaseName, string>>>;
 }
 
 /**
- * Reads an order and what the participants recorded for it. A participant's database that does not answer is named in
- * `unavailable`. Throws CliError when there is no such order, or the orders database itself does not answer.
+ * Reads an order and what the participants recorded for it. A participant's database that does not respond is named in
+ * `unavailable`. Throws CliError when there is no such order, or the orders database itself does not respond.
  */
 export async function readStory(databases: ShopDatabases, range: IdRange): Promise<OrderStory> {
   const order = await readOrder(databases, range);

@@ -30,7 +30,9 @@ export interface AwaitOptions {
 const QUIET_MS = 1_500;
 const POLL_MS = 100;
 
-/** Waits for a trace to be complete, at most `timeoutMs`. Rejects with CliError when the trace backend is away. */
+/**
+ * Waits for a trace to be complete, at most `timeoutMs`. Rejects with CliError when the trace backend is unavailable.
+ */
 export async function awaitTrace(options: AwaitOptions): Promise<OrderTrace> {
   return options.contract === undefined ? awaitQuiet(options) : awaitContract(options, options.contract);
 }
@@ -60,7 +62,7 @@ async function awaitQuiet({ backend, traceId, timeoutMs, signal }: AwaitOptions)
   return trace;
 }
 
-/** The trace as it is recorded now. Rejects with CliError when the trace backend is away. */
+/** The trace as it is recorded now. Rejects with CliError when the trace backend is unavailable. */
 async function readTrace(backend: TraceBackend, traceId: string): Promise<OrderTrace> {
   const { spans, incomplete } = await backend.trace(traceId);
   const note =

@@ -53,7 +53,7 @@ describe('the page of explain', () => {
   });
 
   it('is at most 80 characters wide, whatever an error or a log line says', () => {
-    const long = 'the payments service did not answer '.repeat(6);
+    const long = 'the payments service did not respond '.repeat(6);
     const story = aCancelledStory(
       {
         reason: 'payment unavailable',

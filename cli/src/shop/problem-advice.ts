@@ -14,10 +14,10 @@ const advice: Partial<Readonly<Record<ProblemCode, string>>> = {
   catalog_unavailable: 'see "shopctl status"; "shopctl start catalog" starts it again',
   database_unavailable: 'see "shopctl status" and "shopctl logs postgres"',
   overloaded: 'try again later, or with less load',
-  order_outcome_pending: 'the order ends by itself: ask for it again with "shopctl order get"',
+  order_outcome_pending: 'the order ends without a further request: ask for it again with "shopctl order get"',
 };
 
-/** A problem answer as the error of a command (exit code 1): code, detail, field errors, trace id, what to do. */
+/** A problem response as the error of a command (exit code 1): code, detail, field errors, trace id, what to do. */
 export function problemError(response: ProblemResponse): CliError {
   const { problem, traceId, location, retryAfterS } = response;
   const orderId = location?.split('/').at(-1);

@@ -89,7 +89,7 @@ it.each([
   expect(names(story)).toEqual(expected);
 });
 
-it('a database without an answer makes its steps unknown, not undone', () => {
+it('a database without a response makes its steps unknown, not undone', () => {
   const unavailable = { stock: 'timeout', payments: 'timeout', shipping: 'timeout' };
   const story = aStory({ reservation: null, payment: null, inbox: [], shipment: null, unavailable });
   expect(names(story).filter((name) => name.endsWith('unknown'))).toEqual([

@@ -1,7 +1,7 @@
 import type { OrderStory } from './order-story.ts';
 import type { Payment, Reservation } from './participants.ts';
 
-/** `unknown`: the database that would know did not answer. `waiting`: not done yet, and due. */
+/** `unknown`: the database that would know did not respond. `waiting`: not done yet, and due. */
 export type StepResult = 'done' | 'refused' | 'no effect' | 'running' | 'waiting' | 'not done' | 'unknown';
 
 /** One step of an order's way as the databases recorded it. */
@@ -38,7 +38,7 @@ export function sagaSteps(story: OrderStory): SagaStep[] {
 
 function reserveStep({ order, reservation, unavailable }: OrderStory): SagaStep {
   const step = { name: 'reserve stock', from: 'stock' } as const;
-  if (unavailable.stock !== undefined) return { ...step, result: 'unknown', at: null, detail: 'no answer' };
+  if (unavailable.stock !== undefined) return { ...step, result: 'unknown', at: null, detail: 'no response' };
   if (reservation === null) {
     const result = order.state === 'Started' ? 'running' : 'not done';
     return { ...step, result, at: null, detail: 'no reservation recorded' };
@@ -62,7 +62,7 @@ export function formatLines(lines: readonly { readonly productId: number; readon
 
 function chargeSteps({ order, payment, unavailable }: OrderStory): SagaStep[] {
   const step = { name: 'charge payment', from: 'payments' } as const;
-  if (unavailable.payments !== undefined) return [{ ...step, result: 'unknown', at: null, detail: 'no answer' }];
+  if (unavailable.payments !== undefined) return [{ ...step, result: 'unknown', at: null, detail: 'no response' }];
   if (payment !== null) return [{ ...step, at: payment.createdAt, ...chargeResult(payment) }];
   if (order.state === 'StockReserved') {
     return [{ ...step, result: 'running', at: null, detail: 'no payment recorded yet' }];
@@ -138,8 +138,8 @@ function eventSteps({ order, outbox, inbox, shipment, unavailable }: OrderStory)
   if (unavailable.shipping !== undefined) {
     return [
       ...published,
-      { name: 'deliver event', result: 'unknown', at: null, detail: 'no answer', from: 'shipping' },
-      { name: 'create shipment', result: 'unknown', at: null, detail: 'no answer', from: 'shipping' },
+      { name: 'deliver event', result: 'unknown', at: null, detail: 'no response', from: 'shipping' },
+      { name: 'create shipment', result: 'unknown', at: null, detail: 'no response', from: 'shipping' },
     ];
   }
   const delivered = inbox.map(

@@ -2,7 +2,7 @@ import { formatDuration } from '../shared/duration.ts';
 import type { OrderRow } from './orders-table.ts';
 import { failedRounds } from './saga-steps.ts';
 
-/** An open saga older than this is stuck, in ms: three times the longest time an order may take to be answered. */
+/** An open saga older than this is stuck, in ms: three times the longest time an order may take. */
 export const STUCK_AFTER_MS = 30_000;
 /** More failed rounds of compensation than this are too many. */
 export const STUCK_AFTER_ATTEMPTS = 3;

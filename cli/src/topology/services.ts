@@ -67,7 +67,9 @@ export interface Edge {
   readonly to: ServiceName | ComponentName;
   /** What is spoken over it. */
   readonly protocol: Protocol | 'sql' | 'amqp';
-  /** The variable that tells the caller where to connect: `DATABASE_URL`, `BROKER_URL`, `CATALOG_URLS`, `STOCK_ADDRESSES`. */
+  /**
+   * The variable that says where the caller connects: `DATABASE_URL`, `BROKER_URL`, `CATALOG_URLS`, `STOCK_ADDRESSES`.
+   */
   readonly variable: string;
 }
 

@@ -31,7 +31,7 @@ const pointsOf = ({ counts, time, receivedAt = time + 5, ...process }: Report & 
 const accountsOf = (reports: readonly LastReport[]) =>
   createAccountReader({ metrics: async () => reports.flatMap(pointsOf) })();
 
-/** The reader's answer to each of these reports of orders, one after the other. */
+/** The reader's result for each of these reports of orders, one after the other. */
 async function readAll(reports: readonly Report[]) {
   let points: readonly MetricPoint[] = [];
   const read = createAccountReader({ metrics: async () => points });

@@ -45,8 +45,8 @@ interface Calm {
 }
 
 /**
- * Remembers what earlier reads have shown: spans are exported in the order of their end, so what had ended in one report
- * has been sent when a later one has exported as many. A busy process never reports 0 outstanding.
+ * Remembers what earlier reads have shown. Spans are exported in the order of their end, so what had ended in one
+ * report has been sent when a later one has exported as many. A busy process never reports 0 outstanding.
  */
 export function createAccountReader(backend: Pick<TelemetryBackend, 'metrics'>): ReadAccounts {
   const calms = new Map<string, Calm[]>();
@@ -135,9 +135,9 @@ interface Activity {
 }
 
 /**
- * Says why spans of `service` are missing from a trace with this activity. "never created" needs proof: all processes that
- * can have had a part in it live, and have sent what they started until a report later than the last activity, and have
- * dropped nothing since the first.
+ * Says why spans of `service` are missing from a trace with this activity. "never created" needs proof: all processes
+ * that can have had a part in it live, and have dropped nothing since the first activity. They have also sent what they
+ * started until a report later than the last activity.
  */
 function absenceOf(service: string, accounts: readonly ProcessAccount[], activity: Activity): AbsenceReason {
   const { firstActivityMs, lastActivityMs } = activity;
@@ -156,7 +156,7 @@ function absenceOf(service: string, accounts: readonly ProcessAccount[], activit
   const late = unsettled.find((account) => account.reportedAt <= lastActivityMs);
   if (late !== undefined) return reason('not exported yet', `${name(late)} has not reported since`);
   const [running] = unsettled;
-  if (running !== undefined) return reason('not ended yet', `${name(running)} has ${running.open} spans under way`);
+  if (running !== undefined) return reason('not ended yet', `${name(running)} has ${running.open} spans in flight`);
   const dropping = live.find(({ dropped, droppedAt }) => dropped > 0 && droppedAt > firstActivityMs);
   if (dropping !== undefined)
     return reason('dropped', `${name(dropping)} has dropped spans, ${dropping.dropped} so far`);

@@ -83,7 +83,7 @@ describe('assertTrace', () => {
     ['is gone', { gone: true }],
     ['has dropped spans', { dropped: 1 }],
     ['has spans to send', { outstanding: 1 }],
-    ['has spans under way', { open: 1 }],
+    ['has spans in flight', { open: 1 }],
     ['has not reported since', { reportedAt: 0 }],
   ])('does not know whether a whole trace has a span too many when a process %s', async (_, changes) => {
     const accounts = () => [...quiet(), account({ instance: 'shipping-2', ...changes })];
@@ -217,16 +217,16 @@ describe('assertTrace', () => {
   it('does not know while the process has spans that have not ended', async () => {
     const result = await assertScene({ spans: withoutShipping, accounts: () => [account({ open: 2 })] });
     expect(result.verdict).toBe('unknown');
-    expect(result.explanation).toContain('not ended yet (shipping-1 (pid 7) has 2 spans under way)');
+    expect(result.explanation).toContain('not ended yet (shipping-1 (pid 7) has 2 spans in flight)');
   });
 
-  it('waits past its limit for the span that is still under way', async () => {
+  it('waits past its limit for the span that is still in flight', async () => {
     const accounts = (elapsed: number) => [account({ open: elapsed < 6_000 ? 1 : 0 })];
     expect(await assertScene({ spans: withoutShipping, accounts })).toMatchObject({ verdict: 'fail', waitedMs: 6_000 });
   });
 
   it.each([
-    ['nobody reports', []],
+    ['no process reports', []],
     ['every process has sent all it had', serviceNames.map((service) => account({ service }))],
   ])('does not know why a whole trace is missing when %s: a store may have lost it', async (_, accounts) => {
     const result = await assertScene({ spans: () => [], accounts: () => accounts });

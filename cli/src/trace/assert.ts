@@ -31,8 +31,8 @@ export interface AssertOptions {
   /** Reads the processes' span bookkeeping; without it a missing span's reason is not known, and a lost extra span not noticed. */
   readonly accounting?: ReadAccounts;
   /**
-   * Other orders are under way all the time, so that there are always spans to come: of a trace that meets its contract the
-   * settle window alone shows that none of them are its own. Lost ones still make it unknown.
+   * Other orders are in flight all the time, so that there are always spans to come. For a trace that meets its
+   * contract the settle window alone shows that none of them belong to it. Lost ones still make it unknown.
    */
   readonly underLoad?: boolean;
   readonly clock?: Clock;
@@ -71,8 +71,8 @@ interface Look {
 /**
  * Waits until the trace meets its contract, then watches it for the settle window. "fail" needs proof: a span that must
  * not be there, or a missing one that was never created. So does "pass": a contract is the exact shape, and a span too
- * many may have been lost or be still to come. Otherwise the verdict is "unknown". Rejects with CliError when the backend
- * is away, and when `signal` aborts.
+ * many may have been lost or be still to come. Otherwise the verdict is "unknown". Rejects with CliError when the
+ * backend is unavailable, and when `signal` aborts.
  */
 export async function assertTrace(options: AssertOptions): Promise<AssertResult> {
   const { clock = systemClock, timeoutMs, settleMs, signal } = options;
@@ -91,7 +91,7 @@ export async function assertTrace(options: AssertOptions): Promise<AssertResult>
     last = next;
   }
 
-  // What is too many is proof by itself.
+  // What is too many is proof.
   if (options.accounting === undefined && isMet(last)) return conclude(options, last, [], clock.now() - startedAt);
   if (isComplete(last) && !isMet(last)) return conclude(options, last, [], clock.now() - startedAt);
   const [final, absences] = await explainAbsence(options, last, clock);
@@ -175,7 +175,7 @@ function judge(
     const remark = lost.size > 0 ? `, ${lost.size} lost with their process as allowed` : '';
     return ['pass', `${spans.length} spans, as the contract wants${remark}`];
   }
-  // A store that was started anew, or has let go of the trace, looks like a trace that never was.
+  // A store that was restarted, or has let go of the trace, looks like a trace that never was.
   if (spans.length === 0) {
     const why = incomplete ?? 'it was never recorded, is still to come, or was lost';
     return ['unknown', `trace ${traceId} is not in the store: ${why}`];

@@ -13,7 +13,7 @@ export interface RecordedTrace {
 }
 
 export interface TraceBackend {
-  /** Throws CliError (4) when the backend cannot be reached or answers with an error. */
+  /** Throws CliError (4) when the backend cannot be reached or responds with an error. */
   trace(traceId: string): Promise<RecordedTrace>;
 }
 
@@ -31,12 +31,13 @@ export interface MetricSource extends Pick<TelemetryBackend, 'metrics'> {
   metricStats(): Promise<MetricStats>;
 }
 
-/** Longest wait for one answer, in ms. */
+/** Longest wait for one response, in ms. */
 const TIMEOUT_MS = 5_000;
 
 /**
- * Reads the supervisor's own stores, also while a Jaeger answers `/api/v3/`: what is on its way to Jaeger, or was dropped on
- * it, is in no process's accounts. A trace that the store has let go of is read from Jaeger, and may not be whole.
+ * Reads the supervisor's own stores, also while a Jaeger serves `/api/v3/`: what is on its way to Jaeger, or was
+ * dropped on it, is in no process's accounts. A trace that the store has let go of is read from Jaeger, and may not be
+ * whole.
  */
 export function createBackend(baseUrl: string): TelemetryBackend & MetricSource {
   return {
@@ -104,7 +105,7 @@ async function get(baseUrl: string, path: string): Promise<BackendResponse> {
 
 function expectOk(baseUrl: string, { status, body }: BackendResponse): unknown {
   if (status === 200) return body;
-  throw unreachable(baseUrl, `it answered ${status}`);
+  throw unreachable(baseUrl, `it responded ${status}`);
 }
 
 function unreachable(baseUrl: string, why: string, cause?: unknown): CliError {

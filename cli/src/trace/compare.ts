@@ -185,8 +185,8 @@ function isSame(span: ExpectedSpan, actual: TraceSpan): boolean {
 }
 
 /**
- * True when a node that differs is likely this span with something wrong, rather than another one: it has the name, or
- * everything but the name; and neither stands, as it should be, deeper in the other's subtree.
+ * True when a node that differs is likely this span with something wrong, rather than another one. It has the name, or
+ * everything but the name; and neither is as expected deeper in the other's subtree.
  */
 function isAltered(own: readonly Difference[], span: ExpectedSpan, node: TraceNode): boolean {
   if (own.includes('misnamed') && own.some((kind) => kind !== 'misnamed' && kind !== 'wrongError')) return false;

@@ -68,7 +68,7 @@ export interface TraceContract {
   readonly root: ContractSpan;
 }
 
-/** A span that is expected, with parameters applied: each occurrence is an object of its own. */
+/** A span that is expected, with parameters applied: each occurrence is a separate object. */
 export interface ExpectedSpan {
   readonly service: string;
   readonly name: string;

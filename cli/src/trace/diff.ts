@@ -61,7 +61,9 @@ export function diffLines(expected: ExpectedSpan, comparison: Comparison): DiffL
   return [...ofExpected(expected, 0), ...adrift.flatMap((node) => ofExtra(node, 0))];
 }
 
-/** Missing and extra say it all by their mark; the rest is told without the span's own name, which stands before it. */
+/**
+ * Missing and extra say it all by their mark; the rest is printed without the span's own name, which stands before it.
+ */
 function notesOf(faults: readonly Fault[]): string[] {
   return faults
     .filter(({ kind }) => kind !== 'missing' && kind !== 'extra')

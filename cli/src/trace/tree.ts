@@ -32,8 +32,8 @@ export interface TraceNode {
 
 export interface TraceTree {
   /**
-   * Spans without a parent, and the trace's first span even if it names one: whoever sent the request may have
-   * continued a trace of its own.
+   * Spans without a parent, and the trace's first span even if it names one: the sender of the request may have
+   * continued its own trace.
    */
   readonly roots: readonly TraceNode[];
   /** The other spans whose parent is not in the trace: it is still open, was not exported, or died with its process. */
@@ -42,7 +42,7 @@ export interface TraceTree {
 
 const KINDS: readonly SpanKind[] = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'];
 
-/** Spans of an OTLP or Jaeger answer, each once, in order of start. */
+/** Spans of an OTLP or Jaeger response, each once, in order of start. */
 export function readSpans(data: TracesData): TraceSpan[] {
   const spans = new Map<string, TraceSpan>();
   for (const { resource, scopeSpans } of data.resourceSpans ?? []) {

@@ -17,9 +17,9 @@ const PART_LIMIT_MS = 10_000;
 const LOG_TAIL_BYTES = 2 * 1024 ** 2;
 
 /**
- * Collects what explains a failure into `.shop/<project>/bundles/<time>/` (0700): logs, the traces of this run, metrics,
- * state, events, the doctor's findings and the results. What cannot be had is named in `missing.txt`. Every known secret
- * is replaced. Returns the folder.
+ * Collects what explains a failure into `.shop/<project>/bundles/<time>/` (0700): logs, the traces of this run,
+ * metrics, state, events, the doctor's findings and the results. What is not available is named in `missing.txt`. Every
+ * known secret is replaced. Returns the folder.
  */
 export async function writeBundle(
   context: VerifyContext,

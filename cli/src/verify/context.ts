@@ -15,7 +15,7 @@ import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
 import { CheckFailed, EvidenceMissing } from './check-errors.ts';
 import { type CounterReading, readCounters } from './counters.ts';
 
-/** Longest wait for one answer of the gateway, in ms: it promises one within 10 s under any single fault. */
+/** Longest wait for one response of the gateway, in ms: it promises one within 10 s under any single fault. */
 const ANSWER_LIMIT_MS = 12_000;
 
 /** The longest batch delay of spans is 500 ms, metrics are reported every second, and each has its way here. In ms. */
@@ -23,7 +23,7 @@ const EXPORT_MS = 2_000;
 
 export type DecidedResponse = Extract<PlaceResponse, { kind: 'decided' }>;
 
-/** What checks share: the platform, and the orders of this run, each placed once by whoever needs it first. */
+/** What checks share: the platform, and the orders of this run, each placed once by the check that needs it first. */
 export interface VerifyContext extends AsyncDisposable {
   readonly project: Project;
   readonly connection: PlatformConnection;
@@ -46,7 +46,7 @@ export interface VerifyContext extends AsyncDisposable {
   readonly replayed: Attempt;
   /** The key of `confirmed` with another body. */
   readonly misused: Attempt;
-  /** Spans, log lines and counts of an answered request are out within this time, ms. */
+  /** Spans, log lines and counts of a completed request are out within this time, ms. */
   readonly exportMs: number;
   /** Trace ids that this run has seen. */
   readonly traceIds: () => readonly string[];
@@ -55,7 +55,7 @@ export interface VerifyContext extends AsyncDisposable {
 /** One request of this run. */
 export interface Attempt {
   readonly request: OrderRequest;
-  /** Sends it when it is asked for first; later callers share the answer. */
+  /** Sends it when it is asked for first; later callers share the response. */
   response(): Promise<PlaceResponse>;
 }
 
@@ -80,7 +80,7 @@ export function createContext({ project, connection, signal, style, env }: Conte
   const idempotencyKey = `verify-${randomUUID()}`;
   const traceIds = new Set<string>();
   const before = readCounters(telemetry);
-  // Awaited by the metrics check only, which tells the failure.
+  // Awaited by the metrics check only, which reports the failure.
   before.catch(() => undefined);
 
   function attempt(request: OrderRequest, key: string | undefined, after?: () => Promise<unknown>): Attempt {
@@ -125,7 +125,7 @@ export function createContext({ project, connection, signal, style, env }: Conte
   };
 }
 
-/** The answer when it decided an order. Throws CheckFailed that says what came instead. */
+/** The response when it decided an order. Throws CheckFailed that says what came instead. */
 export async function decided({ response }: Attempt, expected: string): Promise<DecidedResponse> {
   const placed = await response().catch((error: unknown) => {
     throw new CheckFailed({ expected, observed: messageOf(error) });
@@ -142,7 +142,7 @@ export async function traceOf(attempt: Attempt, wanted: string, check: string): 
   if (placed.kind !== 'decided' || describeResponse(placed) !== wanted) {
     throw new EvidenceMissing(`there is no such order (see "${check}"): ${describeResponse(placed)}`);
   }
-  if (placed.traceId === null) throw new EvidenceMissing('the answer has no traceparent header');
+  if (placed.traceId === null) throw new EvidenceMissing('the response has no traceparent header');
   return placed.traceId;
 }
 

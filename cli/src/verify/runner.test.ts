@@ -27,7 +27,7 @@ describe('running checks', () => {
 
   it.each([
     ['evidence that is missing', new EvidenceMissing('no report'), 'no report'],
-    ['a dependency that does not answer', new Error('the database is away'), 'the database is away'],
+    ['a dependency that does not respond', new Error('the database is unavailable'), 'the database is unavailable'],
   ])('%s is unknown, never a pass', async (_title, error, evidence) => {
     expect(await run([[check('a', () => Promise.reject(error))]])).toMatchObject([{ verdict: 'unknown', evidence }]);
   });
@@ -48,7 +48,7 @@ describe('running checks', () => {
     expect(results).toHaveLength(2);
   });
 
-  it('checks of one stage run at once, the next stage after them, results in order', async () => {
+  it('checks of one stage run concurrently, the next stage after them, results in order', async () => {
     const log: string[] = [];
     let release = () => undefined as unknown;
     const gate = new Promise<void>((resolve) => {
@@ -73,7 +73,7 @@ describe('running checks', () => {
     expect(results.map(({ id }) => id)).toEqual(['first', 'second', 'last']);
   });
 
-  it('every check has an id of its own', () => {
+  it('every check has a unique id', () => {
     const ids = stages.flat().map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
   });

@@ -15,8 +15,8 @@ import { confirmedTrace, declinedTrace, replayedTrace } from './checks/traces.ts
 import type { VerifyContext } from './context.ts';
 
 /**
- * All checks in the order in which they are printed. Those of one stage run at once: they share the orders of the run and
- * wait for different things. The next stage looks back at what the run left behind.
+ * All checks in the order in which they are printed. Those of one stage run concurrently: they share the orders of the
+ * run and wait for different things. The next stage looks back at what the run left behind.
  */
 export const stages: readonly (readonly Check[])[] = [
   [
@@ -35,7 +35,7 @@ export const stages: readonly (readonly Check[])[] = [
   [privacy],
 ];
 
-/** Runs all checks; each result is told when it and those before it are there. Never rejects for a check. */
+/** Runs all checks; each result is reported when it and those before it are there. Never rejects for a check. */
 export async function runChecks(
   context: VerifyContext,
   onResult: (result: CheckResult) => void,
@@ -64,7 +64,7 @@ type Outcome = Omit<CheckResult, 'id' | 'name' | 'tookMs'>;
 
 async function outcomeOf(check: Check, context: VerifyContext): Promise<Outcome> {
   const work = check.run(context).then((evidence): Outcome => ({ verdict: 'pass', evidence }), explain);
-  // A check that waits for something without a limit of its own must not hold the others' results.
+  // A check that waits for something without a limit must not hold the others' results.
   return Promise.race([work, whenAborted(context.signal)]);
 }
 

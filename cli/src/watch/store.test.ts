@@ -12,7 +12,7 @@ afterEach(() => {
 
 const tick = (nowMs: number) => ({ type: 'tick', nowMs }) as const;
 
-it('shows the answers of one round together, and at most four times a second', () => {
+it('shows the responses of one round together, and at most four times a second', () => {
   const store = createStore(initialModel('shop', 0), () => undefined);
   const shown = vi.fn();
   store.subscribe(shown);
@@ -29,7 +29,7 @@ it('shows the answers of one round together, and at most four times a second', (
   expect(shown.mock.calls.length).toBeLessThanOrEqual(5);
 });
 
-it('shows at once what a key changed', () => {
+it('shows immediately what a key changed', () => {
   const store = createStore(initialModel('shop', 0), () => undefined);
   store.dispatch({ type: 'key', key: { character: '?' } });
   expect(store.shown().page).toEqual({ kind: 'help' });

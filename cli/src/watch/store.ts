@@ -1,17 +1,17 @@
 import type { Effect, Message, WatchModel } from './model/model.ts';
 import { update } from './model/update.ts';
 
-/** The one place where the model changes, and who is told. */
+/** The one place where the model changes, and its listeners. */
 export interface Store {
   dispatch(message: Message): void;
-  /** As it was when listeners were told last. */
+  /** As it was when listeners were last called. */
   shown(): WatchModel;
   subscribe(listener: () => void): () => void;
 }
 
-/** Data is shown at most so often, ms; what a key changes is shown at once. */
+/** Data is shown at most so often, ms; what a key changes is shown immediately. */
 const SHOW_EVERY_MS = 250;
-/** Answers of one round come within a few ms of each other: they are shown together. */
+/** Responses of one round come within a few ms of each other: they are shown together. */
 const GATHER_MS = 80;
 
 /** `perform` is called with each effect, after the model has changed. */

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Waits for one line on standard input. When it ends without one, whoever was to write it was killed: the terminal gets
- * back its modes, its first screen and its cursor. It may be in the background by then, so that TTOU must not stop it. What
- * the shell has written meanwhile is lost with the second screen, so that a line says what happened.
+ * Waits for one line on standard input. When it ends without one, the process that was to write it was killed: the
+ * terminal gets back its modes, its first screen and its cursor. It may be in the background by then, so that TTOU must
+ * not stop it. What the shell has written meanwhile is lost with the second screen, so that a line says what happened.
  */
 const GUARD = `
 trap '' INT TERM HUP QUIT TTOU TTIN
@@ -20,7 +20,7 @@ export interface TerminalGuard {
   dismiss(): void;
 }
 
-/** Longest wait for it to have noted the modes, ms; a shell that takes longer is no reason to show nothing. */
+/** Longest wait for it to have noted the modes, ms; a shell that takes longer does not delay the screen. */
 const READY_LIMIT_MS = 2_000;
 
 /**

@@ -36,9 +36,9 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 it.each([
-  ['an unexpected failure', 'POST', '/fails', ['unexpected failure', 'request answered']],
-  ['an unavailable database', 'GET', '/unavailable', ['the database is unavailable', 'request answered']],
-  ['a path without a route', 'GET', '/nowhere', ['request answered']],
+  ['an unexpected failure', 'POST', '/fails', ['unexpected failure', 'request completed']],
+  ['an unavailable database', 'GET', '/unavailable', ['the database is unavailable', 'request completed']],
+  ['a path without a route', 'GET', '/nowhere', ['request completed']],
 ])(
   '%s has one trace id: in its log records, in the problem and in the traceparent header',
   async (_, method, path, messages) => {

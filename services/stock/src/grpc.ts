@@ -60,7 +60,7 @@ function unary(logger: Logger, method: Method) {
         status: grpc.status[status?.code ?? grpc.status.OK],
         durationMs: Math.round(performance.now() - began),
       },
-      'request answered',
+      'request completed',
     );
   });
 }

@@ -29,5 +29,5 @@ it('a failing call is logged with the trace id of its caller', async () => {
   await new Promise((resolve) => client.Reserve?.(request, metadata, resolve));
   client.close();
   const traces = () => Object.fromEntries(stock.records().map(({ msg, trace_id }) => [msg, trace_id]));
-  await expect.poll(traces).toMatchObject({ 'unexpected failure': TRACE_ID, 'request answered': TRACE_ID });
+  await expect.poll(traces).toMatchObject({ 'unexpected failure': TRACE_ID, 'request completed': TRACE_ID });
 });

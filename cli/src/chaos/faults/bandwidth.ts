@@ -1,7 +1,7 @@
 import { toxicAttributes } from '../toxics.ts';
 import { toWitness, toxicFault } from './toxic-fault.ts';
 
-/** Shortest transfer whose rate can be told from the machine's own speed, ms. */
+/** Shortest transfer whose rate can be distinguished from the machine's own speed, ms. */
 const MEASURABLE_MS = 30;
 /** The smallest exchange of HTTP/2 has 8.5 KB, which take as many seconds at 1 KB/s. */
 const LONGEST_LOOK_MS = 12_000;

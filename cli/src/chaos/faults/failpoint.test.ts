@@ -101,7 +101,7 @@ describe('an injected failpoint', () => {
 describe('coverage', () => {
   const project = () => ({ root: stateDir, stateDir, name: 'shop' });
 
-  it('cannot be had of services that never ran with failpoints', async () => {
+  it('is not available for services that never ran with failpoints', async () => {
     await expect(readCoverage(project())).rejects.toMatchObject({ code: 'failpoints_disabled' });
   });
 

@@ -38,9 +38,10 @@ const UNDO_LIMIT_MS = 60_000;
 const LOCK_TIMEOUT = '5s';
 
 /**
- * A full disk, without any data on it: an index of the rows to come is put onto a file system of 1 MB that is filled to
- * the last block. PostgreSQL must extend the index for the next row and cannot. Rows that exist are not in the index, so
- * they can be read and changed; WAL and tables stay where they are; what is lost with the file system is an index only.
+ * A full disk without any data on it. An index of the rows to come is put onto a file system of 1 MB, which is filled
+ * to the last block. PostgreSQL must extend the index for the next row and cannot. Rows that exist are not in the
+ * index, so they can be read and changed. WAL and tables stay where they are: with the file system only an index is
+ * lost.
  */
 export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
   name: 'fill',

@@ -30,7 +30,7 @@ export const latency = toxicFault({
     do {
       const result = await probe.send({ limitMs });
       const waitedMs = result.firstByteMs ?? result.tookMs;
-      // The edge's own latency is no delay. Timers may fire a millisecond early.
+      // The edge's own latency is not the delay. Timers may fire a millisecond early.
       const isLate =
         (result.ended === 'responded' || result.ended === 'silent') &&
         waitedMs >= Math.max(least - 1, ownMs + least / 2);

@@ -16,7 +16,7 @@ interface ProcessEndOptions {
   readonly name: string;
   readonly title: string;
   readonly isMomentary: boolean;
-  /** How long the processes may take to end once `end` has returned, ms. Default: what ends at once. */
+  /** How long the processes may take to end once `end` has returned, ms. Default: for one that ends immediately. */
   readonly endLimitMs?: number;
   /** Ends the processes. */
   end(victims: Victims, platform: PlatformAccess): Promise<void>;
@@ -46,7 +46,7 @@ export function processEndFault({ name, title, isMomentary, endLimitMs, end }: P
   });
 }
 
-/** Somebody else may have started them. */
+/** Another command may have started them. */
 async function areStopped({ target }: Victims, platform: PlatformAccess): Promise<boolean> {
   return instancesOf(target, platform).every(({ status }) => status === 'stopped');
 }

@@ -33,9 +33,9 @@ export const slowClose = toxicFault({
 });
 
 /**
- * Toxiproxy holds the close back for `delay` from when the called side has closed. A connection that ends earlier than that
- * after its request was not held. Its last byte may be read late, on a busy machine, and then little of the delay is left:
- * where less than half is, nothing tells that from a late response without the fault.
+ * Toxiproxy holds the close back for `delay` from when the called side has closed. A connection that ends earlier than
+ * that after its request was not held. On a busy machine its last byte may be read late, and then little of the delay
+ * is left. Where less than half is left, nothing distinguishes that from a late response without the fault.
  */
 async function lookAtClose(
   probe: EdgeProbe,

@@ -1,6 +1,7 @@
 /*
- * Goal: the witnesses of faults of broker, starts, clocks and disks see nothing where nothing was injected, and what cannot
- * be had is refused before anything happens. Method: a platform whose broker and processes say what a test wants.
+ * Goal: the witnesses of faults of broker, starts, clocks and disks see nothing where nothing was injected, and what is
+ * not available is refused before anything happens. Method: a platform whose broker and processes say what a test
+ * wants.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -144,11 +145,11 @@ describe('a fault that was lost is not in place any more:', () => {
   it.each<[string, string, object, PlatformOptions, PlatformOptions]>([
     ['disk-alarm', 'the broker was restarted', { before: '1' }, { broker: "'disk;'" }, { broker: "''" }],
     ['memory-alarm', 'another alarm is on', { before: '0.4' }, { broker: "'memory;'" }, { broker: "'disk;'" }],
-    ['stop', 'somebody started it', victims, { instance: { status: 'stopped' } }, { instance: { status: 'ready' } }],
+    ['stop', 'a command started it', victims, { instance: { status: 'stopped' } }, { instance: { status: 'ready' } }],
     ['lock', 'its connection ended', session, { rows: [{ count: 1 }] }, { rows: [{ count: 0 }] }],
     ['hold-connections', 'one ended', { ...session, held: 3 }, { rows: [{ count: 3 }] }, { rows: [{ count: 2 }] }],
     ['read-only', 'the setting was reset', session, { rows: [{}] }, { rows: [] }],
-    // What does not run will start with the clock that it is told.
+    // What does not run will start with the configured clock.
     ['clock', 'it was started as usual', victims, { instance: { process: undefined as never } }, {}],
   ])('%s, where %s', async (name, _, undo, there, lost) => {
     expect(await findFault(name).isInPlace?.(undo, aPlatform(there))).toBe(true);

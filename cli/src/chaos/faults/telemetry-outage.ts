@@ -17,7 +17,7 @@ export const telemetryOutage = defineFault<ReturnType<typeof Type.Object>, Outag
   scope: 'telemetry',
   title: 'senders and readers of telemetry are disconnected; data sent meanwhile is lost',
   parameters: Type.Object({}, { additionalProperties: false }),
-  defaults: { excluded: 'a round is judged by telemetry; E37 is about it' },
+  defaults: { excluded: 'a round is evaluated by telemetry; E37 is about it' },
   endsWithPlatform: true,
   async prepare(_, platform) {
     const url = platform.state()?.telemetryUrl;

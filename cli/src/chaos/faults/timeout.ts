@@ -6,8 +6,8 @@ import { toWitness, toxicFault } from './toxic-fault.ts';
 const SILENCE_MS = 500;
 
 /**
- * Swallows data. With a time it closes a connection that was silent for so long; with 0 it never does, and taking it
- * back closes every live connection, which is a second fault for pools.
+ * Swallows data. With a time it closes a connection that was silent for so long. With 0 it never does, and its revert
+ * closes every live connection, which is a second fault for pools.
  */
 export const timeout = toxicFault({
   type: 'timeout',

@@ -11,8 +11,11 @@ export const register: Register = (program, deps) => {
       'only orders placed since, an age (10m) or an ISO time; exit code 5 when there are none',
       (text) => parseSince(text),
     )
-    .option('--settle <seconds>', 'how long what is under way may take to end first', parseCount, 10)
-    .option('--history <file>', 'what clients were told, NDJSON {orderId, status, reason, time, key}: checks I2 and I3')
+    .option('--settle <seconds>', 'time limit for in-flight work to end first', parseCount, 10)
+    .option(
+      '--history <file>',
+      'the responses of clients, NDJSON {orderId, status, reason, time, key}: checks I2 and I3',
+    )
     .option('--dead-letters <count>', 'poison messages that were injected on purpose', parseCount, 0)
     .addHelpText(
       'after',

@@ -47,7 +47,7 @@ export async function runAudit(options: AuditCommandOptions, deps: CommandDeps):
   }
 }
 
-/** An id need not be one that orders has: whoever else knows it makes it worth an audit. */
+/** An id need not be one that orders has: an audit is worth it when another database has it. */
 async function scopeOf({ order, since }: AuditCommandOptions, { databases }: AuditTarget): Promise<Scope> {
   if (order === undefined) return since === undefined ? {} : { sinceMs: since };
   const range = parseIdPrefix(order, 'order');

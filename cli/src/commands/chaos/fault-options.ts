@@ -15,7 +15,7 @@ interface Use {
 
 /**
  * Adds the parameters of every fault to `chaos inject`. Not part of the command's definition, because the catalog of
- * faults is slow to load: whoever needs the options awaits this module first.
+ * faults is slow to load: code that needs the options awaits this module first.
  */
 export function addFaultOptions(program: Command): void {
   const chaos = program.commands.find((command) => command.name() === 'chaos');

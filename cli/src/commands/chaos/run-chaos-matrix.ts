@@ -40,7 +40,7 @@ export interface ChaosMatrixOptions extends CommonOptions {
 /** A run takes this long before any was measured, ms. */
 const FIRST_GUESS_MS = 45_000;
 
-/** One run as `--json` tells it. */
+/** One run as in `--json`. */
 interface ToldRun {
   readonly id: string;
   readonly at: readonly string[];
@@ -184,7 +184,7 @@ function show(matrix: Matrix, result: MatrixResult, tookMs: number): void {
   const { cells, findings } = result;
   const verdicts = cells.flatMap(({ verdict }) => (verdict === 'not covered' ? [] : [verdict]));
   const isCutShort = deps.signal.aborted;
-  // Nothing measured is no pass.
+  // Nothing measured is not a pass.
   const measured: readonly RunVerdict[] = verdicts.length === 0 ? ['unknown'] : verdicts;
   const verdict = worst(isCutShort ? [...measured, 'interrupted'] : measured);
   const notCovered = countOf(cells, 'not covered');

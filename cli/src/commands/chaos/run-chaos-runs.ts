@@ -6,7 +6,7 @@ import { paintVerdict } from '../../output/check.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../shared/duration.ts';
 
-/** One run as `--json` tells it. `verdict` null: the journal has none, the run was killed or still goes on. */
+/** One run as in `--json`. `verdict` null: the journal has none, the run was killed or still goes on. */
 interface ListedRun {
   readonly runId: string;
   readonly id: string | null;

@@ -11,7 +11,7 @@ export interface CountersOptions extends CommonOptions {
 }
 
 /**
- * Prints a report at once, with totals, and then one per interval until the command is interrupted. Reports are
+ * Prints a report immediately, with totals, and then one per interval until the command is interrupted. Reports are
  * appended, on a terminal as elsewhere: they can be scrolled, piped and kept.
  */
 export async function runCounters(options: CountersOptions, deps: CommandDeps): Promise<void> {

@@ -25,7 +25,7 @@ const required: readonly string[] = ['postgres', 'rabbitmq'];
 /** `shopctl doctor`. */
 export async function runDoctor(options: CommonOptions, deps: CommandDeps): Promise<void> {
   const project = deps.projectFrom(options);
-  // A state that cannot be read is something to be told, not the end of the examination.
+  // A state that cannot be read is reported and does not end the examination.
   const [state, unreadable] = await readState(project.stateFile).then(
     (found) => [found, undefined] as const,
     (error: CliError) => [undefined, error] as const,
@@ -73,7 +73,7 @@ function checkComponent(name: ComponentName | ToolName, ways: readonly Availabil
   return {
     ...base,
     verdict: required.includes(name) && !installable ? 'fail' : 'pass',
-    evidence: installable ? `not installed yet (${installable.kind}: ${installable.detail})` : 'cannot be had here',
+    evidence: installable ? `not installed yet (${installable.kind}: ${installable.detail})` : 'not available here',
     fix: installable
       ? `run "shopctl setup --with ${name}"`
       : `one of: ${ways.map(({ kind, detail }) => `${kind}: ${detail}`).join('; ')}`,

@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true }));
 
 describe('shopctl flags', () => {
-  it('has all flags off where nobody switched one', async () => {
+  it('has all flags off where none was switched', async () => {
     await runFlagsList({}, deps);
     expect(result()).toMatchObject({ flags: [{ name, on: false, service: 'orders' }] });
   });

@@ -3,15 +3,15 @@ import { parseCount, parseDuration } from '../option-values.ts';
 import type { LoadRunOptions } from './run-load.ts';
 
 const RUN_HELP = `
-Orders are placed by k6 (found on PATH, or downloaded or built once into the cache directory) and judged by the
-scenario's thresholds, the audit of all databases, and the traces of a few orders; a soak of 10m or more also by how
-memory grew. Each order's Idempotency-Key begins with the run's id.
+Orders are placed by k6 (found on PATH, or downloaded or built once into the cache directory). A run is checked by
+the scenario's thresholds, the audit of all databases, and the traces of a few orders. A soak of 10m or more is also
+checked by how memory grew. Each order's Idempotency-Key begins with the run's id.
 
---chaos acts in the middle third: orders are judged before it, during it (each must be answered within 10 s), and from
-10 s after it. A fault is written TARGET:FAULT[,NAME=VALUE...] as "shopctl chaos faults" lists them. Of an experiment
+--chaos acts in the middle third: orders are checked before it, during it (each must get a response within 10 s), and
+from 10 s after it. A fault is written TARGET:FAULT[,NAME=VALUE...] as "shopctl chaos faults" lists them. Of an experiment
 ("shopctl chaos list") only its faults are taken: its own orders and bounds would not hold beside another load.
 
-A user sends an order and waits for its answer; in retry-storm three requests at once, then one. Those of a part that is
+A user sends an order and waits for its response; in retry-storm three requests concurrently, then one. Those of a part that is
 over may wait beside the users of the next one for up to 10 s.
 
   shopctl load run smoke
@@ -24,7 +24,7 @@ export const register: Register = (program, deps) => {
   const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
 
   withCommonOptions(load.command('list'))
-    .description('the scenarios, with what they do by themselves')
+    .description('the scenarios, with their settings')
     .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async () => {
       const { runLoadList } = await import('./run-load-list.ts');
@@ -32,11 +32,11 @@ export const register: Register = (program, deps) => {
     });
 
   withCommonOptions(load.command('run'))
-    .description('run a scenario on the running platform, and judge it')
+    .description('run a scenario on the running platform, and check it')
     .argument('<scenario>', 'a name of "shopctl load list"')
     .option('--rate <orders>', 'orders started a second (ramp, spike: at the top)', parseCount)
     .option('--duration <time>', 'of the whole load, like 30s or 10m', parseDuration)
-    .option('--vus <count>', 'users at once, at the most (each part of a load has its own)', parseCount)
+    .option('--vus <count>', 'concurrent users, at the most (each part of a load has its own)', parseCount)
     .option('--seed <number>', 'what is ordered follows from it (default: 1)', parseCount)
     .option('--chaos <fault>', 'a fault or experiment in the middle third; may be repeated', collect)
     .option('--traces <count>', 'orders whose traces are compared', parseCount, 5)

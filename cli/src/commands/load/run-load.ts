@@ -74,7 +74,7 @@ async function planOf(name: string, options: LoadRunOptions, { root }: Project):
   };
 }
 
-/** While a fault acts somebody wants to see what a load makes of it, and what is not ready may be so on purpose. */
+/** While a fault acts a load may be meant to measure its effect, and what is not ready may be so on purpose. */
 function refuseUnready({ state, gatewayUrl }: PlatformConnection): void {
   if (gatewayUrl !== '' && state.faults.length > 0) return;
   const away = state.instances.filter(({ kind, status }) => kind === 'service' && status !== 'ready');

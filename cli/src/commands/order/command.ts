@@ -53,7 +53,7 @@ function addPlace(order: Command, deps: Parameters<Register>[1]): void {
     .option('--customer <name>', 'who orders; it is personal data: shown and logged nowhere', 'Demo customer')
     .option('--idempotency-key <key>', 'repeating the command with the same key places no second order')
     .option('--no-trace', 'do not wait for the trace')
-    .option('--timeout <seconds>', 'longest wait for the answer, and again for the trace', parseSeconds, 15)
+    .option('--timeout <seconds>', 'longest wait for the response, and again for the trace', parseSeconds, 15)
     .addHelpText(
       'after',
       effects('places one order through the gateway', '0 (also for a cancelled order), 1 (a problem), 2, 4, 124'),

@@ -33,7 +33,7 @@ export interface OrderPlaceOptions extends CommonOptions {
 
 type Decided = Extract<PlaceResponse, { kind: 'decided' }>;
 
-/** Places one order through the gateway and shows the answer and its trace. Throws CliError for a problem answer. */
+/** Places one order through the gateway and shows the response and its trace. Throws CliError for a problem. */
 export async function runOrderPlace(options: OrderPlaceOptions, deps: CommandDeps): Promise<void> {
   const { output, signal } = deps;
   const project = deps.projectFrom(options);
@@ -77,8 +77,8 @@ function toRequest({ product, quantity, customer }: OrderPlaceOptions): OrderReq
 }
 
 /**
- * The order of a repeated key was recorded under the trace of its first request. The answer stands whether or not the
- * database can tell, so a database that does not answer is a warning.
+ * The order of a repeated key was recorded under the trace of its first request. The response stands whether or not the
+ * database has the trace, so a database that does not respond is a warning.
  */
 async function isRepeated(
   connection: PlatformConnection,
@@ -98,7 +98,7 @@ async function isRepeated(
 function describeResponse(response: Decided, isReplay: boolean, { output }: CommandDeps): string {
   const { id, status, reason, httpStatus, tookMs, traceId } = response;
   const why = reason === null ? '' : `: ${reason}`;
-  const replay = isReplay ? ', the answer to the first request with this key' : '';
+  const replay = isReplay ? ', the response to the first request with this key' : '';
   const lines = [
     `${paintStatus(status, output)}${why} (HTTP ${httpStatus}, ${formatDuration(tookMs)}${replay})`,
     `order ${id}`,
@@ -115,11 +115,11 @@ interface TraceOptions {
   readonly root: string;
 }
 
-/** The order has been answered; whatever keeps its trace away is a warning. */
+/** The order has its response; whatever hides its trace is a warning. */
 async function traceOf(response: Decided, options: TraceOptions, deps: CommandDeps): Promise<OrderTrace | undefined> {
   const { output, signal } = deps;
   if (response.traceId === null) {
-    output.warn('the answer names no trace: telemetry is off');
+    output.warn('the response names no trace: telemetry is off');
     return undefined;
   }
   const progress = output.progress('waiting for the trace');
@@ -138,7 +138,7 @@ async function traceOf(response: Decided, options: TraceOptions, deps: CommandDe
   } catch (error) {
     progress.stop();
     if (!(error instanceof CliError)) throw error;
-    output.warn(`the order was answered, its trace cannot be shown: ${error.message}`);
+    output.warn(`the order has its response, its trace cannot be shown: ${error.message}`);
     return undefined;
   }
 }

@@ -123,7 +123,7 @@ async function redriveDeadLetters(
 
   async function moveAll(): Promise<void> {
     try {
-      // Only as many as there were: a letter that dies again at once would be moved for ever.
+      // Only as many as there were: a letter that dies again immediately would be moved for ever.
       await letters.moveBack(count, (letter) => moved.push(letter));
     } catch (error) {
       output.warn(`${moved.length} of ${count} dead letters were moved before the failure`);
@@ -146,7 +146,7 @@ function describeLetters(
   return [...lines, `${moved.length} moved; one that fails again comes back as a dead letter`, ...rest].join('\n');
 }
 
-/** Asks on a terminal. Throws CliError (2) when nobody can be asked, or the answer is not yes. */
+/** Asks on a terminal. Throws CliError (2) when there is no terminal, or the reply is not yes. */
 async function confirm(question: string, signal: AbortSignal): Promise<void> {
   const refusal = (why: string) =>
     new CliError({

@@ -4,15 +4,15 @@ import type { SetupOptions } from './run-setup.ts';
 
 const SETUP_HELP = `
 PostgreSQL, RabbitMQ and Toxiproxy are installed when they are missing; without Toxiproxy services are wired directly.
-What is not here is had by the first way that works: an image pulled where a Docker engine answers, the project's release
-downloaded from github.com (its checksum is compared), a build with Go. "shopctl doctor" lists the ways. HTTPS_PROXY and
-NO_PROXY are followed; SHOPCTL_RELEASES_URL names a mirror of github.com. --provider has a component installed by that
-way alone, which then must work.
+What is missing comes from the first source that works: an image pulled where a Docker engine responds, the project's
+release downloaded from github.com (its checksum is compared), a build with Go. "shopctl doctor" lists the sources. HTTPS_PROXY and
+NO_PROXY are followed; SHOPCTL_RELEASES_URL names a mirror of github.com. --provider installs a component
+from that source only, which then must work.
 
   shopctl setup --with k6
   shopctl setup --yes --provider k6=release,toxiproxy=go
 
-Exit codes: 0; 2; 3 PostgreSQL, RabbitMQ or what --with or --provider named cannot be had here; 130.`;
+Exit codes: 0; 2; 3 PostgreSQL, RabbitMQ or what --with or --provider named is not available here; 130.`;
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('setup'))
@@ -25,7 +25,7 @@ export const register: Register = (program, deps) => {
       collect,
       [],
     )
-    .option('--provider <component=kind>', 'install it by this way alone; may be repeated', parseSources)
+    .option('--provider <component=kind>', 'install it from this source only; may be repeated', parseSources)
     .addHelpText('after', SETUP_HELP)
     .addHelpText(
       'after',

@@ -15,7 +15,7 @@ import { type ComponentName, componentNames } from '../../topology/components.ts
 export interface SetupOptions extends CommonOptions {
   readonly yes?: boolean;
   readonly with?: readonly string[];
-  /** Component or program to the one way it is to be had by. */
+  /** Component or program to its only source. */
   readonly provider?: Readonly<Record<string, string>>;
   readonly dryRun?: boolean;
 }
@@ -27,7 +27,7 @@ type Wanted = ComponentName | ToolName;
 const wantedByDefault: readonly Wanted[] = ['postgres', 'rabbitmq', 'toxiproxy'];
 const required: readonly Wanted[] = ['postgres', 'rabbitmq'];
 
-/** What is to be had by one way alone. */
+/** What is installed from one source only. */
 type Forced = Readonly<Partial<Record<Wanted, ProviderKind>>>;
 
 interface Step {
@@ -64,7 +64,7 @@ export async function runSetup(options: SetupOptions, deps: CommandDeps): Promis
   await bundles(project).buildIfStale((line) => output.note(line));
   const now = await look(context, wanted);
   output.result({ components: now, cacheDir: project.cacheDir, notInstalled: problems }, () => describe(now));
-  // Each was warned about with its reason. The platform goes on without them; whoever named one cannot.
+  // Each was warned about with its reason. The platform goes on without them; a command that named one cannot.
   if (problems.some((component) => named.includes(component))) process.exitCode = exitCodes.unavailable;
 }
 

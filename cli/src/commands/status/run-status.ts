@@ -61,7 +61,7 @@ const LONGEST_COMPONENT = 9;
 /** A container is not a process of ours; it exists in these states. */
 const runsAs: readonly InstanceStatus[] = ['starting', 'ready', 'unready', 'stopping'];
 
-/** One line for all faults, none when there is none. A supervisor of an older build tells nothing of them. */
+/** One line for all faults, none when there is none. A supervisor of an older build reports none. */
 function faultLine(faults: readonly ActiveFault[] = [], style: Style): string[] {
   if (faults.length === 0) return [];
   const each = faults.map(({ id, fault, target, status, expiresAt }) => {

@@ -95,7 +95,7 @@ describe('trace assert', () => {
     expect(process.exitCode).toBe(exitCodes.failed);
   });
 
-  it('exits 5 when a span is missing and nobody says why, and tells it as JSON too', async () => {
+  it('exits 5 when a span is missing without a known reason, and reports it as JSON too', async () => {
     const { receiver, deps, output, text } = await aPlatformWith(spansOf(confirmed).slice(0, 30), []);
     await using _ = receiver;
     output.use('json');

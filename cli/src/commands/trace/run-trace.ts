@@ -39,7 +39,7 @@ export async function runTraceShow(
       code: 'trace_not_found',
       what: `trace ${traceId} is not known`,
       why: incomplete ?? 'no span of it has arrived, or it was made by another copy of the platform',
-      next: 'compare the id with the traceparent header of the answer',
+      next: 'compare the id with the traceparent header of the response',
     });
   }
   if (incomplete !== undefined) deps.output.warn(incomplete);

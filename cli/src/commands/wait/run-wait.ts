@@ -15,7 +15,7 @@ export interface WaitOptions extends CommonOptions {
 
 const LOOK_EVERY_MS = 50;
 
-/** `shopctl wait [SERVICE...]`. A service that has failed for good ends the wait at once. */
+/** `shopctl wait [SERVICE...]`. A service that has failed for good ends the wait immediately. */
 export async function runWait(services: readonly string[], options: WaitOptions, deps: CommandDeps): Promise<void> {
   const control = createControlClient(deps.projectFrom(options));
   const began = performance.now();

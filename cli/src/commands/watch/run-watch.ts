@@ -44,7 +44,7 @@ export async function runWatch(options: ProjectOptions, deps: CommandDeps): Prom
   };
   deps.onInterrupt(giveBack);
   process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
-  // A defect of ours is told on the screen that stays.
+  // A defect of ours is reported on the screen that stays.
   const defect = Promise.withResolvers<never>();
   process.once('uncaughtException', defect.reject);
   try {
@@ -84,7 +84,7 @@ function requireTerminal({
   });
 }
 
-/** Faults do not end with this command; whoever leaves should know. */
+/** Faults do not end with this command; a user who leaves should know. */
 function tellFaults({ faults }: WatchModel, { output }: CommandDeps): void {
   for (const lease of faults) {
     const end = lease.status === 'undo_failed' ? 'undo failed' : `ends in ${remaining(lease)}`;

@@ -1,6 +1,7 @@
 /**
  * Goal: each check passes on what a healthy platform gives and fails, in the reader's words, on what it must not give.
- * Method: the checks' own ports (gateway, databases, telemetry, log folder) answered by hand, one answer changed at a time.
+ * Method: the checks' own ports (gateway, databases, telemetry, log folder) with fixed responses, one response changed
+ * at a time.
  */
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -72,7 +73,7 @@ function letTimePass(): void {
   onTestFinished(() => clock.mockRestore());
 }
 
-/** A run on a healthy platform; `rows` answers statements by a word in them. */
+/** A run on a healthy platform; `rows` responds to statements by a word in them. */
 function aRun({ rows = {}, ...changes }: { rows?: Record<string, readonly object[]> } & Record<string, unknown> = {}) {
   const known: Record<string, readonly object[]> = {
     // First and last: what a test gives is looked for first.
@@ -124,7 +125,7 @@ describe('the orders', () => {
     expect(await confirmed.run(aRun())).toContain('201 Confirmed');
   });
 
-  it('confirmed with another status is a failure that quotes the answer', async () => {
+  it('confirmed with another status is a failure that quotes the response', async () => {
     const unavailable = order({ status: 'Cancelled', httpStatus: 200, reason: 'payment unavailable' });
     const failure = confirmed.run(aRun({ confirmed: says(unavailable) }));
     await expect(failure).rejects.toMatchObject({
@@ -177,7 +178,7 @@ describe('the metrics', () => {
     },
   });
 
-  it('moved by this run when nobody else orders', async () => {
+  it('moved by this run when no other client orders', async () => {
     expect(await metrics.run(aRun())).toContain('Confirmed +1, Cancelled +1');
   });
 
@@ -222,7 +223,7 @@ describe('the metrics', () => {
 
 describe('logs', () => {
   const line = (traceId: string) =>
-    `${JSON.stringify({ level: 'info', time: '2026-01-01T00:00:00Z', msg: 'request answered', trace_id: traceId })}\n`;
+    `${JSON.stringify({ level: 'info', time: '2026-01-01T00:00:00Z', msg: 'request completed', trace_id: traceId })}\n`;
 
   it('have a line of the gateway, of orders and of shipping with the trace id', async () => {
     await writeFile(join(folder, 'gateway-1.log'), line('trace-1'));
@@ -235,9 +236,9 @@ describe('logs', () => {
     for (const name of ['gateway', 'orders', 'shipping'])
       await writeFile(join(folder, `${name}-1.log`), line('trace-1'));
     const time = new Date(Date.now() + 60_000).toISOString();
-    const untraced = { level: 'debug', time, msg: 'request answered', [field]: 'x' };
+    const untraced = { level: 'debug', time, msg: 'request completed', [field]: 'x' };
     await writeFile(join(folder, 'stock-1.log'), `${JSON.stringify(untraced)}\n`);
-    await expect(correlation.run(aRun())).rejects.toThrow('1 without one, e.g. of stock-1: request answered');
+    await expect(correlation.run(aRun())).rejects.toThrow('1 without one, e.g. of stock-1: request completed');
   });
 
   it('about the process itself need none', async () => {
@@ -265,7 +266,7 @@ describe('privacy', () => {
       exportMs: 600,
       gateway: {
         async placeOrder() {
-          // The gateway writes its line, and sends its span, a moment after it has answered.
+          // The gateway writes its line, and sends its span, a moment after it has responded.
           setTimeout(() => void appendFile(join(folder, 'gateway-1.log'), `invalid order of ${MARKER}\n`), 300);
           respondedAt = performance.now();
           return { ...problem('invalid_request', 400), traceId: 'trace-of-the-refused' };

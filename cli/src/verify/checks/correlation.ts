@@ -12,12 +12,12 @@ const WRITES_ALWAYS = ['gateway', 'orders'];
 const WRITES_WHEN_CONFIRMED = [...WRITES_ALWAYS, 'shipping'];
 /** Fields of lines that are written while a request or an order is handled, and of no others. */
 const ABOUT_WORK = ['order_id', 'route'];
-/** A line is written when the answer is; its file is appended to by another process. In ms. */
+/** A line is written when the response is; its file is appended to by another process. In ms. */
 const LIMIT_MS = 3_000;
 /** A shipment is on its way through outbox and broker first, ms. */
 const SHIPPED_LIMIT_MS = 15_000;
 
-/** Log lines carry the trace id of the request they belong to: each of this run's, and each that tells of work. */
+/** Log lines carry the trace id of the request they belong to: each of this run's, and each that is about work. */
 export const correlation: Check = {
   id: 'correlation',
   name: 'logs carry the trace id',
@@ -25,7 +25,7 @@ export const correlation: Check = {
     const beganAt = Date.now();
     const responses = await Promise.allSettled([confirmed.response(), declined.response()]);
     const wanted = responses.flatMap((response) => (response.status === 'fulfilled' ? wantedOf(response.value) : []));
-    if (wanted.length === 0) throw new EvidenceMissing('no answer had a trace id');
+    if (wanted.length === 0) throw new EvidenceMissing('no response had a trace id');
     const found = await Promise.all(wanted.map((one) => linesOf(project.logDir, one, signal)));
     const missing = found.flatMap(({ traceId, silent }) => silent.map((service) => `${service} for ${traceId}`));
     expectThat(missing.length === 0, {
@@ -81,7 +81,7 @@ async function linesOf(logDir: string, { traceId, services, limitMs }: Wanted, s
   return found;
 }
 
-/** Lines of services since then that tell of work and do not say of which trace. */
+/** Lines of services since then that are about work and do not say of which trace. */
 async function untracedLines(logDir: string, since: number): Promise<readonly LogLine[]> {
   const files = await logFiles(logDir, serviceNames);
   const lines = (await Promise.all(files.map((name) => readLog(logDir, name)))).flat();

@@ -4,7 +4,7 @@ import { serviceNames } from '../../topology/services.ts';
 import type { Check } from '../check.ts';
 import { expectThat } from '../check-errors.ts';
 
-/** A health answer takes up to 1 s, because a dependency may be given that long. */
+/** A health response takes up to 1 s, because a dependency may be given that long. */
 const LIMIT_MS = 3_000;
 
 /** Every instance of every service is alive, and ready to work. */
@@ -21,7 +21,7 @@ export const health: Check = {
       expected: '200 from /health/live and /health/ready of all',
       observed: observed.join('; '),
     });
-    return `${services.length} instances of ${serviceNames.length} services answer 200 twice`;
+    return `${services.length} instances of ${serviceNames.length} services respond 200 twice`;
   },
 };
 
@@ -35,7 +35,7 @@ async function problemOf(instance: InstanceState, signal: AbortSignal): Promise<
         const body = await response.text();
         return response.ok ? undefined : `${name} is not ${kind} (${response.status} ${body.slice(0, 200)})`;
       } catch (error) {
-        return `${name} (${status}) does not answer: ${messageOf((error as Error).cause ?? error)}`;
+        return `${name} (${status}) does not respond: ${messageOf((error as Error).cause ?? error)}`;
       }
     }),
   );

@@ -14,7 +14,8 @@ export const ledger: Check = {
   name: 'the ledger balances',
   async run(context) {
     const { audited, signal, style, confirmed, declined } = context;
-    // Failures of the orders themselves are told by their own checks; what they left behind must balance all the same.
+    // Failures of the orders themselves are reported by their own checks; what they left behind must balance all the
+    // same.
     await Promise.allSettled([confirmed.response(), declined.response()]);
     const report = await audit({ target: audited, settleMs: SETTLE_MS, signal });
     const named = (verdict: Verdict) =>
@@ -34,7 +35,7 @@ export const ledger: Check = {
   },
 };
 
-/** An order that is still under way has time left by the ledger's rules; whether it will balance is not known. */
+/** An order that is still in flight has time left by the ledger's rules; whether it will balance is not known. */
 async function expectEnded({ databases, marker }: VerifyContext): Promise<void> {
   const rows = await databases.query<{ text: string }>(
     'orders',

@@ -7,12 +7,12 @@ import { EvidenceMissing, expectThat } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
 import { type CounterReading, readCounters } from '../counters.ts';
 
-/** An order is counted right after the statement that decided it was answered; reports come every second. In ms. */
+/** An order is counted right after the response of the statement that decided it; reports come every second. In ms. */
 const COUNTING_MS = 250;
 const LIMIT_MS = 5_000;
 /**
- * A saga's time begins a moment before the row that it is compared with, and the row's clock is PostgreSQL's: between half
- * of it, and twice with this much for each order, ms. Seconds, microseconds or 0 are far outside.
+ * A saga's time begins a moment before the row that it is compared with, and the row's clock is PostgreSQL's. It is
+ * between half of it, and twice with this much for each order, ms. Seconds, microseconds or 0 are far outside.
  */
 const SLACK_MS = 250;
 

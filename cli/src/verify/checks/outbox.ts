@@ -9,7 +9,8 @@ export const outbox: Check = {
   id: 'outbox',
   name: 'the outbox is back at 0',
   async run({ databases, confirmed, signal }) {
-    // Asked before the order is placed, the outbox would be empty for another reason. A failed order is told elsewhere.
+    // Asked before the order is placed, the outbox would be empty for another reason. A failed order is reported
+    // elsewhere.
     await confirmed.response().catch(() => undefined);
     const began = performance.now();
     const [start] = await databases.query<{ at: Date }>('orders', 'SELECT now() AS at');

@@ -1,7 +1,7 @@
 /**
  * Goal: the checks that look at processes, whole traces and the ledger fail on what they must not see.
- * Method: one server stands for all services; a store answers with the contract's own spans, one changed at a time; the
- * audit's report is given.
+ * Method: one server stands for all services; a store responds with the contract's own spans, one changed at a time;
+ * the audit's report is given.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -62,8 +62,8 @@ describe('health', () => {
     await expect(run()).rejects.toThrow(`orders-1 is not ${kind} (503`);
   });
 
-  it('is a failure where nobody answers', async () => {
-    await expect(run(serviceNames, 1)).rejects.toThrow('orders-1 (ready) does not answer');
+  it('is a failure where no instance responds', async () => {
+    await expect(run(serviceNames, 1)).rejects.toThrow('orders-1 (ready) does not respond');
   });
 });
 
@@ -140,7 +140,7 @@ describe('the ledger', () => {
     await expect(ledger.run(context)).rejects.toThrow('violated: I4 (money)');
   });
 
-  it('that is not known is unknown, and so is one with an order of this run under way', async () => {
+  it('that is not known is unknown, and so is one with an order of this run in flight', async () => {
     report.now = audited('unknown');
     await expect(ledger.run(context)).rejects.toThrow(EvidenceMissing);
     report.now = audited('pass');

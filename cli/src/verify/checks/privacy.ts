@@ -7,7 +7,7 @@ import type { Check } from '../check.ts';
 import { EvidenceMissing, expectThat } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
 
-/** Longest wait for the answer to a request that is refused, ms. */
+/** Longest wait for the response to a request that is refused, ms. */
 const ANSWER_LIMIT_MS = 5_000;
 
 /** The customer of this run is found in the orders database, and nowhere else. Runs after all other checks. */

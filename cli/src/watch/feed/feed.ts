@@ -14,7 +14,7 @@ import { createBackend, type TelemetryBackend } from '../../trace/backend.ts';
 import { watchedMetrics } from '../model/figures.ts';
 import type { Message, Source } from '../model/model.ts';
 
-/** A platform as one can ask it; another one after it was started anew. */
+/** A platform that can be asked; another one after a restart. */
 export interface Reach {
   readonly connection: PlatformConnection;
   readonly databases: ShopDatabases;
@@ -22,7 +22,7 @@ export interface Reach {
 }
 
 export interface Feed {
-  /** Undefined until the platform has answered. */
+  /** Undefined until the platform has responded. */
   reach(): Reach | undefined;
   /** Asks everything again now. */
   refresh(): void;
@@ -44,8 +44,9 @@ const CLOSE_LIMIT_MS = 500;
 const RECONNECT_MS = 1_000;
 
 /**
- * Asks supervisor, telemetry and databases once a second, and follows the supervisor's events: each of them has the others
- * asked at once. A source that does not answer is told as such and asked again; none waits for another.
+ * Asks supervisor, telemetry and databases once a second, and follows the supervisor's events: each event has the other
+ * sources asked immediately. A source that does not respond is reported as such and asked again; none waits for
+ * another.
  */
 export function startFeed({ project, connect, dispatch }: FeedOptions): Feed {
   const control = createControlClient(project);
@@ -114,7 +115,7 @@ export function startFeed({ project, connect, dispatch }: FeedOptions): Feed {
     async end() {
       clearInterval(timer);
       over.abort();
-      // A database that does not answer must not hold whoever wants to leave.
+      // A database that does not respond must not delay a user who leaves.
       const closed = reach?.databases[Symbol.asyncDispose]();
       await Promise.race([closed, delay(CLOSE_LIMIT_MS)]);
     },
@@ -127,7 +128,9 @@ function keyOf({ supervisor, telemetryUrl, gatewayUrl, instances }: PlatformStat
   return JSON.stringify([supervisor, telemetryUrl, gatewayUrl, addresses]);
 }
 
-/** One source, never asked twice at a time: `anew` has it asked once more when what it is answering may be old already. */
+/**
+ * One source, never asked twice at a time: `anew` has it asked once more when its present response may be old already.
+ */
 function createAsk(source: Source, read: () => Promise<void>, dispatch: (message: Message) => void) {
   let asking: Promise<void> | undefined;
   let again = false;
@@ -163,7 +166,7 @@ async function followEvents(
     try {
       for await (const event of control.events({ follow: true, signal })) take(event);
     } catch {
-      // Whether the platform is there is told by asking for its state; here it is only tried again.
+      // Whether the platform is there is found out by asking for its state; here it is only tried again.
     }
     await delay(RECONNECT_MS, undefined, { signal }).catch(() => undefined); // Aborted: looked at next.
   }

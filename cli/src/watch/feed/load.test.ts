@@ -14,13 +14,13 @@ const decided = (status: 'Confirmed' | 'Cancelled'): PlaceResponse => ({
 
 const never = new AbortController().signal;
 
-/** Answers in turn. */
+/** Responses in turn. */
 function clientOf(...responses: readonly (() => Promise<PlaceResponse>)[]): GatewayClient {
   let next = 0;
   return { placeOrder: () => (responses[next++ % responses.length] as () => Promise<PlaceResponse>)() };
 }
 
-it('places as many orders as the rate and the time say, and counts their answers', async () => {
+it('places as many orders as the rate and the time say, and counts their responses', async () => {
   const client = clientOf(
     async () => decided('Confirmed'),
     async () => decided('Cancelled'),
@@ -42,7 +42,7 @@ it('sends no more orders once it is ended', async () => {
   expect(end).toMatchObject({ sent: 1, confirmed: 1 });
 });
 
-it('has at most 100 orders under way: what is due beyond them counts as failed', async () => {
+it('has at most 100 orders in flight: what is due beyond them counts as failed', async () => {
   const response = Promise.withResolvers<PlaceResponse>();
   const client = clientOf(() => response.promise);
   const running = runLoad({
@@ -52,7 +52,7 @@ it('has at most 100 orders under way: what is due beyond them counts as failed',
     signal: never,
     onProgress: () => undefined,
   });
-  // The answers come when the load's own time is over.
+  // The responses come when the load's own time is over.
   setTimeout(() => response.resolve(decided('Confirmed')), 300);
   expect(await running).toMatchObject({ sent: 100, confirmed: 100, failed: 20 });
 });

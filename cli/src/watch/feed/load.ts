@@ -7,21 +7,21 @@ export interface LoadOptions {
   readonly client: GatewayClient;
   readonly perSecond: number;
   readonly forMs: number;
-  /** Ends it early; orders that are under way are waited for. */
+  /** Ends it early; orders in flight are waited for. */
   readonly signal: AbortSignal;
   /** About once a second, and at the end. */
   onProgress(progress: LoadProgress): void;
 }
 
-/** Longest wait for one answer, ms: beyond the promise of 10 s. */
+/** Longest wait for one response, ms: beyond the promise of 10 s. */
 const ANSWER_LIMIT_MS = 12_000;
-/** More orders than this are not under way at a time; what is due beyond it counts as failed. */
+/** More orders than this are not in flight at a time; what is due beyond it counts as failed. */
 const MAX_IN_FLIGHT = 100;
 const TELL_EVERY_MS = 1_000;
 
 /**
- * Places orders of product 1 at a fixed rate, whatever becomes of them, for a limited time. Resolves with what came of it
- * when the last answer is there.
+ * Places orders of product 1 at a fixed rate, whatever becomes of them, for a limited time. Resolves with what came of
+ * it when the last response is there.
  */
 export async function runLoad({ client, perSecond, forMs, signal, onProgress }: LoadOptions): Promise<LoadProgress> {
   const began = performance.now();

@@ -14,7 +14,9 @@ import { runLoad } from './load.ts';
 
 export interface Performer {
   perform(effect: Exclude<Effect, { type: 'quit' }>): void;
-  /** No further orders; an injection that is not in effect yet is reverted by the supervisor. Answers are not awaited. */
+  /**
+   * No further orders; an injection that is not in effect yet is reverted by the supervisor. Responses are not awaited.
+   */
   end(): void;
 }
 
@@ -24,7 +26,7 @@ export interface PerformerOptions {
   dispatch(message: Message): void;
 }
 
-/** Longest wait for an answer to one order, ms. */
+/** Longest wait for a response to one order, ms. */
 const ORDER_LIMIT_MS = 12_000;
 
 /** Does what keys ask for; every result, good or bad, becomes a notice. */
@@ -104,7 +106,8 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
     if (effect.type === 'inject') return inject(effect);
     if (effect.type === 'clear') return clear(effect.ids);
     const reach = feed.reach();
-    if (reach === undefined) throw new CliError({ code: 'platform_not_running', what: 'the platform does not answer' });
+    if (reach === undefined)
+      throw new CliError({ code: 'platform_not_running', what: 'the platform does not respond' });
     switch (effect.type) {
       case 'place':
         return place(effect.order, reach);

@@ -94,7 +94,7 @@ describe('figuresOf', () => {
     expect(figuresOf([{ time: 0, points: [sagas] }], ports).confirmed).toEqual({ total: 10, perSecond: 0 });
   });
 
-  it('does not know what waits in the outbox when nobody reports it any more', () => {
+  it('does not know what waits in the outbox when no instance reports it any more', () => {
     expect(of([point('shop.outbox.pending', 'orders', { value: 7 })]).pending).toBe(7);
     expect(of([point('shop.outbox.pending', 'orders', { value: 7, stale: true })]).pending).toBeUndefined();
   });

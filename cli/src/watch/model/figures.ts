@@ -28,7 +28,7 @@ interface Ended {
   readonly perSecond: number;
 }
 
-/** What the metrics of a few seconds tell. */
+/** What the metrics of a few seconds show. */
 export interface Figures {
   /** By service; a service that has served nothing yet has none. */
   readonly services: Readonly<Record<string, Red>>;

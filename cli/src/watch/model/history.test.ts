@@ -14,7 +14,7 @@ function historyOf(pending: readonly (number | undefined)[], faulty: readonly nu
 
 describe('drainOf', () => {
   it.each([
-    ['nobody reports it', [3, undefined], { kind: 'unknown' }],
+    ['not reported', [3, undefined], { kind: 'unknown' }],
     ['it grows by 4 a second', [0, 4, 8, 12, 16, 20], { kind: 'rising', pending: 20, perSecond: 4 }],
     ['it falls by 10 a second', [50, 40, 30, 20], { kind: 'draining', pending: 20, leftMs: 2_000 }],
     [

@@ -9,7 +9,7 @@ export interface BandFault {
 export interface HistorySample {
   /** ms since 1970. */
   readonly timeMs: number;
-  /** Events in the outbox; undefined when nobody could tell. */
+  /** Events in the outbox; undefined when it is unknown. */
   readonly pending: number | undefined;
   readonly faults: readonly BandFault[];
 }

@@ -10,10 +10,10 @@ import type { Figures } from './figures.ts';
 import type { HistorySample } from './history.ts';
 import type { FaultPreset, OrderPreset } from './presets.ts';
 
-/** Where the figures come from. Each is asked by itself, so that one that does not answer holds up no other. */
+/** Where the figures come from. Each is asked separately, so that one that does not respond delays no other. */
 export type Source = 'platform' | 'telemetry' | 'databases' | 'faults';
 
-/** What the databases tell in one look. */
+/** What the databases hold at one time. */
 export interface ShopSample {
   /** Newest first. */
   readonly orders: readonly OrderRow[];
@@ -29,7 +29,7 @@ export interface LoadProgress {
   readonly sent: number;
   readonly confirmed: number;
   readonly cancelled: number;
-  /** Problems, no answers, and orders that were not sent because too many were in flight. */
+  /** Problems, missing responses, and orders that were not sent because too many were in flight. */
   readonly failed: number;
 }
 
@@ -104,7 +104,7 @@ export interface WatchModel {
   readonly faults: readonly Lease[];
   readonly events: readonly PlatformEvent[];
   readonly history: readonly HistorySample[];
-  /** Why a source does not answer. */
+  /** Why a source does not respond. */
   readonly problems: Readonly<Partial<Record<Source, string>>>;
   readonly load: LoadProgress | undefined;
   readonly page: Page;

@@ -26,7 +26,7 @@ function press(model: WatchModel, ...keys: (Exclude<Key, object> | { readonly ty
 const type = (text: string) => ({ type: text });
 
 describe('keys', () => {
-  it('o places an order and says so at once', () => {
+  it('o places an order and says so immediately', () => {
     const { model, effects } = press(aModel(), type('o'));
     expect(effects).toMatchObject([{ type: 'place', order: { productId: 1, quantity: 1 } }]);
     expect(model.notice).toEqual({ tone: 'doing', text: 'placing an order' });
@@ -105,7 +105,7 @@ describe('events', () => {
   const seqsAfter = (...messages: ReturnType<typeof event>[]) =>
     messages.reduce((model, message) => update(model, message).model, aModel()).events.map(({ seq }) => seq);
 
-  it('that were told before are not told again', () => {
+  it('that were shown before are not shown again', () => {
     expect(seqsAfter(event(1, 0), event(2, 1), event(1, 0), event(2, 1), event(3, 2))).toEqual([1, 2, 3]);
   });
 
@@ -126,7 +126,7 @@ describe('the page of an order', () => {
     expect(update(read, { type: 'tick', nowMs: NOW_MS + 1_000 }).effects).toEqual([]);
   });
 
-  it('forgets the answer for an order that is not shown any more', () => {
+  it('drops the response for an order that is not shown any more', () => {
     const closed = press(opened.model, 'escape').model;
     const id = opened.model.shop?.orders[0]?.id ?? '';
     expect(update(closed, { type: 'orderFailed', id, why: 'late' }).model).toBe(closed);

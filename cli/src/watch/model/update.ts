@@ -49,7 +49,7 @@ function take(model: WatchModel, message: Exclude<Message, { type: 'key' }>): Wa
   }
 }
 
-/** Who follows anew is told the recent ones again; another supervisor counts from 1, later. */
+/** A new follower gets the recent ones again; another supervisor counts from 1, later. */
 function takeEvent(model: WatchModel, event: PlatformEvent): WatchModel {
   const last = model.events.at(-1);
   if (last !== undefined && event.seq <= last.seq && event.time <= last.time) return model;

@@ -132,7 +132,7 @@ const recent = (
   }),
 );
 
-/** Seconds of the chart: nothing waits, then the broker is away for 18 s under 12 orders a second. */
+/** Seconds of the chart: nothing waits, then the broker is unavailable for 18 s under 12 orders a second. */
 const SECONDS = 60;
 const FAULT_SECONDS = 18;
 

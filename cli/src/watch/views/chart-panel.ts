@@ -52,7 +52,7 @@ function title(drain: Drain, style: Style, width: number): string {
 function drainWords(drain: Drain): { text: string; colour: keyof Style } {
   switch (drain.kind) {
     case 'unknown':
-      return { text: 'nobody reports it', colour: 'yellow' };
+      return { text: 'not reported', colour: 'yellow' };
     case 'empty': {
       const { last } = drain;
       if (last === undefined) return { text: 'empty', colour: 'green' };

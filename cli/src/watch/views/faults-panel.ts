@@ -13,7 +13,7 @@ export interface FaultsProps {
   readonly style: Style;
 }
 
-/** Active faults, the newest first, and when each ends by itself. */
+/** Active faults, the newest first, and when the TTL of each ends. */
 export const FaultsPanel = memo(({ faults, nowMs, width, height, style }: FaultsProps) => {
   const newest = [...faults].reverse();
   const room = height - 1;

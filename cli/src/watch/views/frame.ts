@@ -8,7 +8,7 @@ import { clockText, countdownText, countText, fit, spanText } from './text.ts';
 export interface HeaderProps {
   readonly project: string;
   readonly state: PlatformState | undefined;
-  /** Why the supervisor does not answer. */
+  /** Why the supervisor does not respond. */
   readonly problem: string | undefined;
   readonly faults: number;
   readonly nowMs: number;

@@ -7,7 +7,7 @@ describe('what was pressed', () => {
     expect(keysOf('o', {})).toEqual([{ character: 'o' }]);
   });
 
-  it('is every key of what came at once, Enter and corrections among them', () => {
+  it('is every key of what came together, Enter and corrections among them', () => {
     expect(keysOf('dx\x7fo\r', {})).toEqual([
       { character: 'd' },
       { character: 'x' },

@@ -56,7 +56,7 @@ function headLines(detail: OrderDetail | undefined, problem: string | undefined,
   return [
     ...wrapText(conclusionOf(detail.story), width).split('\n'),
     ...trouble,
-    ...(missing.length === 0 ? [] : [style.red(fit(`no answer from the databases of ${missing.join(', ')}`, width))]),
+    ...(missing.length === 0 ? [] : [style.red(fit(`no response from the databases of ${missing.join(', ')}`, width))]),
     ...(detail.trace?.note ? [style.yellow(fit(`trace: ${detail.trace.note}`, width))] : []),
   ];
 }

@@ -72,7 +72,7 @@ function headOf({ span, filter }: Picker): string {
 const help: readonly (readonly [string, string])[] = [
   ['o', 'place an order of one unit of product 1; O chooses another one'],
   ['l', 'start a load: a rate, for a limited time; again ends it'],
-  ['f', 'inject a fault: which, where, for how long; it ends by itself'],
+  ['f', 'inject a fault: which, where, for how long; it ends automatically'],
   ['c', 'revert a fault'],
   ['r', 'restart a service, one of its replicas, or a component'],
   ['↑ ↓', 'move the cursor in the orders; Home goes back to the newest'],

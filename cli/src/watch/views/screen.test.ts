@@ -87,7 +87,7 @@ describe('the overview', () => {
     expect(text).toContain('▒ orders-broker down 0:42 left');
   });
 
-  it('tells how many replicas are ready, and a state by sign, word and number', () => {
+  it('shows how many replicas are ready, and a state by sign, word and number', () => {
     const instances = [anInstance('orders-1'), anInstance('orders-2', { status: 'unready', restarts: 2 })];
     const line = linesOf(aModel({ state: aState({ instances }) })).find((one) => one.startsWith(' orders '));
     expect(line).toMatch(/▲ 1\/2 unready +6 % +168 MB +2 /);
@@ -101,7 +101,7 @@ describe('the overview', () => {
     expect(text).toMatch(/▒orders-payments +○ open +1\.5 +0\.0 +3\.0 +- +-/);
   });
 
-  it('says which source does not answer', () => {
+  it('says which source does not respond', () => {
     const failed = (source: 'platform' | 'telemetry' | 'databases'): Message => ({
       type: 'failed',
       source,

@@ -94,7 +94,7 @@ function short(name: string, own: readonly InstanceState[], style: Style): strin
   return `${` ${name} `}${style[colour](state)}${use}  `;
 }
 
-/** Undefined when none of them tells. */
+/** Undefined when none of them reports it. */
 function total(own: readonly InstanceState[], of: (instance: InstanceState) => number | undefined): number | undefined {
   const known = own.flatMap((instance) => of(instance) ?? []);
   return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0);

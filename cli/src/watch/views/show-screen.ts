@@ -6,8 +6,8 @@ import { keysOf } from './keys-of.ts';
 import { Screen } from './screen.ts';
 
 /**
- * The second screen, from its upper left corner on: Ink's own option begins where the cursor stands, so that a prompt that
- * has no line of its own would push the first line aside.
+ * The second screen, from its upper left corner on. Ink's own option begins where the cursor stands, so that a prompt
+ * without a separate line would push the first line aside.
  */
 const ENTER = '\u001b[?1049h\u001b[H';
 const LEAVE = '\u001b[?1049l';
@@ -39,7 +39,7 @@ export function showScreen({ store, style, stdin, stdout, onInterrupt }: ScreenO
   const ink = render(h(App, { store, style, onKeys, onRows }), {
     stdin,
     stdout,
-    // That it is a terminal was found out before; in CI it is one too when somebody asks for this.
+    // That it is a terminal was found out before; in CI it is one too when a user asks for this.
     interactive: true,
     // Only what changed is written: nothing flickers.
     incrementalRendering: true,

@@ -62,7 +62,7 @@ export function countdownText(ms: number): string {
   return hours === 0 ? `${minutes}:${two(seconds % 60)}` : `${hours}:${two(minutes)}:${two(seconds % 60)}`;
 }
 
-/** "30 s", "5 min", "1 h 5 min": a length that somebody chose, in whole seconds. */
+/** "30 s", "5 min", "1 h 5 min": a length that a user chose, in whole seconds. */
 export function spanText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1000).replace(/ 0 (s|min)$/, '');

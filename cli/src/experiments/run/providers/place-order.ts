@@ -66,7 +66,7 @@ function readFailure(error: unknown): Omit<OrderResponse, 'tookMs'> {
   if (!(error instanceof CliError)) throw error;
   if (error.exitCode === exitCodes.timedOut) return { state: 'info', code: 'timeout' };
   const code = codeOf(error.cause);
-  if (error.exitCode !== exitCodes.notRunning) return { state: 'info', code: 'foreign_answer' };
+  if (error.exitCode !== exitCodes.notRunning) return { state: 'info', code: 'foreign_response' };
   return code === 'ECONNREFUSED' ? { state: 'fail', code } : { state: 'info', code: code ?? 'connection_lost' };
 }
 
