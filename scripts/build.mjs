@@ -73,7 +73,7 @@ export const common = {
   // Node runs it as it is. Written without it by esbuild, what one turn of a loop throws is thrown again after the next turn.
   supported: { using: true },
   sourcemap: 'linked',
-  // The sources are beside it; in an image nobody reads them.
+  // The sources are beside it; in an image they are not read.
   sourcesContent: false,
   legalComments: 'none',
   logLevel: 'silent',

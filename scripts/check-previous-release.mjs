@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /**
- * Checks that the last release and this one can run side by side on one schema, as they do during a rolling update: the
+ * Checks that the last release and this one can run side by side on one schema, as they do during a rolling update. The
  * released code passes its tests of the services on today's migrations, and today's code on the released ones.
  *
- * Usage: npm run contracts:previous -- [service...]   (default: all that have a database)
- * The last release is the last entry of releases.json. Exit code 1: a test failed, or there is no release to compare with;
- * 2: wrong usage. Committed files only. Needs what `npm test` needs, its Node included, which npm's script chooses.
+ * Usage: npm run contracts:previous -- [service...]   (default: all that have a database) The last release is the last
+ * entry of releases.json. Exit code 1: a test failed, or there is no release to compare with; 2: wrong usage. Committed
+ * files only. Needs what `npm test` needs, its Node included, which npm's script chooses.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ try {
   await leave(1);
 }
 
-/** A tree of its own with the commit's files and the dependencies it asks for. */
+/** A separate tree with the commit's files and the dependencies it asks for. */
 async function checkOut(commit) {
   const tree = join(folder, commit);
   await mkdir(tree);

@@ -54,8 +54,8 @@ async function fillService(service) {
 }
 
 /**
- * Packages a service needs at run time that its bundle does not hold: what the bundle imports, and what its package.json
- * names but no file of the bundle comes from (loaded by `require`).
+ * Packages a service needs at run time that its bundle does not hold. That is what the bundle imports, and what its
+ * package.json names but no file of the bundle comes from (loaded by `require`).
  */
 async function unbundled(name, { inputs, outputs }) {
   const imported = Object.values(outputs)

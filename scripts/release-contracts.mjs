@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Records HEAD as a release: copies its OpenAPI documents, event schemas, proto files and migrations to
- * contracts/released/<version>/, against which later changes are judged, and adds it to releases.json. Commit both.
+ * contracts/released/<version>/, against which later changes are checked, and adds it to releases.json. Commit both.
  * Usage: npm run contracts:release -- <version>. Exit code 2: wrong usage; nothing was changed.
  */
 import { execFileSync } from 'node:child_process';
@@ -23,7 +23,7 @@ function refuse(why) {
 }
 
 if (!/^\d+\.\d+\.\d+$/.test(version)) {
-  refuse(`"${version}" is no version; say which one is released: npm run contracts:release -- 1.2.3`);
+  refuse(`"${version}" is not a version; say which one is released: npm run contracts:release -- 1.2.3`);
 }
 if (existsSync(folder)) refuse(`${folder} exists: what was released does not change; choose the next version`);
 if (git('status', '--porcelain') !== '') {
@@ -32,7 +32,7 @@ if (git('status', '--porcelain') !== '') {
 
 await mkdir(folder, { recursive: true });
 for (const [name, source] of Object.entries(sources)) {
-  // How buf lints is no part of what was released.
+  // How buf lints is not released.
   const isContract = (path) => !path.endsWith('/buf.yaml');
   await cp(join(root, source), join(folder, name), { recursive: true, filter: isContract });
 }
@@ -42,5 +42,5 @@ const lines = [...readReleases(root), release].map(
 );
 await writeFile(join(root, 'releases.json'), `[\n${lines.join(',\n')}\n]\n`);
 console.log(
-  `${version} is the release that changes are judged against now; commit contracts/released and releases.json`,
+  `${version} is the release that changes are checked against now; commit contracts/released and releases.json`,
 );

@@ -111,9 +111,9 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
 }
 
 /**
- * The library listens to a connection once it is set up, and not before: its loss during the set-up would be an `error`
- * event without a listener, which ends the process. Nor does a close that the library begins end when the connection is
- * lost under it, so a connection whose set-up failed is dropped here.
+ * The library listens to a connection once it is set up, and not before. Its loss during the set-up would be an `error`
+ * event without a listener, which ends the process. A close that the library begins does not end either when the
+ * connection is lost meanwhile, so a connection whose set-up failed is dropped here.
  */
 async function setUpOrDrop(model: ChannelModel, options: BrokerOptions): Promise<void> {
   const { logger, setUpTimeoutMs = SET_UP_TIMEOUT_MS } = options;

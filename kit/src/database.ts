@@ -116,10 +116,10 @@ export interface DatabaseOptions {
 }
 
 /**
- * Opens the pool without waiting for the server, so that a service starts while its database does.
- * Every statement takes a connection by hand and gives it back: `pool.query` runs a queued caller's query in the
- * context of the one that releases, which hangs SQL spans on other requests' traces (decision 0003). A connection
- * whose query timed out is destroyed, because its late response would be taken for the next query's.
+ * Opens the pool without waiting for the server, so that a service starts while its database does. Every statement
+ * takes a connection by hand and releases it. `pool.query` runs a queued caller's query in the context of the one that
+ * releases, which adds SQL spans to other requests' traces (decision 0003). A connection whose query timed out is
+ * destroyed, because its late response would be taken for the next query's.
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const connectTimeoutMs = options.connectTimeoutMs ?? databaseLimits.connectTimeoutMs;

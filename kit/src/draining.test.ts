@@ -77,7 +77,7 @@ describe('a server that shuts down', () => {
     agent.destroy();
   });
 
-  it('says so on a request that was under way, and waits for its response', async () => {
+  it('says so on a request that was in flight, and waits for its response', async () => {
     await using replica = await aReplica();
     const slow = get(replica.port, '/slow', new Agent({ keepAlive: true }));
     await expect.poll(() => replica.asked).toEqual(['/slow']);

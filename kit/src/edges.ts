@@ -26,8 +26,8 @@ const defaults = {
 } as const;
 
 /**
- * The budget of every edge, strictly nested, so that the caller gets a response within 10 s under any single fault:
- * attempt <= call < order (9 s) < gateway (9.5 s) < client (10 s).
+ * The budget of every edge, strictly nested, so that the caller gets a response within 10 s under any single fault.
+ * In order: attempt <= call < order (9 s) < gateway (9.5 s) < client (10 s).
  */
 export const edges = {
   // Only an idempotent request has a second attempt: showing an order, not placing one.

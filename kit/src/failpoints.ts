@@ -40,10 +40,11 @@ export class ForcedResponseError extends Error {
 }
 
 /**
- * What an armed failpoint does: `kill [<ms>]` (SIGKILL to itself, now or that much later while work goes on), `delay <ms>`,
- * `error`, `drop-reply` or `respond <status>`, then `every=<n>` (each n-th hit acts, counted from when it was armed, over all
- * instances and restarts of the service) and `times=<n>` (it is disarmed by the n-th act, before it acts, so that a
- * restarted process does not die again). Without both it acts once; with `every` alone until it is disarmed.
+ * What an armed failpoint does: `kill [<ms>]` (SIGKILL to itself, now or that much later while work goes on), `delay
+ * <ms>`, `error`, `drop-reply` or `respond <status>`. Then `every=<n>`: each n-th hit acts, counted from when it was
+ * armed, over all instances and restarts of the service. And `times=<n>`: it is disarmed by the n-th act, before it
+ * acts, so that a restarted process does not die again. Without both it acts once; with only `every` until it is
+ * disarmed.
  */
 export interface ArmedFailpoint {
   readonly verb: 'kill' | 'delay' | 'error' | 'drop-reply' | 'respond';

@@ -30,8 +30,8 @@ const CONNECT_ERROR_CODES = new Set([
 ]);
 
 /**
- * Kept connections to `origin`, e.g. `http://127.0.0.1:4001`. `fetch` costs three times the CPU. There is no limit to them:
- * the edge's bulkhead bounds the calls, and a pool that queued a request would start it, and with it its span, in the trace
+ * Kept connections to `origin`, e.g. `http://127.0.0.1:4001`. `fetch` costs three times the CPU. There is no limit to
+ * them: the edge's bulkhead bounds the calls. A pool that queued a request would start it, with its span, in the trace
  * of the request that freed a connection (decision 0003). The caller sets time limits by its signal.
  */
 export function createHttpReplica(origin: string): HttpReplica {

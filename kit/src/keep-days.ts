@@ -10,7 +10,7 @@ export const AUDIT_HORIZON_DAYS = 365;
 export const EVENT_KEEP_DAYS = 365;
 
 /**
- * Books (orders, payments, reservations, shipments) are kept for this long at least: the audit's horizon, an event that has its effect as
- * late as it may be read, and a day for clocks that differ.
+ * Rows of orders, payments, reservations and shipments are kept for this long at least. It is the audit's horizon, an
+ * event that has its effect as late as it may be read, and a day for clocks that differ.
  */
 export const BOOKS_KEEP_DAYS = AUDIT_HORIZON_DAYS + EVENT_KEEP_DAYS + 1;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type LogRecord, moduleAt, startProgram } from '../../test/support/program.ts';
 
-/** Runs `main`, the text of a function's body, as a service's main in a process of its own. */
+/** Runs `main`, the text of a function's body, as a service's main in a separate process. */
 function aService(main: string) {
   return startProgram(`
     import { runService, serveUntilSignal } from ${moduleAt('kit/src/lifecycle.ts')};

@@ -63,13 +63,13 @@ interface Member<R> {
 }
 
 /**
- * Outlier ejection: a replica is ejected when it refuses a connection, fails `failures` consecutive calls, or fails a health
- * probe. A broken connection triggers a probe: until it succeeds the other replicas are picked. An unreachable replica
- * returns with its next successful probe. One whose calls failed although its probes succeed returns when a call succeeds:
- * one is sent there every `trialEveryMs`. Where all are ejected all are used: the breaker decides whether a call may be
- * sent at all, and a late probe on a loaded machine must not cause an outage. Probes are sent where there is a choice, or
- * an ejected replica.
- * Source: https://www.envoyproxy.io/docs/envoy/latest/intro/arch_overview/upstream/outlier
+ * Outlier ejection: a replica is ejected when it refuses a connection, fails `failures` consecutive calls, or fails a
+ * health probe. A broken connection triggers a probe: until it succeeds the other replicas are picked. An unreachable
+ * replica returns with its next successful probe. One whose calls failed although its probes succeed returns when a
+ * call succeeds: one is sent there every `trialEveryMs`. Where all are ejected all are used. The breaker decides
+ * whether a call may be sent at all, and a late probe on a loaded machine must not cause an outage. Probes are sent
+ * where there is a choice, or an ejected replica. Source:
+ * https://www.envoyproxy.io/docs/envoy/latest/intro/arch_overview/upstream/outlier
  */
 export function createReplicaPicker<R extends Replica>(
   replicas: readonly R[],

@@ -256,7 +256,7 @@ describe('the circuit breaker', () => {
     expect(await call(async () => 'ok')).toBe('ok');
   });
 
-  it('judges the call let through by the time of the edge, not by that of its caller', async () => {
+  it('evaluates the call let through by the time of the edge, not by that of its caller', async () => {
     const { policy, failure, call } = aPolicy();
     await failure(failing);
     await failure(failing);

@@ -16,7 +16,7 @@ export const seededBugs = {
   },
   'mandatory-unbound': {
     service: 'orders',
-    title: 'publishes with mandatory true: an event nobody is subscribed to comes back and blocks its row',
+    title: 'publishes with mandatory true: an event without a subscriber comes back and blocks its row',
   },
   'breaker-counts-402': {
     service: 'orders',

@@ -2,7 +2,7 @@ import { type K6Options, k6Options, type Thresholds } from './k6-options.ts';
 import { type ScenarioName, type Settings, scenarios } from './scenarios.ts';
 
 /**
- * Settings of a run, from the environment: SHOP_URL (base URL of the gateway), SHOP_RUN (begins every Idempotency-Key),
+ * Settings of a run, from the environment. SHOP_URL (base URL of the gateway), SHOP_RUN (begins every Idempotency-Key),
  * SHOP_SEED, SHOP_RATE, SHOP_DURATION_S, SHOP_VUS, SHOP_FAULT (1: with phases for a fault), SHOP_SUMMARY (file for the
  * summary). All have defaults, so that `k6 run scenarios/steady.ts` works without settings.
  */

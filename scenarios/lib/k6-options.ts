@@ -1,9 +1,9 @@
 import type { Phase } from './scenarios.ts';
 
 /**
- * Limits of a client, ms. The gateway always responds within 9.5 s, and a client waits a little longer. An iteration that is
- * cut off at the end of its phase had time for a response, but not for the client's own limit: a system that hangs does not
- * hold the run.
+ * Limits of a client, ms. The gateway always responds within 9.5 s, and a client waits a little longer. An iteration
+ * that is cut off at the end of its phase had time for a response, but not for the client's own limit. So a system that
+ * hangs does not delay the run.
  */
 export const CLIENT_TIMEOUT_MS = 11_000;
 export const GRACEFUL_STOP_MS = 10_000;

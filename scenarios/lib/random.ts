@@ -1,6 +1,7 @@
 /**
- * A number from 0 up to 1 that depends on nothing but the seed and the names: the n-th order of a phase asks for the same
- * in every run, whichever virtual user sends it. FNV-1a over the text, finished as in MurmurHash3 (A. Appleby, fmix32).
+ * A number from 0 up to 1 that depends on nothing but the seed and the names. The n-th order of a phase asks for the
+ * same in every run, whichever virtual user sends it. FNV-1a over the text, finished as in MurmurHash3 (A. Appleby,
+ * fmix32).
  */
 export function fraction(seed: number, ...names: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;

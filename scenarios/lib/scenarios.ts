@@ -160,7 +160,7 @@ function closedPhases(settings: Settings): readonly Phase[] {
   return steadyPhases(settings).map((phase) => ({ ...phase, rate: undefined }));
 }
 
-/** Steps of whole seconds: where the duration is no multiple of them, some are a second longer. */
+/** Steps of whole seconds: where the duration is not a multiple of them, some are a second longer. */
 function rampPhases({ rate, durationS, vus }: Settings): readonly Phase[] {
   const startOf = (index: number) => Math.floor((index * durationS) / RAMP_STEPS);
   return Array.from({ length: RAMP_STEPS }, (_, index) => ({

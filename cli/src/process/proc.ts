@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /*
- * All that is read of /proc/<pid> of other processes (proc(5)). Linux only. Read synchronously, as nothing of procfs waits
- * for a disk: `readFile` takes a buffer of 64 KB for each of these files, whose size is 0 to it, and a shop has 150 of them.
+ * All that is read of /proc/<pid> of other processes (proc(5)). Linux only. Read synchronously, as nothing of procfs
+ * waits for a disk. `readFile` takes a buffer of 64 KB for each of these files, whose size is 0 to it, and a shop has
+ * 150 of them.
  */
 
 /** USER_HZ: 100 on every Linux that Node supports. */

@@ -7,7 +7,7 @@ export interface ProcessIdentity {
   readonly pid: number;
   /** Linux: clock ticks since boot, from /proc; elsewhere the start time as `ps` prints it, without spaces. */
   readonly startTime: string;
-  /** Linux: of the boot those ticks count from. Absent where the kernel tells none, and in what older versions wrote. */
+  /** Linux: of the boot those ticks count from. Absent where the kernel has none, and in what older versions wrote. */
   readonly bootId?: string;
 }
 
@@ -22,7 +22,7 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | un
 
 let bootId: string | undefined | null = null;
 
-/** Of the running kernel (random(4)); undefined where it tells none. */
+/** Of the running kernel (random(4)); undefined where it has none. */
 function currentBootId(): string | undefined {
   if (bootId === null) bootId = hasProc ? readBootId() : undefined;
   return bootId;
@@ -37,7 +37,10 @@ function readBootId(): string | undefined {
   }
 }
 
-/** True while this very process runs; what ran before the machine was restarted does not. A zombie has ended: whoever must reap it may do so late. */
+/**
+ * True while this very process runs; what ran before the machine was restarted does not. A zombie has ended: its parent
+ * may reap it late.
+ */
 export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
   const now = await identifyProcess(identity.pid);
   if (now === undefined || now.startTime !== identity.startTime) return false;

@@ -84,7 +84,7 @@ export interface CpuMeter {
   percent(pid: number, cpuMs: number): number | undefined;
 }
 
-/** The first answer for a process is undefined: there is nothing to compare with. */
+/** The first result for a process is undefined: there is nothing to compare with. */
 export function createCpuMeter(nowMs: () => number = () => performance.now()): CpuMeter {
   const last = new Map<number, { atMs: number; cpuMs: number; percent: number | undefined }>();
   return {

@@ -2,7 +2,7 @@ import { listPids, processState } from './proc.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
 
 /**
- * A process and everything below it, parents first. A PostgreSQL backend is in a group of its own, so a signal to the
+ * A process and everything below it, parents first. A PostgreSQL backend is in a separate group, so a signal to the
  * group does not reach it. Linux only: elsewhere the process alone.
  */
 export async function processTree(root: ProcessIdentity): Promise<readonly ProcessIdentity[]> {

@@ -25,7 +25,7 @@ describe('a lock', () => {
     expect(await lockHolder(file)).toBeUndefined();
   });
 
-  it('is released although somebody removed it', async () => {
+  it('is released although another process removed it', async () => {
     const lock = await takeProjectLock(file);
     await rm(file);
     await expect(lock?.release()).resolves.toBeUndefined();

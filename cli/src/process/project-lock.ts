@@ -9,8 +9,8 @@ export interface ProjectLock {
 
 /**
  * Takes the lock, or resolves with undefined when a living process holds it. The lock is a link to a file that names
- * its holder: it needs no release to be free again after kill -9. A lock that cannot be read was torn by a power failure,
- * which its holder has not survived either: it is reported, and is nobody's.
+ * its holder: it needs no release to be free again after kill -9. A lock that cannot be read was torn by a power
+ * failure, which its holder has not survived either: it is reported, and is free.
  */
 export async function takeProjectLock(file: string): Promise<ProjectLock | undefined> {
   const own = await identifyProcess(process.pid);
@@ -30,7 +30,7 @@ export async function takeProjectLock(file: string): Promise<ProjectLock | undef
   }
 }
 
-/** The process that holds the lock; undefined when nobody does. */
+/** The process that holds the lock; undefined when it is free. */
 export async function lockHolder(file: string): Promise<ProcessIdentity | undefined> {
   const holder = await readHolder(file);
   return holder && (await isAlive(holder)) ? holder : undefined;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
 import type { Running } from './running.ts';
 
-/** A child process in a session of its own, its output appended to a file. */
+/** A child process in a separate session, its output appended to a file. */
 export interface SpawnOptions {
   readonly command: string;
   readonly args: readonly string[];
@@ -19,7 +19,7 @@ export interface SpawnOptions {
   readonly stopSignal: NodeJS.Signals;
   /** How long the signal may take before SIGKILL, ms. */
   readonly stopTimeoutMs: number;
-  /** Told as soon as the process exists, and when it has ended: the reaper must know it. A throw ends the process. */
+  /** Called as soon as the process exists, and when it has ended: the reaper must know it. A throw ends the process. */
   readonly onStart: (identity: ProcessIdentity, stopSignal: NodeJS.Signals) => void;
   readonly onEnd: (identity: ProcessIdentity) => void;
 }
@@ -46,12 +46,12 @@ export async function spawnProcess(options: SpawnOptions): Promise<Running> {
     child.once('error', reject);
   });
   const pid = child.pid as number;
-  // Too short a life to be seen in /proc still gives a Running, whose end tells the exit code.
+  // A process that ends before it is seen in /proc still gives a Running, whose end has the exit code.
   const identity = (await identifyProcess(pid)) ?? { pid, startTime: 'ended' };
   try {
     options.onStart(identity, options.stopSignal);
   } catch (error) {
-    // Unknown to the reaper it could outlive us. Whoever reads the error may rely on its end.
+    // Unknown to the reaper it could outlive us. A caller that reads the error may rely on its end.
     signalGroup(pid, 'SIGKILL');
     await ended;
     throw error;
@@ -96,7 +96,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Signals a process group; one that is gone is what was wanted. macOS answers EPERM for a group of zombies. */
+/** Signals a process group; one that is gone is what was wanted. macOS reports EPERM for a group of zombies. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);

@@ -15,8 +15,9 @@ export async function hasApt(env: NodeJS.ProcessEnv): Promise<boolean> {
 }
 
 /**
- * apt as an ordinary user has it: it knows packages and downloads them (and checks their signatures), and installs nothing.
- * With package lists of its own, in the cache directory, when the machine's are missing (they often are in container images).
+ * apt as an ordinary user has it: it knows packages and downloads them (and checks their signatures), and installs
+ * nothing. With separate package lists, in the cache directory, when the machine's are missing (they often are in
+ * container images).
  */
 export class Apt {
   readonly #cacheDir: string;

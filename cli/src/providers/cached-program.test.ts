@@ -26,7 +26,7 @@ describe('a program in the cache', () => {
     expect(await checkCached(target)).toMatchObject({ available: true, detail: target });
   });
 
-  it('that was changed is not used, which is told, and is replaced by the next installation', async () => {
+  it('that was changed is not used, which is reported, and is replaced by the next installation', async () => {
     await install('#!/bin/sh\n');
     await appendFile(target, 'echo other\n');
     expect(await checkCached(target)).toMatchObject({
@@ -45,7 +45,7 @@ describe('a program in the cache', () => {
     expect(await checkCached(target)).toMatchObject({ available: false });
   });
 
-  it('that is not there is told from one that was changed', async () => {
+  it('that does not exist is distinguished from one that was changed', async () => {
     expect(await checkCached(target)).toMatchObject({
       available: false,
       detail: 'neither downloaded nor built on this machine yet',

@@ -32,7 +32,7 @@ export type Run =
   | ContainerRun
   | { readonly type: 'external' };
 
-/** A container that is started anew each time, with its data in a volume. */
+/** A container that is created each time, with its data in a volume. */
 export interface ContainerRun {
   readonly type: 'container';
   /**
@@ -44,7 +44,7 @@ export interface ContainerRun {
   stop(timeoutMs?: number): Promise<void>;
 }
 
-/** Where a component answers. */
+/** Where a component listens. */
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -57,7 +57,7 @@ export interface Launch {
   /** For people: "PostgreSQL 15.18 from /usr/lib/postgresql/15/bin". Holds no secret. */
   readonly detail: string;
   readonly run: Run;
-  /** The main door: SQL, AMQP, Toxiproxy's API, Jaeger's query API. */
+  /** The main port: SQL, AMQP, Toxiproxy's API, Jaeger's query API. */
   readonly address: Address;
   /** What other processes need to work with it (ports, paths); holds no secret, may be kept in state.json. */
   readonly info: Readonly<Record<string, string | number>>;
@@ -83,7 +83,7 @@ export interface Availability {
   readonly detail: string;
 }
 
-/** Told to the person who waits: "downloading erlang-base (3 of 16)". */
+/** Shown to the user who waits: "downloading erlang-base (3 of 16)". */
 export type OnProgress = (message: string) => void;
 
 /** One way to have a component. `check` takes well under a second and changes nothing. */
@@ -111,7 +111,7 @@ export interface ComponentContext {
   readonly cacheDir: string;
   /** Holds one folder of SQL files per database. */
   readonly migrationsDir: string;
-  /** The file a process logs to, created by whoever writes first. */
+  /** The file a process logs to, created by its first writer. */
   logFile(name: string): string;
   readonly ports: Ports;
   readonly secrets: Secrets;

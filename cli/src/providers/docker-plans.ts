@@ -55,7 +55,7 @@ const plans: Readonly<Record<ComponentName, (name: string, context: ComponentCon
       options: {
         Image: containerImages.postgres,
         Env: [
-          // Stored as it is, and nobody can log in with it: the password itself never reaches the engine.
+          // Stored as it is, and it is useless for a login: the password itself never reaches the engine.
           `POSTGRES_PASSWORD=${await scramVerifier(password)}`,
           // The image's own rule trusts connections from the container's loopback.
           'POSTGRES_INITDB_ARGS=--auth-host=scram-sha-256 --locale=C --encoding=UTF8',
@@ -140,8 +140,8 @@ exec docker-entrypoint.sh rabbitmq-server`;
 };
 
 /**
- * Data and the passwords in it go together: a project whose state was deleted, with its secrets, starts with a volume of
- * its own instead of one it cannot open. A few digits of a hash of 192 random bits tell nothing.
+ * Data and the passwords in it go together: a project whose state was deleted, with its secrets, starts with a separate
+ * volume instead of one it cannot open. A few digits of a hash of 192 random bits disclose nothing.
  */
 function volumeOf(name: string, secret: string): string {
   return `${name}-${createHash('sha256').update(secret).digest('hex').slice(0, 8)}`;

@@ -66,7 +66,7 @@ describe.skipIf(!ways.postgres.available)('PostgreSQL in a container', () => {
     });
   });
 
-  it('shows no password to whoever may inspect it', async () => {
+  it('shows no password to a user who may inspect it', async () => {
     const seen = JSON.stringify(await inspect(running));
     const { superuser, operator, owners, services } = context.secrets.postgres;
     for (const secret of [superuser, operator, ...Object.values(owners), ...Object.values(services)])
@@ -74,7 +74,7 @@ describe.skipIf(!ways.postgres.available)('PostgreSQL in a container', () => {
   });
 
   it(
-    'tells that it was killed, leaves no container, and starts again with its data at the same address',
+    'reports that it was killed, leaves no container, and starts again with its data at the same address',
     async () => {
       const { address } = running.launch;
       await (await container(running)).kill();
@@ -108,17 +108,17 @@ describe.skipIf(!ways.rabbitmq.available)('RabbitMQ in a container', () => {
     const { host, port } = running.launch.address;
     await expect(amqp.connect(`amqp://guest:guest@${host}:${port}/shop`)).rejects.toThrow(/ACCESS_REFUSED/);
     await asOrders(async (channel) => expect(await declareTopology(channel)).toBeUndefined());
-    await expect(asOrders((channel) => channel.assertQueue('somebody-elses'))).rejects.toThrow(/ACCESS_REFUSED/);
+    await expect(asOrders((channel) => channel.assertQueue('another-project'))).rejects.toThrow(/ACCESS_REFUSED/);
   });
 
-  it('shows no password to whoever may inspect it', async () => {
+  it('shows no password to a user who may inspect it', async () => {
     const seen = JSON.stringify(await inspect(running));
     const { users, cookie } = context.secrets.rabbitmq;
     for (const secret of [cookie, ...Object.values(users)]) expect(seen).not.toContain(secret);
   });
 
   it(
-    'keeps confirmed messages when it is stopped and its container made anew',
+    'keeps confirmed messages when it is stopped and its container is created again',
     async () => {
       await asOrders(async (channel) => {
         await declareTopology(channel);
@@ -154,7 +154,7 @@ describe.skipIf(!ways.rabbitmq.available)('RabbitMQ in a container', () => {
 
 describe.skipIf(!ways.toxiproxy.available)('Toxiproxy in a container', () => {
   it(
-    'reaches what listens on this loopback, and is ended with the rest when nobody supervises it',
+    'reaches what listens on this loopback, and is ended with the rest without a supervisor',
     async () => {
       await using context = await aContext({ env });
       const { launch, ended } = await start('toxiproxy', context);
@@ -241,7 +241,7 @@ describe.skipIf(!ways.postgres.available)('an image that is not here', () => {
     await using context = await aContext({ env });
     const images = containerImages as Record<ComponentName, string>;
     const real = images.postgres;
-    // Nobody listens on port 1: the pull fails at once, whatever registry this machine can reach.
+    // No process listens on port 1: the pull fails immediately, whatever registry this machine can reach.
     images.postgres = '127.0.0.1:1/shop/postgres:17';
     try {
       const provider = dockerProvider('postgres', context);

@@ -12,7 +12,7 @@ export interface GoProgram {
   readonly modulePath: string;
   /** Folder of its main package inside the module, "cmd/server". */
   readonly mainPackage: string;
-  /** "v2.12.0": the module proxy and checksum database answer for its content. */
+  /** "v2.12.0": the module proxy and checksum database prove its content. */
   readonly version: string;
   /** Where the finished program goes. */
   readonly target: string;

@@ -10,9 +10,9 @@ export interface ProgramPlace {
 }
 
 /**
- * Puts a program at its place in one step: `make` has the draft, empty, and resolves with the program's path in it. Whatever
- * fails leaves nothing; a draft of the same name that a killed process left is removed before. Not for two at once with one
- * draft.
+ * Puts a program at its place in one step: `make` has the draft, empty, and resolves with the program's path in it.
+ * Whatever fails leaves nothing; a draft of the same name that a killed process left is removed before. Not for two
+ * concurrent callers with one draft.
  */
 export async function installProgram(
   { target, draft }: ProgramPlace,

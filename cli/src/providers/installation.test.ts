@@ -28,7 +28,7 @@ function aProgram() {
   return { program, ways: [way] };
 }
 
-describe('two installations of one thing at once', () => {
+describe('two concurrent installations of one thing', () => {
   it('build it once: the second says that it waits, and finds it', async () => {
     const { program, ways } = aProgram();
     const first = installFirst('k6', ways, { cacheDir, onProgress: () => undefined });
@@ -78,7 +78,7 @@ it('a way that fails is followed by the next, and what that one installs is enou
   expect(program.builds).toBe(1);
 });
 
-it('an installation whose process was killed holds nobody up', async () => {
+it('an installation whose process was killed delays no other', async () => {
   const { program, ways } = aProgram();
   program.end();
   await using _ = await holdInstallation('other', { cacheDir, onProgress: () => undefined });

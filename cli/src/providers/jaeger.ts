@@ -6,7 +6,7 @@ import { writePrivateFile } from './private-file.ts';
 import { type Program, programProviders } from './program-providers.ts';
 import { jaegerRelease } from './release/releases.ts';
 
-/** The module path has no `/v2`, so this tag's `cmd/jaeger` is how Jaeger 2 can be had from the module proxy. */
+/** The module path has no `/v2`, so this tag's `cmd/jaeger` is how Jaeger 2 is available from the module proxy. */
 const JAEGER_VERSION = 'v1.76.0';
 
 const jaeger: Program = {

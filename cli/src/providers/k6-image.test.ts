@@ -1,6 +1,6 @@
 /*
  * Goal: k6 comes out of its image whole, and neither a container nor half a program is left.
- * Method: an engine on loopback that answers as Docker's API does; what a real engine sends was looked at by hand.
+ * Method: an engine on loopback that responds as Docker's API does; what a real engine sends was looked at by hand.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -46,7 +46,7 @@ function engine(handlers: Readonly<Record<string, (response: ServerResponse) => 
     asked.push(`${method} ${url}`);
     (
       known[`${method} ${url}`] ??
-      ((unknown) => unknown.writeHead(500).end(JSON.stringify({ message: `no answer to ${method} ${url}` })))
+      ((unknown) => unknown.writeHead(500).end(JSON.stringify({ message: `no response to ${method} ${url}` })))
     )(response);
   };
   return { asked, listener };
@@ -68,7 +68,7 @@ it('copies k6 out of a container that is made for it, and removed', async () => 
   expect(await left()).toEqual([]);
 });
 
-it('keeps nothing of a copy that is no archive, and removes the container', async () => {
+it('keeps nothing of a copy that is not an archive, and removes the container', async () => {
   const { listener, asked } = engine({ [COPY]: (response) => response.end('noise') });
   await using host = await aReleaseServer(listener);
   await expect(wayAt(host.url).install(() => undefined)).rejects.toThrow(
@@ -83,11 +83,11 @@ it('pulls the image when it is not here, and says why that failed', async () => 
   const { listener } = engine({ [IMAGE]: (response) => response.writeHead(404).end('{}') });
   await using host = await aReleaseServer(listener);
   await expect(wayAt(host.url).install(() => undefined)).rejects.toThrow(
-    /^grafana\/k6:2\.2\.0 could not be pulled \(.*no answer to POST \/images\/create/,
+    /^grafana\/k6:2\.2\.0 could not be pulled \(.*no response to POST \/images\/create/,
   );
 });
 
-it('can be had where an engine answers, on Linux', async () => {
+it('is available where an engine responds, on Linux', async () => {
   const { listener } = engine();
   await using host = await aReleaseServer(listener);
   expect(await wayAt(host.url).check()).toMatchObject({ kind: 'docker', available: false, installable: true });
@@ -97,6 +97,6 @@ it('can be had where an engine answers, on Linux', async () => {
   });
   expect(await wayAt(host.url, { DOCKER_HOST: 'unix:///nowhere.sock' }).check()).toMatchObject({
     installable: false,
-    detail: expect.stringContaining('no Docker engine answers'),
+    detail: expect.stringContaining('no Docker engine responds'),
   });
 });

@@ -21,8 +21,8 @@ const CONTAINER = 'shopctl-k6-program';
 type Context = Pick<ComponentContext, 'cacheDir' | 'env'>;
 
 /**
- * Takes k6 out of its image and into the cache, for Linux: a program without libraries, which runs here as well as in a
- * container, and there is the child process that any other k6 is. This way itself only ever installs.
+ * Takes k6 out of its image and into the cache, for Linux. It is a program without libraries, which runs here as well
+ * as in a container, and is a child process as any other k6. This source only ever installs.
  */
 export function k6ImageWay(
   target: string,

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A folder of its own with a program `k6` that prints this version, as PATH. */
+/** A separate folder with a program `k6` that prints this version, as PATH. */
 async function pathWith(version: string): Promise<string> {
   const bin = await mkdtemp(join(folder, 'bin-'));
   await writeFile(join(bin, 'k6'), `#!/bin/sh\necho '${version}'\n`);
@@ -53,7 +53,7 @@ describe('k6', () => {
     expect(await findTool('k6', { cacheDir, env: { PATH: '' } })).toBe(file);
   });
 
-  it('is had by a release before a build, each where it can be', async () => {
+  it('comes from a release before a build, each where it is available', async () => {
     const { k6 } = await describeTools({ ...nowhere(), env: { PATH: process.env.PATH } });
     expect(k6.map(({ kind }) => kind)).toEqual(toolWays.k6);
     expect(k6[3]).toMatchObject({ installable: true, detail: expect.stringContaining('k6-v2.2.0-') });
@@ -74,7 +74,7 @@ describe('k6', () => {
     await expect(installTool('k6', nowhere(), () => undefined, { forced: 'url' })).rejects.toMatchObject({ why });
   });
 
-  it('cannot be had without k6 and Go: exit code 3, with each way and what would help', async () => {
+  it('is not available without k6 and Go: exit code 3, with each source and what would help', async () => {
     const error = { exitCode: 3, component: 'k6', why: expect.stringContaining('install Go from go.dev') };
     await expect(installTool('k6', nowhere(), () => undefined)).rejects.toMatchObject(error);
   });

@@ -1,6 +1,6 @@
 /*
- * Goal: libfaketime is had without root and without a trace outside the cache directory. Method: programs of apt's names
- * that do what apt does with one package.
+ * Goal: libfaketime is installed without root and without a trace outside the cache directory. Method: programs of
+ * apt's names that do what apt does with one package.
  */
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// Goal: whoever may do what in the five databases, and that starting is safe to repeat, interrupt and do twice at once.
+// Goal: the privileges of each role in the five databases, and that starting is safe to repeat, interrupt and do twice
+// concurrently.
 // Method: real servers in temporary folders, each started as the supervisor does it.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -53,7 +54,7 @@ describe('a service', () => {
     await expect(connectTo({ user, password, database })).rejects.toThrow(/permission denied for database/);
   });
 
-  it('reads and writes the rows of its own tables, sequences included', async () => {
+  it('reads and writes the rows of its tables, sequences included', async () => {
     await query('service', 'catalog', `INSERT INTO products (name) VALUES ('kettle')`);
     await query('service', 'catalog', `UPDATE products SET name = 'mug'`);
     expect(await query('service', 'catalog', 'SELECT name FROM products')).toEqual([{ name: 'mug' }]);
@@ -91,7 +92,7 @@ describe('starting again', () => {
     expect((await statementsOfSuperuser()) - before).toBeLessThanOrEqual(2);
   });
 
-  it('applies a migration that was added, once, when two start at once', async () => {
+  it('applies a migration that was added, once, when two start concurrently', async () => {
     await addMigration('catalog', '0002_price.sql', 'ALTER TABLE products ADD COLUMN price int DEFAULT 7');
     await Promise.all([launch.setUp(), launch.setUp(), launch.setUp()]);
     expect(await query('owner', 'catalog', 'SELECT name FROM migrations.applied ORDER BY id')).toEqual([
@@ -119,7 +120,7 @@ describe('starting again', () => {
     START_LIMIT_MS,
   );
 
-  it('sets the new passwords when the secrets were made anew', async () => {
+  it('sets the new passwords when the secrets were made again', async () => {
     const { createSecrets } = await import('./secrets.ts');
     const fresh = createSecrets();
     const secrets = { ...fresh, postgres: { ...fresh.postgres, superuser: context.secrets.postgres.superuser } };

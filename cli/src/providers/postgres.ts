@@ -124,7 +124,7 @@ async function launchBinaries(
     prepare: () => createCluster({ binaries, place, cacheDir: context.cacheDir, password }),
     probe: postgresProbe(address),
     setUp: () => setUpCluster({ ...context, address, superuser: { user: SUPERUSER, password, database: 'postgres' } }),
-    // Children of a killed server notice it by themselves and leave.
+    // Children of a killed server notice it and end.
     cleanUp: nothing,
   };
 }

@@ -18,7 +18,7 @@ export interface Program {
   readonly urlVariable: string;
   /** Its name on PATH. */
   readonly command: string;
-  /** Of the API, answers 200 when it serves: "/version". */
+  /** Of the API, responds 200 when it serves: "/version". */
   readonly readyPath: string;
   readonly release: Release;
   readonly go: Pick<GoProgram, 'modulePath' | 'mainPackage' | 'version'>;

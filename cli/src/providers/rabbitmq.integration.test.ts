@@ -39,7 +39,7 @@ it.each(['orders', 'shipping', 'shop_operator'] as const)('%s declares the whole
 });
 
 it.each(['orders', 'shipping'] as const)('%s declares nothing else', async (user) => {
-  await expect(asUser(user, (channel) => channel.assertQueue('somebody-elses'))).rejects.toThrow(/ACCESS_REFUSED/);
+  await expect(asUser(user, (channel) => channel.assertQueue('another-project'))).rejects.toThrow(/ACCESS_REFUSED/);
 });
 
 it('refuses guest', async () => {
@@ -47,7 +47,7 @@ it('refuses guest', async () => {
   await expect(amqp.connect(`amqp://guest:guest@${host}:${port}/shop`)).rejects.toThrow(/ACCESS_REFUSED/);
 });
 
-it('tells exactly what waits, what is being worked on and who consumes', async () => {
+it('reports exactly what waits, what is in progress and who consumes', async () => {
   await publish(5);
   await asUser('shipping', async (channel) => {
     await channel.prefetch(2);
@@ -61,7 +61,7 @@ it('tells exactly what waits, what is being worked on and who consumes', async (
   await expect.poll(orderConfirmed).toEqual({ name: ORDER_CONFIRMED_QUEUE, ready: 5, unacknowledged: 0, consumers: 0 });
 });
 
-it('answers all who ask at once', async () => {
+it('serves all concurrent callers', async () => {
   const asked = Array.from({ length: 20 }, (_, index) => evaluateOnBroker(launch, `${index} * 2.`));
   expect(await Promise.all(asked)).toEqual(asked.map((_, index) => `${index * 2}`));
 });
@@ -108,7 +108,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
 );
 
 it(
-  'leaves no port mapper that the broker started by itself, and that one listens on this machine only',
+  'leaves no port mapper that the broker started, and that one listens on this machine only',
   async () => {
     await using other = await aContext({ cacheDir: context.cacheDir });
     const broker = await resolveComponent('rabbitmq', other);

@@ -21,7 +21,7 @@ const providers: Readonly<Record<ComponentName, (context: ComponentContext) => r
 };
 
 export interface ResolveOptions {
-  /** Try this way alone (`--provider component=kind`). */
+  /** Use this source only (`--provider component=kind`). */
   readonly forced?: ProviderKind | undefined;
 }
 
@@ -77,8 +77,8 @@ interface InstallableWay extends Pick<Provider, 'kind' | 'check'> {
 }
 
 /**
- * The same for ways that are already known. Two at once do the work once: the second waits for the first. Rejects with
- * the signal's reason when it aborts.
+ * The same for sources that are already known. Two concurrent callers do the work once: the second waits for the first.
+ * Rejects with the signal's reason when it aborts.
  */
 export async function installFirst(
   name: ComponentName | ToolName,

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it('gives the same secrets to everybody who asks at once', async () => {
+it('gives the same secrets to all concurrent callers', async () => {
   const file = join(folder, 'secrets.json');
   const all = await Promise.all(Array.from({ length: 20 }, () => loadOrCreateSecrets(file)));
   expect(new Set(all.map((secrets) => JSON.stringify(secrets))).size).toBe(1);
@@ -25,7 +25,7 @@ it('keeps the file for its user alone', async () => {
   expect((await stat(join(folder, 'deep'))).mode & 0o777).toBe(0o700);
 });
 
-it('gives every account a password of its own, fit for a URL', () => {
+it('gives every account a separate password, fit for a URL', () => {
   const { postgres, rabbitmq } = createSecrets();
   const passwords = [
     ...[postgres.superuser, postgres.operator, rabbitmq.cookie],
@@ -35,14 +35,14 @@ it('gives every account a password of its own, fit for a URL', () => {
   expect(passwords.every((password) => /^[A-Za-z0-9_-]{32}$/.test(password))).toBe(true);
 });
 
-it.each(['{"postgres":{"superuser":"tell-nobody"', '{"postgres":{"superuser":"tell-nobody"}}'])(
+it.each(['{"postgres":{"superuser":"keep-secret"', '{"postgres":{"superuser":"keep-secret"}}'])(
   'refuses a damaged file without quoting it: %s',
   async (content) => {
     const file = join(folder, 'secrets.json');
     await writeFile(file, content);
     const error = await loadOrCreateSecrets(file).catch((reason: Error) => reason);
     expect(String(error)).toMatch(/secrets\.json: not a file of secrets/);
-    expect(String(error)).not.toContain('tell-nobody');
+    expect(String(error)).not.toContain('keep-secret');
     expect(await readFile(file, 'utf8')).toBe(content);
   },
 );

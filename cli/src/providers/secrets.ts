@@ -13,7 +13,7 @@ export interface Secrets {
   };
   readonly rabbitmq: {
     readonly users: Readonly<Record<BrokerUser, string>>;
-    /** Whoever knows it can run code in the broker. */
+    /** A process that knows it can run code in the broker. */
     readonly cookie: string;
   };
 }
@@ -32,8 +32,8 @@ export function createSecrets(): Secrets {
 }
 
 /**
- * The secrets in `file`; makes them when there is no such file. Two callers at once get the same ones. Throws when the
- * file is there and cannot be used: making others would lock us out of the data they protect.
+ * The secrets in `file`; makes them when there is no such file. Two concurrent callers get the same ones. Throws when
+ * the file is there and cannot be used: making others would lock us out of the data they protect.
  */
 export async function loadOrCreateSecrets(file: string): Promise<Secrets> {
   const existing = await readSecrets(file);
@@ -57,7 +57,7 @@ async function readSecrets(file: string): Promise<Secrets | undefined> {
   const secrets = parseJson(text);
   if (isComplete(secrets)) return secrets;
   throw new Error(
-    `${file}: not a file of secrets (incomplete or damaged). Restore it, or "shopctl down -v" and start anew`,
+    `${file}: not a file of secrets (incomplete or damaged). Restore it, or "shopctl down -v" and start again`,
   );
 }
 

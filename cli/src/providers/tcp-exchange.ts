@@ -5,8 +5,8 @@ import type { Address } from './component.ts';
 const EXCHANGE_TIMEOUT_MS = 2_000;
 
 /**
- * Connects, sends `request` and resolves with the first bytes of the answer. Rejects when refused, closed without an
- * answer, too slow, or aborted.
+ * Connects, sends `request` and resolves with the first bytes of the response. Rejects when refused, closed without a
+ * response, too slow, or aborted.
  */
 export function exchange({ host, port }: Address, request: Uint8Array, signal?: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -19,9 +19,9 @@ export function exchange({ host, port }: Address, request: Uint8Array, signal?: 
       socket.destroy();
     });
     socket.once('error', (cause) => {
-      const why = timeout.aborted ? `no answer in ${EXCHANGE_TIMEOUT_MS} ms` : cause.message;
+      const why = timeout.aborted ? `no response in ${EXCHANGE_TIMEOUT_MS} ms` : cause.message;
       reject(new Error(`${where}: ${why}`, { cause }));
     });
-    socket.once('close', () => reject(new Error(`${where}: closed the connection without an answer`)));
+    socket.once('close', () => reject(new Error(`${where}: closed the connection without a response`)));
   });
 }

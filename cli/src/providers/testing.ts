@@ -24,7 +24,7 @@ export function sharedCacheDir(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'shopctl');
 }
 
-/** A context in a temporary folder of its own; disposing removes it and what PostgreSQL keeps outside of it. */
+/** A context in a separate temporary folder; disposing removes it and what PostgreSQL keeps outside of it. */
 export async function aContext(options: TestContextOptions = {}): Promise<TestContext> {
   const folder = await mkdtemp(join(tmpdir(), 'shopctl-test-'));
   const stateDir = join(folder, 'state');

@@ -6,7 +6,7 @@ const BOUNDS_S = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5,
 /** Every duration that is recorded, and what it is of. */
 export const durations = {
   'http.server.request.duration': 'Duration of incoming HTTP requests.',
-  'http.client.request.duration': 'Duration of outgoing HTTP requests, up to the end of the answer.',
+  'http.client.request.duration': 'Duration of outgoing HTTP requests, up to the end of the response.',
   'rpc.server.call.duration': 'Duration of incoming gRPC calls.',
   'rpc.client.call.duration': 'Duration of outgoing gRPC calls.',
   'db.client.operation.duration': 'Duration of SQL statements.',

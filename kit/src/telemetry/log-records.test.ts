@@ -53,7 +53,7 @@ it.each([
   },
 );
 
-it('what never became a request has a trace id of its own', async () => {
+it('what never became a request has a separate trace id', async () => {
   const socket = connect(Number(new URL(origin).port), '127.0.0.1');
   socket.write('NOT HTTP\r\n\r\n');
   const response = await text(socket);

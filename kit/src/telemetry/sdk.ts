@@ -48,8 +48,8 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
   if (env.OTEL_SDK_DISABLED === 'true') return;
 
   const resource = defaultResource()
-    // They distinguish a restarted instance from its predecessor, whose counters ended at their last report, and since when it
-    // can have had spans: a counter says when it was read first.
+    // They distinguish a restarted instance from its predecessor, whose counters ended at their last report. They also
+    // say since when it can have had spans: a counter says when it was read first.
     .merge(
       resourceFromAttributes({
         'process.pid': process.pid,

@@ -15,7 +15,7 @@ describe('loadConfig', () => {
     ['a replica without a scheme', { ...complete, ORDERS_URLS: '127.0.0.1:4001' }, 'ORDERS_URLS'],
     ['a replica with a path', { ...complete, ORDERS_URLS: 'http://127.0.0.1:4001/orders' }, 'ORDERS_URLS'],
     ['no port', { ORDERS_URLS: complete.ORDERS_URLS }, 'PORT'],
-    ['an override that is no number', { ...complete, EDGE_GATEWAY_ORDERS_BULKHEAD: 'many' }, 'EDGE_GATEWAY_ORDERS'],
+    ['an override that is not a number', { ...complete, EDGE_GATEWAY_ORDERS_BULKHEAD: 'many' }, 'EDGE_GATEWAY_ORDERS'],
   ])('names what is wrong: %s', (_title, env, variable) => {
     expect(() => loadConfig(env)).toThrow(variable);
   });

@@ -67,7 +67,7 @@ describe('replicas', () => {
     expect([broken.requests(), running.requests()]).toEqual([1, 0]);
   });
 
-  it('one that hangs up is no end of a GET: another is asked', async () => {
+  it('one that hangs up does not end a GET: another is asked', async () => {
     const [broken, running] = [await aServer(() => 'hang up'), await aServer()];
     const replicas = replicasOf(broken.origin, running.origin);
     expect((await replicas.send('GET')).statusCode).toBe(200);

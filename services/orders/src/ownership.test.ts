@@ -99,7 +99,7 @@ describe('the sagas of others', () => {
   });
 });
 
-it('the lease is renewed on a connection of its own, which a pool that is in use to the last one does not take', async () => {
+it('the lease is renewed on a separate connection, which a pool that is in use to the last one does not take', async () => {
   const never = new Promise<never>(() => undefined);
   await using fake = await openFakePostgres((connection, phase) =>
     connection === 1 && phase === 'statement' ? never : undefined,

@@ -25,8 +25,9 @@ import { type OrderLine, type OrderStatus, SAGA_NAME, type Saga, statusOf } from
 import type { SagaRunner } from './saga-runner.ts';
 
 /**
- * Products that one order reads concurrently: an order may have 100 of them. 48 active orders (`ADMISSION` in routes.ts) read
- * 48 x 4 = 192, which is what the catalog's bulkhead holds, 96 running and 96 waiting: orders never refuse one another.
+ * Products that one order reads concurrently: an order may have 100 of them. 48 active orders (`ADMISSION` in
+ * routes.ts) read 48 x 4 = 192. That is what the catalog's bulkhead holds, 96 running and 96 waiting: orders never
+ * refuse one another.
  */
 export const PRODUCT_CONCURRENCY = 4;
 

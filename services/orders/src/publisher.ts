@@ -28,9 +28,9 @@ export interface Publisher extends AsyncDisposable {
 }
 
 /**
- * A channel that owes a confirm is not used again: what it still holds may be confirmed late, which the inbox
- * absorbs, and a silent broker would only be sent every row again and again. The broker closes a channel that
- * published to a missing exchange (404) or not ours to write to (403), and the connection goes on: another is opened.
+ * A channel that owes a confirm is not used again. What it still holds may be confirmed late, which the inbox absorbs,
+ * and a silent broker would only be sent every row again and again. The broker closes a channel that published to a
+ * missing exchange (404) or not ours to write to (403), and the connection goes on: another is opened.
  */
 export async function openPublisher(options: {
   url: string;

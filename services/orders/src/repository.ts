@@ -112,10 +112,10 @@ const OWN_GRACE_MS = databaseLimits.connectTimeoutMs + databaseLimits.statementT
  * and due or untouched for a while. Two instances never get the same one: the row is locked, skipped when locked,
  * and its version raised.
  */
-// Two steps, because FOR UPDATE looks again only at the row it locks: when another adopter has just
-// committed, PostgreSQL evaluates the conditions on the new row of `orders`, yet joined with the
-// row of `saga_owners` (here often none) that it found before. The version, a column of the locked
-// row, makes the second adopter lose (PostgreSQL, 13.2.1 Read Committed).
+// Two steps, because FOR UPDATE looks again only at the row it locks. When another adopter has just committed,
+// PostgreSQL evaluates the conditions on the new row of `orders`. It is joined with the row of `saga_owners` (here
+// often none) that it found before. The version, a column of the locked row, makes the second adopter lose (PostgreSQL,
+// 13.2.1 Read Committed).
 export const adoptSagas = sql(
   'UPDATE orders: adopt',
   `WITH candidate AS MATERIALIZED (

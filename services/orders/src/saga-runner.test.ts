@@ -10,7 +10,7 @@ import { createSagaRunner } from './saga-runner.ts';
 
 /*
  * Goal: a call that surely was not sent leaves nothing to compensate; one that an earlier run may have sent does,
- * whatever this run knows of its own call.
+ * whatever this run knows of its call.
  */
 
 function sagaAt(state: RunningState): Saga {

@@ -26,7 +26,7 @@ const SAVE_RETRY_MS = 200;
 
 /**
  * For how long a save that decides an order is retried past the order's deadline, and the pause between retries, in ms.
- * Its response may have been lost after a commit, and no other instance would know that the order was decided here: a
+ * Its response may have been lost after a commit, and no other instance would know that the order was decided here. A
  * Confirmed order is closed, so recovery never sees it, and it would never be counted.
  */
 const DECISION = { limitMs: 300_000, retryMs: 2_000 } as const;

@@ -1,9 +1,9 @@
 import { isIPv4 } from 'node:net';
 
 /**
- * The gRPC target for a `host:port` address of stock: an IPv4 address, or a name, whose addresses are looked up in the DNS
- * again whenever a connection is lost (a headless Service names one address per pod).
- * Source: https://github.com/grpc/grpc/blob/master/doc/naming.md
+ * The gRPC target for a `host:port` address of stock: an IPv4 address, or a name. Its addresses are looked up in the
+ * DNS again whenever a connection is lost (a headless Service names one address per pod). Source:
+ * https://github.com/grpc/grpc/blob/master/doc/naming.md
  */
 export function stockTarget(address: string): string {
   const host = address.slice(0, address.lastIndexOf(':'));

@@ -69,7 +69,7 @@ describe('POST /payments', () => {
     ['an amount as text', { ...body, amount: '45000' }],
     ['an amount beyond exact integers', { ...body, amount: 2 ** 53 }],
     ['another currency', { ...body, currency: 'EUR' }],
-    ['an order id that is no GUID', { ...body, orderId: 'order-1' }],
+    ['an order id that is not a GUID', { ...body, orderId: 'order-1' }],
     ['an empty key', { ...body, idempotencyKey: '' }],
     ['an endless key', { ...body, idempotencyKey: 'k'.repeat(201) }],
     ['NUL in the key', { ...body, idempotencyKey: 'a\u0000b' }],

@@ -1,6 +1,6 @@
 /**
- * Against a real RabbitMQ and PostgreSQL: one shipment per order whatever is delivered, failing messages end in the dead
- * letters without blocking the queue, and neither a lost database nor a lost broker costs a message.
+ * Against a real RabbitMQ and PostgreSQL: one shipment per order whatever is delivered. Failing messages end in the
+ * dead letters without blocking the queue, and neither a lost database nor a lost broker costs a message.
  */
 import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase, sql } from '@shop/kit/database.ts';
@@ -193,7 +193,7 @@ describe('a message that fails', () => {
     const failing: Shipments = {
       receive: async () => {
         attempts += 1;
-        throw new Error('a failure of its own');
+        throw new Error('an unexpected failure');
       },
       find: async () => undefined,
     };

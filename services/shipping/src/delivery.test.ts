@@ -55,7 +55,7 @@ function settling(receive: readonly (boolean | Error)[], options: { backoffs?: t
 }
 
 const unavailable = new DatabaseUnavailableError('unavailable');
-const broken = new Error('a failure of its own');
+const broken = new Error('an unexpected failure');
 
 describe('a delivery', () => {
   it('new -> acknowledged, shipped', async () => {
@@ -91,7 +91,7 @@ describe('a delivery', () => {
     ['an array', []],
     ['no id', { ...event, id: undefined }],
     ['no order', { ...event, data: {} }],
-    ['an order id that is no GUID', { ...event, data: { ...event.data, orderId: 'order-1' } }],
+    ['an order id that is not a GUID', { ...event, data: { ...event.data, orderId: 'order-1' } }],
     ['an unknown type', { ...event, type: 'order.cancelled' }],
   ])('%s -> dead letters immediately, without a query', async (_title, body) => {
     const shipping = settling([true]);

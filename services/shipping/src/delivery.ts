@@ -50,11 +50,11 @@ export interface DeliveryDependencies {
 
 /**
  * Settles one delivery. Guarantees:
- * D1 a message is acknowledged only after its effect was committed, or was committed before;
- * D2 a message with a permanent error is dead-lettered immediately;
- * D3 an unavailable database costs no delivery: the message is held, and retried until it succeeds or `stop` fires. One that
- *    was held for too long is put aside, and that delivery does not count;
- * D4 any other failure is retried after a backoff, and dead-lettered after its last delivery. A message that reached its
+ * D1: a message is acknowledged only after its effect was committed, or was committed before.
+ * D2: a message with a permanent error is dead-lettered immediately.
+ * D3: an unavailable database costs no delivery: the message is held, and retried until it succeeds or `stop` fires. One
+ *    that was held for too long is put aside, and that delivery does not count.
+ * D4: any other failure is retried after a backoff, and dead-lettered after its last delivery. A message that reached its
  *    limit because its consumers crashed is not tried again.
  */
 export async function settle(

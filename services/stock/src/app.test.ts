@@ -73,7 +73,7 @@ describe('stock.Inventory', () => {
 
   it.each([
     ['no order id', { ...request, orderId: '' }],
-    ['an order id that is no GUID', { ...request, orderId: 'order-1' }],
+    ['an order id that is not a GUID', { ...request, orderId: 'order-1' }],
     ['no key', { ...request, idempotencyKey: '' }],
     ['NUL in the key', { ...request, idempotencyKey: 'a\u0000b' }],
     ['a lone surrogate in the key, which is not UTF-8', { ...request, idempotencyKey: 'a\ud800' }],

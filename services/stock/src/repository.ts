@@ -35,8 +35,8 @@ const selectReservation = sql(
 );
 
 /**
- * Rows are locked by product id before any is changed, so that orders with the same products in another order cannot
- * wait for each other; a product that does not exist is short as well. Nothing changes when anything is short.
+ * Rows are locked by product id before any is changed. So orders with the same products in another sequence cannot wait
+ * for each other; a product that does not exist is short as well. Nothing changes when anything is short.
  */
 const takeUnits = sql(
   'UPDATE inventory: take',

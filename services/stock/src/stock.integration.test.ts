@@ -1,6 +1,6 @@
 /**
- * Against a real PostgreSQL: all or nothing, never negative, the first outcome for a repeat, and no deadlock or lost
- * unit when calls for the same products, or the same order, are concurrent.
+ * Against a real PostgreSQL: all or nothing, never negative, the first outcome for a repeat. No deadlock or lost unit
+ * when calls for the same products, or the same order, are concurrent.
  */
 import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase, sql } from '@shop/kit/database.ts';

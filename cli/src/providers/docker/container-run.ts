@@ -59,7 +59,7 @@ export function containerRun(plan: ContainerSpec, context: ContainerOwner, url: 
   };
 }
 
-/** Makes the volume unless it is there. One that was interrupted in its first start is made anew. */
+/** Makes the volume unless it is there. One that was interrupted in its first start is created again. */
 async function openVolume(engine: Docker, plan: ContainerSpec, context: ContainerOwner): Promise<void> {
   const { volumeName, initialisesOnce } = plan;
   if (volumeName === undefined) return;
@@ -101,7 +101,7 @@ export async function stopContainer(engine: Docker, idOrName: string, timeoutMs:
 export async function removeContainer(engine: Docker, idOrName: string): Promise<void> {
   const container = engine.getContainer(idOrName);
   const removed = await container.remove({ force: true, v: true }).then(() => true, unlessStatus(404, 409));
-  // 409: somebody else is removing it; its name is free only after that.
+  // 409: another process is removing it; its name is free only after that.
   if (!removed) await container.wait({ condition: 'removed' }).catch(unlessStatus(404));
 }
 
@@ -128,11 +128,11 @@ async function logOutput(
   engine.modem.demuxStream(output, log, log);
   const written = new Promise<void>((resolve, reject) => {
     log.once('error', reject);
-    // The connection breaks with the engine; the container's end is seen, and told, by `wait`.
+    // The connection breaks with the engine; the container's end is seen, and reported, by `wait`.
     output.once('error', () => log.end(resolve));
     output.once('end', () => log.end(resolve));
   });
-  // A full disk, for instance: the component goes on without a log, and its end tells why.
+  // A full disk, for instance: the component goes on without a log, and its exit code says why.
   written.catch(() => output.resume());
   return { written };
 }

@@ -52,7 +52,7 @@ describe('DOCKER_HOST', () => {
 });
 
 describe('without an engine', () => {
-  it('says at once that none answers, and where', async () => {
+  it('says immediately that none responds, and where', async () => {
     const socket = join(folder, 'none.sock');
     await using context = await aContext({ env: { DOCKER_HOST: `unix://${socket}` } });
     const startedAt = performance.now();
@@ -60,21 +60,21 @@ describe('without an engine', () => {
       kind: 'docker',
       available: false,
       installable: false,
-      detail: `no Docker engine answers at unix://${socket} (no such socket)`,
+      detail: `no Docker engine responds at unix://${socket} (no such socket)`,
     });
     expect(performance.now() - startedAt).toBeLessThan(CHECK_LIMIT_MS);
   });
 
   it('says that one has ended when its socket is still there', async () => {
     const socket = join(folder, 'dead.sock');
-    // Bound and killed: nobody removes the file then.
+    // Bound and killed: the file stays.
     const bind = `require('node:net').createServer().listen(${JSON.stringify(socket)}, () => process.kill(process.pid, 'SIGKILL'))`;
     await once(spawn(process.execPath, ['-e', bind]), 'exit');
     await using context = await aContext({ env: { DOCKER_HOST: `unix://${socket}` } });
     const { available, detail } = await dockerProvider('postgres', context).check();
     expect({ available, detail }).toEqual({
       available: false,
-      detail: `no Docker engine answers at unix://${socket} (ECONNREFUSED)`,
+      detail: `no Docker engine responds at unix://${socket} (ECONNREFUSED)`,
     });
   });
 
@@ -90,7 +90,7 @@ describe('without an engine', () => {
 });
 
 describe('the record of where a project has containers', () => {
-  it('names each engine once, also when two components start at once', async () => {
+  it('names each engine once, also when two components start concurrently', async () => {
     await using context = await aContext();
     const [first, second] = [`unix://${folder}/a.sock`, `unix://${folder}/b.sock`];
     await Promise.all([first, second, first].map((url) => recordEngine(context, url)));
@@ -104,7 +104,7 @@ describe('the record of where a project has containers', () => {
     expect(await purgeContainers(context.stateDir)).toBeUndefined();
   });
 
-  it('keeps a purge from claiming that volumes are gone when their engine does not answer', async () => {
+  it('keeps a purge from claiming that volumes are gone when their engine does not respond', async () => {
     await using context = await aContext();
     await recordEngine(context, `unix://${folder}/none.sock`);
     await expect(purgeContainers(context.stateDir)).rejects.toThrow(

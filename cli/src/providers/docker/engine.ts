@@ -5,7 +5,7 @@ import type Docker from 'dockerode';
 /** `unix:///var/run/docker.sock` or `tcp://127.0.0.1:2375`. */
 export type EngineUrl = string;
 
-/** A busy engine answers in some ms; one that hangs must not hold up `up`. */
+/** A busy engine responds in some ms; one that hangs must not hold up `up`. */
 const PING_TIMEOUT_MS = 1_000;
 
 /**
@@ -40,27 +40,27 @@ export async function openEngine(url: EngineUrl, timeoutMs?: number): Promise<Do
     protocol === 'unix:'
       ? { socketPath: pathname, host: undefined, port: undefined }
       : { host: hostname, port: Number(port), protocol: 'http' as const };
-  // No `version`: the unversioned paths are the only ones that every engine, old and new, answers.
+  // No `version`: the unversioned paths are the only ones that every engine, old and new, serves.
   return new DockerClient({ ...address, ...(timeoutMs !== undefined && { timeout: timeoutMs }) });
 }
 
-/** Resolves when the engine answers; rejects with a reason for people. */
+/** Resolves when the engine responds; rejects with a reason for people. */
 export async function pingEngine(url: EngineUrl): Promise<void> {
   const socket = url.startsWith('unix://') ? url.slice('unix://'.length) : undefined;
-  // Most machines without an engine are told from this alone, and the client need not be loaded.
+  // Most machines without an engine are recognised by this alone, and the client need not be loaded.
   if (socket !== undefined && !existsSync(socket))
-    throw new Error(`no Docker engine answers at ${url} (no such socket)`);
+    throw new Error(`no Docker engine responds at ${url} (no such socket)`);
   const engine = await openEngine(url, PING_TIMEOUT_MS);
   try {
     await engine.ping();
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const why = code === 'EACCES' ? 'this user may not use its socket (group "docker")' : (code ?? message);
-    throw new Error(`no Docker engine answers at ${url} (${why})`, { cause });
+    throw new Error(`no Docker engine responds at ${url} (${why})`, { cause });
   }
 }
 
-/** A handler that takes these HTTP statuses of the engine for an answer: what was wanted is so already. */
+/** A handler that takes these HTTP statuses of the engine for success: what was wanted is so already. */
 export function unlessStatus(...statuses: readonly number[]) {
   return (error: Error & { statusCode?: number }): undefined => {
     if (error.statusCode === undefined || !statuses.includes(error.statusCode)) throw error;

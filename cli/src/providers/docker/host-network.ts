@@ -6,5 +6,5 @@ export async function hostNetworkObstacle(url: EngineUrl): Promise<string | unde
   const info = (await engine.info()) as { OperatingSystem?: string; SecurityOptions?: readonly string[] };
   const isRootless = info.SecurityOptions?.some((option) => option.includes('rootless')) === true;
   if (process.platform === 'linux' && !isRootless && info.OperatingSystem !== 'Docker Desktop') return undefined;
-  return 'needs the host network, which this engine has of its own (it runs in a virtual machine or rootless)';
+  return 'needs the host network; that of this engine is another one (it runs in a virtual machine or rootless)';
 }

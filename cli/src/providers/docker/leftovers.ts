@@ -8,8 +8,8 @@ import { type DockerRecord, readRecord } from './record.ts';
 const STOP_LEFTOVER_MS = 2_000;
 
 /**
- * Ends and removes the containers of a project that nobody supervises any more; volumes stay. Resolves to their number.
- * Costs one read of a file for a project that never had a container.
+ * Ends and removes the containers of a project without a supervisor; volumes stay. Resolves to their number. Costs one
+ * read of a file for a project that never had a container.
  */
 export async function endContainers(stateDir: string): Promise<number> {
   const record = await readRecord(stateDir);
@@ -27,7 +27,7 @@ export async function endContainers(stateDir: string): Promise<number> {
 }
 
 /**
- * Removes every container and volume of a project. Throws when an engine that has some does not answer: its volumes
+ * Removes every container and volume of a project. Throws when an engine that has some does not respond: its volumes
  * would stay, and with them the project's data.
  */
 export async function purgeContainers(stateDir: string): Promise<void> {

@@ -37,8 +37,8 @@ export async function readRecord(stateDir: string): Promise<DockerRecord | undef
 }
 
 /**
- * Records the engine before anything is created there, so that whoever cleans up later finds it, without DOCKER_HOST
- * and after a crash too.
+ * Records the engine before anything is created there, so that a later clean-up finds it, without DOCKER_HOST and after
+ * a crash too.
  */
 export function recordEngine(owner: Owner, url: EngineUrl): Promise<void> {
   return change(owner, (record) => ({ ...record, engines: [...new Set([...record.engines, url])] }));
@@ -59,7 +59,7 @@ function change(owner: Owner, by: (record: DockerRecord) => DockerRecord): Promi
     if (JSON.stringify(after) !== JSON.stringify(before))
       await writePrivateFile(recordFile(owner.stateDir), `${JSON.stringify(after)}\n`);
   });
-  // The next one writes whether this one succeeded or not; its failure is told to whoever asked for it.
+  // The next one writes whether this one succeeded or not; its failure is reported to its caller.
   writing = written.catch(() => undefined);
   return written;
 }

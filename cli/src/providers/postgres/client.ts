@@ -6,7 +6,7 @@ export interface Login {
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  /** The same once more, with what else the driver is told in a URL (`?sslmode=verify-full`). Holds the password. */
+  /** The same again, with the driver's other options in a URL (`?sslmode=verify-full`). Holds the password. */
   readonly url?: string;
   /** How long a statement may wait for a lock; without it, until the server ends. */
   readonly lockTimeoutMs?: number;
@@ -14,7 +14,7 @@ export interface Login {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Runs `work` with a connection of its own and closes it. */
+/** Runs `work` with a separate connection and closes it. */
 export async function withClient<Result>(login: Login, work: (client: Client) => Promise<Result>): Promise<Result> {
   // Imported here: a warm start that only probes never pays for the driver.
   const { default: pg } = await import('pg');

@@ -31,7 +31,7 @@ export async function createCluster(options: {
   if (existsSync(template)) await copyTree(template, draft, place.runAs);
   else await initialise({ binaries, place, draft, template });
   await setSuperuserPassword({ binaries, place, dataDir: draft, password });
-  // The final name appears only with the work complete: a start that was killed before begins anew.
+  // The final name appears only with the work complete: a start that was killed before begins again.
   await rename(draft, place.dataDir);
 }
 

@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import { type Login, withClient } from './client.ts';
 import { readMigrations } from './migration-files.ts';
 
-/** Migrations are remembered in a schema of their own, which the service's role cannot see. */
+/** Migrations are recorded in a separate schema, which the service's role cannot see. */
 const SCHEMA = 'migrations';
 const TABLE = 'applied';
 
@@ -18,8 +18,8 @@ class MigrationError extends Error {
 }
 
 /**
- * Applies what `<folder>/NNNN_what.sql` has and the database has not, each file in a transaction of its own, as the
- * role in `login` (the owner). Safe when several start at once: they take turns. Returns the names applied.
+ * Applies what `<folder>/NNNN_what.sql` has and the database has not, each file in a separate transaction, as the role
+ * in `login` (the owner). Safe when several start concurrently: they take turns. Returns the names applied.
  */
 export async function migrateDatabase(login: Login, folder: string): Promise<string[]> {
   const files = await readMigrations(folder);

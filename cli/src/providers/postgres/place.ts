@@ -20,7 +20,7 @@ export interface Place {
 
 /**
  * As an ordinary user the data is in the state directory. As root it cannot be: the state directory is 0700, so the
- * user PostgreSQL runs as could not reach it; then it is in /var/tmp under a name made from the state directory.
+ * user PostgreSQL runs as could not reach it. Then it is in /var/tmp under a name made from the state directory.
  */
 export async function choosePlace(stateDir: string): Promise<Place> {
   const runAs = process.geteuid?.() === 0 ? await unprivilegedUser() : undefined;
@@ -28,12 +28,12 @@ export async function choosePlace(stateDir: string): Promise<Place> {
   return { base, dataDir: join(base, 'data'), runAs };
 }
 
-/** The folder outside the state directory that a cluster started by root uses. Whoever removes the data removes it too. */
+/** The folder outside the state directory that a cluster started by root uses. A removal of the data removes it too. */
 export function outsideFolder(stateDir: string): string {
   return `/var/tmp/shopctl-${createHash('sha256').update(stateDir).digest('hex').slice(0, 16)}`;
 }
 
-/** Makes the folder. Throws when somebody else made it first: /var/tmp is open to all users. */
+/** Makes the folder. Throws when another user made it first: /var/tmp is open to all users. */
 export async function openPlace({ base, runAs }: Place): Promise<void> {
   await mkdir(base, { recursive: true, mode: 0o700 });
   const found = await lstat(base);

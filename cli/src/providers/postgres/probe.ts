@@ -2,7 +2,7 @@ import type { Address } from '../component.ts';
 import { exchange } from '../tcp-exchange.ts';
 
 /**
- * Ready when a start-up packet is answered by a question for the password ('R'); 'E' is "the database system is
+ * Ready when the response to a start-up packet is a question for the password ('R'); 'E' is "the database system is
  * starting up". Cheaper than a login, and it needs no driver. Source: PostgreSQL manual, "Message Formats".
  */
 export function postgresProbe(address: Address): (signal: AbortSignal) => Promise<void> {
@@ -11,7 +11,7 @@ export function postgresProbe(address: Address): (signal: AbortSignal) => Promis
     const kind = String.fromCharCode(response[0] ?? 0);
     if (kind === 'R') return;
     throw new Error(
-      `PostgreSQL at ${address.host}:${address.port}: ${kind === 'E' ? errorText(response) : `answered "${kind}"`}`,
+      `PostgreSQL at ${address.host}:${address.port}: ${kind === 'E' ? errorText(response) : `responded "${kind}"`}`,
     );
   };
 }

@@ -86,11 +86,11 @@ async function createRoles(client: Client, secrets: Secrets): Promise<void> {
 async function createDatabases(client: Client, login: Login): Promise<void> {
   const { rows } = await client.query<{ datname: string }>('SELECT datname FROM pg_database');
   const missing = databaseNames.filter((name) => !rows.some(({ datname }) => datname === name));
-  // Each over a connection of its own: one creation is mostly copying, and they do not wait for each other.
+  // Each over a separate connection: one creation is mostly copying, and they do not wait for each other.
   await Promise.all(
     missing.map((name) => withClient(login, (own) => own.query(`CREATE DATABASE ${name} OWNER ${name}_owner`))),
   );
-  // CONNECT on a database is everybody's until it is revoked; the two databases of the cluster itself included.
+  // CONNECT on a database is granted to PUBLIC until it is revoked; the two databases of the cluster itself included.
   await client.query('REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC');
 }
 
@@ -105,8 +105,8 @@ async function prepareDatabase(name: DatabaseName, options: SetUpOptions): Promi
 }
 
 /**
- * Said by a superuser inside the database: the service gets rows, the operator looks at them, the owner alone shapes tables,
- * and nobody else gets in.
+ * Said by a superuser inside the database: the service gets rows, the operator looks at them, the owner alone shapes
+ * tables, and no other role may connect.
  */
 export function privileges(name: DatabaseName): string {
   const owner = `${name}_owner`;

@@ -76,9 +76,9 @@ function passwordHash(password: string, salt = randomBytes(4)): string {
 }
 
 /**
- * When the write-ahead log of the quorum queues begins a new file. Until then all its entries stay in memory, also those of
- * messages that were acknowledged: 1.7 MB for each MB of the file. RabbitMQ's default, 512 MB, is meant for a machine of its own.
- * Source: RabbitMQ "Quorum Queues", resource use.
+ * When the write-ahead log of the quorum queues begins a new file. Until then all its entries stay in memory, also
+ * those of messages that were acknowledged: 1.7 MB for each MB of the file. RabbitMQ's default, 512 MB, is meant for a
+ * dedicated machine. Source: RabbitMQ "Quorum Queues", resource use.
  */
 export const WAL_MAX_BYTES = 16 * 1024 ** 2;
 

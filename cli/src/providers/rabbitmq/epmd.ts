@@ -25,7 +25,7 @@ export async function killEpmd(port: number): Promise<void> {
   await poll(lookForEnd, { everyMs: INTERVAL_MS });
 }
 
-/** Its answer, or undefined when there is no mapper. */
+/** Its response, or undefined when there is no mapper. */
 async function askToEnd(port: number): Promise<string | undefined> {
   try {
     return (await exchange({ host: '127.0.0.1', port }, KILL_REQUEST)).toString();

@@ -21,7 +21,7 @@ async function callBroker(
   { erlCall, home, node, distributionPort, epmdPort }: Launch['info'],
   erlang: string,
 ): Promise<string> {
-  // The cookie is read from HOME: on argv everybody on the machine could see it.
+  // The cookie is read from HOME: on argv every user of the machine could see it.
   const target = epmdPort === undefined ? ['-address', `127.0.0.1:${distributionPort}`] : ['-sname', String(node)];
   const env = {
     HOME: String(home),

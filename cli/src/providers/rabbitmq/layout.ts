@@ -108,7 +108,7 @@ async function dependenciesOf(name: string, folder: string): Promise<string[]> {
     .filter(Boolean);
 }
 
-/** `erl_call`, which runs an expression in a node without starting an Erlang of its own. */
+/** `erl_call`, which runs an expression in a node without starting another Erlang. */
 export async function newestErlCall({ erlangRoot, ertsBin }: RabbitMqLayout): Promise<string | undefined> {
   const candidates = [
     join(ertsBin, 'erl_call'),

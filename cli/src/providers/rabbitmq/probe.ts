@@ -7,7 +7,7 @@ const AMQP_0_9_1_HEADER = Buffer.from('AMQP\0\0\x09\x01', 'latin1');
 export function amqpProbe(address: Address): (signal: AbortSignal) => Promise<void> {
   return async (signal) => {
     const response = await exchange(address, AMQP_0_9_1_HEADER, signal);
-    // A broker that speaks another version answers with a header of its own instead of a method frame (type 1).
+    // A broker that speaks another version responds with its own header instead of a method frame (type 1).
     if (response[0] !== 1) throw new Error(`${address.host}:${address.port}: does not speak AMQP 0-9-1`);
   };
 }

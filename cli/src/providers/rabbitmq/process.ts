@@ -55,9 +55,9 @@ end).`.replace(/\n\s*/g, ' ');
 
 /**
  * The Erlang machine itself, without RabbitMQ's start script: only the applications that are needed, their modules
- * preloaded in parallel, and no port mapper (epmd) to wait for. The node is distributed from the start on a known port, so
- * RabbitMQ finds that done and does not start another Erlang to launch epmd; its `rabbit_epmd_monitor` does so a minute
- * later, so there is one to be ended all the same.
+ * preloaded in parallel, and no port mapper (epmd) to wait for. The node is distributed from the start on a known port,
+ * so RabbitMQ does not start another Erlang to launch epmd. Its `rabbit_epmd_monitor` does so a minute later, so there
+ * is one to be ended all the same.
  */
 export function directSpec({ layout, files, ports, node, logFile }: BrokerProcess): ProcessSpec {
   const args = [
@@ -83,7 +83,7 @@ export function directSpec({ layout, files, ports, node, logFile }: BrokerProces
   };
 }
 
-/** RabbitMQ's own script. Starts an epmd at once. */
+/** RabbitMQ's own script. Starts an epmd immediately. */
 export function scriptSpec(process: BrokerProcess): ProcessSpec {
   const { layout, files } = process;
   return {

@@ -31,7 +31,7 @@ list_to_atom(lists:flatten([One(Q) || Q <- rabbit_amqqueue:list(<<"${VIRTUAL_HOS
 
 /**
  * Depth of every queue, without the management plugin, in milliseconds. `launch` may be what state.json kept of it.
- * Throws for a broker that is not ours (kind `url`): only its management API could tell.
+ * Throws for a broker that is not ours (kind `url`): only its management API has that.
  */
 export async function rabbitmqQueues(launch: Pick<Launch, 'kind' | 'info'>): Promise<QueueDepth[]> {
   return parseQueues(await evaluateOnBroker(launch, LIST_QUEUES));

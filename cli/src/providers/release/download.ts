@@ -12,9 +12,9 @@ export interface DownloadLimits {
   readonly totalMs: number;
 }
 
-/** Somebody without a network waits five seconds for the next way; somebody with a slow one has ten minutes. */
+/** A user without a network waits five seconds for the next source; a user with a slow one has ten minutes. */
 const LIMITS: DownloadLimits = { responseMs: 5_000, stallMs: 30_000, totalMs: 600_000 };
-/** The release host answers with one redirect to its storage. */
+/** The release host responds with one redirect to its storage. */
 const MOST_REDIRECTS = 5;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
@@ -89,7 +89,7 @@ async function open(url: URL, asking: Asking, redirectsLeft: number): Promise<Di
   if (statusCode === 200) return response;
   body.on('error', () => undefined).destroy(); // It is not read.
   if (!redirects.includes(statusCode) || typeof headers.location !== 'string')
-    throw new Error(`${url.host} answered ${statusCode} for ${url.pathname}`);
+    throw new Error(`${url.host} responded ${statusCode} for ${url.pathname}`);
   if (redirectsLeft === 0) throw new Error(`${url.host} redirects more than ${MOST_REDIRECTS} times`);
   return open(new URL(headers.location, url), asking, redirectsLeft - 1);
 }
@@ -99,7 +99,7 @@ async function ask(url: URL, { dispatcher, signal, limits }: Asking): Promise<Di
     throw new Error(`${url.protocol}//${url.host} is not HTTPS, over which programs are downloaded`);
   const late = new AbortController();
   const timer = setTimeout(
-    () => late.abort(new Error(`no answer from ${url.host} within ${limits.responseMs / 1_000} s`)),
+    () => late.abort(new Error(`no response from ${url.host} within ${limits.responseMs / 1_000} s`)),
     limits.responseMs,
   );
   try {

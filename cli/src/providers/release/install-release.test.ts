@@ -1,6 +1,6 @@
 /*
- * Goal: a program of a release is there whole and as it was pinned, or not at all, and who waits is told why.
- * Method: a release host on loopback that answers well, wrongly, half, or not.
+ * Goal: a program of a release is there whole and as it was pinned, or not at all, and a waiting user sees why.
+ * Method: a release host on loopback that responds well, wrongly, half, or not.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -109,12 +109,12 @@ describe('a release whose checksum is pinned', () => {
     );
     const error = await install(host.url).catch((reason: Error) => reason);
     expect(error).toMatchObject({
-      message: expect.stringMatching(/answered 404 for \/kept; behind a proxy set HTTPS_/),
+      message: expect.stringMatching(/responded 404 for \/kept; behind a proxy set HTTPS_/),
     });
     expect((error as Error).message).not.toContain('secret');
   });
 
-  it('from a host that nobody listens on fails at once and says what could help', async () => {
+  it('from a host without a listener fails immediately and says what could help', async () => {
     const { url } = await endedServer();
     await expect(install(url)).rejects.toThrow(/ECONNREFUSED.*set HTTPS_PROXY, with a mirror.*SHOPCTL_RELEASES_URL/);
   });
@@ -122,7 +122,7 @@ describe('a release whose checksum is pinned', () => {
   it('from a host that takes the connection and is silent is given up', async () => {
     await using host = await aReleaseServer(() => undefined);
     const limits = { responseMs: 50, stallMs: 60_000, totalMs: 60_000 };
-    await expect(install(host.url, { limits })).rejects.toThrow(/no answer from 127\.0\.0\.1:\d+ within 0\.05 s/);
+    await expect(install(host.url, { limits })).rejects.toThrow(/no response from 127\.0\.0\.1:\d+ within 0\.05 s/);
   });
 
   it('that stops in the middle is given up', async () => {
@@ -163,7 +163,7 @@ describe('a release whose checksum is pinned', () => {
     await expect(install(host.url, { release })).rejects.toThrow(/tool\.tar\.gz could not be unpacked: ENOENT/);
   });
 
-  it('that is no archive is refused', async () => {
+  it('that is not an archive is refused', async () => {
     const noise = Buffer.from('no archive');
     await using host = await aReleaseServer(sends(noise));
     const release = aRelease({ name: 'tool.tar.gz', program: 'tool', sha256: sha256Of(noise) });
@@ -204,7 +204,7 @@ it('a program never comes over plain HTTP from another machine', async () => {
   await expect(install('http://mirror.example/')).rejects.toThrow('http://mirror.example is not HTTPS');
 });
 
-it('a proxy of the environment is asked for the release host, and its password is not told', async () => {
+it('a proxy of the environment is asked for the release host, and its password is not printed', async () => {
   const asked: string[] = [];
   const proxy = createServer((socket) => {
     socket.once('data', (head) => {

@@ -28,7 +28,8 @@ export interface ReleaseInstallation {
 /**
  * Downloads a release for this machine, compares its checksum, unpacks it and puts the program at `target` in one step.
  * Whatever fails, or ends it, leaves nothing there; what a killed process left of its draft is removed by the next one.
- * Not for two at once with one target: `installFirst` sees to that. Throws with what is wrong and what to do.
+ * Not for two concurrent callers with one target: `installFirst` prevents that. Throws with what is wrong and what to
+ * do.
  */
 export async function installRelease(installation: ReleaseInstallation): Promise<void> {
   const { release, target, context } = installation;

@@ -6,8 +6,8 @@ import { type Release, releaseFileFor } from './release.ts';
 import { releaseHost } from './release-host.ts';
 
 /**
- * The project's own release, downloaded into the cache: this way itself only ever installs. Whether its host can be reached
- * is seen when it is tried, within seconds: a check asks nobody.
+ * The project's own release, downloaded into the cache: this source only ever installs. Whether its host can be reached
+ * is seen when it is tried, within seconds: a check sends no request.
  */
 export function releaseWay(
   release: Release,

@@ -8,8 +8,8 @@ export interface ReleaseFile {
   /** Path of the program inside the archive. */
   readonly program: string;
   /**
-   * SHA-256 of the archive, in hex. Without it, what the release's own list of checksums says is taken: that proves a
-   * whole download from that release, and not that the release is the one we once saw.
+   * SHA-256 of the archive, in hex. Without it, the release's own list of checksums is used. That proves a whole
+   * download from that release, and not that the release is the one we once saw.
    */
   readonly sha256?: string;
 }

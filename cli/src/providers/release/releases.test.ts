@@ -11,13 +11,13 @@ describe.each([
 ] as const)('the release of %s', (_, release: Release, forAppleSilicon) => {
   const files = Object.values(release.files);
 
-  it('has an archive of its own for each platform', () => {
+  it('has a separate archive for each platform', () => {
     expect(new Set(files.map(({ name }) => name)).size).toBe(4);
     expect(releaseFileFor(release, 'darwin', 'arm64')?.name).toBe(forAppleSilicon);
     expect(releaseFileFor(release, 'win32', 'x64')).toBeUndefined();
   });
 
-  it('proves each of them by a checksum of its own, or by the release itself', () => {
+  it('proves each of them by its checksum, or by the release itself', () => {
     const pins = files.map(({ sha256 }) => sha256).filter((sha256) => sha256 !== undefined);
     expect(new Set(pins).size).toBe(pins.length);
     for (const pin of pins) expect(pin).toMatch(/^[0-9a-f]{64}$/);

@@ -43,8 +43,8 @@ it('is what orders expects', async () => expect(await breaks()).toEqual([]));
 
 it.each<[string, (product: Record<string, unknown>) => object, string]>([
   ['renames the price', ({ price, ...product }) => ({ ...product, priceKopiykas: price }), 'price'],
-  ['answers the price as text', (product) => ({ ...product, price: String(product.price) }), '$.price'],
-  ['answers a price with a fraction', (product) => ({ ...product, price: Number(product.price) / 1_001 }), '$.price'],
+  ['sends the price as text', (product) => ({ ...product, price: String(product.price) }), '$.price'],
+  ['sends a price with a fraction', (product) => ({ ...product, price: Number(product.price) / 1_001 }), '$.price'],
   ['leaves the currency out', ({ currency: _gone, ...product }) => product, 'currency'],
 ])('a change that %s fails this build', { tags: ['deliberate-break'] }, async (_title, change, where) => {
   const found = await breaks((target) =>
@@ -55,7 +55,7 @@ it.each<[string, (product: Record<string, unknown>) => object, string]>([
   expect(found).toEqual([expect.stringContaining(where)]);
 });
 
-it('a change that answers an unknown product otherwise than 404 fails this build', {
+it('a change that responds to an unknown product otherwise than 404 fails this build', {
   tags: ['deliberate-break'],
 }, async () => {
   const found = await breaks((target) =>

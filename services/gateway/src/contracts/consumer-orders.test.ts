@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => recording[Symbol.asyncDispose]());
 
-/** A gateway in front of these orders; resolves with the answer to one request. */
+/** A gateway in front of these orders; resolves with the response to one request. */
 async function throughGateway(origin: string, path: string, init?: RequestInit): Promise<Response> {
   const limits = edges['gateway-orders'];
   await using replicas = createReplicas([origin]);
@@ -67,7 +67,7 @@ describe('placing an order', () => {
       status: 200,
       expected: { id: uuid(id), status: 'Cancelled', reason: 'out of stock' },
     },
-  ])('while $given is answered $status, with a path in Location', async ({ given, body, status, expected }) => {
+  ])('while $given gets $status, with a path in Location', async ({ given, body, status, expected }) => {
     await recording.pact
       .addInteraction()
       .given(given)
@@ -94,7 +94,7 @@ describe('placing an order', () => {
     { given: 'product 1 can be had and paid', body: { customer: '', lines }, status: 400, code: 'invalid_request' },
     { given: 'there is no product 1', body: { customer: 'Olena', lines }, status: 422, code: 'unknown_product' },
     { given: 'the catalog is away', body: { customer: 'Olena', lines }, status: 503, code: 'catalog_unavailable' },
-  ])('while $given is answered $status $code', async ({ given, body, status, code }) => {
+  ])('while $given gets $status $code', async ({ given, body, status, code }) => {
     await recording.pact
       .addInteraction()
       .given(given)
@@ -132,7 +132,7 @@ describe('showing an order', () => {
       body: { status: 'Cancelled', reason: 'payment declined', ...shown },
     },
     { given: 'the order is being worked on', number: 3, status: 202, body: shown },
-  ])('while $given is answered $status', async ({ given, number, status, body }) => {
+  ])('while $given gets $status', async ({ given, number, status, body }) => {
     const orderId = `0198c9a0-0000-7000-8000-00000000000${number}`;
     await recording.pact
       .addInteraction()
@@ -149,7 +149,7 @@ describe('showing an order', () => {
       });
   });
 
-  it('that does not exist is answered 404', async () => {
+  it('that does not exist gets 404', async () => {
     const unknown = '0198c9a0-0000-7000-8000-000000000009';
     await recording.pact
       .addInteraction()

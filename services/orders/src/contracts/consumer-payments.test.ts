@@ -29,7 +29,7 @@ async function asking<T>(origin: string, ask: (payments: Payments) => Promise<T>
   );
 }
 
-/** Every case has an order of its own, so that a provider can verify all of them on one database. */
+/** Every case has a separate order, so that a provider can verify all of them on one database. */
 const orderId = (number: number) => `0198c9a0-0000-7000-8000-00000000000${number}`;
 
 describe('a charge', () => {
@@ -38,7 +38,7 @@ describe('a charge', () => {
     { order: orderId(2), given: 'the order was charged 90000', amount: 90_000, status: 200, result: 'accepted' },
     { order: orderId(3), given: 'nothing is known of the order', amount: 5_000_001, status: 402, result: 'declined' },
     { order: orderId(4), given: 'the order was refunded', amount: 90_000, status: 409, result: 'voided' },
-  ])('of $amount while $given is answered $status: $result', async ({ order, given, amount, status, result }) => {
+  ])('of $amount while $given gets $status: $result', async ({ order, given, amount, status, result }) => {
     await recording.pact
       .addInteraction()
       .given(given, { orderId: order })

@@ -1,6 +1,7 @@
 /**
- * Orders against what its consumers expect of it: the whole service on a real database. The services behind it are fakes,
- * whose answers are the states that the contracts name; its events are those that its relay takes from the outbox.
+ * Orders against what its consumers expect of it: the whole service on a real database. The services behind it are
+ * fakes, whose responses are the states that the contracts name; its events are those that its relay takes from the
+ * outbox.
  */
 import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase } from '@shop/kit/database.ts';
@@ -29,7 +30,7 @@ let database: Database;
 let ownership: Ownership;
 let orders: Orders;
 let published: OutboxRow[];
-/** What the services behind orders answer, and which versions of the event it publishes. */
+/** What the services behind orders respond, and which versions of the event it publishes. */
 let behind: { catalog: 'has' | 'has not' | 'away'; stock: ReserveResult; payments: ChargeResult; isV2On: boolean };
 
 const catalog: Catalog = {
@@ -134,13 +135,13 @@ describe('the gateway', () => {
 
   it.each<[string, (body: Record<string, unknown>) => object, string]>([
     ['renames the status', ({ status, ...order }) => ({ ...order, state: status }), 'status'],
-    ['answers the status in lower case', (order) => ({ ...order, ...lower(order.status) }), '$.status'],
+    ['sends the status in lower case', (order) => ({ ...order, ...lower(order.status) }), '$.status'],
     [
       'renames the reason',
       ({ reason, ...order }) => ({ ...order, ...(reason !== undefined && { cause: reason }) }),
       'reason',
     ],
-    ['answers the total as text', (order) => ({ ...order, ...('total' in order && { total: '9' }) }), '$.total'],
+    ['sends the total as text', (order) => ({ ...order, ...('total' in order && { total: '9' }) }), '$.total'],
   ])('is broken by a change that %s', { tags: ['deliberate-break'] }, async (_title, change, where) => {
     const found = await breaks((server) =>
       server.addHook('onSend', async (_request, reply, payload) =>

@@ -193,7 +193,7 @@ describe('the table of steps', () => {
     expect(() => stepOf('refund stock' as CompensationName)).toThrow('unknown compensation "refund stock"');
   });
 
-  it('has failpoints of its own in each row that saves', async () => {
+  it('has separate failpoints in each row that saves', async () => {
     const names: string[] = [];
     const pass = async (name: string) => void names.push(name);
     const rows: readonly StateRow[] = Object.values(orderSaga);

@@ -7,7 +7,7 @@ import { type Saga, type Step, type StepOutcome, statusOf } from './saga.ts';
 /*
  * Goal: the simulation is worth something only if it finds what it is there for.
  * Method: each test seeds one defect, in the saga, around the interpreter's ports or in the models of database, stock,
- * payments and shipping, and demands that the default number of histories finds it, by the invariant that names it.
+ * payments and shipping. It demands that the default number of histories finds it, by the invariant that names it.
  */
 const RUNS = 3_000;
 /** The same histories every time: a defect that is found once is found always. */

@@ -6,10 +6,10 @@ import type { SimulationResult } from '../testing/simulation-result.ts';
 import { play } from '../testing/world.ts';
 
 /*
- * Goal: whatever goes wrong and in whatever order, when the faults are over every order has ended, and money, stock,
+ * Goal: whatever goes wrong, and in whatever order, every order has ended when the faults are over. Money, stock,
  * events and shipments agree with it.
  * Method: fast-check makes histories (orders; lost, late and doubled messages; outages; crashes and pauses at every
- * boundary; several instances) and the real parts of the service play them in virtual time: saga runner, interpreter,
+ * boundary; several instances). The real parts of the service play them in virtual time: saga runner, interpreter,
  * recovery, ownership, relay, clients and their call policies. Only databases, network, stock, payments, broker and
  * shipping are models. That this finds defects is shown by simulation.defects.test.ts.
  *

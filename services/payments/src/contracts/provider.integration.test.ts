@@ -16,7 +16,7 @@ const logger = createLogger({ service: 'payments', instance: 'payments-test', le
 let database: Database;
 let server: HttpServer;
 
-// Anew for each test: the contract names its orders.
+// Again for each test: the contract names its orders.
 beforeEach(async () => {
   const { url } = await createDatabase('payments');
   database = openDatabase({ url, poolSize: 2, applicationName: 'payments-test', logger });
@@ -64,9 +64,9 @@ it('are what orders expects', async () => expect(await breaks()).toEqual([]));
 const charge = { orderId: '0198c9a0-0000-7000-8000-0000000000aa', currency: 'UAH', idempotencyKey: 'aa' };
 
 it.each<[string, CreateServer, string]>([
-  ['answers a declined charge with 422', respondingWith(402, 422), '402'],
-  ['answers a repeated charge with 208', respondingWith(200, 208), '200'],
-  ['answers a void charge with 410', respondingWith(409, 410), '409'],
+  ['responds to a declined charge with 422', respondingWith(402, 422), '402'],
+  ['responds to a repeated charge with 208', respondingWith(200, 208), '200'],
+  ['responds to a void charge with 410', respondingWith(409, 410), '409'],
 ])('a change that %s fails this build', { tags: ['deliberate-break'] }, async (_title, create, where) => {
   const found = await breaks(create);
   expect(found).toEqual([expect.stringContaining(where)]);

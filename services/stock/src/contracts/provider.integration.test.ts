@@ -20,7 +20,7 @@ const contract = { consumer: 'orders', provider: 'stock', service: 'stock.Invent
 let database: Database;
 let stock: Stock;
 
-// Anew for each test: the contract names its orders.
+// Again for each test: the contract names its orders.
 beforeEach(async () => {
   const { url } = await createDatabase('stock');
   database = openDatabase({ url, poolSize: 2, applicationName: 'stock-test', logger });
