@@ -7,8 +7,8 @@ import { cloneRoot } from '../../cli/src/platform/project.ts';
 import type { installFirst } from '../../cli/src/providers/resolve.ts';
 
 /*
- * Goal: after a way that failed, the next one counts, also in what is shipped: esbuild may rewrite `using`, and a loop around
- * it would then throw the first failure again.
+ * Goal: after a source that failed, the next one counts, also in what is shipped. The bundler may rewrite `using`, and
+ * a loop around it would then throw the first failure again.
  * Method: the function bundled with the options of all bundles, its packages left where they are.
  */
 let folder: string;

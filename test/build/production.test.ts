@@ -33,7 +33,7 @@ describe.each(serviceNames)('%s', (service) => {
 });
 
 describe.each(Object.keys(failpoints))('%s', (service) => {
-  it('has all of its own in a harness build', async () => {
+  it('has all of them in a harness build', async () => {
     const text = await bundleText(serviceTargetName(service, 'harness'));
     expect(harnessCodeIn(text)).toEqual(expect.arrayContaining([...harnessCodeOf(service)]));
   });

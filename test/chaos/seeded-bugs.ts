@@ -1,7 +1,7 @@
 /*
  * Goal: every seeded bug is caught by a named step or invariant of an experiment, or a check of `verify`
- * (docs/chaos.md). Method: each runs on a platform of its own with the bug in it, and must fail with that reason.
- * `npm run chaos:seeded-bugs [-- BUG...]`; exit code 1 when one was not caught.
+ * (docs/chaos.md). Method: each runs on a separate platform with the bug in it, and must fail with that reason. `npm
+ * run chaos:seeded-bugs [-- BUG...]`; exit code 1 when one was not caught.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

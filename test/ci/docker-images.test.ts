@@ -26,7 +26,7 @@ case "$1 $2" in
   *) exit 1 ;;
 esac
 `;
-/** Makes what it is told to, and notes with what words. */
+/** Makes what it is asked for, and records the arguments. */
 const standIns = `#!/bin/sh
 cd "$(dirname "$0")"
 echo "$*" >asked
@@ -74,7 +74,7 @@ async function fetchOn({ here = [], registry = [], standIns: hasStandIns = false
   const { OFFLINE_IMAGES: _ours, DOCKER_HOST: _engine, ...env } = process.env;
   const settings = {
     PATH: `${join(folder, 'bin')}:${env.PATH}`,
-    // Nothing is to be installed for this: servers that are told count as here, and nobody calls them.
+    // Nothing is to be installed for this: configured servers count as present, and are not called.
     SHOPCTL_POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none',
     SHOPCTL_RABBITMQ_URL: 'amqp://127.0.0.1:1',
     DOCKER_HOST: `unix://${folder}/none.sock`,
@@ -129,7 +129,7 @@ it('names what it leaves out, and goes on with the rest', { timeout: LIMIT_MS },
   ]);
 });
 
-it('ends with 3 where an image cannot be had that all tests need', { timeout: LIMIT_MS }, async () => {
+it('ends with 3 where an image is not available that all tests need', { timeout: LIMIT_MS }, async () => {
   const { code, said } = await fetchOn({ here: ['node:24-slim'], registry: [rabbitmq] });
   expect(code, said).toBe(3);
   expect(said).toContain(`missing: ${postgres}\n`);

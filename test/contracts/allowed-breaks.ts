@@ -1,7 +1,7 @@
 /**
- * Differences from the last release that the comparer takes for breaks and that break nobody: the service has refused what
- * its document left out. Each is named as the comparer says it, with the reason. The next release makes them superfluous,
- * and the test then asks for their removal.
+ * Differences from the last release that the comparer takes for breaks and that break no client: the service has
+ * refused what its document left out. Each is named as the comparer says it, with the reason. The next release makes
+ * them superfluous, and the test then asks for their removal.
  */
 const TEXT = 'NUL was refused by the database (500)';
 const SPELLING =

@@ -20,7 +20,7 @@ describe('between two versions of a document', () => {
   it.each([
     ['nothing', {}],
     ['one more optional parameter', { parameters: [...parameters(), { name: 'q', in: 'query', schema: text }] }],
-    ['one more answer', { responses: { 201: json(order('id')), 404: {}, 409: {} } }],
+    ['one more response', { responses: { 201: json(order('id')), 404: {}, 409: {} } }],
     ['a body that may be left out', { requestBody: { required: false, ...json(order('customer')) } }],
   ])('%s is allowed', (_title, change) => {
     expect(breaksOfOpenApi(aDocument(), aDocument(change))).toEqual([]);
@@ -38,14 +38,14 @@ describe('between two versions of a document', () => {
       { parameters: parameters({ schema: { type: 'integer' } }) },
       'POST /orders key: no longer takes the type string',
     ],
-    ['a removed answer', { responses: { 404: {} } }, 'POST /orders: the answer 201 was removed'],
+    ['a removed response', { responses: { 404: {} } }, 'POST /orders: the response 201 was removed'],
     [
       'a renamed field of a body',
       { requestBody: { required: true, ...json(order('client')) } },
       'POST /orders body/customer: the field was removed, POST /orders body/client: the field is required now',
     ],
     [
-      'a renamed field of an answer',
+      'a renamed field of a response',
       { responses: { 201: json(order('orderId')), 404: {} } },
       'POST /orders 201/id: the field was removed',
     ],

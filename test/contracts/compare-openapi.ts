@@ -15,7 +15,7 @@ interface Operation {
   readonly responses?: Readonly<Record<string, { readonly content?: Content }>>;
 }
 
-/** The part of an OpenAPI 3.1 document that is compared: paths, parameters, bodies, answers. */
+/** The part of an OpenAPI 3.1 document that is compared: paths, parameters, bodies, responses. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
@@ -68,7 +68,7 @@ function compareResponses(
 ): readonly string[] {
   return Object.entries(old).flatMap(([status, response]) => {
     const now = next[status];
-    if (now === undefined) return [`${at}: the answer ${status} was removed`];
+    if (now === undefined) return [`${at}: the response ${status} was removed`];
     return compareContents(response.content ?? {}, now.content ?? {}, 'response', `${at} ${status}`);
   });
 }

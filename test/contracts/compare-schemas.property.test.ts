@@ -1,6 +1,6 @@
 /**
- * Goal: what the comparer lets pass breaks nobody. Method: random pairs of schemas; where it finds nothing, what a validator
- * takes on one side it must take on the other.
+ * Goal: what the comparer lets pass breaks no client. Method: random pairs of schemas; where it finds nothing, what a
+ * validator takes on one side it must take on the other.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
@@ -79,7 +79,7 @@ describe('the comparer', { timeout: LIMIT_MS }, () => {
     expect(passed).toBeGreaterThan(RUNS / 4);
   });
 
-  it('lets an answer schema pass only when readers of the old one can read what it sends', () => {
+  it('lets a response schema pass only when readers of the old one can read what it sends', () => {
     let passed = 0;
     fc.assert(
       fc.property(pair, ([old, next]) => {

@@ -14,18 +14,18 @@ const whole = { type: 'integer' };
 const allowed: readonly [string, Direction, Schema, Schema][] = [
   ['nothing', 'request', object({ a: text }, ['a']), object({ a: text }, ['a'])],
   ['a new optional field of a request', 'request', object({ a: text }), object({ a: text, b: whole })],
-  ['a new field of an answer', 'response', object({ a: text }), object({ a: text, b: whole }, ['b'])],
+  ['a new field of a response', 'response', object({ a: text }), object({ a: text, b: whole }, ['b'])],
   [
     'a field that need not be sent any more',
     'request',
     object({ a: text }, ['a'], { additionalProperties: false }),
     object({ a: text }, [], { additionalProperties: false }),
   ],
-  ['a field that is always answered now', 'response', object({ a: text }), object({ a: text }, ['a'])],
+  ['a field that is always sent now', 'response', object({ a: text }), object({ a: text }, ['a'])],
   ['a wider range of a request', 'request', { ...whole, minimum: 1, maximum: 9 }, { ...whole, minimum: 0 }],
-  ['a narrower range of an answer', 'response', { ...whole, minimum: 0 }, { ...whole, minimum: 1, maximum: 9 }],
+  ['a narrower range of a response', 'response', { ...whole, minimum: 0 }, { ...whole, minimum: 1, maximum: 9 }],
   ['one more value in a request', 'request', { ...text, enum: ['a'] }, { ...text, enum: ['a', 'b'] }],
-  ['one value less in an answer', 'response', { ...text, enum: ['a', 'b'] }, { ...text, const: 'a' }],
+  ['one value less in a response', 'response', { ...text, enum: ['a', 'b'] }, { ...text, const: 'a' }],
   ['any number where an integer was sent', 'request', whole, { type: 'number' }],
   ['a pattern that is gone from a request', 'request', { ...text, pattern: '^a' }, text],
   ['one more alternative in a request', 'request', { anyOf: [text] }, { anyOf: [text, whole] }],
@@ -34,7 +34,7 @@ const allowed: readonly [string, Direction, Schema, Schema][] = [
 
 const breaking: readonly [string, Direction, Schema, Schema, string][] = [
   ['a removed field of a request', 'request', object({ a: text }), object({}), '/a: the field was removed'],
-  ['a removed field of an answer', 'response', object({ a: text }, ['a']), object({}), '/a: the field was removed'],
+  ['a removed field of a response', 'response', object({ a: text }, ['a']), object({}), '/a: the field was removed'],
   [
     'a renamed field',
     'request',
@@ -51,7 +51,7 @@ const breaking: readonly [string, Direction, Schema, Schema, string][] = [
   ],
   ['a new required field', 'request', object({}), object({ a: text }, ['a']), '/a: the field is required now'],
   [
-    'an answered field that may be missing',
+    'a field of a response that may be missing',
     'response',
     object({ a: text }, ['a']),
     object({ a: text }),
@@ -72,7 +72,7 @@ const breaking: readonly [string, Direction, Schema, Schema, string][] = [
     ': no longer takes values past maxLength 5 (no limit)',
   ],
   [
-    'a larger maximum of an answer',
+    'a larger maximum of a response',
     'response',
     { ...whole, maximum: 9 },
     { ...whole, maximum: 10 },

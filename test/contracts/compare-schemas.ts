@@ -2,8 +2,8 @@
 export type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * `request`: whatever the old schema took, the new one must take. `answer`: whatever the new schema sends, a reader of the
- * old one must be able to read; such readers ignore fields they do not know.
+ * `request`: whatever the old schema took, the new one must take. `response`: whatever the new schema sends, a reader
+ * of the old one must be able to read; such readers ignore fields they do not know.
  */
 export type Direction = 'request' | 'response';
 
@@ -151,7 +151,9 @@ const NEEDED: Readonly<Record<Direction, string>> = {
   response: 'the field may be missing now',
 };
 
-/** Readers ignore what they do not know; a door that begins to refuse unknown fields breaks who sends some. */
+/**
+ * Readers ignore what they do not know; a server that begins to refuse unknown fields breaks clients that send some.
+ */
 function closing({ wide, narrow, direction, at }: Pair): readonly string[] {
   const isClosed = direction === 'request' && wide.additionalProperties === false;
   return isClosed && narrow.additionalProperties !== false ? [`${at}: unknown fields are refused now`] : [];

@@ -17,7 +17,7 @@ function releasedVersions(folder = releasedDir): readonly string[] {
     });
 }
 
-/** Folder of the last release, against which changes are judged. Throws when nothing was released. */
+/** Folder of the last release, against which changes are checked. Throws when nothing was released. */
 export function lastRelease(): string {
   const version = releasedVersions().at(-1);
   if (version === undefined) throw new Error(`${releasedDir} has no release; "npm run contracts:release" makes one`);

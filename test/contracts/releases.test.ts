@@ -18,7 +18,7 @@ const git = (cwd: string, ...args: readonly string[]) =>
     stdio: ['ignore', 'pipe', 'pipe'],
   }).trim();
 
-/** Git's hash of each file of a folder, by its path there. How buf lints is no part of what was released. */
+/** Git's hash of each file of a folder, by its path there. How buf lints is not released. */
 type Hashes = Readonly<Record<string, string>>;
 
 function committed(release: Release, folder: string): Hashes {

@@ -50,7 +50,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The file as it is deployed, but for its addresses and the health door, which Jaeger does not have. */
+/** The file as it is deployed, but for its addresses and the health listener, which Jaeger does not have. */
 function onLoopback({ otlp, metrics }: typeof ports): object {
   const config = parse(readFileSync(`${root}deploy/base/telemetry/collector.yaml`, 'utf8'));
   config.receivers.otlp.protocols.http.endpoint = `127.0.0.1:${otlp}`;

@@ -1,6 +1,6 @@
 /**
- * The manifests against what they repeat: the command line's table of services and edges, the services' own configuration,
- * limits and routes. Each folder that is applied by itself is rendered as `kubectl apply -k` would.
+ * The manifests against what they repeat: the command line's table of services and edges, the services' own
+ * configuration, limits and routes. Each folder that is applied separately is rendered as `kubectl apply -k` would.
  */
 import { basename, dirname } from 'node:path';
 import { edges as edgeLimits } from '@shop/kit/edges.ts';
@@ -175,7 +175,7 @@ describe.skipIf(cannotRender !== undefined).each(systems)('deploy/%s', (folder) 
     }
   });
 
-  it('asks for health where the services answer it', async () => {
+  it('asks for health where the services serve it', async () => {
     const logger = createLogger({ service: 'test', instance: 'test-1', level: 'silent' });
     await using server = createServer({ logger, health: createHealth({}) });
     for (const { metadata, spec } of serviceDeployments(folder)) {

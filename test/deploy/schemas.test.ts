@@ -20,7 +20,7 @@ describe.skipIf(cannotRender !== undefined || noSchemas !== undefined)(
       expect(manifests.flatMap((manifest) => check(manifest))).toEqual([]);
     });
 
-    it('refuse a field that does not exist, a missing one, a wrong type, and a kind that nobody knows', () => {
+    it('refuse a field that does not exist, a missing one, a wrong type, and an unknown kind', () => {
       const service = (spec: object, kind = 'Service') => ({ apiVersion: 'v1', kind, metadata: { name: 'a' }, spec });
       expect(check(service({ ports: [{ port: 80 }] }))).toEqual([]);
       expect(check(service({ port: [] }))).toEqual(['Service a/spec: must NOT have additional properties (port)']);

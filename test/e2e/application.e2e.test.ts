@@ -1,7 +1,7 @@
-// Goal: the whole application ships an order and declines another one, and Jaeger and the built-in trace store tell the same
-// of an order.
+// Goal: the whole application ships an order and declines another one, and Jaeger and the built-in trace store have the
+// same trace of an order.
 // Method: the application is started once for the class, against a real PostgreSQL and RabbitMQ: containers by
-// Testcontainers where an engine answers, processes otherwise; the output says which.
+// Testcontainers where an engine responds, processes otherwise; the output says which.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { type Servers, startServers } from './support/servers.ts';
 /** Containers may have to be made first. */
 const READINESS_LIMIT_MS = 180_000;
 const SHIPMENT_LIMIT_MS = 15_000;
-/** The only product that costs more than the payment limit by itself. */
+/** The only product that alone costs more than the payment limit. */
 const UNAFFORDABLE = 12;
 const SPANS = 31;
 
@@ -69,7 +69,7 @@ it('runs against the servers that were started for it', async () => {
 });
 
 describe.skipIf(jaeger === undefined)('Jaeger and the built-in store', () => {
-  it('tell the same of the same order, span by span', async () => {
+  it('have the same trace of the same order, span by span', async () => {
     const { traceId = '' } = await place(shop);
     const both = async () => Promise.all([spansAt(`/api/v3/traces/${traceId}`), spansAt(`/api/traces/${traceId}`)]);
     const isWhole = async () => (await both()).every((spans) => spans.length === SPANS);
@@ -79,7 +79,7 @@ describe.skipIf(jaeger === undefined)('Jaeger and the built-in store', () => {
     expect(ofJaeger).toEqual(builtIn);
   });
 
-  it('trace assert judges what the supervisor has, beside a Jaeger', async () => {
+  it('trace assert checks what the supervisor has, beside a Jaeger', async () => {
     expect((await shop.instance('jaeger')).status).toBe('ready');
     const { traceId = '' } = await place(shop);
     const { code, stdout, stderr } = await shop.shopctl('trace', 'assert', traceId);
@@ -87,7 +87,7 @@ describe.skipIf(jaeger === undefined)('Jaeger and the built-in store', () => {
   });
 });
 
-/** Notes of its own that Jaeger puts onto spans it answers with: nobody sent them. */
+/** Jaeger's own attributes of the spans it returns: no service sent them. */
 const JAEGER_NOTE = /^@jaeger@/;
 
 async function spansAt(path: string): Promise<readonly TraceSpan[]> {
@@ -103,7 +103,7 @@ async function spansAt(path: string): Promise<readonly TraceSpan[]> {
     .sort((a, b) => (a.spanId < b.spanId ? -1 : 1));
 }
 
-/** How Jaeger can be had here without building or pulling it; why not is printed. */
+/** How Jaeger is available here without building or pulling it; why not is printed. */
 async function jaegerHere(): Promise<string | undefined> {
   const project = openProject('application', cloneRoot(), process.env);
   const ways = (await describeProviders(inspectionContext(project, process.env))).jaeger;

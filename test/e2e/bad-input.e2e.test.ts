@@ -1,7 +1,7 @@
 /*
  * Goal: whatever a client sends, it gets a problem that says what is wrong, and the shop is as if it had never come.
- * Method: a real platform; after every case the rows of all five databases are counted, and at the end the services' logs
- * must have no error and a good order must be confirmed.
+ * Method: a real platform; after every case the rows of all five databases are counted. At the end the services' logs
+ * must have no error, and a good order must be confirmed.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
@@ -37,7 +37,7 @@ const postOrder = (order: unknown) => post(JSON.stringify(order));
 const withLine = (line: object) => ({ ...anOrder, lines: [{ ...aLine, ...line }] });
 const withCustomer = (customer: unknown) => ({ ...anOrder, customer });
 
-/** Fails unless the answer is a whole problem with this status and code. */
+/** Fails unless the response is a whole problem with this status and code. */
 function expectProblem(response: ClientResponse, status: number, code: string): void {
   expect(response, response.text).toMatchObject({ status, body: { status, code, type: `urn:shop:problem:${code}` } });
   expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
@@ -88,7 +88,7 @@ describe('a body that does not fit', () => {
     ['with a line that is null', { ...anOrder, lines: [null] }, '#/lines/0'],
     ['with an unknown field', { ...anOrder, coupon: 'FREE' }, '#/coupon'],
     ['with an unknown field of a line', withLine({ price: 1 }), '#/lines/0/price'],
-    ['with a status of its own', { ...anOrder, status: 'Confirmed' }, '#/status'],
+    ['with a separate status', { ...anOrder, status: 'Confirmed' }, '#/status'],
     ['with a product id that is a string', withLine({ productId: '1' }), '#/lines/0/productId'],
     ['with a product id that is 0', withLine({ productId: 0 }), '#/lines/0/productId'],
     ['with a product id that is negative', withLine({ productId: -1 }), '#/lines/0/productId'],
@@ -318,9 +318,9 @@ describe('a path or method that is not there', () => {
   });
 
   it.each([
-    ['is no UUID', 'abc'],
+    ['is not a UUID', 'abc'],
     ['is SQL', `'%20OR%20'1'='1`],
-    ['is nobody', '00000000-0000-4000-8000-000000000000'],
+    ['is unknown', '00000000-0000-4000-8000-000000000000'],
     ['is too long', 'a'.repeat(400)],
   ])('an order whose id %s', async (_name, id) => {
     const { status, body } = await look(platform, id);
@@ -351,7 +351,7 @@ function expectRawProblem(response: RawResponse, status: number, code: string): 
 describe('a request that does not arrive whole', () => {
   const head = `POST /api/orders HTTP/1.1\r\nHost: shop\r\n${JSON_TYPE}`;
 
-  // The gateway waits 5 s for the rest; at once, because each of them would wait as long.
+  // The gateway waits 5 s for the rest; concurrently, because each of them would wait as long.
   it.concurrent('half a body and then silence -> 408', { timeout: 20_000 }, async () => {
     expectRawProblem(await raw(`${head}Content-Length: 200\r\n\r\n{"customer":"Ole`), 408, 'request_timeout');
   });
@@ -391,12 +391,12 @@ describe('broken HTTP', () => {
   const head = `POST /api/orders HTTP/1.1\r\nHost: shop\r\n${JSON_TYPE}`;
 
   it.each([
-    ['a chunk size that is no number', `${head}${CHUNKED}zz\r\n{}\r\n0\r\n\r\n`],
+    ['a chunk size that is not a number', `${head}${CHUNKED}zz\r\n{}\r\n0\r\n\r\n`],
     ['a chunk longer than its size', `${head}${CHUNKED}1\r\n{}{}\r\n0\r\n\r\n`],
     ['both Content-Length and chunks', `${head}Content-Length: 2\r\n${CHUNKED}0\r\n\r\n`],
     ['two different Content-Lengths', `${head}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x`],
     ['a negative Content-Length', `${head}Content-Length: -1\r\n\r\n{}`],
-    ['a Content-Length that is no number', `${head}Content-Length: two\r\n\r\n{}`],
+    ['a Content-Length that is not a number', `${head}Content-Length: two\r\n\r\n{}`],
     ['another transfer coding', `${head}Transfer-Encoding: gzip\r\n\r\n{}`],
     ['a header without a colon', `POST /api/orders HTTP/1.1\r\nHost: shop\r\nnonsense\r\n\r\n`],
     ['a space before the colon', `POST /api/orders HTTP/1.1\r\nHost : shop\r\n\r\n`],
@@ -425,7 +425,7 @@ describe('broken HTTP', () => {
     );
   });
 
-  it('garbage behind a good request: the first is answered, the rest refused', async () => {
+  it('garbage behind a good request: the first gets its response, the rest is refused', async () => {
     const id = '00000000-0000-4000-8000-000000000000';
     const response = await raw(`GET /api/orders/${id} HTTP/1.1\r\nHost: shop\r\n\r\n\u0000\u0001garbage\r\n\r\n`);
     expect(response.text.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 400']);

@@ -1,7 +1,7 @@
 /*
- * Goal: an answer that is lost, forced or late at a failpoint is what a client, a caller or a relay would meet in the
- * field; each is counted, and a seeded bug is found by the audit.
- * Method: a real platform; one order per failpoint; the ledger, the audit and `chaos coverage` tell what came of it.
+ * Goal: a response that is lost, forced or late at a failpoint is what a client, a caller or a relay would meet in
+ * production. Each is counted, and a seeded bug is found by the audit.
+ * Method: a real platform; one order per failpoint; the ledger, the audit and `chaos coverage` show the result.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ async function expectConfirmedOnce(orderId: string): Promise<void> {
   });
 }
 
-describe('an answer that is lost', () => {
+describe('a response that is lost', () => {
   it.each([
     ['payments', 'charge-decided:response-unsent', 'HTTP'],
     ['stock', 'reservation-decided:response-unsent', 'gRPC'],
@@ -74,7 +74,7 @@ describe('an answer that is lost', () => {
   });
 });
 
-describe('payments that answer 503', () => {
+describe('payments that respond 503', () => {
   it('to every third charge: every order is Confirmed', async () => {
     await inject(
       'payments',
@@ -128,7 +128,7 @@ describe('chaos coverage', () => {
     expect(failpoints.filter(({ places }: { places: string[] }) => places.length === 0)).toEqual([]);
   });
 
-  it('fails after its counts began anew', async () => {
+  it('fails after its counts began again', async () => {
     const { code, missing } = await coverage();
     expect(code).toBe(1);
     expect(missing).toContain('payments.charge-decided:response-unsent');

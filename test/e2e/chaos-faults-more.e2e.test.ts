@@ -1,6 +1,6 @@
 /*
  * Goal: faults of the broker, of a disk, of clocks and of starts are measurably in effect, do what they say and nothing
- * else, end with their holder, and are reverted after the supervisor was killed.
+ * else. They end with their holder, and are reverted after the supervisor was killed.
  * Method: one real platform and the built `shopctl`. What this machine cannot have (no root, no libfaketime) must be
  * refused with how to get it.
  */
@@ -132,7 +132,7 @@ describe('a queue of the broker', () => {
 });
 
 describe('a delayed start', () => {
-  it('keeps a service away for so long, and not longer than the fault', async () => {
+  it('keeps a service unavailable for so long, and not longer than the fault', async () => {
     const { lease } = await inject(platform, ['payments', 'slow-start', '--delay', '60s']);
     expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'observed' } });
     expect((await place(platform)).body).toMatchObject({ status: 'Cancelled', reason: 'payment unavailable' });
@@ -153,7 +153,7 @@ describe('a delayed start', () => {
 });
 
 describe.runIf(libfaketime)('a clock that is wrong', () => {
-  it.each(['-1h', '90m'])('by %s: seen in answers, orders are confirmed, and it is right again', async (offset) => {
+  it.each(['-1h', '90m'])('by %s: seen in responses, orders are confirmed, and it is right again', async (offset) => {
     const { code, lease } = await inject(platform, ['shipping', 'clock', '--offset', offset]);
     expect(lease).toMatchObject({ status: 'active', witness: { verdict: 'observed' } });
     expect(code).toBe(0);

@@ -1,6 +1,6 @@
 /*
- * Goal: every fault is measurably in effect, ends by itself, and outlives neither the command that holds it nor the
- * supervisor; afterwards the shop works as before.
+ * Goal: every fault is measurably in effect, ends automatically, and outlives neither the command that holds it nor the
+ * supervisor. The shop then works as before.
  * Method: a real platform and the built `shopctl`. The holding command and the supervisor are killed (SIGKILL) while
  * faults of each kind are in effect; what is left is read from the platform, from Toxiproxy and from the undo file.
  */
@@ -160,7 +160,7 @@ describe('our client of Toxiproxy', () => {
     }
     await client.removeToxic('orders-stock', 'slow');
     await client.removeToxic('orders-stock', 'slow');
-    await expect(client.proxy('nobody')).rejects.toMatchObject({
+    await expect(client.proxy('unknown-id')).rejects.toMatchObject({
       status: 404,
       message: expect.stringContaining('not found'),
     });

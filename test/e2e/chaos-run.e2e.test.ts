@@ -1,7 +1,7 @@
 /*
- * Goal: a run's verdict is what happened, its journal tells it, and nothing it did outlives it, however it ends.
- * Method: a real platform, the built `shopctl`, and experiments in a folder of the test. One for each verdict; then runs
- * that are interrupted, and killed with SIGKILL, while their fault is in effect.
+ * Goal: a run's verdict is what happened, its journal says so, and nothing it did outlives it, however it ends.
+ * Method: a real platform, the built `shopctl`, and experiments in a folder of the test. One for each verdict; then
+ * runs that are interrupted, and killed with SIGKILL, while their fault is in effect.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -106,7 +106,7 @@ describe('a verdict', () => {
     await chaos.expectClean(platform);
   });
 
-  it('is pass also when another client orders meanwhile, whose orders are told apart', async () => {
+  it('is pass also when another client orders meanwhile, whose orders are distinguished', async () => {
     const hold = '\n  - {name: a while, type: hold, for: 5s}';
     const running = run(await anExperiment('beside', SLOW + ORDERS + hold));
     const folders = join(platform.project.stateDir, 'chaos/runs');
@@ -207,12 +207,12 @@ describe('a run that is ended', () => {
       runId.includes('-killed-'),
     );
     expect(listed).toMatchObject({ verdict: null });
-    // The lock of a killed run holds nobody up.
+    // The lock of a killed run delays no other.
     expect((await run(await anExperiment('after-kill', SLOW + ORDERS))).runs).toMatchObject([{ verdict: 'pass' }]);
   });
 });
 
-/** The supervisor looks every 2 s and waits 2 s for an answer; as much again for a loaded machine. */
+/** The supervisor looks every 2 s and waits 2 s for a response; as much again for a loaded machine. */
 const DETECTED_MS = 8_000;
 
 /** A second look of 1 s, and a start. */
@@ -240,7 +240,7 @@ describe('a run whose Toxiproxy is interrupted', () => {
     await chaos.expectClean(platform);
   });
 
-  it('by SIGSTOP is told so, has a new one with its toxics, and never passes', async () => {
+  it('by SIGSTOP is reported, has a new one with its toxics, and never passes', async () => {
     const { child, output } = await begin('proxy-stopped', HOLD_A_WHILE);
     const { process: proxy } = await platform.instance('toxiproxy');
     process.kill(proxy?.pid as number, 'SIGSTOP');
@@ -306,7 +306,7 @@ describe('an experiment that this machine cannot carry out', () => {
     expect(stderr).toContain('libfaketime is not installed');
   });
 
-  it('is unknown and named beside those that can be had when all of a tag are asked for', async () => {
+  it('is unknown and named beside those that are available when all of a tag are asked for', async () => {
     const { code, runs, stderr } = await run('--tag', 'clock');
     expect(runs.length, stderr).toBeGreaterThan(0);
     for (const told of runs) {
@@ -326,19 +326,19 @@ describe('bad input', () => {
     ['no experiment', [], 'no experiment is named'],
     ['an unknown id', ['E99'], 'unknown experiment'],
     ['a file that is not there', ['./nowhere.yaml'], 'cannot read the experiment'],
-  ] as const)('%s is told with exit code 2', async (_, args, message) => {
+  ] as const)('%s is reported with exit code 2', async (_, args, message) => {
     const { code, stderr } = await run(...args);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   });
 
-  it('a platform that is not what the experiment needs is told with exit code 3, before anything happens', async () => {
+  it('a platform that is not what the experiment needs is reported with exit code 3, before anything happens', async () => {
     const file = await anExperiment('needs-two', SLOW, 'platform: {replicas: {orders: 2}}');
     const { code, stderr, runs } = await run(file);
     expect({ code, runs }).toEqual({ code: 3, runs: [] });
     expect(stderr).toContain('needs-two needs 2 replicas of orders');
   });
 
-  it('platforms of its own beside the running one need --fresh, which is told with exit code 2', async () => {
+  it('ephemeral platforms beside the running one need --fresh, which is reported with exit code 2', async () => {
     const { code, stderr, runs } = await run(await anExperiment('several', SLOW), '--platforms', '2');
     expect({ code, runs }).toEqual({ code: 2, runs: [] });
     expect(stderr).toContain('--platforms is of ephemeral platforms');

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => platform?.stop());
 
 describe('the fast experiments', () => {
-  it('need no platform of their own', () => {
+  it('need no ephemeral platform', () => {
     const needs = fast.map(({ experiment: { id, platform: own } }) => ({ id, ...own, failpoints: true }));
     expect(needs).toEqual(
       fast.map(({ experiment: { id } }) => ({ id, failpoints: true, replicas: {}, env: {}, 'seeded-bugs': [] })),

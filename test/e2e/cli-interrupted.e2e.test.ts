@@ -1,5 +1,5 @@
 // Goal: however `up` or its supervisor ends, nothing is left running and the next `up` works.
-// Method: signals at moments that are told by the command's own progress or by the state file.
+// Method: signals at moments that are known from the command's own progress or by the state file.
 import { createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readState } from '../../cli/src/platform/state.ts';
@@ -70,7 +70,7 @@ it('up with a name starts it and what it needs only, and names no endpoint that 
   expect(gatewayUrl).toBe('');
 });
 
-it('two projects run side by side, on ports of their own, and one stops alone', async () => {
+it('two projects run side by side, on separate ports, and one stops alone', async () => {
   const ups = await Promise.all([shell.run('up', 'catalog'), shell.run('up', 'catalog', '--project', 'other')]);
   expect(ups.map(({ code, stderr }) => (code === 0 ? 0 : stderr))).toEqual([0, 0]);
   expect((await shell.run('down')).code).toBe(0);
@@ -99,7 +99,7 @@ it('refuses an experiment whose fault a platform without proxies cannot have, be
   expect(JSON.parse((await shell.run('chaos', 'runs', '--json')).stdout)).toEqual([]);
 }, 120_000);
 
-/** Undefined when somebody else has the port: then it is taken, as the test wants it. */
+/** Undefined when another process has the port: then it is taken, as the test wants it. */
 function listenOn(port: number): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -66,7 +66,7 @@ it(`six services together need less than ${MEMORY_LIMIT_MB} MB at rest`, async (
   expect(bytes.reduce((sum, one) => sum + one, 0) / 1024 ** 2).toBeLessThan(MEMORY_LIMIT_MB);
 });
 
-it('port prints the port alone, and it answers', async () => {
+it('port prints the port alone, and it responds', async () => {
   const { code, stdout } = await shell.run('port', 'gateway');
   expect(code).toBe(0);
   expect((await fetch(`http://127.0.0.1:${Number(stdout)}/health/ready`)).status).toBe(200);
@@ -134,7 +134,7 @@ describe('kill -9', () => {
 });
 
 describe('a supervisor that is stopped (SIGSTOP)', () => {
-  it('makes status end with 4 and down end everything by pid; up starts anew with the data', async () => {
+  it('makes status end with 4 and down end everything by pid; up starts again with the data', async () => {
     const { supervisor } = await createControlClient(shell.project()).state();
     process.kill(supervisor.pid, 'SIGSTOP');
     const status = await shell.run('status');

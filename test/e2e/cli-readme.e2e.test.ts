@@ -1,6 +1,6 @@
 // Goal: every command the README shows does what it is shown for.
-// Method: the lines of its ```sh blocks, in their order, through npx as they are written. `npm start` and `npm test` are
-// left to continuous integration, which runs them in a clone of its own.
+// Method: the lines of its ```sh blocks, in their order, through npx as they are written. `npm start` and `npm test`
+// are left to continuous integration, which runs them in a separate clone.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

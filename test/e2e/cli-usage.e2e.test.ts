@@ -22,8 +22,8 @@ describe('wrong usage ends with 2, says why on stderr, and starts nothing', () =
     ['replicas without a count', ['up', '--replicas', 'orders'], /orders=2|service=count/],
     ['no replicas', ['up', '--replicas', 'orders=0'], /orders=0/],
     ['replicas that are no number', ['up', '--replicas', 'orders=many'], /many/],
-    ['replicas of nobody', ['up', '--replicas', 'ordrs=2'], /orders/],
-    ['a wait that is no number', ['up', '--wait-timeout', 'soon'], /soon/],
+    ['replicas of an unknown service', ['up', '--replicas', 'ordrs=2'], /orders/],
+    ['a wait that is not a number', ['up', '--wait-timeout', 'soon'], /soon/],
     ['an unknown component', ['up', '--provider', 'mysql=url'], /mysql/],
     ['a project name with a slash', ['status', '--project', '../other'], /project name/],
     ['an unknown format', ['status', '--format', 'xml'], /xml/],
@@ -91,7 +91,7 @@ async function withoutK6(): Promise<{ readonly folder: string; readonly env: Rea
   return { folder, env: { PATH: `${programs}:${process.env.PATH}`, XDG_CACHE_HOME: join(folder, 'cache') } };
 }
 
-it('setup ends with 3 when what --with named cannot be had, and says what it lacks', async () => {
+it('setup ends with 3 when what --with named is not available, and says what it lacks', async () => {
   const { folder, env } = await withoutK6();
   const poor = await openShell({ env });
   try {

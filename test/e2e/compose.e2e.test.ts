@@ -1,5 +1,5 @@
-// Goal: compose.yaml runs the whole application by itself, and leaves nothing behind.
-// Method: "docker compose up" with the images of this clone, in a compose project of its own. Skipped, with the reason
+// Goal: compose.yaml alone runs the whole application, and leaves nothing behind.
+// Method: "docker compose up" with the images of this clone, in a separate compose project. Skipped, with the reason
 // printed, without an engine, its images, or Compose 2.23.1, the first that reads a configuration from the file itself.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

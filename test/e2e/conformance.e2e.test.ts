@@ -1,8 +1,9 @@
 /*
- * Goal: every HTTP service does what its OpenAPI document says, and refuses what it does not say, without a failure of its own.
- * Method: schemathesis makes requests from the document each service serves, with a fixed seed, and runs all of its checks on
- * the responses of a real platform. CONFORMANCE_EXAMPLES sets how many, CONFORMANCE_REQUIRED=1 makes a missing
- * schemathesis a failure.
+ * Goal: every HTTP service does what its OpenAPI document says, and refuses what it does not say, without an internal
+ * failure.
+ * Method: schemathesis makes requests from the document each service serves, with a fixed seed, and runs all of its
+ * checks on the responses of a real platform. CONFORMANCE_EXAMPLES sets how many, CONFORMANCE_REQUIRED=1 makes a
+ * missing schemathesis a failure.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

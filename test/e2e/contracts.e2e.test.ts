@@ -1,6 +1,6 @@
 /*
- * Goal: two versions of an event can be published side by side, switched while the platform runs: one order, one shipment,
- * and with the flag off the trace is the one of the contract.
+ * Goal: two versions of an event can be published side by side, switched while the platform runs. There is one shipment
+ * for an order, and with the flag off the trace is the one of the contract.
  * Method: a real platform; the flag goes on and off with the command, and each order's rows and trace are looked at.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';

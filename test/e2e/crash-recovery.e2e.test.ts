@@ -1,8 +1,8 @@
 /*
- * Goal: a process that dies between any two effects leaves nothing that does not end by itself and balance.
- * Method: failpoints kill a real process (SIGKILL) at each boundary of saga, compensation, relay, shipping, payments and
- * stock. The inside of a final statement is reached by holding the lock that the statement needs. The order is found by
- * its Idempotency-Key, because its client may have got no response.
+ * Goal: a process that dies between any two effects leaves nothing that does not end and balance.
+ * Method: failpoints kill a real process (SIGKILL) at each boundary of saga, compensation, relay, shipping, payments
+ * and stock. The inside of a final statement is reached by holding the lock that the statement needs. The order is
+ * found by its Idempotency-Key, because its client may have got no response.
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -112,7 +112,7 @@ const boundaries = {
 } as const;
 
 describe('one orders instance, killed', () => {
-  // A process that is killed again and again waits longer each time; one that was restarted begins anew.
+  // A process that is killed again and again waits longer each time; one that was restarted begins again.
   beforeEach(async () => {
     expect(await platform.shopctl('restart', 'orders')).toMatchObject({ code: 0 });
   });
@@ -169,7 +169,7 @@ describe('one orders instance, killed', () => {
       status: 200,
       body: { id: orderId, status: 'Cancelled', reason: 'payment declined' },
     });
-    // From step-failed:saved on the order is decided and its client may have its answer.
+    // From step-failed:saved on the order is decided and its client may have its response.
     if (point === 'step-failed:unsaved') expect(response).toMatchObject({ status: 504 });
     await expectRecoveredIn(await traceOf(orderId), pid, 1);
   });
@@ -203,7 +203,7 @@ describe('one orders instance, killed', () => {
     const response = await place(platform, { key, lines: declined });
     expect(response).toMatchObject({ status: 200, body: { status: 'Cancelled', reason: 'payment declined' } });
     await eventually(
-      'the release to be answered',
+      'the response to the release',
       { withinMs: 5_000 },
       async () => (await platform.armed()).length === 0,
     );
@@ -358,7 +358,7 @@ describe('one of two instances, killed', () => {
     expect(await platform.shopctl('up', '--no-build', ...replicas)).toMatchObject({ code: 0 });
   });
 
-  it.each(participants)('%s at %s: the other answers, and the order is Confirmed once', async (service, point) => {
+  it.each(participants)('%s at %s: the other responds, and the order is Confirmed once', async (service, point) => {
     const { response } = await placeAndCrash(platform, `${service}.${point}`, { key: randomUUID() });
     expect(response).toMatchObject({ status: 201, body: { status: 'Confirmed' } });
     await expectConfirmedOnce(response?.body?.id as string);

@@ -1,9 +1,9 @@
 /*
- * Goal: whichever dependency is stopped or frozen, each client has its documented answer within 10 s, and when the
+ * Goal: whichever dependency is stopped or frozen, each client has its documented response within 10 s. When the
  * dependency is back so is the shop, with nothing lost, doubled or left half-done.
- * Method: a real platform. Stopped: `shopctl stop`, connections are refused or closed. Frozen: SIGSTOP, connections stay
- * and nothing answers, which only a time limit can tell. Orders are placed meanwhile, several at once, so that also the
- * breakers' answers are seen.
+ * Method: a real platform. Stopped: `shopctl stop`, connections are refused or closed. Frozen: SIGSTOP, connections
+ * stay and nothing responds, which only a time limit can detect. Orders are placed meanwhile, several concurrently, so
+ * that also the breakers' responses are seen.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => platform?.stop());
 afterEach(({ task }) => recoverFrom(task, platform));
 
-/** What a client may be told, as `status code-or-reason`. */
+/** What a client may receive, as `status code-or-reason`. */
 const confirmed = ['201 Confirmed'];
 const cancelled = (reason: string) => [`200 ${reason}`];
 const problem = (...codes: string[]) => codes;
@@ -56,7 +56,8 @@ const dependencies: readonly Dependency[] = [
   { name: 'shipping', stopped: confirmed, frozen: confirmed },
   {
     name: 'orders',
-    // A proxy stands between, so the gateway cannot tell a refused connection from a broken one until its breaker opens.
+    // A proxy stands between, so the gateway cannot distinguish a refused connection from a broken one until its
+    // breaker opens.
     stopped: problem('503 orders_unreachable', '504 orders_timeout'),
     frozen: problem('504 orders_timeout', '503 orders_unreachable'),
     unready: { gateway: 'orders' },
@@ -76,7 +77,7 @@ const dependencies: readonly Dependency[] = [
   },
 ];
 
-/** Two at once, then six more: some meet the dependency, the rest the breaker. */
+/** Two concurrently, then six more: some meet the dependency, the rest the breaker. */
 async function placeMeanwhile(): Promise<readonly ClientResponse[]> {
   const first = await Promise.all([place(platform), place(platform)]);
   return [...first, ...(await Promise.all(Array.from({ length: 6 }, () => place(platform))))];
@@ -101,7 +102,7 @@ async function expectBack(responses: readonly ClientResponse[]): Promise<void> {
   await untilDrained(platform, DRAINED_MS);
   expect(await findImbalances(platform)).toEqual([]);
   for (const { body } of responses.filter(({ status }) => status < 300)) {
-    // What the client was told stays true.
+    // The response to the client stays true.
     expect(await look(platform, body?.id as string)).toMatchObject({ status: 200, body: { status: body?.status } });
   }
 }
@@ -117,7 +118,7 @@ async function untilEventsWait(count: number): Promise<void> {
   });
 }
 
-/** Base URL of a service's health door. */
+/** Base URL of a service's health listener. */
 async function healthUrl(service: string): Promise<string> {
   const { ports } = await platform.instance(`${service}-1`);
   return `http://127.0.0.1:${ports.health ?? ports.main}/health`;
@@ -140,12 +141,12 @@ async function expectUnready(unready: Readonly<Record<string, string>>): Promise
 
 const others: readonly string[] = serviceNames;
 
-/** Nobody but the dependency itself may have ended. */
+/** Only the dependency itself may have ended. */
 async function expectNoRestarts(before: ReadonlyMap<string, number>, except: string): Promise<void> {
   const { instances } = await platform.state();
   for (const { name, service, restarts } of instances.filter((instance) => others.includes(instance.service))) {
     if (service !== except && restarts !== before.get(name)) {
-      expect.fail(`${name} has ended by itself:\n${await platform.logTail(name)}`);
+      expect.fail(`${name} has ended unexpectedly:\n${await platform.logTail(name)}`);
     }
   }
 }
@@ -158,7 +159,7 @@ describe.each(dependencies)(
   '$name away',
   { timeout: 120_000 },
   ({ name, stopped, frozen, unready = {}, holdsEvents = false }) => {
-    it(`stopped: every answer is one of ${stopped.join(', ')}`, async () => {
+    it(`stopped: every response is one of ${stopped.join(', ')}`, async () => {
       const restarts = await restartsNow();
       expect(await platform.shopctl('stop', name)).toMatchObject({ code: 0 });
       let responses: readonly ClientResponse[];
@@ -174,7 +175,7 @@ describe.each(dependencies)(
       await expectNoRestarts(restarts, name);
     });
 
-    it(`frozen: every answer is one of ${frozen.join(', ')}`, async () => {
+    it(`frozen: every response is one of ${frozen.join(', ')}`, async () => {
       const restarts = await restartsNow();
       const { process: victim } = await platform.instance(others.includes(name) ? `${name}-1` : name);
       let responses: readonly ClientResponse[];

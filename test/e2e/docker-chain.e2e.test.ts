@@ -1,7 +1,7 @@
-// Goal: a platform of containers is a platform like any other: the line of docs/docker.md that proves it holds, so do loads
-// and feature flags; and services that are processes work with components that are containers.
-// Method: the built command as a shell runs it, on a platform of containers, then on one of both kinds. Without an engine and
-// the images the tests are skipped, and why is printed.
+// Goal: a platform of containers is a platform like any other: the line of docs/docker.md that proves it holds, so do
+// loads and feature flags. Services that are processes work with components that are containers.
+// Method: the built command as a shell runs it, on a platform of containers, then on one of both kinds. Without an
+// engine and the images the tests are skipped, and why is printed.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';

@@ -93,7 +93,7 @@ describe.skipIf(found === undefined)('up --runtime docker', () => {
     }
   });
 
-  it('tells no password to whoever may ask the engine', async () => {
+  it('shows no password to a user of the engine', async () => {
     const passwords = [...(await readFile(shell.project().secretsFile, 'utf8')).matchAll(/"([\w-]{16,})"/g)];
     expect(passwords.length).toBeGreaterThan(10);
     for (const { Id } of await containers()) {
@@ -204,7 +204,7 @@ describe.skipIf(found === undefined)('up --runtime docker', () => {
   });
 });
 
-describe('where no engine answers', () => {
+describe('where no engine responds', () => {
   it.each(['build', 'up --runtime docker --no-build'])('%s ends with 3 and says how to get one', async (words) => {
     const shell = await openShell({ env: { DOCKER_HOST: 'unix:///nowhere/docker.sock' } });
     const { code, stderr } = await shell.run(...words.split(' '));

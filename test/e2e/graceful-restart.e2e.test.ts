@@ -9,7 +9,7 @@ import { createControlClient } from '../../cli/src/platform/control-client.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
 const RESTARTS = Number(process.env.RESTARTS ?? 5);
-/** Requests a second: as many as leave a small machine some air, unless told. */
+/** Requests a second: as many as leave a small machine some CPU, unless configured. */
 const RATE = { orders: Number(process.env.ORDERS_RATE ?? 20), reads: Number(process.env.READS_RATE ?? 40) };
 /** A restart with its drain and start on a busy machine, in ms. */
 const RESTART_MS = 20_000;

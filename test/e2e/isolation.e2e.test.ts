@@ -1,7 +1,8 @@
 /*
- * Goal: a service reaches its own data only, nobody outside this machine reaches anything, and no secret or customer
- * stands where others can read it.
- * Method: a real platform after some orders; its roles, sockets, processes and files are looked at as an attacker would.
+ * Goal: a service reaches its own data only, no other machine reaches anything, and no secret or customer stands where
+ * others can read it.
+ * Method: a real platform after some orders; its roles, sockets, processes and files are looked at as an attacker
+ * would.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -99,7 +100,7 @@ describe.each(databaseNames)('the role %s', (name) => {
     expect(await refusal(serviceLogin(name), 'SELECT FROM public.mine')).toBe('42P01');
   });
 
-  it.each(['DROP TABLE', 'ALTER TABLE', 'TRUNCATE'])('may not %s of its own tables', async (verb) => {
+  it.each(['DROP TABLE', 'ALTER TABLE', 'TRUNCATE'])('may not %s of its tables', async (verb) => {
     for (const table of tablesOf(name)) {
       const statement = verb === 'ALTER TABLE' ? `${verb} ${table} ADD COLUMN mine int` : `${verb} ${table}`;
       expect(await refusal(serviceLogin(name), statement)).toBe(NO_PRIVILEGE);
@@ -130,7 +131,7 @@ describe('the network', () => {
     const pids = [supervisor.pid, ...processesMarked(mark).map(({ pid }) => pid)];
     for (const { process } of instances) expect(pids).toContain(process?.pid);
     const listeners = listenersOf(pids);
-    // Six services, stock's second door, three components and the telemetry receiver at least.
+    // Six services, stock's second listener, three components and the telemetry receiver at least.
     expect(listeners.length).toBeGreaterThanOrEqual(11);
     expect(listeners.filter((address) => !isLoopback(address))).toEqual([]);
   });

@@ -1,7 +1,7 @@
 /*
- * Goal: `shopctl load run` tells the truth about a load, and nothing it did outlives it, however it ends.
- * Method: a real platform with its proxies and real k6, which is installed first when it is not here. Short runs, one of them
- * with the broker away; runs that are interrupted and killed; what is refused before anything happens.
+ * Goal: `shopctl load run` reports the truth about a load, and nothing it did outlives it, however it ends.
+ * Method: a real platform with its proxies and real k6, which is installed first when it is not here. Short runs, one
+ * of them with the broker unavailable; runs that are interrupted and killed; what is refused before anything happens.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ import { processesMarked } from './support/processes.ts';
 const { cacheDir } = openProject('e2e-load-run', cloneRoot(), process.env);
 const { k6: ways } = await describeTools({ cacheDir, env: process.env });
 const canBeHad = await k6CanBeHad(ways, process.env);
-if (!canBeHad) console.warn(`skipped: k6 cannot be had: ${ways.map(({ detail }) => detail).join('; ')}`);
+if (!canBeHad) console.warn(`skipped: k6 is not available: ${ways.map(({ detail }) => detail).join('; ')}`);
 
 /** Building k6 takes minutes on a small machine. */
 const BUILD_LIMIT_MS = 900_000;
@@ -53,7 +53,7 @@ describe.runIf(canBeHad)('a load', { timeout: RUN_LIMIT_MS }, () => {
     await chaos.recoverFrom(task, platform);
   });
 
-  /** The built command, in a group of its own as a terminal would have it. */
+  /** The built command, in a separate group as a terminal would have it. */
   function start(...args: string[]): ChildProcess {
     const child = spawn(join(platform.project.root, 'cli/bin/shopctl'), [...args, '--project', platform.project.name], {
       env: { ...process.env, SHOPCTL_HOME: dirname(platform.project.stateDir), NO_COLOR: '1' },
@@ -74,7 +74,7 @@ describe.runIf(canBeHad)('a load', { timeout: RUN_LIMIT_MS }, () => {
     return { code, result: JSON.parse(stdout) as LoadResult, stderr };
   }
 
-  /** What did not hold, thresholds aside: a busy machine crosses them, which is no reason for a test to fail. */
+  /** What did not hold, thresholds aside: a busy machine crosses them, which must not fail a test. */
   const problemsOf = ({ checks }: LoadResult) =>
     checks.filter(({ group, verdict }) => verdict !== 'pass' && group !== 'threshold');
   const exitCodeFor = ({ checks }: LoadResult) => (checks.every(({ verdict }) => verdict === 'pass') ? 0 : 1);
@@ -92,7 +92,7 @@ describe.runIf(canBeHad)('a load', { timeout: RUN_LIMIT_MS }, () => {
   const untilNoK6 = () =>
     eventually('k6 to end', { withinMs: ENDED_MS, seen: k6Processes }, () => k6Processes().length === 0);
 
-  it('that is small is judged by its answers, the ledger and the traces, and reported', async () => {
+  it('that is small is checked by its responses, the ledger and the traces, and reported', async () => {
     const [junit, html] = [join(folder, 'load.xml'), join(folder, 'load.html')];
     const { code, result, stderr } = await run('smoke', '--duration', '6s', '--junit', junit, '--html', html);
     expect(problemsOf(result), stderr).toEqual([]);
@@ -123,12 +123,12 @@ describe.runIf(canBeHad)('a load', { timeout: RUN_LIMIT_MS }, () => {
   });
 
   /*
-   * Traces of two: where answers are mixed, of one that was confirmed or declined. A trace is compared of an order that was
-   * answered within 700 ms, so that a slow machine needs the time for two of them.
+   * Traces of two: where responses are mixed, of one that was confirmed or declined. A trace is compared of an order
+   * whose response came within 700 ms, so that a slow machine needs the time for two of them.
    */
   const short = ['--duration', '10s', '--traces', '2'];
 
-  it('of mixed orders: each is answered as it must be, and none is counted twice', async () => {
+  it('of mixed orders: each gets the response it must, and none is counted twice', async () => {
     const { code, result, stderr } = await run('mixed', ...short);
     expect(problemsOf(result), stderr).toEqual([]);
     expect(code).toBe(exitCodeFor(result));
@@ -145,12 +145,12 @@ describe.runIf(canBeHad)('a load', { timeout: RUN_LIMIT_MS }, () => {
     expect(code).toBe(exitCodeFor(result));
     const { sent, outcomes } = result.orders;
     expect(outcomes).toEqual({ '201 Confirmed': sent });
-    // More than one each: the next is sent once the first is answered.
+    // More than one each: the next is sent once the first has its response.
     expect(sent).toBeGreaterThan(result.settings.vus);
     expect(result.phases).toMatchObject([{ offeredPerSecond: null, missing: 0 }]);
   });
 
-  it('of orders that are repeated at once: one order for a key, whatever number of requests', async () => {
+  it('of orders that are repeated concurrently: one order for a key, whatever number of requests', async () => {
     const { code, result, stderr } = await run('retry-storm', ...short);
     expect(problemsOf(result), stderr).toEqual([]);
     expect(code).toBe(exitCodeFor(result));
@@ -190,7 +190,7 @@ describe.runIf(canBeHad)('a load', { timeout: RUN_LIMIT_MS }, () => {
     await chaos.expectClean(platform);
   });
 
-  it('whose answers are otherwise fails: the thresholds and the exit code say so', async () => {
+  it('whose responses are otherwise fails: the thresholds and the exit code say so', async () => {
     const injected = await platform.shopctl('chaos', 'inject', 'orders-catalog', 'down', '--ttl', '60s');
     expect(injected.code, injected.stderr).toBe(0);
     try {
@@ -244,7 +244,7 @@ describe.runIf(canBeHad)('a load', { timeout: RUN_LIMIT_MS }, () => {
     expect(k6Processes()).toEqual([]);
   });
 
-  it('without a platform is told to start one', async () => {
+  it('without a platform advises to start one', async () => {
     const home = { SHOPCTL_HOME: join(folder, 'nothing-here') };
     const command = join(platform.project.root, 'cli/bin/shopctl');
     const child = spawn(command, ['load', 'run', 'smoke'], { env: { ...process.env, ...home }, stdio: 'ignore' });

@@ -1,6 +1,8 @@
 /*
- * Goal: what holds for one order holds for many at once: every answer, every trace, every unit and every kopiyka.
- * Method: a real platform with its proxies; a bounded loop of clients; each order's trace is compared with its contract.
+ * Goal: what holds for one order holds for many concurrently: every response, every trace, every unit and every
+ * kopiyka.
+ * Method: a real platform with its proxies; a bounded loop of clients; each order's trace is compared with its
+ * contract.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -40,7 +42,7 @@ const placeAll = (count: number, linesOf: (index: number) => readonly Line[]) =>
     (index) => place(platform, { lines: linesOf(index) }),
   );
 
-/** What is wrong with the traces of these answers, one text each; empty when all meet their contract. */
+/** What is wrong with the traces of these responses, one text each; empty when all meet their contract. */
 async function findTraceFaults(
   responses: readonly ClientResponse[],
   expected: ExpectedSpan,
@@ -92,7 +94,7 @@ describe('the contract', () => {
   });
 });
 
-describe(`${ORDERS} orders of ${CLIENTS} clients at once`, () => {
+describe(`${ORDERS} orders of ${CLIENTS} concurrent clients`, () => {
   it('all confirmed: each 201 within 10 s, each trace as its contract, the ledger balances', {
     timeout: 120_000,
   }, async () => {
@@ -151,20 +153,20 @@ describe('50 clients for the last 10 units', () => {
       'SELECT on_hand FROM inventory WHERE product_id = 10',
     );
     expect(row?.on_hand).toBe(0);
-    // Out of stock is an answer, not a failure: the breaker is closed.
+    // Out of stock is a response, not a failure: the breaker is closed.
     expect(await place(platform)).toMatchObject({ status: 201 });
   });
 });
 
 describe('one Idempotency-Key', () => {
-  it('of 20 requests at once makes exactly one order', async () => {
+  it('of 20 concurrent requests makes exactly one order', async () => {
     const key = randomUUID();
     const body = JSON.stringify({ customer: 'Olena', lines: [{ productId: 1, quantity: 2 }] });
     const before = await countRows(platform);
     const responses = await Promise.all(Array.from({ length: 20 }, () => place(platform, { key, body })));
     const ids = new Set(responses.filter(({ status }) => status === 201).map(({ body: order }) => order?.id));
     expect(ids.size).toBe(1);
-    // Those that came while the first was in work are told so, with the order's place.
+    // Those that came while the first was in progress get that as their response, with the order's place.
     for (const response of responses.filter(({ status }) => status !== 201)) {
       expect(response).toMatchObject({ status: 409, body: { code: 'request_in_progress' } });
       expect(response.headers.location).toBe(`/api/orders/${[...ids][0]}`);

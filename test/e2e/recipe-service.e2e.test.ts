@@ -1,7 +1,7 @@
 /**
  * Goal: a service is added by the recipe of CONTRIBUTING.md and by nothing else (decision 0058).
- * Method: a copy of the working tree in a folder of its own, with the installed packages; a contributor's edits, the commands
- * of the recipe, and then the checks that go by the list of services.
+ * Method: a copy of the working tree in a separate folder, with the installed packages. It has a contributor's edits,
+ * the commands of the recipe, and then the checks that go by the list of services.
  */
 import { execFile } from 'node:child_process';
 import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -86,7 +86,7 @@ it('is in compose.yaml, behind its migrations, with the address of the catalog',
   });
 });
 
-/** Every file that is committed or would be, as the first commit of a repository of its own. */
+/** Every file that is committed or would be, as the first commit of a separate repository. */
 async function copyTree(): Promise<void> {
   const listed = await execute('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: cloneRoot(),

@@ -29,7 +29,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 function run(command: string, args: readonly string[], cwd: string): Promise<{ code: number; said: string }> {
   return new Promise((resolve, reject) => {
-    // A test run of its own: it is told nothing of ours.
+    // A separate test run: it gets none of our variables.
     const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|GIT_|NODE_OPTIONS)/.test(name));
     const env = { ...Object.fromEntries(own), ...committer };
     execFile(command, [...args], { cwd, env, timeout: LIMIT_MS, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {

@@ -53,10 +53,10 @@ async function open(columns = 80, rows = 24) {
   return { terminal, pid, before };
 }
 
-/** The modes of a terminal as its shell tells them, in a line that begins with this word. */
+/** The modes of a terminal as its shell prints them, in a line that begins with this word. */
 async function readModes(terminal: Terminal, word: string): Promise<string> {
   await terminal.type(`echo "${word} $(stty -g | cksum)"`, 'Enter');
-  // Typed before the shell has written its prompt, the answer stands behind that prompt.
+  // Typed before the shell has written its prompt, the output stands behind that prompt.
   const line = new RegExp(`${word} (\\d+ \\d+)$`, 'm');
   const [, modes] = line.exec(await terminal.shows(line)) ?? [];
   if (modes === undefined) throw new Error('the screen shows no modes');

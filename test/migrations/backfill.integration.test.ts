@@ -1,6 +1,6 @@
 /*
- * Goal: records that a migration begins to keep tell of what was there before it. Method: a database is taken back to the
- * migration before, given rows, and migrated again.
+ * Goal: records that a migration begins to keep include what was there before it. Method: a database is taken back to
+ * the migration before, given rows, and migrated again.
  */
 import { join } from 'node:path';
 import pg from 'pg';

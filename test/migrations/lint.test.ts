@@ -68,7 +68,7 @@ describe('a migration', () => {
     expect(await rulesOf(text)).toEqual([rule]);
   });
 
-  it('is told all that is wrong with it, also behind letters of several bytes', async () => {
+  it('is reported with all that is wrong with it, also behind letters of several bytes', async () => {
     const text =
       '-- Ціна\nALTER TABLE a DROP COLUMN x, ADD COLUMN y text NOT NULL; -- ї\n-- allow drop: gone\nDROP TABLE b;\nDROP TABLE c';
     expect(await rulesOf(text)).toEqual(['drop', 'not-null', 'drop']);

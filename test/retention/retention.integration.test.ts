@@ -24,7 +24,7 @@ import { START_TIMEOUT_MS } from '../support/infrastructure.ts';
 interface Table {
   readonly database: DatabaseName;
   readonly purge: (database: Database, limits: PurgeLimits) => Promise<number>;
-  /** The least that its service may be told. */
+  /** The least that its service may be configured with. */
   readonly days: number;
 }
 

@@ -5,7 +5,7 @@ import { evaluateOnBroker } from '../../cli/src/providers/rabbitmq/evaluate.ts';
 import { brokerUrl } from '../../cli/src/providers/urls.ts';
 import { type BrokerUser, VIRTUAL_HOST } from '../../cli/src/topology/databases.ts';
 
-/** URLs of one test file's own virtual host, by account. Exchanges and queues are declared by whoever uses them. */
+/** URLs of one test file's own virtual host, by account. Exchanges and queues are declared by their users. */
 export interface TestBroker {
   readonly ordersUrl: string;
   readonly shippingUrl: string;
@@ -23,7 +23,7 @@ export async function createVirtualHost(launch: Launch, { secrets }: ComponentCo
   };
   const encoded = Buffer.from(JSON.stringify(added)).toString('base64');
   const response = await evaluateOnBroker(launch, `rabbit_definitions:import_raw(base64:decode(<<"${encoded}">>)).`);
-  if (response.trim() !== 'ok') throw new Error(`the broker answered ${response.slice(0, 500)}`);
+  if (response.trim() !== 'ok') throw new Error(`the broker responded ${response.slice(0, 500)}`);
   const urlOf = (user: BrokerUser) => {
     const url = new URL(brokerUrl(user, { address: launch.address, secrets }));
     url.pathname = `/${name}`;

@@ -62,7 +62,7 @@ function spawnGuarded(spec: ProcessSpec, logFile: string): Promise<ChildProcess>
   const guard = spawn('/bin/sh', ['-c', GUARD, 'guard', spec.command, ...spec.args], {
     cwd: spec.cwd,
     env: { ...spec.env },
-    // A group of its own: Ctrl-C reaches the tests first, and they end it.
+    // A separate group: Ctrl-C reaches the tests first, and they end it.
     detached: true,
     stdio: ['pipe', log, log],
     ...(spec.uid !== undefined && { uid: spec.uid }),

@@ -38,7 +38,7 @@ export async function openFakePostgres(
     socket.on('error', () => undefined);
     socket.on('data', async (data) => {
       const asked = isStarted ? 'statement' : 'start-up';
-      // The driver sends a whole statement at once, with Sync (`S`) at its end.
+      // The driver sends a whole statement in one piece, with Sync (`S`) at its end.
       if (isStarted && data.at(-5) !== 'S'.charCodeAt(0)) return;
       isStarted = true;
       await react(connection, asked);

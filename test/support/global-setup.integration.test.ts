@@ -1,4 +1,5 @@
-// Goal: a test run that is interrupted leaves nothing. Method: the set-up of a run in a process of its own, with its servers.
+// Goal: a test run that is interrupted leaves nothing. Method: the set-up of a run in a separate process, with its
+// servers.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -34,7 +34,7 @@ interface Started {
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-test-'));
   const context = await createContext(folder);
-  // Whoever interrupts a run ends this process before it can take anything back.
+  // An interruption of a run ends this process before it can remove anything.
   const guard = startGuard(folder, ['rm', '-rf', outsideFolder(context.stateDir)]);
   const started = new Map<ComponentName, Promise<Started>>();
 
@@ -68,7 +68,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     server.close();
     server.closeAllConnections();
     const all = await Promise.allSettled(started.values());
-    // One that failed to start has been stopped by whoever started it, and its test has failed.
+    // One that failed to start has been stopped by its starter, and its test has failed.
     await Promise.all(all.map((one) => (one.status === 'fulfilled' ? one.value.running.stop() : undefined)));
     await purgeComponents(context);
     await guard[Symbol.asyncDispose]();
@@ -78,7 +78,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 async function createContext(folder: string): Promise<ComponentContext> {
   const root = cloneRoot();
   const ports = createPortBook({});
-  // Servers of somebody else are not for tests.
+  // Servers of another user are not for tests.
   const { SHOPCTL_POSTGRES_URL: _postgres, SHOPCTL_RABBITMQ_URL: _rabbitmq, ...env } = process.env;
   const stateDir = join(folder, 'state');
   await mkdir(stateDir, { mode: 0o700 });

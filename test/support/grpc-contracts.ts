@@ -1,7 +1,7 @@
 /**
- * Contracts over gRPC: pairs of a request and what the consumer reads of its response, recorded with the consumer's real
- * client as the bytes on the wire, beside the consumer's own copy of the schema. Pact needs a plugin for gRPC that is not
- * to be had from npm (decision 0016).
+ * Contracts over gRPC: pairs of a request and what the consumer reads of its response. They are recorded with the
+ * consumer's real client as the bytes on the wire, beside the consumer's own copy of the schema. Pact needs a plugin
+ * for gRPC that npm does not have (decision 0016).
  */
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -37,13 +37,13 @@ interface Contract {
 
 export interface GrpcRecording extends AsyncDisposable {
   readonly address: string;
-  /** The next call is answered so, and recorded. */
+  /** The next call gets this response, and is recorded. */
   next(expectation: Pick<Pair, 'description' | 'given' | 'response'>): void;
   /** Compares what was recorded with the committed contract; `npm run generate` writes it. */
   expectCommitted(): Promise<void>;
 }
 
-/** A provider that answers what it is told to and records what it is asked. */
+/** A provider that sends configured responses and records its requests. */
 export async function recordGrpc(consumer: string, provider: string, service: string): Promise<GrpcRecording> {
   const protoFile = `${provider}.proto`;
   const definition = loadProto(protoFile)[service] as ServiceDefinition;
@@ -117,7 +117,7 @@ export function grpcConsumersOf(provider: string): readonly string[] {
 export type GrpcStates = Readonly<Record<string, (orderId: string) => Promise<unknown>>>;
 
 /**
- * Sends every recorded request of a consumer to a provider as the bytes it was; resolves with the responses that the
+ * Sends every recorded request of a consumer to a provider as the bytes it was. Resolves with the responses that the
  * consumer would read otherwise than it recorded, one sentence each.
  */
 export async function breaksOfGrpc(
@@ -133,7 +133,7 @@ export async function breaksOfGrpc(
     const breaks: string[] = [];
     for (const pair of pairs) {
       const state = states[pair.given];
-      if (state === undefined) throw new Error(`${pair.description}: nobody can bring about "${pair.given}"`);
+      if (state === undefined) throw new Error(`${pair.description}: there is no state handler for "${pair.given}"`);
       await state(pair.request.orderId);
       const method = Object.values(definition).find(({ path }) => path === pair.method);
       if (method === undefined) throw new Error(`${name}.proto has no ${pair.method}`);

@@ -17,8 +17,8 @@ afterEach(() => {
 });
 
 /**
- * Starts a process in a group of its own, which starts a daemon in another one, guards it and a program, says the numbers of
- * both, and then waits to be killed.
+ * Starts a process in a separate group, which starts a daemon in another one and guards it and a program. It prints the
+ * numbers of both, and then waits to be killed.
  */
 const OWNER = `
   import { spawn } from 'node:child_process';
@@ -52,14 +52,14 @@ it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
   },
 );
 
-it('tells what the program said when it failed, and removes the folder all the same', async () => {
+it('reports what the program printed when it failed, and removes the folder all the same', async () => {
   const guard = startGuard(folder, ['sh', '-c', 'echo refused; exit 3']);
   writeFileSync(join(folder, 'file'), '');
   await expect(guard[Symbol.asyncDispose]()).rejects.toThrow('ended with 3: refused');
   expect(existsSync(folder)).toBe(false);
 });
 
-/** A process that has ended and that nobody has waited for is not alive. */
+/** A process that has ended and was not waited for is not alive. */
 function isAlive(pid: number): boolean {
   try {
     return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');

@@ -5,9 +5,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Waits until standard input closes, which happens also when this process is killed; ends the groups of processes whose
- * leaders are in NAME.pid files of the folder, then on Linux what left them and carries the folder's mark; runs the program
- * that follows, and removes the folder when that succeeded.
+ * Waits until standard input closes, which happens also when this process is killed. Then it ends the groups of
+ * processes whose leaders are in NAME.pid files of the folder, and on Linux what left them and carries the folder's
+ * mark. It runs the program that follows, and removes the folder when that succeeded.
  */
 const GUARD = `
 folder=$1; shift
@@ -36,7 +36,7 @@ export function startGuard(
   command: readonly string[] = ['true'],
   env: NodeJS.ProcessEnv = process.env,
 ): Guard {
-  // A session of its own: Ctrl-C reaches whoever it guards first, whose end closes the pipe.
+  // A separate session: Ctrl-C first reaches the guarded process, whose end closes the pipe.
   const guard = spawn('/bin/sh', ['-c', GUARD, 'guard', folder, ...command], {
     env,
     detached: true,
@@ -59,8 +59,8 @@ export function guardMark(folder: string): { readonly SHOPCTL_GUARD: string } {
 }
 
 /**
- * Has the guard of `folder` end `child`, the leader of a group of its own, and all of that group. Dispose it once the child
- * has ended: its number may be another's by then.
+ * Has the guard of `folder` end `child`, the leader of a separate group, and all of that group. Dispose it once the
+ * child has ended: its number may be another's by then.
  */
 export function guardProcess(folder: string, name: string, child: ChildProcess): Disposable {
   const file = join(folder, `${name}.pid`);

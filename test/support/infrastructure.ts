@@ -12,12 +12,12 @@ import type { TestDatabase } from './postgres.ts';
 /** For `beforeAll(..., START_TIMEOUT_MS)`: the first test file waits until the server has started. */
 export const START_TIMEOUT_MS = 90_000;
 
-/** A migrated, seeded database of its own, with the platform's roles. Throws with the reason when there can be none. */
+/** A separate migrated, seeded database, with the platform's roles. Throws with the reason when there can be none. */
 export function createDatabase(name: DatabaseName): Promise<TestDatabase> {
   return ask<TestDatabase>(`/database/${name}`);
 }
 
-/** A virtual host of its own with the platform's accounts. Throws with the reason when there can be none. */
+/** A separate virtual host with the platform's accounts. Throws with the reason when there can be none. */
 export function createBroker(): Promise<TestBroker> {
   return ask<TestBroker>('/broker');
 }

@@ -21,7 +21,7 @@ export interface PactRecording extends AsyncDisposable {
   expectCommitted(): Promise<void>;
 }
 
-/** Records the expectations of a consumer in a folder of its own. */
+/** Records the expectations of a consumer in a separate folder. */
 export async function recordPact(consumer: ServiceName, provider: ServiceName): Promise<PactRecording> {
   const dir = await mkdtemp(join(tmpdir(), 'shop-pact-'));
   const name = `${consumer}-${provider}.json`;
@@ -84,14 +84,14 @@ export async function breaksOfPact(consumer: ServiceName, provider: ProviderUnde
   }
 }
 
-/** The verifier would only warn of a state that nobody brings about, and verify in another one. */
+/** The verifier would only warn of a state without a handler, and verify in another one. */
 async function refuseUnknownStates(file: string, states: object): Promise<void> {
   const { interactions } = JSON.parse(await readFile(file, 'utf8')) as {
     interactions: readonly { readonly providerStates?: readonly { readonly name: string }[] }[];
   };
   const named = interactions.flatMap(({ providerStates = [] }) => providerStates.map(({ name }) => name));
   const unknown = named.find((name) => !(name in states));
-  if (unknown !== undefined) throw new Error(`${file}: nobody can bring about "${unknown}"`);
+  if (unknown !== undefined) throw new Error(`${file}: there is no state handler for "${unknown}"`);
 }
 
 /** The verifier's own result, which its error has as text. Throws any other error. */

@@ -1,6 +1,7 @@
 /**
- * A whole platform for end-to-end tests, started and stopped through the built `shopctl` as its users do it: a project
- * and a state folder of its own, so that it disturbs no other. It is torn down also when the tests fail or are killed.
+ * A whole platform for end-to-end tests, started and stopped through the built `shopctl` as its users do it. It has a
+ * separate project and state folder, so that it disturbs no other. It is torn down also when the tests fail or are
+ * killed.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rename, writeFile } from 'node:fs/promises';

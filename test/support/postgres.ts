@@ -14,7 +14,7 @@ export interface TestDatabase {
   readonly operatorUrl: string;
 }
 
-/** Copies a migrated database of the cluster, which nobody is connected to, under a new name. */
+/** Copies a migrated database of the cluster, which has no connections, under a new name. */
 export async function copyDatabase(
   database: DatabaseName,
   launch: Launch,

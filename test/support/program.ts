@@ -8,7 +8,7 @@ import { cloneRoot } from '../../cli/src/platform/project.ts';
 /** A JSON line on a program's standard output. */
 export type LogRecord = Readonly<Record<string, unknown>>;
 
-/** A module in a process of its own. */
+/** A module in a separate process. */
 export interface Program extends AsyncDisposable {
   /** The records written so far. */
   records(): readonly LogRecord[];

@@ -1,4 +1,6 @@
-/** What removes the containers of a test run that was killed: a container of Testcontainers, made from an image of its own. */
+/**
+ * What removes the containers of a test run that was killed: a container of Testcontainers, made from a separate image.
+ */
 import { getReaperImage } from 'testcontainers/build/reaper/reaper.js';
 
 /** Switches it off. */

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 /** A loopback relay to one address that a test can cut and restore: the network between a service and its dependency. */
 export interface TcpSwitch extends AsyncDisposable {
   readonly port: number;
-  /** The given URL with this switch's address in place of its own. */
+  /** The given URL with this switch's address in place of the original. */
   through(url: string): string;
   /** Ends all connections and refuses new ones. */
   cut(): Promise<void>;

@@ -26,7 +26,7 @@ export interface Pod {
 }
 
 /**
- * May `from` open a connection to this port of `to`, as the API documents it: what no policy selects is open, what one
+ * May `from` open a connection to this port of `to`, as the API documents it? What no policy selects is open; what one
  * selects is open to what any of its rules names.
  */
 export function mayConnect(manifests: readonly Manifest[], from: Pod, to: Pod, port: number): boolean {
@@ -66,7 +66,7 @@ function rulesFor(manifests: readonly Manifest[], pod: Pod, type: 'Ingress' | 'E
   return policies.flatMap(({ ingress = [], egress = [] }) => (type === 'Ingress' ? ingress : egress));
 }
 
-/** Peers inside the namespace: those without a namespace or an address. A rule without peers means everybody. */
+/** Peers inside the namespace: those without a namespace or an address. A rule without peers means all. */
 function anyPod(peers: readonly Peer[] | undefined, pod: Pod): boolean {
   if (peers === undefined) return true;
   return peers.some(

@@ -11,7 +11,7 @@ const kustomize = await findKustomize();
 export const cannotRender = 'missing' in kustomize ? `${kustomize.missing}: the manifests are not checked` : undefined;
 if (cannotRender !== undefined) console.warn(cannotRender);
 
-/** Everything that is applied by itself, as a path in deploy/. */
+/** Everything that is applied separately, as a path in deploy/. */
 export const applied: readonly string[] = globSync('overlays/**/kustomization.yaml', { cwd: join(root, 'deploy') })
   .map((file) => dirname(file))
   .filter((folder) => !/\/(release|canary)$/.test(folder))

@@ -36,7 +36,7 @@ interface Catalogue {
   readonly kinds: Readonly<Record<string, string>>;
 }
 
-/** Why the schemas cannot be had here; undefined where they can. */
+/** Why the schemas are not available here; undefined where they can. */
 export const noSchemas = (await hasCatalogue())
   ? undefined
   : 'Go is not installed: the manifests are not checked by schema';

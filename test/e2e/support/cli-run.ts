@@ -1,4 +1,4 @@
-/** The built `shopctl` as its users run it, with a home of its own, and the traces a run may leave on the machine. */
+/** The built `shopctl` as its users run it, with a separate home, and the traces a run may leave on the machine. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -66,7 +66,7 @@ export async function openShell(options: ShellOptions = {}): Promise<Shell> {
       cwd: root,
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that Ctrl-C can be sent to it as a terminal does.
+      // A separate group, so that Ctrl-C can be sent to it as a terminal does.
       detached: true,
       ...(options.uid !== undefined && { uid: options.uid }),
       ...(options.gid !== undefined && { gid: options.gid }),

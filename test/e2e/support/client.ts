@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, type Dispatcher, request } from 'undici';
 
-/** What the gateway answered, as any client sees it. */
+/** The gateway's response, as any client sees it. */
 export interface ClientResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -24,13 +24,16 @@ export interface RequestOptions {
   readonly body?: string | Uint8Array;
 }
 
-/** Longest wait for an answer, in ms: beyond the promise of 10 s, so that a broken promise shows as a time and not as an error. */
+/**
+ * Longest wait for a response, in ms: beyond the promise of 10 s, so that a broken promise shows as a time and not as
+ * an error.
+ */
 const TIMEOUT_MS = 15_000;
 
 // Connections are not kept: a test that ends the gateway must not meet a dead one of an earlier test.
 const dispatcher = new Agent({ pipelining: 0, connections: 128, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
 
-/** One request, as it is. Rejects when the connection breaks before the answer. */
+/** One request, as it is. Rejects when the connection breaks before the response. */
 export async function send(url: string, options: RequestOptions = {}): Promise<ClientResponse> {
   const startedAt = performance.now();
   const { method = 'GET', headers = {}, body } = options;
@@ -55,7 +58,7 @@ export interface OrderOptions {
   readonly body?: string;
 }
 
-/** Places an order of one unit of product 1 unless told otherwise. */
+/** Places an order of one unit of product 1 by default. */
 export function place(
   { gatewayUrl }: { readonly gatewayUrl: string },
   options: OrderOptions = {},
@@ -79,6 +82,6 @@ function parse(text: string): Record<string, unknown> | undefined {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {
-    return undefined; // The text is there for whoever expected something else.
+    return undefined; // The text is there for a test that expected something else.
   }
 }

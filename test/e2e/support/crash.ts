@@ -7,7 +7,7 @@ import { eventually } from './eventually.ts';
 const RESTART_MS = 20_000;
 
 export interface Crash {
-  /** The client's answer; undefined when its connection broke. */
+  /** The client's response; undefined when its connection broke. */
   readonly response: ClientResponse | undefined;
   /** Name of the instance that died. */
   readonly instance: string;
@@ -29,7 +29,7 @@ export async function placeAndCrash(
   const service = failpoint.split('.')[0] as string;
   const before = await processesOf(platform, service);
   await platform.arm(failpoint, order.action ?? 'kill');
-  // A broken connection is one of the answers that a crash may have.
+  // A broken connection is one of the results that a crash may have.
   const response = await place(platform, order).catch(() => undefined);
   const victim = await eventually(
     `${failpoint} to be passed and a ${service} to die`,

@@ -9,7 +9,7 @@ export interface TestEngine {
   has(image: string): Promise<boolean>;
 }
 
-/** The engine, if one answers and has the images. Otherwise undefined, and why is printed. */
+/** The engine, if one responds and has the images. Otherwise undefined, and why is printed. */
 export async function findEngine(tested: string, ...images: readonly string[]): Promise<TestEngine | undefined> {
   const skip = (why: string) => void process.stderr.write(`skipped: ${tested}: ${why}\n`);
   let engine: Docker;

@@ -8,7 +8,7 @@ export interface Frozen extends AsyncDisposable {
 }
 
 /**
- * Pauses a process and its descendants (a PostgreSQL backend is in a group of its own, so a signal to the group is not
+ * Pauses a process and its descendants (a PostgreSQL backend is in a separate group, so a signal to the group is not
  * enough). Resolves when the kernel says that all of them are stopped.
  */
 export async function freeze(pid: number): Promise<Frozen> {

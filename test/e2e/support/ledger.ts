@@ -11,7 +11,7 @@ export interface Ledger {
     readonly open: boolean;
     readonly trace_parent: string | null;
   };
-  /** `published` tells whether each row is. */
+  /** `published` says whether each row is. */
   readonly outbox: readonly { readonly id: string; readonly published: boolean }[];
   readonly reservations: readonly { readonly state: string }[];
   readonly payments: readonly { readonly state: string; readonly amount: number | null }[];
@@ -192,7 +192,7 @@ export async function findImbalances(platform: TestPlatform): Promise<readonly s
   }
   const known = new Set(orders.map(({ id }) => id));
   for (const { order_id } of [...accepted, ...reserved, ...inbox]) {
-    if (!known.has(order_id)) faults.push(`order ${order_id}: it is recorded elsewhere and nobody took it`);
+    if (!known.has(order_id)) faults.push(`order ${order_id}: it is recorded elsewhere and not in orders`);
   }
   for (const { product_id, taken } of inventory) {
     const units = reserved

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 /** What came back on a connection, as it was. */
 export interface RawResponse {
-  /** Of the first answer; undefined when the connection was closed without one. */
+  /** Of the first response; undefined when the connection was closed without one. */
   readonly status: number | undefined;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface RawOptions {
 
 /**
  * Sends these bytes, which no HTTP client would, and gives what came back until the server closed the connection.
- * Rejects when it is still open after `withinMs`: a server must not keep what it cannot answer.
+ * Rejects when it is still open after `withinMs`: a server must not keep what it cannot respond to.
  */
 export function sendRaw(
   url: string,
@@ -42,7 +42,7 @@ export function sendRaw(
       resolve(parseResponse(Buffer.concat(chunks).toString()));
     };
     socket.on('data', (chunk) => chunks.push(chunk));
-    // A reset after the answer is the server's way of not reading the rest of a request it refused.
+    // A reset after the response is the server's way of not reading the rest of a request it refused.
     socket.on('error', finish).on('end', finish).on('close', finish);
     setTimeout(() => {
       for (const part of parts) socket.write(part);

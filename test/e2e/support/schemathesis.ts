@@ -9,7 +9,7 @@ import { cloneRoot, openProject } from '../../../cli/src/platform/project.ts';
 const folder = join(import.meta.dirname, '../../conformance');
 const requirements = join(folder, 'requirements.txt');
 
-/** Installing takes 15 s; a registry that does not answer is given up after this, in ms. */
+/** Installing takes 15 s; a registry that does not respond is given up after this, in ms. */
 const INSTALL_TIMEOUT_MS = 180_000;
 
 interface Result {

@@ -1,4 +1,4 @@
-/** PostgreSQL and RabbitMQ for one test class: containers of their own where an engine answers. */
+/** PostgreSQL and RabbitMQ for one test class: separate containers where an engine responds. */
 import { randomBytes } from 'node:crypto';
 import { containerImages } from '../../../cli/src/providers/docker-plans.ts';
 import { useReaper } from '../../support/reaper.ts';
@@ -7,7 +7,7 @@ import { findEngine, type TestEngine } from './engine.ts';
 export interface Servers {
   /** For people: what they are. */
   readonly description: string;
-  /** What tells `shopctl up` to use them; empty where it starts its own. */
+  /** What makes `shopctl up` use them; empty where it starts its own. */
   readonly env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }

@@ -34,7 +34,7 @@ const SHOWS_WITHIN_MS = 15_000;
 /** Opens a terminal with a plain shell in it; its server is its own and ends with it. */
 export async function openTerminal({ columns, rows, env, cwd }: TerminalOptions): Promise<Terminal> {
   const server = `shop-${process.pid}-${Math.round(performance.now())}`;
-  // Whoever runs the tests may sit in a tmux: that one is left alone.
+  // The tests may run in a tmux of the user: that one is left alone.
   const { TMUX: _, ...rest } = env;
   const tmux = async (...args: string[]) => {
     const { stdout } = await run('tmux', ['-u', '-L', server, '-f', '/dev/null', ...args], {
