@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/api';
 import { isTracingSuppressed, suppressTracing } from '@opentelemetry/core';
 import { messageOf } from './failures.ts';
-import { startSpan, tracer } from './spans/operation.ts';
+import { recordError, startSpan, tracer } from './spans/operation.ts';
 
 /** An internal span that is open until `end`; an error marks it failed. */
 export interface OpenSpan {
@@ -29,7 +29,10 @@ export function openSpan(name: string, attributes: Attributes, parent: Context):
     span,
     context: trace.setSpan(parent, span),
     end(error) {
-      if (error !== undefined) failSpan(span, messageOf(error));
+      if (error !== undefined) {
+        recordError(span, error);
+        failSpan(span, messageOf(error));
+      }
       span.end();
     },
   };

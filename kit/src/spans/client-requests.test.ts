@@ -83,6 +83,9 @@ describe('a call', () => {
     expect(telemetry.spans().map(seen)).toMatchObject([
       { error: true, attributes: { 'error.type': 'UND_ERR_SOCKET' } },
     ]);
+    const [event] = telemetry.spans()[0]?.events ?? [];
+    expect(event).toMatchObject({ name: 'exception', attributes: { 'exception.type': 'SocketError' } });
+    expect(event?.attributes?.['exception.stacktrace']).toMatch(/^SocketError: .*\n {4}at /);
   });
 
   it('whose time is over is an error', async () => {

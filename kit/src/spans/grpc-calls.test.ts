@@ -84,7 +84,11 @@ describe('a gRPC call', () => {
       name: 'POST /stock.Inventory/Reserve',
       kind: SpanKind.SERVER,
       error: false,
-      attributes,
+      attributes: {
+        ...attributes,
+        'network.peer.address': '127.0.0.1',
+        'network.peer.port': expect.any(Number),
+      },
     });
     expect(served?.parentSpanContext?.spanId).toBe(sent?.spanContext().spanId);
     expect(traceIds.at(-1)).toBe(sent?.spanContext().traceId);

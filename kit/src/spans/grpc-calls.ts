@@ -46,7 +46,7 @@ export function traceUnary<Request, Response>(handle: Handler<Request, Response>
     const parent = propagation.extract(ROOT_CONTEXT, call.metadata, metadataGetter);
     const path = call.getPath();
     const traced = new GrpcCall(
-      { name: `POST ${path}`, kind: SpanKind.SERVER, method: path.slice(1), parent },
+      { name: `POST ${path}`, kind: SpanKind.SERVER, method: path.slice(1), peer: peerOf(call.getPeer()), parent },
       duration,
     );
     call.once('cancelled', () => traced.endWithStatus({ code: grpc.status.CANCELLED }));
@@ -63,13 +63,15 @@ interface CallOptions extends Omit<OperationOptions, 'attributes' | 'series'> {
   readonly method: string;
   /** Of a client: the server's address. */
   readonly server?: Attributes;
+  /** Of a server: the caller's connection. */
+  readonly peer?: Attributes;
 }
 
 /** A call's span with its outcome. */
 class GrpcCall extends Operation {
-  constructor({ method, server, ...options }: CallOptions, duration: Histogram) {
-    const attributes = { 'rpc.system.name': 'grpc', 'rpc.method': method, ...server };
-    super({ ...options, attributes, series: attributes }, duration);
+  constructor({ method, server, peer, ...options }: CallOptions, duration: Histogram) {
+    const series = { 'rpc.system.name': 'grpc', 'rpc.method': method, ...server };
+    super({ ...options, attributes: { ...series, ...peer }, series }, duration);
   }
 
   /** Ends it with its status. The failure's details are left out: they may hold values. */
@@ -79,6 +81,13 @@ class GrpcCall extends Operation {
     if (failure === null) this.end();
     else this.endWithError(status);
   }
+}
+
+/** `127.0.0.1:4001`, or `unknown` of a connection that is gone. */
+function peerOf(peer: string): Attributes {
+  const colon = peer.lastIndexOf(':');
+  if (colon === -1) return {};
+  return { 'network.peer.address': peer.slice(0, colon), 'network.peer.port': Number(peer.slice(colon + 1)) };
 }
 
 const metadataSetter = { set: (metadata: Metadata, key: string, value: string) => metadata.set(key, value) };

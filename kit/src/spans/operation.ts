@@ -92,8 +92,27 @@ export class Operation {
 
   /** Ends it as an error of the error's own code or name. */
   fail(error: unknown): void {
+    this.record(error);
     this.endWithError(typeOf(error), messageOf(error));
   }
+
+  /** Adds the exception event. */
+  protected record(error: unknown, message?: string): void {
+    if (!this.isOver) recordError(this.span, error, message);
+  }
+}
+
+/**
+ * Adds the conventions' exception event: type, message and stack. Of an error of PostgreSQL's server the message is its
+ * code, unless another is given: the server's may quote values.
+ */
+export function recordError(span: Span, error: unknown, given?: string): void {
+  if (!(error instanceof Error)) return;
+  const isServers = 'severity' in error && 'code' in error;
+  const message = given ?? (isServers ? `PostgreSQL error ${error.code}` : error.message);
+  // The stack begins with the message.
+  const frames = error.stack?.slice(error.stack.indexOf('\n    at ')) ?? '';
+  span.recordException({ name: error.name, message, stack: `${error.name}: ${message}${frames}` });
 }
 
 /** Code or name of a failure, for `error.type`. */

@@ -87,6 +87,9 @@ describe('a statement that fails', () => {
     const [span] = telemetry.spans();
     expect(span?.attributes).toMatchObject({ 'db.response.status_code': '22P02', 'error.type': '22P02' });
     expect(span?.status).toMatchObject({ code: 2, message: 'PostgreSQL error 22P02' });
+    expect(span?.events).toMatchObject([
+      { name: 'exception', attributes: { 'exception.message': 'PostgreSQL error 22P02' } },
+    ]);
     expect(JSON.stringify([span?.status, span?.attributes, span?.events])).not.toContain('Oksana');
     const series = await telemetry.durations('db.client.operation.duration');
     expect(series.map(({ attributes }) => attributes['error.type'])).toContain('22P02');

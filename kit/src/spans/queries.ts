@@ -104,7 +104,9 @@ class SqlOperation extends Operation {
   override fail(error: unknown): void {
     const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN';
     if (SQLSTATE.test(code)) this.describe({ 'db.response.status_code': code });
-    this.endWithError(code, `PostgreSQL error ${code}`);
+    const message = `PostgreSQL error ${code}`;
+    this.record(error, message);
+    this.endWithError(code, message);
   }
 }
 

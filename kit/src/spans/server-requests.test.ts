@@ -60,6 +60,8 @@ describe('a request', () => {
           'server.address': '127.0.0.1',
           'server.port': port,
           'client.address': '127.0.0.1',
+          'network.peer.address': '127.0.0.1',
+          'network.peer.port': expect.any(Number),
           'user_agent.original': 'test',
           'http.route': '/products/{id:int}',
           'http.response.status_code': 200,

@@ -105,7 +105,13 @@ function untrustedContext({ headers }: IncomingMessage): Context {
 
 function clientOf({ socket, headers }: IncomingMessage): Attributes {
   const attributes: Attributes = {};
-  if (socket.remoteAddress !== undefined) attributes['client.address'] = socket.remoteAddress;
+  const { remoteAddress, remotePort } = socket;
+  // Without `Forwarded` headers, which are not read, they are one.
+  if (remoteAddress !== undefined) {
+    attributes['client.address'] = remoteAddress;
+    attributes['network.peer.address'] = remoteAddress;
+  }
+  if (remotePort !== undefined) attributes['network.peer.port'] = remotePort;
   if (headers['user-agent'] !== undefined) attributes['user_agent.original'] = headers['user-agent'];
   return attributes;
 }
