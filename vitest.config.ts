@@ -44,7 +44,7 @@ const withoutServers = process.env.WITHOUT_SERVERS === '1' ? ['**/*.integration.
 
 const wholePlatforms = { testTimeout: 60_000, hookTimeout: 240_000 };
 
-const units = ['{kit,cli}/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/**/*.test.ts'];
+const units = ['{kit,cli,instrumentation}/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/**/*.test.ts'];
 const platforms = ['test/e2e/**/*.e2e.test.ts'];
 const outside = ['**/node_modules/**'];
 

@@ -56,7 +56,10 @@ function npm(...args) {
 async function install(reason) {
   say(`Installing the dependencies into node_modules (${reason}): npm ci, about a minute.`);
   // Warnings about engines are about the Node that is replaced here.
-  const code = await npm('ci', '--no-audit', '--no-fund', '--loglevel=error');
+  // Not the workspace instrumentation/, whose 96 packages only one option of `up` needs.
+  const workspaces = ['kit', 'services', 'cli'].flatMap((folder) => ['--workspace', folder]);
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  const code = await npm('ci', ...quiet, '--include-workspace-root', ...workspaces);
   if (code !== 0) process.exit(code);
 }
 

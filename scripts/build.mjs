@@ -15,6 +15,9 @@ const dist = join(root, 'dist');
 /** Services load it from node_modules: what stock takes from there for reflection and health has to get the same one. */
 export const outsideServices = ['@grpc/grpc-js'];
 
+/** What OpenTelemetry's instrumentations patch has to be loaded by its name: they know nothing of what is inside a bundle. */
+const patched = ['pg', 'amqplib'];
+
 /** Loaded from node_modules by the command line: native parts, files beside their code, or not worth bundling. */
 const outsideCli = [
   'pg',
@@ -48,10 +51,13 @@ const compact = { minifyWhitespace: true, minifySyntax: true };
  */
 const withoutHarness = { dropLabels: ['HARNESS'] };
 
-/** What a bundle of a service is made for, and its folder below dist/. */
+/**
+ * What a bundle of a service is made for, and its folder below dist/. `instrumented`: to run under OpenTelemetry's instrumentations.
+ */
 const serviceBuilds = {
-  harness: { folder: 'services', options: {} },
-  production: { folder: 'production', options: withoutHarness },
+  harness: { folder: 'services', options: {}, outside: [] },
+  production: { folder: 'production', options: withoutHarness, outside: [] },
+  instrumented: { folder: 'instrumented', options: {}, outside: patched },
 };
 
 /** CommonJS inside an ES module bundle still asks for these. */
@@ -92,7 +98,7 @@ export function serviceBundle(service, build) {
 }
 
 function serviceTarget(service, build) {
-  const { folder, options } = serviceBuilds[build];
+  const { folder, options, outside } = serviceBuilds[build];
   return {
     name: serviceTargetName(service, build),
     sources: ['kit/src', `services/${service}/src`, 'proto', 'scripts'],
@@ -103,7 +109,7 @@ function serviceTarget(service, build) {
       format: 'esm',
       outExtension: { '.js': '.mjs' },
       // pg looks for its native twin, and does without.
-      external: [...outsideServices, 'pg-native'],
+      external: [...outsideServices, ...outside, 'pg-native'],
       ...compact,
       ...options,
       banner: { js: commonJsGlobals },
@@ -111,12 +117,32 @@ function serviceTarget(service, build) {
   };
 }
 
+/** OpenTelemetry's SDK and instrumentations, loaded from node_modules, and the services that run under them. */
+async function instrumentedTargets() {
+  const preload = {
+    name: 'telemetry-instrumented',
+    sources: ['instrumentation/src', 'kit/src', 'scripts'],
+    options: () => ({
+      entryPoints: { telemetry: join(root, 'instrumentation/src/preload.ts') },
+      outdir: join(dist, serviceBuilds.instrumented.folder),
+      format: 'cjs',
+      outExtension: { '.js': '.cjs' },
+      external: ['@opentelemetry/*'],
+      ...compact,
+    }),
+  };
+  return [preload, ...(await serviceNames()).map((service) => serviceTarget(service, 'instrumented'))];
+}
+
+/** Built when they are asked for, and from then on with the rest. */
+const hasInstrumented = () => existsSync(stampFile({ name: 'telemetry-instrumented' }));
+
 /**
  * What `shopctl` launches: name, the folders whose newest file decides whether it is stale, the stamp file whose time says when
  * it was last built, and how esbuild makes it. Targets without sources are left out, so that a part can be built alone.
  */
-async function buildTargets() {
-  const targets = [];
+async function buildTargets({ instrumented = hasInstrumented() } = {}) {
+  const targets = instrumented ? await instrumentedTargets() : [];
   const telemetry = join(root, 'kit/src/telemetry/preload.ts');
   if (existsSync(telemetry)) {
     targets.push({
@@ -221,8 +247,8 @@ async function mtimeMs(file) {
 }
 
 /** Targets whose sources are newer than their last build. */
-async function staleTargets() {
-  const targets = await buildTargets();
+async function staleTargets(wanted) {
+  const targets = await buildTargets(wanted);
   const newest = new Map();
   const newestOf = (folder) => {
     if (!newest.has(folder)) newest.set(folder, newestMtimeMs(join(root, folder)));
@@ -239,16 +265,18 @@ async function staleTargets() {
 }
 
 /** True when something in dist/ is older than its sources. A walk over modification times, a few ms. */
-export async function isStale() {
-  return (await staleTargets()).length > 0;
+export async function isStale(wanted) {
+  return (await staleTargets(wanted)).length > 0;
 }
 
 /**
  * Builds what is stale. Resolves with the names of the targets built and the output files whose content changed
- * (relative to the clone). Throws esbuild's error, whose message names file, line and reason.
+ * (relative to the clone). `{ instrumented: true }` asks for the services that run under OpenTelemetry's
+ * instrumentations, too.
+ * Throws esbuild's error, whose message names file, line and reason.
  */
-export async function buildIfStale() {
-  return build(await staleTargets());
+export async function buildIfStale(wanted) {
+  return build(await staleTargets(wanted));
 }
 
 /** Builds everything that `shopctl` launches, stale or not. */

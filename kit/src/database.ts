@@ -7,7 +7,7 @@ import type { Logger } from './logger.ts';
 import { Sequence } from './sequence.ts';
 import { observePool } from './spans/pool.ts';
 import { createQuerySpans } from './spans/queries.ts';
-import { untraced } from './tracing.ts';
+import { uninstrumented, untraced } from './tracing.ts';
 
 /** PostgreSQL cuts longer identifiers, which would make two statements one. */
 const MAX_NAME_LENGTH = 63;
@@ -171,8 +171,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     causes?: readonly Context[],
   ): Promise<Result<Row>> {
     const traced = spans.start({ name, text }, causes);
+    const send = () => connection.client.query<Row>({ name, text, values: [...values] });
     try {
-      const result = await connection.client.query<Row>({ name, text, values: [...values] });
+      const result = await (causes === undefined ? send() : uninstrumented(send));
       respondedAt = performance.now();
       traced?.end();
       return { rows: result.rows, count: result.rowCount ?? 0 };

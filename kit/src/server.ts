@@ -26,7 +26,8 @@ import { parseJsonBody } from './json-body.ts';
 import type { Logger } from './logger.ts';
 import { escapePointer, type FieldError, type ProblemCode, ProblemError, problems, toProblem } from './problems.ts';
 import { refusalOf } from './request-rules.ts';
-import { inRequest, nameRequest, traceRequests } from './spans/server-requests.ts';
+import { distrustClients, inRequest, nameRequest, traceRequests } from './spans/server-requests.ts';
+import { areLibrariesInstrumented } from './telemetry/instrumentation.ts';
 import { currentTraceId, currentTraceParent } from './tracing.ts';
 
 /** Largest body a service takes, in bytes. */
@@ -129,6 +130,7 @@ export function createServer(options: ServerOptions): HttpServer {
   server.setNotFoundHandler(() => {
     throw missingRoute(undefined);
   });
+  if (options.isPublic && areLibrariesInstrumented()) distrustClients(server.server);
   addHealthRoutes(server, options.health);
   server.server.on('connect', (_request, socket) =>
     rejectTunnel(socket as Socket, { logger: options.logger, requestTimeoutMs }),

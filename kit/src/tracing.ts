@@ -13,6 +13,7 @@ import {
 import { isTracingSuppressed, suppressTracing } from '@opentelemetry/core';
 import { messageOf } from './failures.ts';
 import { recordError, startSpan, tracer } from './spans/operation.ts';
+import { areLibrariesInstrumented } from './telemetry/instrumentation.ts';
 
 /** An internal span that is open until `end`; an error marks it failed. */
 export interface OpenSpan {
@@ -71,6 +72,15 @@ export function failSpan(span: Span, message: string): void {
 /** Runs `work` so that nothing in it is traced. */
 export function untraced<T>(work: () => T): T {
   return context.with(suppressTracing(context.active()), work);
+}
+
+/**
+ * Runs `work`, whose spans are made by hand in either mode, so that an instrumented library makes none, records no duration,
+ * and leaves the trace context of a message as it is.
+ */
+export function uninstrumented<T>(work: () => T): T {
+  if (!areLibrariesInstrumented()) return work();
+  return context.with(suppressTracing(trace.deleteSpan(context.active())), work);
 }
 
 /** `traceparent` of the active span (W3C Trace Context), undefined where there is none. */

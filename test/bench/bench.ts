@@ -13,10 +13,10 @@ export interface BenchOptions {
 
 /**
  * How the platform of a row is wired. `few` and `many` are `direct`, for tables that are filled beforehand; so is `traced`,
- * for what is compared with `metered` (metrics alone) or `untraced` (neither), which must have as little behind it: code gets
- * faster for minutes.
+ * for what is compared with `metered` (metrics alone), `untraced` (neither) or `stock` (traced by OpenTelemetry's
+ * instrumentations), which must have as little behind it: code gets faster for minutes.
  */
-type ShopKind = 'direct' | 'traced' | 'metered' | 'untraced' | 'proxied' | 'few' | 'many';
+type ShopKind = 'direct' | 'traced' | 'stock' | 'metered' | 'untraced' | 'proxied' | 'few' | 'many';
 
 /** What the rows measure on, each opened when it is first asked for, warmed up, and closed at the end. */
 export interface Bench extends AsyncDisposable {
@@ -37,6 +37,7 @@ const KINDS = {
   traced: { direct: true },
   few: { direct: true },
   many: { direct: true },
+  stock: { direct: true, env: { SHOPCTL_INSTRUMENTATION: 'stock' } },
   metered: { direct: true, env: { OTEL_TRACES_EXPORTER: 'none' } },
   untraced: { direct: true, env: { OTEL_SDK_DISABLED: 'true' } },
   proxied: { direct: false },

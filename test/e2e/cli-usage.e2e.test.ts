@@ -25,6 +25,8 @@ describe('wrong usage ends with 2, says why on stderr, and starts nothing', () =
     ['replicas of an unknown service', ['up', '--replicas', 'ordrs=2'], /orders/],
     ['a wait that is not a number', ['up', '--wait-timeout', 'soon'], /soon/],
     ['an unknown component', ['up', '--provider', 'mysql=url'], /mysql/],
+    ['an unknown instrumentation', ['up', '--instrumentation', 'auto'], /manual, stock/],
+    ['stock in containers', ['up', '--instrumentation', 'stock', '--runtime', 'docker'], /--runtime process/],
     ['a project name with a slash', ['status', '--project', '../other'], /project name/],
     ['an unknown format', ['status', '--format', 'xml'], /xml/],
     ['an unknown shell', ['completion', 'tcsh'], /bash/],

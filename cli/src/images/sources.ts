@@ -6,7 +6,7 @@ import { dockerfileOf, type ImageSubject } from './images.ts';
 
 /** What the Dockerfile of an image copies into its build, relative to the clone, in a stable order. */
 export async function sourceFiles(root: string, subject: ImageSubject): Promise<readonly string[]> {
-  const manifests = ['cli', ...serviceNames.map((name) => `services/${name}`)].map(
+  const manifests = ['cli', 'instrumentation', ...serviceNames.map((name) => `services/${name}`)].map(
     (folder) => `${folder}/package.json`,
   );
   const copied =

@@ -6,9 +6,14 @@ import { CliError, messageOf } from '../errors.ts';
 import { formatDuration } from '../shared/duration.ts';
 import type { Project } from './project.ts';
 
+/** `instrumented`: services that run under OpenTelemetry's instrumentations, too; absent: when they were built before. */
+interface Wanted {
+  readonly instrumented?: boolean;
+}
+
 interface BuildScript {
-  isStale(): Promise<boolean>;
-  buildIfStale(): Promise<{ built: readonly string[]; changed: readonly string[] }>;
+  isStale(wanted: Wanted): Promise<boolean>;
+  buildIfStale(wanted: Wanted): Promise<{ built: readonly string[]; changed: readonly string[] }>;
 }
 
 /** Identifies the built supervisor. Its chunks are named by their content, so its entry changes with any of them. */
@@ -24,13 +29,13 @@ export function bundles({ root }: Pick<Project, 'root'>) {
      * Builds what is older than its sources and says so. Resolves with the files whose content changed, relative to the
      * clone; throws CliError when it does not compile.
      */
-    async buildIfStale(say: (line: string) => void): Promise<readonly string[]> {
+    async buildIfStale(say: (line: string) => void, wanted: Wanted = {}): Promise<readonly string[]> {
       const file = pathToFileURL(join(root, 'scripts/build.mjs')).href;
       const script = (await import(file)) as BuildScript;
-      if (!(await script.isStale())) return [];
+      if (!(await script.isStale(wanted))) return [];
       const began = performance.now();
       try {
-        const { built, changed } = await script.buildIfStale();
+        const { built, changed } = await script.buildIfStale(wanted);
         say(`built ${built.join(', ')} in ${formatDuration(performance.now() - began)}`);
         return changed;
       } catch (cause) {

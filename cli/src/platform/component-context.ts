@@ -14,6 +14,7 @@ export interface ComponentContextOptions {
 /** What providers are given for a project. */
 export function componentContext({ project, ports, secrets, env }: ComponentContextOptions): ComponentContext {
   return {
+    root: project.root,
     project: project.name,
     stateDir: project.stateDir,
     cacheDir: project.cacheDir,

@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError, type ErrorBody, receivedError } from '../errors.ts';
 import { lockHolder } from '../process/project-lock.ts';
 import type { PlatformEvent } from './events.ts';
@@ -18,6 +19,8 @@ export interface UpRequest {
   readonly direct?: boolean;
   /** What services run as; absent: as before, as processes at first. */
   readonly runtime?: RuntimeKind;
+  /** Who makes the spans of servers and clients; absent: as before, the services at first. */
+  readonly instrumentation?: InstrumentationKind;
   /** Component to provider kind. */
   readonly providers: Readonly<Record<string, string>>;
   /** Where the gateway listens; absent: as before, 8080 or the next free one at first. */

@@ -1,4 +1,5 @@
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import type { EdgeState } from './state.ts';
 import type { Unit } from './unit.ts';
@@ -10,6 +11,8 @@ export interface PlanRequest {
   readonly direct: boolean;
   /** What services run as; absent means as processes. */
   readonly runtime?: RuntimeKind;
+  /** Who makes the spans of servers and clients; absent means the services. */
+  readonly instrumentation?: InstrumentationKind;
   readonly providers: Readonly<Record<string, string>>;
   /** Where the gateway listens; absent: as before, 8080 or the next free one at first. */
   readonly port?: number;
@@ -26,6 +29,7 @@ export interface Plan {
   readonly toxiproxyUrl?: string;
   readonly direct: boolean;
   readonly runtime: RuntimeKind;
+  readonly instrumentation: InstrumentationKind;
   /** Known bugs that its services have; absent means none. */
   readonly seededBugs?: readonly SeededBugName[];
   readonly warnings: readonly string[];

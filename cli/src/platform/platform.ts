@@ -1,3 +1,4 @@
+import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError, messageOf } from '../errors.ts';
 import type { UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
@@ -41,6 +42,7 @@ export class Platform {
   readonly #conditions = new Map<string, StartConditions>();
   #wantsDirect = false;
   #wantedRuntime: RuntimeKind = 'process';
+  #wantedInstrumentation: InstrumentationKind = 'manual';
   #report: StartStep[] = [];
   #current: Promise<unknown> = Promise.resolve();
   #abortUp: AbortController | undefined;
@@ -163,9 +165,11 @@ export class Platform {
         replicas: this.#replicas,
         direct: request.direct ?? this.#wantsDirect,
         runtime: request.runtime ?? this.#wantedRuntime,
+        instrumentation: request.instrumentation ?? this.#wantedInstrumentation,
       });
       this.#wantsDirect = request.direct ?? this.#wantsDirect;
       this.#wantedRuntime = plan.runtime;
+      this.#wantedInstrumentation = plan.instrumentation;
       this.#plan = merge(this.#plan, plan, request.services.length > 0);
       for (const warning of plan.warnings) this.#events.add('up.warning', 'platform', warning);
       await this.#retire(plan, request.services.length > 0);

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_DRAIN_TIMEOUT_MS } from '@shop/kit/config.ts';
+import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { TELEMETRY_SHUTDOWN_MS } from '@shop/kit/telemetry/shutdown.ts';
 import { spawnProcess } from '../process/spawn.ts';
 import type { ChildRegistry } from './component-unit.ts';
@@ -15,13 +16,24 @@ export function stopTimeoutMs(env: Readonly<Record<string, string | undefined>>)
   return Number(env.DRAIN_TIMEOUT_MS ?? DEFAULT_DRAIN_TIMEOUT_MS) + TELEMETRY_SHUTDOWN_MS + AIR_MS;
 }
 
+/** What services are started from, in dist/. */
+const BUNDLES = {
+  manual: { telemetry: 'telemetry.cjs', services: 'services' },
+  stock: { telemetry: 'instrumented/telemetry.cjs', services: 'instrumented' },
+} as const satisfies Record<InstrumentationKind, unknown>;
+
 /** Services as Node processes of ours, from the bundles in dist/. */
-export function processRuntime({ root }: Pick<Project, 'root'>, registry: ChildRegistry): ServiceRuntime {
-  const telemetry = join(root, 'dist/telemetry.cjs');
+export function processRuntime(
+  { root }: Pick<Project, 'root'>,
+  registry: ChildRegistry,
+  instrumentation: InstrumentationKind = 'manual',
+): ServiceRuntime {
+  const bundles = BUNDLES[instrumentation];
+  const telemetry = join(root, 'dist', bundles.telemetry);
   return {
     kind: 'process',
     async source({ name, semiSpaceMb }) {
-      const bundle = join(root, `dist/services/${name}.mjs`);
+      const bundle = join(root, 'dist', bundles.services, `${name}.mjs`);
       // A build leaves equal files untouched.
       const files = await Promise.all([telemetry, bundle].map((file) => stat(file)));
       return {

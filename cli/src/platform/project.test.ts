@@ -38,13 +38,17 @@ it('is read as it is', async () => {
     waitTimeout: 60,
     direct: true,
     runtime: 'docker',
+    instrumentation: 'stock',
     providers: { postgres: 'docker' },
   };
   expect(await read(JSON.stringify(config))).toEqual(config);
 });
 
 it.each([
-  ['{"projct": "a"}', 'there is no "projct"; there are project, waitTimeout, direct, runtime, providers'],
+  [
+    '{"projct": "a"}',
+    'there is no "projct"; there are project, waitTimeout, direct, runtime, instrumentation, providers',
+  ],
   ['{"project": 5}', '"project" must be of type string, not 5'],
   ['{"providers": null}', '"providers" must be of type object, not null'],
   ['{"providers": {"mysql": "docker"}}', 'there is no component "mysql"'],

@@ -66,6 +66,7 @@ export interface ConfigFile {
   readonly waitTimeout?: number;
   readonly direct?: boolean;
   readonly runtime?: string;
+  readonly instrumentation?: string;
   readonly providers?: Readonly<Record<string, string>>;
 }
 
@@ -101,6 +102,12 @@ export const configKeys = {
     default: 'process',
     variable: 'SHOPCTL_RUNTIME',
     meaning: 'what services run as: `process` or `docker`',
+  },
+  instrumentation: {
+    type: 'string',
+    default: 'manual',
+    variable: 'SHOPCTL_INSTRUMENTATION',
+    meaning: 'who makes the spans of servers and clients: `manual` (the services) or `stock` (OpenTelemetry)',
   },
   providers: {
     type: 'object',

@@ -106,6 +106,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     startedAt,
     direct: platform.plan?.direct ?? false,
     runtime: platform.plan?.runtime ?? 'process',
+    instrumentation: platform.plan?.instrumentation ?? 'manual',
     gatewayUrl: platform.plan?.gatewayUrl ?? '',
     telemetryUrl: platform.plan?.telemetryUrl ?? '',
     ...(platform.plan?.toxiproxyUrl !== undefined && { toxiproxyUrl: platform.plan.toxiproxyUrl }),

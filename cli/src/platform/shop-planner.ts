@@ -207,6 +207,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     ...(proxyUrl !== undefined && { toxiproxyUrl: proxyUrl }),
     direct: proxy === undefined,
     runtime: runtime.kind,
+    instrumentation: request.instrumentation ?? 'manual',
     seededBugs,
     warnings: [
       ...(typeof toxiproxy === 'string' ? [toxiproxy] : []),
@@ -223,8 +224,8 @@ function movedGateway(ports: { gatewayPort?: number; gatewayBefore?: number; ask
   return [`port ${usual} is taken: the gateway listens on ${gatewayPort} ("shopctl up --port" chooses one)`];
 }
 
-function runtimeOf({ runtime = 'process' }: PlanRequest, { project, registry, env }: Planning) {
-  return runtime === 'docker' ? dockerRuntime(project, env) : processRuntime(project, registry);
+function runtimeOf({ runtime = 'process', instrumentation }: PlanRequest, { project, registry, env }: Planning) {
+  return runtime === 'docker' ? dockerRuntime(project, env) : processRuntime(project, registry, instrumentation);
 }
 
 /** Throws CliError (3) for seeded bugs where failpoints are not enabled: a platform for use has neither. */

@@ -1,4 +1,5 @@
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import { type InstrumentationKind, instrumentationKinds } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError } from '../errors.ts';
 import { isPort } from '../shared/port-number.ts';
 import type { UpRequest } from './control-client.ts';
@@ -14,6 +15,7 @@ export interface StartOptions {
   readonly port?: number;
   readonly direct?: boolean;
   readonly runtime?: RuntimeKind;
+  readonly instrumentation?: InstrumentationKind;
   readonly seedBug?: readonly SeededBugName[];
   readonly build: boolean;
 }
@@ -28,12 +30,24 @@ export function startRequest(
 ): UpRequest {
   const config = readConfigFile(root, env);
   const waitSeconds = options.waitTimeout ?? fromEnv(env) ?? config.waitTimeout ?? DEFAULT_WAIT_SECONDS;
-  const runtime = chosenRuntime(options, config.runtime, env);
+  const runtime = chosenKind(options.runtime, runtimeKinds, {
+    noun: 'runtime',
+    variable: 'SHOPCTL_RUNTIME',
+    configured: config.runtime,
+    env,
+  });
+  const instrumentation = chosenKind(options.instrumentation, instrumentationKinds, {
+    noun: 'instrumentation',
+    variable: 'SHOPCTL_INSTRUMENTATION',
+    configured: config.instrumentation,
+    env,
+  });
   return {
     services,
     replicas: options.replicas ?? {},
     ...directOption(options, config.direct, env),
     ...(runtime && { runtime }),
+    ...(instrumentation && { instrumentation }),
     ...portOption(options, env),
     providers: { ...config.providers, ...options.provider },
     ...(options.seedBug && { seededBugs: options.seedBug }),
@@ -74,19 +88,24 @@ function directOption(
   return chosen === undefined ? {} : { direct: chosen };
 }
 
-/** Nothing said: what services run as already, processes at the first start. */
-function chosenRuntime(
-  { runtime }: StartOptions,
-  configured: string | undefined,
-  { SHOPCTL_RUNTIME: fromEnvironment }: NodeJS.ProcessEnv,
-): RuntimeKind | undefined {
-  const chosen = runtime ?? (fromEnvironment || configured);
-  const known = runtimeKinds.find((kind) => kind === chosen);
+/** Nothing said: as the platform runs already, the first of its kinds at the first start. */
+function chosenKind<Kind extends string>(
+  option: Kind | undefined,
+  kinds: readonly Kind[],
+  {
+    noun,
+    variable,
+    configured,
+    env,
+  }: { noun: string; variable: string; configured?: string | undefined; env: NodeJS.ProcessEnv },
+): Kind | undefined {
+  const chosen = option ?? (env[variable] || configured);
+  const known = kinds.find((kind) => kind === chosen);
   if (chosen === undefined || known) return known;
   throw new CliError({
     code: 'invalid_configuration',
-    what: `"${chosen}" is not a runtime`,
-    why: `SHOPCTL_RUNTIME or the configuration file names it; there are ${runtimeKinds.join(' and ')}`,
-    next: 'correct it, or choose one with --runtime',
+    what: `"${chosen}" is not a valid ${noun}`,
+    why: `${variable} or the configuration file names it; there are ${kinds.join(' and ')}`,
+    next: `correct it, or choose one with --${noun}`,
   });
 }

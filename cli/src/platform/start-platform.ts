@@ -1,10 +1,15 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError, receivedError } from '../errors.ts';
 import type { Output } from '../output/output.ts';
+import { describeTools } from '../providers/resolve-tool.ts';
+import { ComponentUnavailableError } from '../providers/unavailable.ts';
 import { formatDuration } from '../shared/duration.ts';
 import { poll } from '../shared/wait-until.ts';
 import { serviceNames } from '../topology/services.ts';
 import { bundles, supervisorBuild } from './bundles.ts';
+import { inspectionContext } from './component-context.ts';
 import { type ControlClient, createControlClient, type UpProgress } from './control-client.ts';
 import { hasFailpoints } from './failpoint-files.ts';
 import { assertNoOrphanedFaults } from './orphaned-faults.ts';
@@ -56,8 +61,15 @@ export async function startPlatform(
     if (options.build) await bundles(project).buildIfStale((line) => progress.note(line));
     const control = createControlClient(project);
     const wasRunning = (await isSupervisorRunning(project)) && !(await endOutdated(project, control, progress));
-    if (options.build && (request.runtime ?? (await runtimeOf(wasRunning, control))) === 'docker') {
-      const failpoints = wasRunning ? (await control.state()).failpoints === true : hasFailpoints(env);
+    const before = wasRunning ? await control.state() : undefined;
+    const runtime = request.runtime ?? before?.runtime;
+    if ((request.instrumentation ?? before?.instrumentation) === 'stock') {
+      await requireInstrumentation(project, env, runtime);
+      if (options.build) await bundles(project).buildIfStale((line) => progress.note(line), { instrumented: true });
+      else requireInstrumentedBundles(project);
+    }
+    if (options.build && runtime === 'docker') {
+      const failpoints = before === undefined ? hasFailpoints(env) : before.failpoints === true;
       await buildServiceImages(project, failpoints, { env, signal }, progress);
     }
     // The supervisor takes back what this call started as soon as the connection is gone; we wait to see it through.
@@ -94,6 +106,39 @@ async function buildServiceImages(
   await buildImages(serviceNames, { engine, root, build: imageBuild(failpoints), signal, progress });
 }
 
+/**
+ * Throws CliError (2) for services in containers, whose images have no instrumentations, and ComponentUnavailableError (3)
+ * where the packages are not installed.
+ */
+async function requireInstrumentation(
+  project: Project,
+  env: NodeJS.ProcessEnv,
+  runtime: RuntimeKind | undefined,
+): Promise<void> {
+  if (runtime === 'docker') {
+    throw new CliError({
+      code: 'invalid_usage',
+      what: 'services in containers cannot run under stock instrumentation',
+      why: 'their images hold the services with spans of their own',
+      next: 'add "--runtime process", or "--instrumentation manual"',
+    });
+  }
+  const { instrumentation: ways } = await describeTools(inspectionContext(project, env));
+  if (!ways.some(({ available }) => available)) throw new ComponentUnavailableError('instrumentation', ways);
+}
+
+/** Throws CliError (1): without a build they may never have been made. */
+function requireInstrumentedBundles({ root }: Project): void {
+  const file = join(root, 'dist/instrumented/telemetry.cjs');
+  if (existsSync(file)) return;
+  throw new CliError({
+    code: 'build_incomplete',
+    what: `${file} is missing`,
+    why: 'services that run under stock instrumentation are built when they are first asked for',
+    next: 'start once without "--no-build"',
+  });
+}
+
 /** A supervisor of an earlier build would not know what this command asks; it makes way, and data stays. */
 async function endOutdated(
   project: Project,
@@ -112,10 +157,6 @@ function checkNames(names: readonly string[]): void {
   for (const name of names) {
     if (!(serviceNames as readonly string[]).includes(name)) throw unknownService(name, serviceNames);
   }
-}
-
-async function runtimeOf(isRunning: boolean, control: ControlClient): Promise<RuntimeKind | undefined> {
-  return isRunning ? (await control.state()).runtime : undefined;
 }
 
 type UpDone = Extract<UpProgress, { type: 'done' }>;

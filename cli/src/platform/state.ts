@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError, messageOf } from '../errors.ts';
 import type { ProcessIdentity } from '../process/process-identity.ts';
 import { writePrivateFile } from '../providers/private-file.ts';
@@ -93,6 +94,8 @@ export interface PlatformState {
   readonly direct: boolean;
   /** What its services run as. A supervisor of an older build does not say: as processes. */
   readonly runtime?: RuntimeKind;
+  /** Who makes the spans of servers and clients. A supervisor of an older build does not say: the services. */
+  readonly instrumentation?: InstrumentationKind;
   readonly gatewayUrl: string;
   readonly telemetryUrl: string;
   /** Toxiproxy's HTTP API; absent when the services are wired directly. */

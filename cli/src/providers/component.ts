@@ -2,7 +2,16 @@ import type { ComponentName } from '../topology/components.ts';
 import type { Secrets } from './secrets.ts';
 
 /** Where a component comes from, in the words of `--provider component=kind`. */
-export type ProviderKind = 'url' | 'installed' | 'cache' | 'embedded' | 'docker' | 'release' | 'go' | 'packages';
+export type ProviderKind =
+  | 'url'
+  | 'installed'
+  | 'cache'
+  | 'embedded'
+  | 'docker'
+  | 'release'
+  | 'go'
+  | 'packages'
+  | 'npm';
 
 /** The ways there are for each, in the order in which they are tried. */
 export const componentWays: Readonly<Record<ComponentName, readonly ProviderKind[]>> = {
@@ -104,6 +113,8 @@ export interface Ports {
 
 /** Everything a provider may use; providers read no globals. */
 export interface ComponentContext {
+  /** The clone, for what npm installs into it; without it such packages are not available. */
+  readonly root?: string;
   readonly project: string;
   /** Belongs to this project alone, mode 0700. */
   readonly stateDir: string;

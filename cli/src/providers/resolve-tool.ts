@@ -1,14 +1,16 @@
 import type { Availability, ComponentContext, OnProgress } from './component.ts';
+import { instrumentationWays } from './instrumentation.ts';
 import { k6Ways } from './k6.ts';
 import { libfaketimeWays } from './libfaketime.ts';
 import { checkWay, forcedAlone, type InstallOptions, installFirst } from './resolve.ts';
 import { type ToolName, type ToolWay, toolNames } from './tool.ts';
 
-type ToolContext = Pick<ComponentContext, 'cacheDir' | 'env'>;
+type ToolContext = Pick<ComponentContext, 'cacheDir' | 'env' | 'root'>;
 
 const ways: Readonly<Record<ToolName, (context: ToolContext) => readonly ToolWay[]>> = {
   k6: k6Ways,
   libfaketime: libfaketimeWays,
+  instrumentation: instrumentationWays,
 };
 
 /** Every way of every tool, for `doctor` and `setup`. */

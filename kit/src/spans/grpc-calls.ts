@@ -1,6 +1,7 @@
 import type { Metadata, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import { type Attributes, context, type Histogram, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import { grpc } from '../grpc.ts';
+import { areLibrariesInstrumented } from '../telemetry/instrumentation.ts';
 import { durationOf } from './durations.ts';
 import { activeParent, Operation, type OperationOptions, serverOf } from './operation.ts';
 
@@ -38,9 +39,10 @@ type Handler<Request, Response> = (
 
 /**
  * Runs `handle` in a server span `POST /{service}/{method}`. It ends with the response, or when the caller leaves or its
- * deadline passes before.
+ * deadline passes before. Where the library is instrumented, `handle` as it is.
  */
 export function traceUnary<Request, Response>(handle: Handler<Request, Response>): Handler<Request, Response> {
+  if (areLibrariesInstrumented()) return handle;
   const duration = durationOf('rpc.server.call.duration');
   return (call, callback) => {
     const parent = propagation.extract(ROOT_CONTEXT, call.metadata, metadataGetter);

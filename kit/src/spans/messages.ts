@@ -1,5 +1,6 @@
-import { type Attributes, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
+import { type Attributes, context, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import type { ConsumeMessage } from 'amqplib';
+import { areLibrariesInstrumented } from '../telemetry/instrumentation.ts';
 import { durationOf } from './durations.ts';
 import { activeParent, Operation, serverOf } from './operation.ts';
 
@@ -38,13 +39,17 @@ export function createPublishSpans(url: string): PublishSpans {
   };
 }
 
+/** The span of one delivery. */
+export type DeliverySpan = Pick<Operation, 'context' | 'end' | 'fail'>;
+
 export interface DeliverySpans {
   /** Ends when the delivery is acknowledged; where it is not, it fails with what was done instead. */
-  start(message: ConsumeMessage): Operation;
+  start(message: ConsumeMessage): DeliverySpan;
 }
 
 /** Spans `deliver {routing key}` and durations of what comes from `queue` of the broker at `url`, up to the acknowledgement. */
 export function createDeliverySpans(url: string, queue: string): DeliverySpans {
+  if (areLibrariesInstrumented()) return instrumented;
   const server = serverOf(new URL(url), 5672);
   const duration = durationOf('messaging.process.duration');
   return {
@@ -64,6 +69,11 @@ export function createDeliverySpans(url: string, queue: string): DeliverySpans {
     },
   };
 }
+
+/** The library's instrumentation begins the span before the consumer is called, and ends it when the message is settled. */
+const instrumented: DeliverySpans = {
+  start: () => ({ context: context.active(), end() {}, fail() {} }),
+};
 
 function seriesOf(destination: string, operation: string): Attributes {
   return {

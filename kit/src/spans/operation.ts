@@ -9,6 +9,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { messageOf } from '../failures.ts';
+import { areLibrariesInstrumented } from '../telemetry/instrumentation.ts';
 
 /** Creates the spans of all servers, clients and steps. */
 export const tracer = trace.getTracer('shop');
@@ -35,8 +36,12 @@ export function startSpan({ name, kind, parent, attributes }: SpanOptions): Span
   return tracer.startSpan(name, { kind, attributes }, parent);
 }
 
-/** The active context with its span; undefined without one, as in polls, which are not traced. */
+/**
+ * The active context with its span: the parent of a client's span. Undefined without one, as in polls, which are not traced,
+ * and where the client's library is instrumented.
+ */
 export function activeParent(): Context | undefined {
+  if (areLibrariesInstrumented()) return undefined;
   const active = context.active();
   return trace.getSpan(active) === undefined ? undefined : active;
 }

@@ -1,5 +1,6 @@
-import { metrics } from '@opentelemetry/api';
+import { type Attributes, metrics } from '@opentelemetry/api';
 import type { Pool, PoolClient } from 'pg';
+import { areLibrariesInstrumented } from '../telemetry/instrumentation.ts';
 import { durationOf } from './durations.ts';
 
 /**
@@ -10,8 +11,21 @@ import { durationOf } from './durations.ts';
 export function observePool(pool: Pool, url: string): () => Promise<PoolClient> {
   const { hostname, port, pathname } = new URL(url);
   const series = { 'db.client.connection.pool.name': `${hostname}:${port || 5432}${decodeURIComponent(pathname)}` };
+  const waitTime = durationOf('db.client.connection.wait_time');
+  // The instrumentation of pg counts connections and callers itself.
+  if (!areLibrariesInstrumented()) countConnections(pool, series);
+
+  return async () => {
+    const beganMs = performance.now();
+    const client = await pool.connect();
+    waitTime.record((performance.now() - beganMs) / 1_000, series);
+    return client;
+  };
+}
+
+/** Observed once per report, so that a statement costs nothing more. */
+function countConnections(pool: Pool, series: Attributes): void {
   const meter = metrics.getMeter('shop');
-  // Observed once per report, so that a statement costs nothing more.
   meter
     .createObservableUpDownCounter('db.client.connection.count', {
       description: 'Open connections by state.',
@@ -27,12 +41,4 @@ export function observePool(pool: Pool, url: string): () => Promise<PoolClient> 
       unit: '{request}',
     })
     .addCallback((result) => result.observe(pool.waitingCount, series));
-  const waitTime = durationOf('db.client.connection.wait_time');
-
-  return async () => {
-    const beganMs = performance.now();
-    const client = await pool.connect();
-    waitTime.record((performance.now() - beganMs) / 1_000, series);
-    return client;
-  };
 }

@@ -1,4 +1,5 @@
 import { type Context, context, type Histogram, SpanKind, trace } from '@opentelemetry/api';
+import { areLibrariesInstrumented } from '../telemetry/instrumentation.ts';
 import { durationOf } from './durations.ts';
 import { Operation, type OperationOptions, serverOf } from './operation.ts';
 
@@ -17,7 +18,8 @@ export type RunningQuery = Pick<Operation, 'end' | 'fail'>;
 /** Spans and durations of one database's statements. */
 export interface QuerySpans {
   /**
-   * Undefined where no request is the cause: polls are not traced. A statement that serves several requests has a span for each,
+   * Undefined where no request is the cause: polls are not traced. Also where the library is instrumented, which makes the
+   * span of the active context; it cannot make those of several `causes`. A statement that serves several requests has a span for each,
    * with their number as an attribute; it counts once in the metric.
    */
   start(query: Query, causes?: readonly Context[]): RunningQuery | undefined;
@@ -65,8 +67,10 @@ export function createQuerySpans(url: string): QuerySpans {
   }
 
   return {
-    start(query, causes = [context.active()]) {
-      const [parent, ...others] = causes.filter((cause) => trace.getSpan(cause) !== undefined);
+    start(query, causes) {
+      if (causes === undefined && areLibrariesInstrumented()) return undefined;
+      const given = causes ?? [context.active()];
+      const [parent, ...others] = given.filter((cause) => trace.getSpan(cause) !== undefined);
       if (parent === undefined) return undefined;
       const description = descriptionOf(query);
       if (others.length === 0) return new SqlOperation({ ...description, parent }, duration);

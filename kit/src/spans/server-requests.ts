@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import {
   type Attributes,
   type Context,
@@ -8,7 +8,9 @@ import {
   ROOT_CONTEXT,
   SpanKind,
 } from '@opentelemetry/api';
-import { decideSamplingHere } from '../telemetry/sampling-decision.ts';
+import { getRPCMetadata } from '@opentelemetry/core';
+import { areLibrariesInstrumented } from '../telemetry/instrumentation.ts';
+import { decideSamplingHere, distrust } from '../telemetry/sampling-decision.ts';
 import { countActiveRequests } from './active-requests.ts';
 import { durationOf } from './durations.ts';
 import { HttpExchange, pathOf } from './http.ts';
@@ -24,17 +26,19 @@ const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH',
 /**
  * Runs `handle` in the request's server span, which ends with the response, or when the client leaves. Health checks have
  * none. Events of the request, such as the arrival of its body, come from the socket and have no context: their handlers
- * run by `inRequest`. On a public server callers are untrusted (decision 0027).
+ * run by `inRequest`. On a public server callers are untrusted (decision 0027). Where Node's server is instrumented, which
+ * makes the span and binds the events, it only counts.
  */
 export function traceRequests(handle: RequestListener, { isPublic }: { isPublic: boolean }): RequestListener {
   const duration = durationOf('http.server.request.duration');
   const countActive = countActiveRequests();
   return (request, response) => {
     if (request.url?.startsWith('/health')) return handle(request, response);
+    response.once('close', countActive({ 'http.request.method': methodOf(request), 'url.scheme': 'http' }));
+    if (areLibrariesInstrumented()) return handle(request, response);
     const traced = new TracedRequest(request, isPublic ? untrustedContext(request) : callerContext(request), duration);
     (request as Traced)[TRACED] = traced;
     response.once('close', endOf);
-    response.once('close', countActive({ 'http.request.method': methodOf(request), 'url.scheme': 'http' }));
     return context.with(traced.context, handle, undefined, request, response);
   };
 }
@@ -47,7 +51,22 @@ export function inRequest<T>(request: IncomingMessage, work: () => T): T {
 
 /** Names the request's span `{method} {route}`. */
 export function nameRequest(request: IncomingMessage, route: string): void {
-  (request as Traced)[TRACED]?.named(route);
+  const metadata = areLibrariesInstrumented() ? getRPCMetadata(context.active()) : undefined;
+  // The instrumentation reads it when the response ends.
+  if (metadata !== undefined) metadata.route = route;
+  else (request as Traced)[TRACED]?.named(route);
+}
+
+/**
+ * Marks the headers of each request to an instrumented public server, before the instrumentation reads the trace context
+ * from them.
+ */
+export function distrustClients(server: Server): void {
+  const emit: (name: string, ...args: unknown[]) => boolean = server.emit.bind(server);
+  server.emit = (name: string, ...args: unknown[]) => {
+    if (name === 'request') distrust((args[0] as IncomingMessage).headers);
+    return emit(name, ...args);
+  };
 }
 
 function endOf(this: ServerResponse): void {

@@ -12,3 +12,15 @@ export function decideSamplingHere(context: Context): Context {
 export function isDecidedHere(context: Context): boolean {
   return context.getValue(DECIDED_HERE) === true && trace.getSpanContext(context)?.isRemote === true;
 }
+
+/** Key that the service and the telemetry that is loaded before it share. */
+const UNTRUSTED = Symbol.for('shop.untrusted-headers');
+
+/** Marks the headers of an untrusted client for a propagator that does not know whose they are. */
+export function distrust(headers: object): void {
+  Object.defineProperty(headers, UNTRUSTED, { value: true });
+}
+
+export function isDistrusted(carrier: unknown): boolean {
+  return typeof carrier === 'object' && carrier !== null && UNTRUSTED in carrier;
+}

@@ -16,7 +16,7 @@ import {
   type Resource,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import { type IMetricReader, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { createSpanAccounting, type SpanAccounting } from './accounting.ts';
 import { samplerOf } from './sampler.ts';
@@ -47,23 +47,12 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
 
   if (env.OTEL_SDK_DISABLED === 'true') return;
 
-  const resource = defaultResource()
-    // They distinguish a restarted instance from its predecessor, whose counters ended at their last report. They also
-    // say since when it can have had spans: a counter says when it was read first.
-    .merge(
-      resourceFromAttributes({
-        'process.pid': process.pid,
-        'process.creation.time': new Date(performance.timeOrigin).toISOString(),
-      }),
-    )
-    // Other detectors read files and run commands at start, for attributes that are not used here.
-    .merge(detectResources({ detectors: [envDetector] }));
-  const providers: { shutdown(): Promise<void> }[] = [];
-  const hasReceiver = Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT);
-  if (hasReceiver && env.OTEL_METRICS_EXPORTER !== 'none') providers.push(startMetrics(resource));
-  const isExported = hasReceiver && env.OTEL_TRACES_EXPORTER !== 'none';
+  const resource = describeProcess();
+  const providers: Ending[] = [];
+  const exported = exportedSignals(env);
+  if (exported.metrics) providers.push(startMetrics(resource));
   // After the metrics, in which it counts what became of its spans.
-  const accounting = isExported ? startExport() : undefined;
+  const accounting = exported.traces ? startExport() : undefined;
   const sampler = samplerOf(env);
   const tracers = new TracerProvider({
     resource,
@@ -75,33 +64,70 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
   publishTelemetry({ shutdown: () => shutdown(providers) });
 }
 
+/** What is sent: nothing without a receiver. */
+export function exportedSignals(env: NodeJS.ProcessEnv): Readonly<Record<'traces' | 'metrics', boolean>> {
+  const hasReceiver = Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT);
+  return {
+    traces: hasReceiver && env.OTEL_TRACES_EXPORTER !== 'none',
+    metrics: hasReceiver && env.OTEL_METRICS_EXPORTER !== 'none',
+  };
+}
+
+/** The resource of this process: what its environment says, and which process it is. */
+export function describeProcess(): Resource {
+  return (
+    defaultResource()
+      // They distinguish a restarted instance from its predecessor, whose counters ended at their last report. They also
+      // say since when it can have had spans: a counter says when it was read first.
+      .merge(
+        resourceFromAttributes({
+          'process.pid': process.pid,
+          'process.creation.time': new Date(performance.timeOrigin).toISOString(),
+        }),
+      )
+      // Other detectors read files and run commands at start, for attributes that are not used here.
+      .merge(detectResources({ detectors: [envDetector] }))
+  );
+}
+
 function startMetrics(resource: Resource): MeterProvider {
-  const provider = new MeterProvider({
-    resource,
-    readers: [
-      new PeriodicExportingMetricReader({
-        exporter: new OTLPMetricExporter({ timeoutMillis: METRIC_INTERVAL_MS }),
-        exportIntervalMillis: METRIC_INTERVAL_MS,
-        exportTimeoutMillis: METRIC_INTERVAL_MS,
-      }),
-    ],
-  });
+  const provider = new MeterProvider({ resource, readers: [createMetricReader()] });
   metrics.setGlobalMeterProvider(provider);
   return provider;
 }
 
+export function createMetricReader(): IMetricReader {
+  return new PeriodicExportingMetricReader({
+    exporter: new OTLPMetricExporter({ timeoutMillis: METRIC_INTERVAL_MS }),
+    exportIntervalMillis: METRIC_INTERVAL_MS,
+    exportTimeoutMillis: METRIC_INTERVAL_MS,
+  });
+}
+
 function startExport(): SpanAccounting {
-  const accounting = createSpanAccounting({
+  const accounting = createSpanExport();
+  accounting.observe(metrics.getMeter(ACCOUNTING_METER));
+  return accounting;
+}
+
+/** Meter of the counts of spans. */
+export const ACCOUNTING_METER = 'Shop.Telemetry';
+
+export function createSpanExport(): SpanAccounting {
+  return createSpanAccounting({
     exporter: new OTLPTraceExporter({ timeoutMillis: EXPORT_TIMEOUT_MS }),
     delayMs: BATCH_DELAY_MS,
     maxQueueSize: 8_192,
     maxExportBatchSize: 2_048,
   });
-  accounting.observe(metrics.getMeter('Shop.Telemetry'));
-  return accounting;
 }
 
-async function shutdown(providers: readonly { shutdown(): Promise<void> }[]): Promise<void> {
+/** What has an end that sends the rest. */
+interface Ending {
+  shutdown(): Promise<void>;
+}
+
+export async function shutdown(providers: readonly Ending[]): Promise<void> {
   const flushed = Promise.all(providers.map((provider) => provider.shutdown())).catch((error: unknown) =>
     diag.warn('telemetry was lost at shutdown', error),
   );

@@ -4,8 +4,7 @@ import { type Broker, openBroker } from '@shop/kit/broker.ts';
 import { messageOf } from '@shop/kit/failures.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { pause } from '@shop/kit/pause.ts';
-import { createDeliverySpans, type DeliverySpans } from '@shop/kit/spans/messages.ts';
-import type { Operation } from '@shop/kit/spans/operation.ts';
+import { createDeliverySpans, type DeliverySpan, type DeliverySpans } from '@shop/kit/spans/messages.ts';
 import { declareRetries, declareTopology, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { type DeliveryDependencies, type Settlement, settle } from './delivery.ts';
@@ -143,7 +142,7 @@ function createSubscription(options: {
     inFlight.add(work);
   }
 
-  async function handle(message: ConsumeMessage, traced: Operation): Promise<void> {
+  async function handle(message: ConsumeMessage, traced: DeliverySpan): Promise<void> {
     const given = { content: message.content, earlierDeliveries: earlierDeliveriesOf(message) };
     const settlement = await settle(given, delivery, stop);
     const verdict = settlement.kind === 'retry' ? await putAside(message, settlement) : settlement.kind;
@@ -165,7 +164,7 @@ function createSubscription(options: {
     }
   }
 
-  function settleAtBroker(message: ConsumeMessage, verdict: Verdict, traced: Operation): void {
+  function settleAtBroker(message: ConsumeMessage, verdict: Verdict, traced: DeliverySpan): void {
     try {
       if (verdict === 'ack' || verdict === 'retry') channel.ack(message);
       else if (verdict === 'dead-letter') channel.reject(message, false);

@@ -1,5 +1,6 @@
 import { TransientError } from '@shop/kit/failures.ts';
 import { DELIVERIES_HEADER, RETRIES_EXCHANGE } from '@shop/kit/topology.ts';
+import { uninstrumented } from '@shop/kit/tracing.ts';
 import type { ConfirmChannel, ConsumeMessage, MessagePropertyHeaders } from 'amqplib';
 
 /** Identifies the copies in flight on one channel. */
@@ -37,12 +38,14 @@ export function createRetries(channel: ConfirmChannel, lost: AbortSignal): Retri
       // `mandatory`: without its queue the copy would be confirmed and lost.
       const { userId: _publisher, ...kept } = properties;
       const options = { ...kept, headers, mandatory: true, persistent: true, expiration: Math.ceil(afterMs) };
-      channel.publish(RETRIES_EXCHANGE, fields.routingKey, content, options, (error) => {
+      const confirmed = (error: unknown) => {
         given.removeEventListener('abort', giveUp);
         if (error) reject(new TransientError('the broker did not put a message aside', { cause: error }));
         else if (returned.delete(fields.deliveryTag)) reject(new TransientError('there is no queue of retries'));
         else resolve();
-      });
+      };
+      // The copy keeps the trace context of its first publisher.
+      uninstrumented(() => channel.publish(RETRIES_EXCHANGE, fields.routingKey, content, options, confirmed));
       return promise;
     },
   };

@@ -1,3 +1,6 @@
+import { cloneRoot } from '../../../cli/src/platform/project.ts';
+import { findTool } from '../../../cli/src/providers/resolve-tool.ts';
+import { sharedCacheDir } from '../../../cli/src/providers/testing.ts';
 import { serviceNames } from '../../../cli/src/topology/services.ts';
 import type { Bench } from '../bench.ts';
 import { alternate, type Case, type Measured } from '../measure/cases.ts';
@@ -7,20 +10,30 @@ import { shots } from './orders.ts';
 /** Spans of one confirmed order (docs/traces.md). */
 const SPANS = 31;
 
+const STOCK = "tracing on, OpenTelemetry's instrumentations";
+
 /**
- * (b) The platform with tracing and metrics, with metrics alone, and with neither. Each shot has a platform started for it:
+ * (b) The platform with tracing and metrics, the same by OpenTelemetry's instrumentations where they are installed, with
+ * metrics alone, and with neither. Each shot has a platform started for it:
  * one start of the same code differs from another by as much as tracing costs, and stays that way until it ends.
  */
 export async function measureTracing(bench: Bench): Promise<Section> {
-  const fresh = (name: string, kind: 'traced' | 'metered' | 'untraced'): Case => ({
+  const fresh = (name: string, kind: 'traced' | 'stock' | 'metered' | 'untraced'): Case => ({
     name,
     async run() {
       await bench.closeAll();
       return shots(bench, name, await bench.shop(kind), 32).run();
     },
   });
+  const context = { root: cloneRoot(), cacheDir: sharedCacheDir(), env: process.env };
+  const hasStock = (await findTool('instrumentation', context)) !== undefined;
   const measured = await alternate(
-    [fresh('tracing on', 'traced'), fresh('tracing off', 'metered'), fresh('tracing and metrics off', 'untraced')],
+    [
+      fresh('tracing on', 'traced'),
+      ...(hasStock ? [fresh(STOCK, 'stock')] : []),
+      fresh('tracing off', 'metered'),
+      fresh('tracing and metrics off', 'untraced'),
+    ],
     { ...bench.options, say: bench.say },
   );
   const on = found(measured, 'tracing on');
@@ -39,6 +52,9 @@ export async function measureTracing(bench: Bench): Promise<Section> {
     notes: [
       'No figure where the rounds of both overlap: more of them are needed then, or a quieter machine.',
       `With metrics, which stay on when tracing is off, a span comes to ${number(perSpan(on, neither, serviceNames))} µs.`,
+      hasStock
+        ? `By OpenTelemetry's instrumentations, with their metrics, a span comes to ${number(perSpan(found(measured, STOCK), neither, serviceNames))} µs.`
+        : 'OpenTelemetry\'s instrumentations were not measured: "shopctl setup --with instrumentation" installs them.',
       `32 concurrent, each shot on a platform started for it, after a ${bench.options.quick ? 'second' : 'minute'} under load. Differences of the six services, divided by ${SPANS} spans; receiving them, metrics included, costs the supervisor ${number(perSpan(on, neither, ['supervisor']))} µs a span beside it.`,
     ],
     measured,

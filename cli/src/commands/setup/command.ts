@@ -7,7 +7,8 @@ PostgreSQL, RabbitMQ and Toxiproxy are installed when they are missing; without 
 What is missing comes from the first source that works: an image pulled where a Docker engine responds, the project's
 release downloaded from github.com (its checksum is compared), a build with Go. "shopctl doctor" lists the sources. HTTPS_PROXY and
 NO_PROXY are followed; SHOPCTL_RELEASES_URL names a mirror of github.com. --provider installs a component
-from that source only, which then must work.
+from that source only, which then must work. "instrumentation" is OpenTelemetry's SDK and instrumentations, for "shopctl up
+--instrumentation stock": npm adds them to node_modules, where "npm ci" has not done so.
 
   shopctl setup --with k6
   shopctl setup --yes --provider k6=release,toxiproxy=go
@@ -21,7 +22,7 @@ export const register: Register = (program, deps) => {
     .option('--dry-run', 'only say what would be installed, and where')
     .option(
       '--with <component>',
-      'also this optional component (jaeger, k6, libfaketime); may be repeated',
+      'also this optional component (jaeger, k6, libfaketime, instrumentation); may be repeated',
       collect,
       [],
     )
@@ -30,7 +31,7 @@ export const register: Register = (program, deps) => {
     .addHelpText(
       'after',
       effects(
-        "downloads or builds missing components into the user's cache directory, builds dist/; nothing is installed system-wide",
+        "downloads or builds missing components into the user's cache directory, packages of --with instrumentation into node_modules, builds dist/; nothing is installed system-wide",
         '0, 2, 3, 130',
       ),
     )

@@ -49,7 +49,7 @@ export async function runSetup(options: SetupOptions, deps: CommandDeps): Promis
   for (const { component, way } of missing) {
     output.note(
       way
-        ? `${component}: will be installed (${way.kind}) into ${project.cacheDir}: ${way.detail}`
+        ? `${component}: will be installed (${way.kind}) into ${way.kind === 'npm' ? project.root : project.cacheDir}: ${way.detail}`
         : `${component}: no way to install it here`,
     );
   }

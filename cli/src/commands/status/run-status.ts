@@ -32,7 +32,7 @@ function describe(state: PlatformState, { style, columns }: Pick<Output, 'style'
   const components = state.instances.filter(({ kind }) => kind === 'component');
   const memory = services.reduce((sum, { rssBytes = 0 }) => sum + rssBytes, 0);
   return [
-    `${state.project}: ${paint(state.status, style)}, gateway ${state.gatewayUrl || 'not started'}${state.direct ? ', no proxies' : ''}${state.runtime === 'docker' ? ', services in containers' : ''}`,
+    `${state.project}: ${paint(state.status, style)}, gateway ${state.gatewayUrl || 'not started'}${state.direct ? ', no proxies' : ''}${state.runtime === 'docker' ? ', services in containers' : ''}${state.instrumentation === 'stock' ? ', stock instrumentation' : ''}`,
     formatTable(
       ['SERVICE', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY'],
       services.map((instance) => row(instance, style)),

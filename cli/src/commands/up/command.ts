@@ -1,3 +1,4 @@
+import { instrumentationKinds } from '@shop/kit/telemetry/instrumentation.ts';
 import { type Command, Option } from 'commander';
 import { type CommandDeps, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { runtimeKinds } from '../../platform/service-runtime.ts';
@@ -20,6 +21,12 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
     .option('--no-direct', 'wire services through Toxiproxy again')
     .addOption(
       new Option('--runtime <kind>', 'what services run as (default: process; SHOPCTL_RUNTIME)').choices(runtimeKinds),
+    )
+    .addOption(
+      new Option(
+        '--instrumentation <kind>',
+        'who makes spans: the services, or OpenTelemetry (default: manual; SHOPCTL_INSTRUMENTATION)',
+      ).choices(instrumentationKinds),
     )
     .option(
       '--seed-bug <bug>',

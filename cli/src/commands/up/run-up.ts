@@ -17,6 +17,7 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
 
 function endpointsOf(state: PlatformState) {
   const { project, status, gatewayUrl, telemetryUrl, direct, runtime = 'process', instances, seededBugs = [] } = state;
+  const { instrumentation = 'manual' } = state;
   return {
     project,
     status,
@@ -24,6 +25,7 @@ function endpointsOf(state: PlatformState) {
     telemetryUrl,
     direct,
     runtime,
+    instrumentation,
     seededBugs,
     endpoints: instances.map(({ name, kind, url, ports, provider, detail }) => ({
       name,

@@ -76,6 +76,7 @@ await runSupervisor({
         telemetryUrl: '',
         direct: true,
         runtime: 'process',
+        instrumentation: 'manual',
         warnings: [],
       }),
       ports: () => ports.all(),

@@ -1,0 +1,42 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type StartOptions, startRequest } from './start-options.ts';
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'shop-start-options-'));
+});
+afterEach(() => rm(root, { recursive: true }));
+
+/** The request of options, variables and a configuration file. */
+async function requestOf(options: Partial<StartOptions>, env: NodeJS.ProcessEnv = {}, config?: object) {
+  if (config !== undefined) await writeFile(join(root, 'shopctl.json'), JSON.stringify(config));
+  return startRequest([], { build: true, ...options }, { root, env });
+}
+
+describe.each([
+  ['runtime', 'SHOPCTL_RUNTIME', 'docker', 'process'],
+  ['instrumentation', 'SHOPCTL_INSTRUMENTATION', 'stock', 'manual'],
+] as const)('%s', (key, variable, one, other) => {
+  it('is left to the platform where nothing is said', async () => {
+    expect(await requestOf({})).not.toHaveProperty(key);
+    expect(await requestOf({}, { [variable]: '' })).not.toHaveProperty(key);
+  });
+
+  it('comes from the option, then the variable, then the configuration file', async () => {
+    expect(await requestOf({ [key]: one }, { [variable]: other }, { [key]: other })).toMatchObject({ [key]: one });
+    expect(await requestOf({}, { [variable]: one }, { [key]: other })).toMatchObject({ [key]: one });
+    expect(await requestOf({}, {}, { [key]: one })).toMatchObject({ [key]: one });
+  });
+
+  it('that does not exist is wrong usage, which names those that do', async () => {
+    await expect(requestOf({}, { [variable]: 'other' })).rejects.toMatchObject({
+      code: 'invalid_configuration',
+      message: expect.stringContaining(`"other" is not a valid ${key}`),
+      why: expect.stringMatching(new RegExp(`${variable} .*${one}`)),
+      next: expect.stringContaining(`--${key}`),
+    });
+  });
+});
