@@ -264,19 +264,20 @@ async function staleTargets(wanted) {
   return targets.filter((_, index) => stale[index]);
 }
 
-/** True when something in dist/ is older than its sources. A walk over modification times, a few ms. */
-export async function isStale(wanted) {
-  return (await staleTargets(wanted)).length > 0;
+/** Names of the targets in dist/ that are older than their sources. A walk over modification times, a few ms. */
+export async function staleNames() {
+  return (await staleTargets()).map(({ name }) => name);
 }
 
 /**
  * Builds what is stale. Resolves with the names of the targets built and the output files whose content changed
  * (relative to the clone). `{ instrumented: true }` asks for the services that run under OpenTelemetry's
- * instrumentations, too.
+ * instrumentations, too; `{ names }` for these targets alone.
  * Throws esbuild's error, whose message names file, line and reason.
  */
-export async function buildIfStale(wanted) {
-  return build(await staleTargets(wanted));
+export async function buildIfStale(wanted = {}) {
+  const stale = await staleTargets(wanted);
+  return build(wanted.names === undefined ? stale : stale.filter(({ name }) => wanted.names.includes(name)));
 }
 
 /** Builds everything that `shopctl` launches, stale or not. */

@@ -28,6 +28,11 @@ export const errorCodes = {
     meaning: 'a bundle or an image could not be built',
     action: 'correct the sources named in `why`',
   },
+  change_refused: {
+    exitCode: failed,
+    meaning: 'a running component refuses a change, such as a migration',
+    action: 'correct what `why` names and repeat the command',
+  },
   build_incomplete: {
     exitCode: failed,
     meaning: 'a file that the build makes is missing',

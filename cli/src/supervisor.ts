@@ -3,7 +3,6 @@ import { supervisorBuild } from './platform/bundles.ts';
 import { hasFailpoints } from './platform/failpoint-files.ts';
 import { cloneRoot, openProject } from './platform/project.ts';
 import { runSupervisor } from './platform/run-supervisor.ts';
-import { databasePoolSizeIn } from './platform/service-environment.ts';
 import { createShopPlanner } from './platform/shop-planner.ts';
 import { endContainers } from './providers/docker/leftovers.ts';
 
@@ -26,7 +25,6 @@ async function supervise(projectName: string): Promise<void> {
     project,
     build: await supervisorBuild(project),
     failpoints: hasFailpoints(process.env),
-    databasePoolSize: databasePoolSizeIn(process.env),
     openExtension: (context) => openChaos({ ...context, env: process.env }),
     createPlanner: (context) => createShopPlanner({ ...context, project, env: process.env }),
     containerEnder: [process.execPath, process.argv[1] as string, END_CONTAINERS, project.stateDir],

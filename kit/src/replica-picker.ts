@@ -45,8 +45,8 @@ export interface PickerLimits {
   readonly trialEveryMs: number;
 }
 
-/** With the probe's timeout this detects a frozen replica within 1.5 s. */
-const PROBE_EVERY_MS = 500;
+/** With the probe's timeout this detects a frozen replica within 1.5 s. A replica that is back is used after it at the latest. */
+export const PROBE_EVERY_MS = 500;
 const PROBE_TIMEOUT_MS = 1_000;
 
 interface Member<R> {

@@ -1,6 +1,7 @@
 /*
- * Goal: to replace one of two replicas loses no request. Method: the supervisor restarts orders-1 (SIGTERM) again and again
- * under steady traffic on kept connections. RESTARTS, ORDERS_RATE and READS_RATE make it a longer run with more of it.
+ * Goal: to replace one of two replicas, or both of them by one command, loses no request. Method: the supervisor restarts
+ * orders-1 (SIGTERM) again and again, then both replicas, under steady traffic on kept connections. RESTARTS, ORDERS_RATE
+ * and READS_RATE make it a longer run with more of it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
@@ -40,9 +41,8 @@ function send(perSecond: number, one: () => Promise<string>) {
   };
 }
 
-it('SIGTERM of one of two replicas of orders under load fails no request', {
-  timeout: RESTARTS * RESTART_MS,
-}, async () => {
+/** Orders and reads on kept connections while `work` is done, by their outcomes. */
+async function underLoad(work: () => Promise<void>) {
   const gateway = new Pool(platform.gatewayUrl, { pipelining: 1, connections: 64 });
   const order = JSON.stringify({ customer: 'Taras', lines: [{ productId: 1, quantity: 1 }] });
   let path = '/api/orders/none';
@@ -63,14 +63,7 @@ it('SIGTERM of one of two replicas of orders under load fails no request', {
     await body.dump();
     return String(statusCode);
   });
-
-  const control = createControlClient(platform.project);
-  for (let restart = 0; restart < RESTARTS; restart += 1) {
-    await control.service('orders-1', 'restart');
-    // So that it has traffic again before its next end.
-    await delay(500);
-  }
-
+  await work();
   const seen = { orders: await orders.stop(), reads: await reads.stop() };
   if (process.env.RESTARTS !== undefined) console.log(JSON.stringify(seen));
   await gateway.close();
@@ -78,6 +71,40 @@ it('SIGTERM of one of two replicas of orders under load fails no request', {
     const lines = await platform.logs('orders', 'gateway');
     console.warn(lines.filter(({ level }) => level === 'warn' || level === 'error').slice(-20));
   }
-  expect(Object.keys(seen.orders)).toEqual(['201 Confirmed']);
-  expect(Object.keys(seen.reads)).toEqual(['200']);
+  return { orders: Object.keys(seen.orders), reads: Object.keys(seen.reads) };
+}
+
+const noneFailed = { orders: ['201 Confirmed'], reads: ['200'] };
+
+it('SIGTERM of one of two replicas of orders under load fails no request', {
+  timeout: RESTARTS * RESTART_MS,
+}, async () => {
+  const control = createControlClient(platform.project);
+  const seen = await underLoad(async () => {
+    for (let restart = 0; restart < RESTARTS; restart += 1) {
+      await control.service('orders-1', 'restart');
+      // So that it has traffic again before its next end.
+      await delay(500);
+    }
+  });
+  expect(seen).toEqual(noneFailed);
+});
+
+it('"restart orders" under load replaces both replicas, one after the other, and fails no request', {
+  timeout: 6 * RESTART_MS,
+}, async () => {
+  const pids = async () => {
+    const { instances } = await platform.state();
+    return instances.filter(({ service }) => service === 'orders').map(({ process }) => process?.pid);
+  };
+  const before = await pids();
+  const seen = await underLoad(async () => {
+    for (let restart = 0; restart < 2; restart += 1) {
+      expect(await platform.shopctl('restart', 'orders')).toMatchObject({ code: 0 });
+      await delay(1_000);
+    }
+  });
+  const after = await pids();
+  expect(after.filter((pid) => before.includes(pid))).toEqual([]);
+  expect(seen).toEqual(noneFailed);
 });

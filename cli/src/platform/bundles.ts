@@ -4,15 +4,18 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CliError, messageOf } from '../errors.ts';
 import { formatDuration } from '../shared/duration.ts';
+import { serviceNames } from '../topology/services.ts';
 import type { Project } from './project.ts';
 
 /** `instrumented`: services that run under OpenTelemetry's instrumentations, too; absent: when they were built before. */
 interface Wanted {
   readonly instrumented?: boolean;
+  /** These targets alone. */
+  readonly names?: readonly string[];
 }
 
 interface BuildScript {
-  isStale(wanted: Wanted): Promise<boolean>;
+  staleNames(): Promise<readonly string[]>;
   buildIfStale(wanted: Wanted): Promise<{ built: readonly string[]; changed: readonly string[] }>;
 }
 
@@ -22,28 +25,46 @@ export async function supervisorBuild({ root }: Pick<Project, 'root'>): Promise<
   return createHash('sha256').update(entry).digest('hex').slice(0, 16);
 }
 
+/** Targets of the build whose code runs in a platform; what else is in dist/ is used by commands only. */
+const LAUNCHED: ReadonlySet<string> = new Set([...[...serviceNames, 'telemetry'].flatMap(builds), 'cli']);
+
+/** What the instances of a service are made of, in the words of the build script. */
+export function targetsOf(service: string): readonly string[] {
+  return ['telemetry', service].flatMap(builds);
+}
+
+/** The second one is there only where it was asked for. */
+function builds(target: string): readonly string[] {
+  return [target, `${target}-instrumented`];
+}
+
 /** The bundles in dist/, made by the clone's build script. */
 export function bundles({ root }: Pick<Project, 'root'>) {
+  const load = async () => (await import(pathToFileURL(join(root, 'scripts/build.mjs')).href)) as BuildScript;
   return {
+    /** What a platform runs and is older than its sources, as people call it: `orders`, `supervisor`. */
+    async stale(): Promise<readonly string[]> {
+      const names = (await (await load()).staleNames()).filter((name) => LAUNCHED.has(name));
+      return names.map((name) => (name === 'cli' ? 'supervisor' : name));
+    },
+
     /**
-     * Builds what is older than its sources and says so. Resolves with the files whose content changed, relative to the
-     * clone; throws CliError when it does not compile.
+     * Builds what is older than its sources (of the named targets only) and says so. Resolves with the files whose content
+     * changed, relative to the clone; throws CliError when it does not compile.
      */
     async buildIfStale(say: (line: string) => void, wanted: Wanted = {}): Promise<readonly string[]> {
-      const file = pathToFileURL(join(root, 'scripts/build.mjs')).href;
-      const script = (await import(file)) as BuildScript;
-      if (!(await script.isStale(wanted))) return [];
+      const script = await load();
       const began = performance.now();
       try {
         const { built, changed } = await script.buildIfStale(wanted);
-        say(`built ${built.join(', ')} in ${formatDuration(performance.now() - began)}`);
+        if (built.length > 0) say(`built ${built.join(', ')} in ${formatDuration(performance.now() - began)}`);
         return changed;
       } catch (cause) {
         throw new CliError({
           code: 'build_failed',
           what: 'the sources do not compile',
           why: messageOf(cause),
-          next: 'correct them, or start what was built before with "shopctl up --no-build"',
+          next: 'correct them, or use what was built before with --no-build',
           cause,
         });
       }

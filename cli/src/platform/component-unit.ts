@@ -42,6 +42,7 @@ export function componentUnit({ launch, logFile, registry, dependsOn = [], after
     prepare: () => launch.prepare(),
     start: () => startComponent(launch, logFile, registry),
     probe: (signal) => launch.probe(signal),
+    ...(launch.refresh && { refresh: () => launch.refresh?.() ?? Promise.resolve([]) }),
     async setUp() {
       await launch.setUp();
       await afterSetUp?.();

@@ -5,6 +5,7 @@ import { CliError, toCliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { UpProgress, UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
+import type { UpResult } from './platform.ts';
 import { makePrivateFolder } from './private-folder.ts';
 import type { PlatformState } from './state.ts';
 
@@ -13,7 +14,7 @@ export interface ControlHandlers {
   state(): Promise<PlatformState>;
   readonly events: EventLog;
   /** `gone` aborts when the client disconnected before the response was complete. */
-  up(request: UpRequest, gone: AbortSignal): Promise<{ started: readonly string[]; tookMs: number }>;
+  up(request: UpRequest, gone: AbortSignal): Promise<UpResult>;
   down(timeoutMs: number | undefined): Promise<void>;
   act(service: string, action: 'start' | 'stop' | 'restart'): Promise<void>;
   /** Asked for routes of none of these; false when it has no such route either. */
@@ -81,8 +82,8 @@ async function streamUp(response: ServerResponse, handlers: ControlHandlers, req
   const write = (progress: UpProgress) => void response.write(`${JSON.stringify(progress)}\n`);
   const unfollow = handlers.events.follow((event) => write({ type: 'event', event }));
   try {
-    const { started, tookMs } = await handlers.up(request, gone.signal);
-    write({ type: 'done', state: await handlers.state(), started, tookMs });
+    const result = await handlers.up(request, gone.signal);
+    write({ type: 'done', state: await handlers.state(), ...result });
   } catch (error) {
     write({ type: 'failed', error: toCliError(error).toJSON() });
   } finally {

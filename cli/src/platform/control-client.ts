@@ -8,6 +8,7 @@ import type { PlatformEvent } from './events.ts';
 import { requireOwnSocket } from './private-folder.ts';
 import type { Project } from './project.ts';
 import type { RuntimeKind } from './service-runtime.ts';
+import type { Settings } from './settings.ts';
 import type { PlatformState } from './state.ts';
 
 /** What `up` asks for. */
@@ -25,6 +26,8 @@ export interface UpRequest {
   readonly providers: Readonly<Record<string, string>>;
   /** Where the gateway listens; absent: as before, 8080 or the next free one at first. */
   readonly port?: number;
+  /** The asker's settings for services and platform; absent: as before. */
+  readonly settings?: Settings;
   /** Known bugs to put back into services; absent means none, also where there were some. */
   readonly seededBugs?: readonly SeededBugName[];
   /** Readiness limit in ms. */
@@ -38,6 +41,8 @@ export type UpProgress =
       readonly type: 'done';
       readonly state: PlatformState;
       readonly started: readonly string[];
+      /** What changed in components that went on running: `migration orders/0007_refunds`. */
+      readonly applied: readonly string[];
       readonly tookMs: number;
     }
   | { readonly type: 'failed'; readonly error: ErrorBody };

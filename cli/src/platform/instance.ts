@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { PROBE_EVERY_MS } from '@shop/kit/replica-picker.ts';
 import { CliError, messageOf } from '../errors.ts';
 import type { Running } from '../process/running.ts';
 import { tailLines } from './log-tail.ts';
@@ -20,6 +21,8 @@ export interface SupervisionLimits {
   readonly probeTimeoutMs: number;
   /** How long the stop signal may take while it was not ready yet, before it is killed. */
   readonly stopStartingMs: number;
+  /** Between two replicas of a service that are replaced: callers find the first one again with their next probe. */
+  readonly betweenRoundsMs: number;
   /** Failures of setUp in a row (a bad migration, for instance) after which the unit has failed. */
   readonly maxFailedSetUps: number;
 }
@@ -34,6 +37,7 @@ export const defaultLimits: SupervisionLimits = {
   unreadyProbeMs: 250,
   probeTimeoutMs: 2000,
   stopStartingMs: 1500,
+  betweenRoundsMs: 2 * PROBE_EVERY_MS,
   maxFailedSetUps: 3,
 };
 

@@ -1,6 +1,7 @@
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import type { RuntimeKind } from './service-runtime.ts';
+import type { Settings } from './settings.ts';
 import type { EdgeState } from './state.ts';
 import type { Unit } from './unit.ts';
 
@@ -16,6 +17,8 @@ export interface PlanRequest {
   readonly providers: Readonly<Record<string, string>>;
   /** Where the gateway listens; absent: as before, 8080 or the next free one at first. */
   readonly port?: number;
+  /** The asker's settings for services and platform; absent: as before. */
+  readonly settings?: Settings;
   /** Known bugs to put back; absent means none. */
   readonly seededBugs?: readonly SeededBugName[];
 }
@@ -33,6 +36,10 @@ export interface Plan {
   /** Known bugs that its services have; absent means none. */
   readonly seededBugs?: readonly SeededBugName[];
   readonly warnings: readonly string[];
+  /** Names of settings of services that are others than before. */
+  readonly changedSettings?: readonly string[];
+  /** Connections of each service instance to its database; undefined: as many as its code says. */
+  readonly databasePoolSize?: number | undefined;
 }
 
 /** Decides what runs for a request. Keeps components that run already as they are. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError, messageOf } from '../errors.ts';
 import type { UpRequest } from './control-client.ts';
@@ -10,10 +11,15 @@ import type { InstanceState, StartStep } from './state.ts';
 import type { StartConditions, Unit } from './unit.ts';
 import { unknownService } from './unknown-service.ts';
 
+/** How long one start may take that was asked for by name. */
+const START_LIMIT_MS = 60_000;
+
 /** What an `up` did. */
 export interface UpResult {
   /** Instances this call started or restarted; all of them are ready. */
   readonly started: readonly string[];
+  /** What this call changed in components that went on running: `migration orders/0007_refunds`. */
+  readonly applied: readonly string[];
   readonly tookMs: number;
 }
 
@@ -37,8 +43,6 @@ export class Platform {
   readonly #instances = new Map<string, Instance>();
   #plan: Plan | undefined;
   #replicas: Record<string, number> = {};
-  /** What was retired for another configuration of the same name, until that one is there. */
-  readonly #replaced = new Map<string, InstanceState>();
   readonly #conditions = new Map<string, StartConditions>();
   #wantsDirect = false;
   #wantedRuntime: RuntimeKind = 'process';
@@ -109,15 +113,27 @@ export class Platform {
     this.#onChange();
   }
 
-  /** Stops, starts or restarts a service (all replicas), one instance of it, or a component. Resolves when done and ready. */
+  /**
+   * Stops, starts or restarts a service (all replicas), one instance of it, or a component. Resolves when done and ready.
+   * What starts is what is built now. Replicas are restarted one after the other; the rest stays where one does not get ready.
+   */
   async act(name: string, action: 'start' | 'stop' | 'restart'): Promise<void> {
-    const chosen = this.#find(name);
+    this.#find(name);
     await this.#exclusively(async () => {
-      if (action !== 'start') await Promise.all(chosen.map((instance) => instance.stop()));
-      if (action === 'stop') return;
-      for (const instance of chosen) instance.start();
-      const limit = AbortSignal.timeout(60_000);
-      await Promise.all(chosen.map((instance) => this.#ready(instance, limit)));
+      const chosen = this.#find(name);
+      if (action === 'stop') return void (await Promise.all(chosen.map((instance) => instance.stop())));
+      const units = await this.#asBuilt(chosen);
+      await this.#inRounds(action === 'start' ? [chosen] : roundsOf(chosen), async (round) => {
+        const ending = round.filter(({ status }) => action === 'restart' || status === 'failed');
+        await Promise.all(ending.map((instance) => instance.stop()));
+        const started = round.map((instance) => {
+          const unit = units.get(instance.unit.name);
+          return instance.isDesired || unit === undefined ? instance : this.#instanceAs(unit);
+        });
+        for (const instance of started) instance.start();
+        const limit = AbortSignal.timeout(START_LIMIT_MS);
+        await Promise.all(started.map((instance) => this.#ready(instance, limit)));
+      });
     });
   }
 
@@ -139,6 +155,46 @@ export class Platform {
     });
   }
 
+  /** Instances of services as they would be planned now: their code may have been built anew. */
+  async #asBuilt(instances: readonly Instance[]): Promise<ReadonlyMap<string, Unit>> {
+    const services = new Set(instances.filter(({ unit }) => unit.kind === 'service').map(serviceOf));
+    if (services.size === 0 || this.#plan === undefined) return new Map();
+    const { direct, runtime, instrumentation, seededBugs = [] } = this.#plan;
+    const { units } = await this.#planner.plan({
+      services: [...services],
+      replicas: this.#replicas,
+      direct,
+      runtime,
+      instrumentation,
+      providers: {},
+      seededBugs,
+    });
+    return new Map(units.map((unit) => [unit.name, unit]));
+  }
+
+  /**
+   * One round after the other. Between two of them the callers find again what was replaced, and it must still be ready:
+   * otherwise the remaining instances go on as they are.
+   */
+  async #inRounds(
+    rounds: readonly (readonly Instance[])[],
+    replace: (round: readonly Instance[]) => Promise<void>,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const replaced: string[] = [];
+    for (const [index, round] of rounds.entries()) {
+      if (index > 0) await delay(this.#limits.betweenRoundsMs, undefined, signal && { signal });
+      for (const name of replaced) await this.#assertReady(name);
+      await replace(round);
+      replaced.push(...round.map(({ unit }) => unit.name));
+    }
+  }
+
+  async #assertReady(name: string): Promise<void> {
+    const instance = this.#instances.get(name);
+    if (instance !== undefined && instance.status !== 'ready') throw await instance.failure();
+  }
+
   #find(name: string): readonly Instance[] {
     const all = [...this.#instances.values()];
     const chosen = all.filter(({ unit }) => unit.service === name || unit.name === name);
@@ -158,6 +214,7 @@ export class Platform {
     this.#abortUp = abortUp;
     const gone = AbortSignal.any([signal, abortUp.signal]);
     const started: string[] = [];
+    const replaced = new Set<string>();
     try {
       this.#replicas = { ...this.#replicas, ...request.replicas };
       const plan = await this.#planner.plan({
@@ -172,13 +229,30 @@ export class Platform {
       this.#wantedInstrumentation = plan.instrumentation;
       this.#plan = merge(this.#plan, plan, request.services.length > 0);
       for (const warning of plan.warnings) this.#events.add('up.warning', 'platform', warning);
-      await this.#retire(plan, request.services.length > 0);
+      const { changedSettings = [] } = plan;
+      if (changedSettings.length > 0)
+        this.#events.add('up.settings', 'platform', `changed: ${changedSettings.join(', ')}`);
+      // First of all: new code may need the new schema, and goes on as it is where a migration is refused.
+      const applied = await this.#refresh(plan);
       this.#report = [];
-      await this.#startAll(plan.units, { began, gone, started, limitMs: request.waitTimeoutMs });
-      return { started, tookMs: performance.now() - began };
+      await this.#removeUnplanned(plan, request.services.length > 0);
+      const limits = { began, gone, started, limitMs: request.waitTimeoutMs };
+      const rounds = roundsOf(this.#outdated(plan));
+      if (rounds.length === 0) await this.#startAll(plan.units, limits);
+      const replace = async (round: readonly Instance[]) => {
+        for (const { unit } of round) replaced.add(unit.name);
+        await this.#retire(round, plan);
+        await this.#startAll(plan.units, limits);
+      };
+      await this.#inRounds(rounds, replace, gone);
+      return { started, applied, tookMs: performance.now() - began };
     } catch (error) {
-      // No command waits any more: an interrupted start leaves nothing. A late one stays, so that it can be looked at.
-      if (gone.aborted) await this.#stop(started);
+      // No command waits any more: an interrupted start leaves nothing, and what ran before runs on. A late one stays, so that
+      // it can be looked at.
+      if (gone.aborted) {
+        await this.#stop(started.filter((name) => !replaced.has(name)));
+        for (const name of replaced) this.#instances.get(name)?.start();
+      }
       throw error;
     } finally {
       this.#abortUp = undefined;
@@ -186,23 +260,53 @@ export class Platform {
     }
   }
 
-  /** Replaces units that are no longer what the plan says, and drops those it does not hold any more. */
-  async #retire(plan: Plan, isPartial: boolean): Promise<void> {
+  /** Applies to components that run already what changed since they were set up. */
+  async #refresh(plan: Plan): Promise<readonly string[]> {
+    const applied: string[] = [];
+    for (const unit of plan.units) {
+      const running = this.#instances.get(unit.name);
+      if (running?.status !== 'ready' || running.unit.fingerprint !== unit.fingerprint) continue;
+      for (const what of (await unit.refresh?.().catch((error) => refused(unit.name, error))) ?? []) {
+        this.#events.add('instance.refreshed', unit.name, `applied ${what}`);
+        applied.push(what);
+      }
+    }
+    return applied;
+  }
+
+  async #removeUnplanned(plan: Plan, isPartial: boolean): Promise<void> {
+    if (isPartial) return;
+    const planned = new Set(plan.units.map(({ name }) => name));
+    await this.#retire(
+      [...this.#instances.values()].filter(({ unit }) => !planned.has(unit.name)),
+      plan,
+    );
+  }
+
+  /** Instances that are no longer what the plan says. */
+  #outdated(plan: Plan): readonly Instance[] {
     const planned = new Map(plan.units.map((unit) => [unit.name, unit]));
-    const retired = [...this.#instances.values()].filter(({ unit }) => {
+    return [...this.#instances.values()].filter(({ unit }) => {
       const now = planned.get(unit.name);
-      return now ? now.fingerprint !== unit.fingerprint : !isPartial;
+      return now !== undefined && now.fingerprint !== unit.fingerprint;
     });
-    const staying = new Set([...this.#instances.values()].filter((one) => !retired.includes(one)).map(serviceOf));
+  }
+
+  /** Stops instances that are replaced, or are not planned any more. */
+  async #retire(retired: readonly Instance[], plan: Plan): Promise<void> {
+    const planned = new Map(plan.units.map((unit) => [unit.name, unit]));
+    const staying = [...this.#instances.values()].filter((one) => !retired.includes(one) && one.status === 'ready');
+    const served = new Set(staying.map(serviceOf));
     for (const { unit } of retired) {
-      const why = planned.has(unit.name) ? restartReason(staying.has(unit.service)) : 'not wanted any more';
+      const now = planned.get(unit.name);
+      const why = now ? restartReason(unit, now, served.has(unit.service)) : 'not wanted any more';
       this.#events.add('instance.retired', unit.name, why);
     }
     await this.#stop(retired.map(({ unit }) => unit.name));
-    for (const instance of retired) {
-      const { name } = instance.unit;
-      if (planned.has(name)) this.#replaced.set(name, instance.snapshot());
-      this.#instances.delete(name);
+    for (const { unit } of retired) {
+      const now = planned.get(unit.name);
+      if (now) this.#instanceAs(now);
+      else this.#instances.delete(unit.name);
     }
   }
 
@@ -251,9 +355,18 @@ export class Platform {
     }
   }
 
+  /** The instance of this name, whatever it was planned as. */
   #instanceOf(unit: Unit): Instance {
+    return this.#instances.get(unit.name) ?? this.#create(unit, undefined);
+  }
+
+  /** The instance as planned; one of another plan has been stopped, and goes on in its account. */
+  #instanceAs(unit: Unit): Instance {
     const known = this.#instances.get(unit.name);
-    if (known) return known;
+    return known?.unit.fingerprint === unit.fingerprint ? known : this.#create(unit, known?.snapshot());
+  }
+
+  #create(unit: Unit, replaced: InstanceState | undefined): Instance {
     const instance = new Instance(
       unit,
       (event, message) => {
@@ -261,9 +374,8 @@ export class Platform {
         this.#onChange();
       },
       this.#limits,
-      this.#replaced.get(unit.name),
+      replaced,
     );
-    this.#replaced.delete(unit.name);
     instance.conditions = this.#conditions.get(unit.name) ?? {};
     this.#instances.set(unit.name, instance);
     return instance;
@@ -334,13 +446,41 @@ function serviceOf({ unit }: Instance): string {
 }
 
 /**
+ * Instances in the rounds in which they are replaced: the n-th replica of each service in the n-th round, so that the others
+ * serve meanwhile. What does not serve now is replaced in the first one.
+ */
+function roundsOf(instances: readonly Instance[]): readonly (readonly Instance[])[] {
+  const rounds: Instance[][] = [];
+  for (const group of Map.groupBy(instances, serviceOf).values()) {
+    const serving = group.filter(({ status }) => status === 'ready');
+    const others = group.filter((instance) => !serving.includes(instance));
+    const first = [...others, ...serving.slice(0, 1)];
+    for (const [index, round] of [first, ...serving.slice(1).map((one) => [one])].entries()) {
+      rounds[index] = [...(rounds[index] ?? []), ...round];
+    }
+  }
+  return rounds;
+}
+
+/**
  * Requests in flight get their response before it ends; where no other instance serves meanwhile, new ones get none.
  */
-function restartReason(isServedByOthers: boolean): string {
-  const why = 'its code or configuration changed: restarting it';
+function restartReason(before: Unit, now: Unit, isServedByOthers: boolean): string {
+  const why = `its ${before.code === now.code ? 'configuration' : 'code'} changed: restarting it`;
   return isServedByOthers
     ? why
     : `${why}; it finishes requests in flight, and refuses connections until it is ready again`;
+}
+
+/** What changed stays undone, and with it what may depend on it. */
+function refused(name: string, cause: unknown): never {
+  throw new CliError({
+    code: 'change_refused',
+    what: `${name} refuses what changed`,
+    why: messageOf(cause),
+    next: 'correct it and repeat the command; everything goes on running as it was',
+    cause,
+  });
 }
 
 /** A partial plan adds to what runs; a full one replaces it. */

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_DRAIN_TIMEOUT_MS } from '@shop/kit/config.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
@@ -30,6 +30,8 @@ export function processRuntime(
 ): ServiceRuntime {
   const bundles = BUNDLES[instrumentation];
   const telemetry = join(root, 'dist', bundles.telemetry);
+  /** No part of a bundle: another version must restart services too. */
+  const library = join(root, 'node_modules/@grpc/grpc-js/package.json');
   return {
     kind: 'process',
     async source({ name, semiSpaceMb }) {
@@ -37,7 +39,7 @@ export function processRuntime(
       // A build leaves equal files untouched.
       const files = await Promise.all([telemetry, bundle].map((file) => stat(file)));
       return {
-        version: files.map(({ mtimeMs }) => mtimeMs).join(' '),
+        version: [...files.map(({ mtimeMs }) => mtimeMs), await versionIn(library)].join(' '),
         start: ({ env, logFile }, conditions) =>
           spawnProcess({
             command: process.execPath,
@@ -54,4 +56,8 @@ export function processRuntime(
       };
     },
   };
+}
+
+async function versionIn(manifest: string): Promise<string> {
+  return (JSON.parse(await readFile(manifest, 'utf8')) as { version: string }).version;
 }

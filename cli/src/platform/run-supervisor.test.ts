@@ -208,8 +208,107 @@ describe('supervisor', { timeout: 30_000 }, () => {
         reported.push(response.event.message);
     }
     expect(reported).toEqual([
-      'its code or configuration changed: restarting it; it finishes requests in flight, and refuses connections until it is ready again',
+      'its configuration changed: restarting it; it finishes requests in flight, and refuses connections until it is ready again',
     ]);
+  });
+
+  describe('that replaces replicas', () => {
+    const replicas = { 'base-1': { service: 'base' }, 'base-2': { service: 'base' }, 'base-3': { service: 'base' } };
+    const statuses = async () => (await state()).instances.map(({ status }) => status);
+
+    /** What happens while `work` is done: each start and each readiness, in order. */
+    async function followed(work: () => Promise<unknown>): Promise<readonly string[]> {
+      const seen: string[] = [];
+      const over = new AbortController();
+      const first = (await state()).instances.length;
+      const following = (async () => {
+        for await (const { type, subject } of createControlClient(project).events({
+          follow: true,
+          signal: over.signal,
+        }))
+          if (/^instance\.(starting|ready)$/.test(type)) seen.push(`${subject} ${type.slice('instance.'.length)}`);
+      })().catch((error: Error) => error.name);
+      // What happened before is told first.
+      await until('what happened before was told', async () => seen.length === 2 * first);
+      await work();
+      await until(
+        'the last readiness was told',
+        async () => seen.at(-1) === 'base-3 ready' && seen.length === 4 * first,
+      );
+      over.abort();
+      await following;
+      return seen.slice(2 * first);
+    }
+    const oneAfterTheOther = ['base-1', 'base-2', 'base-3'].flatMap((name) => [`${name} starting`, `${name} ready`]);
+
+    it('restarts one after the other, the next only when the last is ready', async () => {
+      await start(replicas);
+      await up();
+      expect(await followed(() => createControlClient(project).service('base', 'restart'))).toEqual(oneAfterTheOther);
+    });
+
+    it('does the same where their configuration changed', async () => {
+      await start(replicas);
+      await up();
+      expect(await followed(() => up({ ...everything, direct: true }))).toEqual(oneAfterTheOther);
+    });
+
+    it('goes no further than to the first that does not get ready: the others stay as they were', async () => {
+      await start({
+        'base-1': { service: 'base', envWhenDirect: { CRASH_AT_START: '1' } },
+        'base-2': { service: 'base' },
+      });
+      await up();
+      const before = processOf(await state(), 'base-2');
+      const answer = await up({ ...everything, direct: true });
+      expect(answer).toMatchObject({ type: 'failed', error: { what: 'base-1 is not ready', code: 'instance_failed' } });
+      expect(processOf(await state(), 'base-2')).toEqual(before);
+      expect(await statuses()).toEqual(['failed', 'ready']);
+    });
+
+    it('replaces what does not serve in the first round, so that another attempt repairs it', async () => {
+      await start({ 'base-1': { service: 'base' }, 'base-2': { service: 'base' } });
+      await up();
+      await createControlClient(project).service('base-2', 'stop');
+      await createControlClient(project).service('base', 'restart');
+      expect(await statuses()).toEqual(['ready', 'ready']);
+    });
+
+    it('runs on what it had replaced when the asker goes away', async () => {
+      await start({ 'base-1': { service: 'base', envWhenDirect: { UNREADY: '1' } } });
+      await up();
+      const before = processOf(await state(), 'base-1');
+      const client = new AbortController();
+      const asked = up({ ...everything, direct: true }, client.signal).catch((error: Error) => error.name);
+      await until('it was replaced', async () => {
+        const now = (await state()).instances[0]?.process;
+        return now !== undefined && now.pid !== before.pid;
+      });
+      client.abort();
+      expect(await asked).toBe('AbortError');
+      await until('nothing is under way', async () => (await state()).status !== 'starting');
+      expect(await statuses()).toEqual(['starting']);
+    });
+  });
+
+  it('applies to a component that goes on running what changed, and names it', async () => {
+    await start({ store: { changes: ['migration orders/0009_new'] } });
+    await up();
+    const { pid } = processOf(await state(), 'store');
+    expect(await up()).toMatchObject({ type: 'done', started: [], applied: ['migration orders/0009_new'] });
+    expect(processOf(await state(), 'store').pid).toBe(pid);
+  });
+
+  it('replaces nothing where a component refuses what changed, and says why', async () => {
+    await start({ store: { changes: ['refused: orders/0009_bad.sql'] }, base: {} });
+    await up();
+    const before = processOf(await state(), 'base');
+    // `store` itself would be replaced with another configuration: only what goes on running is asked.
+    expect(await up()).toMatchObject({
+      type: 'failed',
+      error: { code: 'change_refused', what: 'store refuses what changed', why: 'refused: orders/0009_bad.sql' },
+    });
+    expect(processOf(await state(), 'base')).toEqual(before);
   });
 
   it('leaves no child when the supervisor is killed with -9', async () => {

@@ -37,8 +37,6 @@ export interface SupervisorOptions {
   readonly containerEnder?: readonly string[];
   /** Failpoints can be armed in the services it starts. */
   readonly failpoints?: boolean;
-  /** Connections of each service instance to its database; undefined: as many as its code says. */
-  readonly databasePoolSize?: number | undefined;
   /** How long nothing may run and no request arrive before it ends, ms. */
   readonly idleExitMs?: number;
 }
@@ -119,7 +117,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     faults: extension?.activeFaults() ?? [],
     failpoints: options.failpoints ?? false,
     seededBugs: platform.plan?.seededBugs ?? [],
-    ...(options.databasePoolSize !== undefined && { databasePoolSize: options.databasePoolSize }),
+    ...(platform.plan?.databasePoolSize !== undefined && { databasePoolSize: platform.plan.databasePoolSize }),
   });
   current = snapshot;
 

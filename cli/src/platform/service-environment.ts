@@ -5,6 +5,7 @@ import type { Secrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';
 import type { BrokerUser, DatabaseName } from '../topology/databases.ts';
 import { type Edge, edges, type ServiceDefinition } from '../topology/services.ts';
+import { isServiceSetting } from './settings.ts';
 
 /** What decides the environment of one replica. */
 export interface ServicePlace {
@@ -28,9 +29,8 @@ export interface ServicePlace {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Passed on to services as they are: what Node and the user's shell agree on, and the overrides meant for services. */
-const passedOn =
-  /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|LOG_LEVEL|DRAIN_TIMEOUT_MS|DATABASE_POOL_SIZE|CONSUMER_PREFETCH|OTEL_SDK_DISABLED|OTEL_(TRACES|METRICS)_EXPORTER|EDGE_.*)$/;
+/** What Node and the user's shell agree on: passed on to services beside the settings meant for them. */
+const ofTheShell = /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR)$/;
 
 /** The whole environment of one replica (source: "A service's environment" in the architecture). Holds passwords. */
 export function serviceEnvironment(place: ServicePlace): Record<string, string> {
@@ -60,7 +60,7 @@ export function databasePoolSizeIn({ DATABASE_POOL_SIZE: text }: NodeJS.ProcessE
 
 function passOn(env: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return Object.fromEntries(entries.filter(([name]) => passedOn.test(name)));
+  return Object.fromEntries(entries.filter(([name]) => ofTheShell.test(name) || isServiceSetting(name)));
 }
 
 function flagVariable({ definition, flagFile }: ServicePlace): Record<string, string> {

@@ -31,8 +31,9 @@ import type { Plan, Planner, PlanRequest } from './plan.ts';
 import type { PortBook } from './ports.ts';
 import { processRuntime } from './process-runtime.ts';
 import type { Project } from './project.ts';
-import { serviceEnvironment } from './service-environment.ts';
+import { databasePoolSizeIn, serviceEnvironment } from './service-environment.ts';
 import type { ServiceRuntime } from './service-runtime.ts';
+import { changeSettings } from './settings.ts';
 import type { EdgeState } from './state.ts';
 import { createProxyKeeper, type ProxyKeeper } from './toxiproxy-wiring.ts';
 import type { Unit } from './unit.ts';
@@ -66,6 +67,8 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
     return launch;
   };
   const proxies = createProxyKeeper();
+  // As it was at the start, but for the settings of services.
+  let { env } = options;
   const jaeger = keepJaeger(
     receiver,
     launchOf,
@@ -74,8 +77,21 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
   const feed = feedLogs(project.logDir, (line) => receiver.logs.addLine(line));
   return {
     serviceNames,
-    plan: (request) =>
-      planShop({ ...options, secrets, telemetryUrl: receiver.url, launchOf, proxies, jaeger }, request),
+    async plan(request) {
+      const settings = changeSettings(env, request.settings);
+      const planning = {
+        ...options,
+        env: settings.env,
+        secrets,
+        telemetryUrl: receiver.url,
+        launchOf,
+        proxies,
+        jaeger,
+      };
+      const plan = await planShop(planning, request);
+      env = settings.env;
+      return { ...plan, warnings: [...settings.warnings, ...plan.warnings], changedSettings: settings.changed };
+    },
     ports: () => ports.all(),
     setTelemetryUnavailable: (isUnavailable) => receiver.setUnavailable(isUnavailable),
     async close() {
@@ -209,6 +225,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     runtime: runtime.kind,
     instrumentation: request.instrumentation ?? 'manual',
     seededBugs,
+    databasePoolSize: databasePoolSizeIn(planning.env),
     warnings: [
       ...(typeof toxiproxy === 'string' ? [toxiproxy] : []),
       ...(wanted.has('gateway') ? movedGateway({ gatewayPort, gatewayBefore, asked: request.port }) : []),
@@ -358,6 +375,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     ...(source.info && { info: source.info(instance) }),
     logFile,
     fingerprint: fingerprintOf(env, runtime.kind, source.version),
+    code: source.version,
     // Toxiproxy may have been running before this service had edges.
     ...(proxied && { prepare: () => planning.proxies.populate({ anew: false }) }),
     async start(conditions) {

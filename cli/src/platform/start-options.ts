@@ -5,6 +5,7 @@ import { isPort } from '../shared/port-number.ts';
 import type { UpRequest } from './control-client.ts';
 import { readConfigFile } from './project.ts';
 import { type RuntimeKind, runtimeKinds } from './service-runtime.ts';
+import { settingsIn } from './settings.ts';
 
 /** The options of a start; what is left open is taken from the environment and the configuration file. */
 export interface StartOptions {
@@ -50,6 +51,7 @@ export function startRequest(
     ...(instrumentation && { instrumentation }),
     ...portOption(options, env),
     providers: { ...config.providers, ...options.provider },
+    settings: settingsIn(env),
     ...(options.seedBug && { seededBugs: options.seedBug }),
     waitTimeoutMs: waitSeconds * 1000,
   };

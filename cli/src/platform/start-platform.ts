@@ -15,6 +15,7 @@ import { hasFailpoints } from './failpoint-files.ts';
 import { assertNoOrphanedFaults } from './orphaned-faults.ts';
 import type { Project } from './project.ts';
 import { describeSeededBugs } from './seeded-bugs.ts';
+import { buildServiceImages } from './service-builds.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import { type StartOptions, startRequest } from './start-options.ts';
 import type { PlatformState } from './state.ts';
@@ -38,6 +39,8 @@ export interface StartedPlatform {
   readonly state: PlatformState;
   /** What this start has started; empty when everything was running. */
   readonly started: UpDone['started'];
+  /** What changed in components that went on running. */
+  readonly applied: UpDone['applied'];
   readonly tookMs: number;
 }
 
@@ -70,7 +73,7 @@ export async function startPlatform(
     }
     if (options.build && runtime === 'docker') {
       const failpoints = before === undefined ? hasFailpoints(env) : before.failpoints === true;
-      await buildServiceImages(project, failpoints, { env, signal }, progress);
+      await buildServiceImages(serviceNames, { root: project.root, failpoints, env, signal, progress });
     }
     // The supervisor takes back what this call started as soon as the connection is gone; we wait to see it through.
     const starting = wasRunning ? undefined : startSupervisor({ project, env, signal });
@@ -80,30 +83,17 @@ export async function startPlatform(
       await (wasRunning ? untilSettled(control) : untilEnded(project, control));
     });
     await starting;
-    const { state, started } = await follow(control.up(request, signal), progress);
+    const { state, started, applied } = await follow(control.up(request, signal), progress);
+    const stale = options.build ? [] : await bundles(project).stale();
     const tookMs = performance.now() - began;
-    progress.succeed(summary(started.length, tookMs));
+    progress.succeed(summary({ started, applied, stale }, tookMs));
     for (const warning of [...state.warnings, ...describeSeededBugs(state.seededBugs)]) output.warn(warning);
-    return { state, started, tookMs };
+    return { state, started, applied, tookMs };
   } catch (error) {
     if (!signal.aborted) progress.fail('not started');
     else progress.stop();
     throw error;
   }
-}
-
-/** Loaded only where services run as containers: the engine's client takes a tenth of a second. */
-async function buildServiceImages(
-  { root }: Project,
-  failpoints: boolean,
-  { env, signal }: Pick<StartDeps, 'env' | 'signal'>,
-  progress: { update(text: string): void; note(text: string): void },
-): Promise<void> {
-  const { requireEngine } = await import('../images/service-engine.ts');
-  const { buildImages } = await import('../images/build-images.ts');
-  const { imageBuild } = await import('../images/images.ts');
-  const { engine } = await requireEngine(env, 'running services as containers');
-  await buildImages(serviceNames, { engine, root, build: imageBuild(failpoints), signal, progress });
 }
 
 /**
@@ -173,7 +163,8 @@ async function follow(
     if (type === 'instance.starting') waiting.add(subject);
     if (type === 'instance.ready') waiting.delete(subject);
     if (type === 'instance.crashed' || type === 'instance.failed') progress.note(`${subject}: ${message}`);
-    if (type === 'instance.retired') progress.note(`${subject}: ${message}`);
+    if (type === 'instance.retired' || type === 'instance.refreshed') progress.note(`${subject}: ${message}`);
+    if (type === 'up.settings') progress.note(`settings ${message}`);
     if (waiting.size > 0) progress.update(`waiting for ${[...waiting].join(', ')}`);
   }
   throw new CliError({
@@ -206,7 +197,15 @@ async function untilEnded(project: Project, control: ControlClient): Promise<voi
   await Promise.all([ended.finally(() => watched.abort()), sendHome()]);
 }
 
-function summary(startedCount: number, tookMs: number): string {
-  if (startedCount === 0) return `ready: everything was running already (${formatDuration(tookMs)})`;
-  return `ready in ${formatDuration(tookMs)}`;
+function summary(
+  { started, applied, stale }: Record<'started' | 'applied' | 'stale', readonly string[]>,
+  tookMs: number,
+): string {
+  const done = [
+    ...(applied.length > 0 ? [`applied ${applied.join(', ')}`] : []),
+    ...(stale.length > 0 ? [`older than its sources, and not built because of --no-build: ${stale.join(', ')}`] : []),
+  ];
+  if (started.length > 0) return [`ready in ${formatDuration(tookMs)}`, ...done].join('; ');
+  const what = done.length > 0 ? done.join('; ') : 'everything was running already';
+  return `ready: ${what} (${formatDuration(tookMs)})`;
 }

@@ -28,6 +28,8 @@ export interface Unit {
   readonly logFile: string;
   /** Changes when the unit must be restarted to be what the plan says (environment, bundle). Holds no secret. */
   readonly fingerprint: string;
+  /** The part of it that changes with the bundle or image of a service. */
+  readonly code?: string;
   /** Idempotent work before the first start. */
   prepare?(): Promise<void>;
   start(conditions: StartConditions): Promise<Running>;
@@ -35,4 +37,6 @@ export interface Unit {
   probe(signal: AbortSignal): Promise<void>;
   /** Idempotent work each time it serves after a start, before others may use it. */
   setUp?(): Promise<void>;
+  /** Applies to what runs what changed since its setUp; resolves with what that was: `migration orders/0007_refunds`. */
+  refresh?(): Promise<readonly string[]>;
 }

@@ -78,6 +78,8 @@ export interface Launch {
   probe(signal: AbortSignal): Promise<void>;
   /** Idempotent work once it serves, for instance roles and databases. */
   setUp(): Promise<void>;
+  /** While it serves: does what setUp would do now, and resolves with what that changed, like `migration orders/0007_refunds`. */
+  refresh?(): Promise<readonly string[]>;
   /** Ends what the process left behind when it ended (epmd, for instance), also after kill -9. */
   cleanUp(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { jaegerConfig } from './jaeger-config.ts';
 import { SUPERUSER, serverSettings, settingArguments } from './postgres/cluster.ts';
 import { postgresProbe } from './postgres/probe.ts';
 import { scramVerifier } from './postgres/scram.ts';
-import { setUpCluster } from './postgres/set-up.ts';
+import { refreshCluster, setUpCluster } from './postgres/set-up.ts';
 import { nothing } from './provider-checks.ts';
 import { brokerDefinitions, WAL_MAX_BYTES } from './rabbitmq/configuration.ts';
 import { amqpProbe } from './rabbitmq/probe.ts';
@@ -31,6 +31,7 @@ export interface ContainerPlan extends ContainerSpec {
   readonly info: Readonly<Record<string, string | number>>;
   probe(signal: AbortSignal): Promise<void>;
   setUp(): Promise<void>;
+  refresh?(): Promise<readonly string[]>;
 }
 
 export function planContainer(
@@ -46,6 +47,7 @@ const plans: Readonly<Record<ComponentName, (name: string, context: ComponentCon
     const [port = 0] = await context.ports.reserve('postgres');
     const address = { host: '127.0.0.1', port };
     const password = context.secrets.postgres.superuser;
+    const superuser = { user: SUPERUSER, password, database: 'postgres' };
     const volumeName = volumeOf(name, password);
     return {
       component: 'postgres',
@@ -66,8 +68,8 @@ const plans: Readonly<Record<ComponentName, (name: string, context: ComponentCon
       address,
       info: {},
       probe: postgresProbe(address),
-      setUp: () =>
-        setUpCluster({ ...context, address, superuser: { user: SUPERUSER, password, database: 'postgres' } }),
+      setUp: async () => void (await setUpCluster({ ...context, address, superuser })),
+      refresh: () => refreshCluster({ ...context, address, superuser }),
     };
   },
 

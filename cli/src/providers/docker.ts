@@ -60,6 +60,7 @@ async function launch(component: ComponentName, context: ComponentContext): Prom
       if (plan.volumeName !== undefined) await recordInitialised(context, plan.volumeName);
       await plan.setUp();
     },
+    ...(plan.refresh && { refresh: plan.refresh }),
     cleanUp: nothing, // A container's processes end with it.
   };
 }

@@ -109,6 +109,21 @@ describe('starting again', () => {
     await launch.setUp();
   });
 
+  it('names what it applied while the server runs, and nothing the next time', async () => {
+    await addMigration('catalog', '0004_weight.sql', 'ALTER TABLE products ADD COLUMN weight int');
+    expect(await launch.refresh?.()).toEqual(['migration catalog/0004_weight']);
+    expect(await launch.refresh?.()).toEqual([]);
+  });
+
+  it('refuses a migration that was changed after it was applied, by its name', async () => {
+    const file = await addMigration('catalog', '0005_color.sql', 'ALTER TABLE products ADD COLUMN color text');
+    await launch.setUp();
+    await addMigration('catalog', '0005_color.sql', 'ALTER TABLE products ADD COLUMN colour text');
+    await expect(launch.refresh?.()).rejects.toThrow(`${file}: it was changed after it was applied`);
+    await addMigration('catalog', '0005_color.sql', 'ALTER TABLE products ADD COLUMN color text');
+    expect(await launch.refresh?.()).toEqual([]);
+  });
+
   it(
     'keeps what was committed when the server is killed',
     async () => {

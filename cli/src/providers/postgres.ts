@@ -11,7 +11,7 @@ import {
 import { createCluster, reachableBinaries, SUPERUSER, serverArguments } from './postgres/cluster.ts';
 import { choosePlace } from './postgres/place.ts';
 import { postgresProbe } from './postgres/probe.ts';
-import { setUpCluster } from './postgres/set-up.ts';
+import { refreshCluster, setUpCluster } from './postgres/set-up.ts';
 import { POSTGRES_STOP_SIGNAL } from './postgres/stop-signal.ts';
 import { available, nothing, unavailable } from './provider-checks.ts';
 
@@ -53,7 +53,8 @@ function launchUrl(context: ComponentContext, url: URL): Launch {
     externalUrl: url.href,
     prepare: nothing,
     probe: postgresProbe(address),
-    setUp: () => setUpCluster({ ...context, address, superuser }),
+    setUp: async () => void (await setUpCluster({ ...context, address, superuser })),
+    refresh: () => refreshCluster({ ...context, address, superuser }),
     cleanUp: nothing,
   };
 }
@@ -102,7 +103,7 @@ async function launchBinaries(
   const binaries = await reachableBinaries(found, place);
   const [port = 0] = await context.ports.reserve('postgres');
   const address = { host: '127.0.0.1', port };
-  const { superuser: password } = context.secrets.postgres;
+  const superuser = { user: SUPERUSER, password: context.secrets.postgres.superuser, database: 'postgres' };
   return {
     component: 'postgres',
     kind,
@@ -121,9 +122,10 @@ async function launchBinaries(
     },
     address,
     info: { dataDir: place.dataDir },
-    prepare: () => createCluster({ binaries, place, cacheDir: context.cacheDir, password }),
+    prepare: () => createCluster({ binaries, place, cacheDir: context.cacheDir, password: superuser.password }),
     probe: postgresProbe(address),
-    setUp: () => setUpCluster({ ...context, address, superuser: { user: SUPERUSER, password, database: 'postgres' } }),
+    setUp: async () => void (await setUpCluster({ ...context, address, superuser })),
+    refresh: () => refreshCluster({ ...context, address, superuser }),
     // Children of a killed server notice it and end.
     cleanUp: nothing,
   };

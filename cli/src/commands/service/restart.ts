@@ -1,11 +1,21 @@
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
+import type { StartOptions } from './run-service-action.ts';
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('restart'))
-    .description('stop and start a service (all its replicas), one replica, or a component, and wait until it is ready')
+    .description(
+      'rebuild a service if its sources changed, restart its replicas one after the other (or one, or a component), and wait until it is ready',
+    )
     .argument('<service>', 'orders, orders-2, rabbitmq, ...')
-    .addHelpText('after', effects('ends and starts processes of the running platform', '0, 2, 4'))
-    .action(async (service: string, options: CommonOptions) => {
+    .option('--no-build', 'do not rebuild the service although its sources changed')
+    .addHelpText(
+      'after',
+      effects(
+        'builds the stale bundle or image of the service, ends and starts processes of the running platform',
+        '0, 1, 2, 3, 4',
+      ),
+    )
+    .action(async (service: string, options: StartOptions) => {
       const { runServiceAction } = await import('./run-service-action.ts');
       await runServiceAction('restart', service, options, deps);
     });

@@ -1,5 +1,6 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { createControlClient } from '../../platform/control-client.ts';
+import { buildService } from '../../platform/service-builds.ts';
 import { formatDuration } from '../../shared/duration.ts';
 
 const words = {
@@ -8,18 +9,24 @@ const words = {
   restart: { doing: 'restarting', done: 'is ready again' },
 } as const;
 
+export interface StartOptions extends CommonOptions {
+  readonly build: boolean;
+}
+
 /** `shopctl start|stop|restart SERVICE`. */
 export async function runServiceAction(
   action: 'start' | 'stop' | 'restart',
   service: string,
-  options: CommonOptions,
+  options: CommonOptions & Partial<StartOptions>,
   deps: CommandDeps,
 ): Promise<void> {
   const project = deps.projectFrom(options);
   const began = performance.now();
   const progress = deps.output.progress(`${words[action].doing} ${service}`);
   try {
-    const state = await createControlClient(project).service(service, action);
+    const control = createControlClient(project);
+    if (options.build) await buildService(service, project, await control.state(), { ...deps, progress });
+    const state = await control.service(service, action);
     progress.stop();
     const instances = state.instances.filter((instance) => instance.service === service || instance.name === service);
     const result = { service, action, tookMs: performance.now() - began, instances };

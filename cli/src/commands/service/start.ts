@@ -1,11 +1,19 @@
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withCommonOptions } from '../../command-context.ts';
+import type { StartOptions } from './run-service-action.ts';
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('start'))
-    .description('start what was stopped, and wait until it is ready')
+    .description('start what was stopped, rebuilt if its sources changed, and wait until it is ready')
     .argument('<service>', 'orders, orders-2, rabbitmq, ...')
-    .addHelpText('after', effects('starts processes of the running platform', '0, 2, 4'))
-    .action(async (service: string, options: CommonOptions) => {
+    .option('--no-build', 'do not rebuild the service although its sources changed')
+    .addHelpText(
+      'after',
+      effects(
+        'builds the stale bundle or image of the service, starts processes of the running platform',
+        '0, 1, 2, 3, 4',
+      ),
+    )
+    .action(async (service: string, options: StartOptions) => {
       const { runServiceAction } = await import('./run-service-action.ts');
       await runServiceAction('start', service, options, deps);
     });

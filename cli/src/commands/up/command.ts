@@ -7,7 +7,9 @@ import type { UpOptions } from './run-up.ts';
 
 export const register: Register = (program: Command, deps: CommandDeps) => {
   withCommonOptions(program.command('up'))
-    .description('start the platform, or what is named and its dependencies, and wait until it is ready')
+    .description(
+      'start the platform, or what is named and its dependencies, and wait until it is ready; on a running one: apply what changed (code, migrations, settings)',
+    )
     .argument('[service...]', 'only these services and what they depend on')
     .option('--wait-timeout <seconds>', 'readiness limit (default: 180; SHOPCTL_WAIT_TIMEOUT)', parseSeconds)
     .option(
@@ -38,7 +40,7 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
       'after',
       effects(
         'builds stale bundles into dist/, starts the supervisor and through it the components and services, listens on loopback ports only, writes .shop/<project>/',
-        '0, 2, 3, 4, 124, 130',
+        '0, 1, 2, 3, 4, 124, 130',
       ),
     )
     .action(async (services: string[], options: UpOptions) => {

@@ -9,8 +9,8 @@ export interface UpOptions extends CommonOptions, StartOptions {}
 
 /** `shopctl up`. */
 export async function runUp(services: readonly string[], options: UpOptions, deps: CommandDeps): Promise<void> {
-  const { state, started, tookMs } = await startPlatform(deps.projectFrom(options), services, options, deps);
-  deps.output.result({ ...endpointsOf(state), started, tookMs, startReport: state.startReport }, () =>
+  const { state, started, applied, tookMs } = await startPlatform(deps.projectFrom(options), services, options, deps);
+  deps.output.result({ ...endpointsOf(state), started, applied, tookMs, startReport: state.startReport }, () =>
     describe(state, started.length > 0),
   );
 }

@@ -11,6 +11,12 @@ import type { Unit } from '../unit.ts';
 interface FakeService {
   readonly dependsOn?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The service of which it is a replica; default: one of its own name. */
+  readonly service?: string;
+  /** Added to its environment once `up --direct` was asked: its other configuration. */
+  readonly envWhenDirect?: Readonly<Record<string, string>>;
+  /** What its refresh resolves with; `refused: ...` is thrown. */
+  readonly changes?: readonly string[];
   /** Stopping it fails, and it goes on. */
   readonly cannotStop?: boolean;
 }
@@ -21,7 +27,7 @@ const services = JSON.parse(process.env.SHOPCTL_FAKE ?? '{}') as Record<string, 
 
 await runSupervisor({
   project,
-  limits: { ...defaultLimits, firstBackoffMs: 20, maxFailedStarts: 3, readyProbeMs: 50 },
+  limits: { ...defaultLimits, firstBackoffMs: 20, maxFailedStarts: 3, readyProbeMs: 50, betweenRoundsMs: 50 },
   idleExitMs: 2000,
   ...(process.env.SHOPCTL_FAKE_FAULTS === 'stuck' && {
     openExtension: async () => ({
@@ -32,20 +38,21 @@ await runSupervisor({
   }),
   async createPlanner({ ports, registry }) {
     const names = Object.keys(services);
-    const unitOf = async (name: string, fingerprint: string): Promise<Unit> => {
-      const { dependsOn = [], env = {}, cannotStop = false } = services[name] as FakeService;
+    const unitOf = async (name: string, isDirect: boolean): Promise<Unit> => {
+      const { dependsOn = [], cannotStop = false, service = name, changes, ...own } = services[name] as FakeService;
+      const env = { ...own.env, ...(isDirect && own.envWhenDirect) };
       const main = await ports.reserve(name);
       let pid: number | undefined;
       const logFile = join(project.logDir, `${name}.log`);
       return {
         name,
-        service: name,
+        service,
         kind: 'service',
         dependsOn,
         waitsFor: dependsOn,
         ports: { main },
         logFile,
-        fingerprint,
+        fingerprint: String(isDirect),
         async start() {
           const running = await spawnProcess({
             command: process.execPath,
@@ -64,17 +71,24 @@ await runSupervisor({
           });
           return cannotStop ? { ...running, stop: () => Promise.reject(new Error('it does not listen')) } : running;
         },
+        ...(changes && {
+          async refresh() {
+            const refused = changes.find((change) => change.startsWith('refused: '));
+            if (refused !== undefined) throw new Error(refused);
+            return changes;
+          },
+        }),
         probe: (signal) => probeHealth(main, pid, signal),
       };
     };
     return {
       serviceNames: names,
       plan: async ({ direct }) => ({
-        units: await Promise.all(names.map((name) => unitOf(name, String(direct)))),
+        units: await Promise.all(names.map((name) => unitOf(name, direct))),
         edges: [],
         gatewayUrl: '',
         telemetryUrl: '',
-        direct: true,
+        direct,
         runtime: 'process',
         instrumentation: 'manual',
         warnings: [],

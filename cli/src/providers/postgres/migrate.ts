@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import type { Client } from 'pg';
 import { type Login, withClient } from './client.ts';
-import { readMigrations } from './migration-files.ts';
+import { type MigrationFile, readMigrations } from './migration-files.ts';
 
 /** Migrations are recorded in a separate schema, which the service's role cannot see. */
 const SCHEMA = 'migrations';
 const TABLE = 'applied';
+/** What each applied file held: one that is changed afterwards is never applied again, and no message would say so. */
+const DIGESTS = 'digests';
 
 /** How long a second starter waits for the first one's migrations. */
 const LOCK_TIMEOUT_MS = 60_000;
@@ -19,23 +21,58 @@ class MigrationError extends Error {
 
 /**
  * Applies what `<folder>/NNNN_what.sql` has and the database has not, each file in a separate transaction, as the role
- * in `login` (the owner). Safe when several start concurrently: they take turns. Returns the names applied.
+ * in `login` (the owner). Safe when several start concurrently: they take turns. Returns the names applied. Throws
+ * MigrationError for one that cannot be applied, and for one that was changed after it was applied.
  */
 export async function migrateDatabase(login: Login, folder: string): Promise<string[]> {
   const files = await readMigrations(folder);
   if (files.length === 0) return [];
   return withClient({ ...login, lockTimeoutMs: LOCK_TIMEOUT_MS }, async (client) => {
     const applied = await appliedNames(client);
-    if (files.every(({ name }) => applied.has(name))) return [];
-    return applyAll(client, login.database, folder);
+    const digests = await recordedDigests(client);
+    for (const { name, path, digest } of files) {
+      if (applied.has(name) && (digests.get(name) ?? digest) !== digest) throw changedAfterwards(path, login.database);
+    }
+    const done = files.every(({ name }) => applied.has(name)) ? [] : await applyAll(client, login.database, folder);
+    const unrecorded = files.filter(({ name }) => !digests.has(name));
+    if (unrecorded.length > 0) await recordDigests(client, unrecorded);
+    return done;
   });
 }
 
-async function appliedNames(client: Client): Promise<Set<string>> {
-  const { rows: found } = await client.query<{ oid: string | null }>(
-    `SELECT to_regclass('${SCHEMA}.${TABLE}')::text AS oid`,
+async function recordedDigests(client: Client): Promise<ReadonlyMap<string, string>> {
+  if (!(await exists(client, DIGESTS))) return new Map();
+  const { rows } = await client.query<{ name: string; digest: string }>(
+    `SELECT name, digest FROM ${SCHEMA}.${DIGESTS}`,
   );
-  if (found[0]?.oid == null) return new Set();
+  return new Map(rows.map(({ name, digest }) => [name, digest]));
+}
+
+/** A database of an earlier build has none: its files are taken to be what was applied. */
+async function recordDigests(client: Client, files: readonly MigrationFile[]): Promise<void> {
+  // Names and digests hold no quotes; sent together they cost one round trip, and two starters take turns.
+  const values = files.map(({ name, digest }) => `('${name}', '${digest}')`);
+  await client.query(`
+    BEGIN;
+    SELECT pg_advisory_xact_lock(hashtext('${SCHEMA}.${DIGESTS}'));
+    CREATE TABLE IF NOT EXISTS ${SCHEMA}.${DIGESTS} (name text PRIMARY KEY, digest text NOT NULL);
+    INSERT INTO ${SCHEMA}.${DIGESTS} (name, digest) VALUES ${values.join(', ')} ON CONFLICT DO NOTHING;
+    COMMIT`);
+}
+
+async function exists(client: Client, table: string): Promise<boolean> {
+  const { rows } = await client.query<{ oid: string | null }>(`SELECT to_regclass('${SCHEMA}.${table}')::text AS oid`);
+  return rows[0]?.oid != null;
+}
+
+function changedAfterwards(path: string, database: string): MigrationError {
+  return new MigrationError(
+    `${path}: it was changed after it was applied to the database ${database}, where it will not be applied again. Restore it and write the change as a new file, or begin without data ("shopctl down -v")`,
+  );
+}
+
+async function appliedNames(client: Client): Promise<Set<string>> {
+  if (!(await exists(client, TABLE))) return new Set();
   const { rows } = await client.query<{ name: string }>(`SELECT name FROM ${SCHEMA}.${TABLE}`);
   return new Set(rows.map(({ name }) => name));
 }

@@ -36,19 +36,25 @@ export interface SetUpOptions {
 
 /**
  * Roles, five databases, privileges and migrations; idempotent. When everything is there already it costs one
- * connection and one query. Throws MigrationError for a bad migration.
+ * connection and one query. Resolves with the migrations applied, `orders/0001_what`. Throws MigrationError for a bad one.
  */
-export async function setUpCluster(options: SetUpOptions): Promise<void> {
+export async function setUpCluster(options: SetUpOptions): Promise<readonly string[]> {
   const fingerprint = await fingerprintOf(options);
   const login = { ...options.address, ...options.superuser, lockTimeoutMs: LOCK_TIMEOUT_MS };
-  await withClient(login, async (client) => {
-    if (await isSetUp(client, fingerprint)) return;
+  return withClient(login, async (client) => {
+    if (await isSetUp(client, fingerprint)) return [];
     await client.query('SELECT pg_advisory_lock($1)', [SET_UP_LOCK]);
     await createRoles(client, options.secrets);
     await createDatabases(client, login);
-    await Promise.all(databaseNames.map((name) => prepareDatabase(name, options)));
+    const applied = await Promise.all(databaseNames.map((name) => prepareDatabase(name, options)));
     await client.query(`COMMENT ON ROLE ${OPERATOR_ROLE} IS '${fingerprint}'`);
+    return applied.flat();
   });
+}
+
+/** While the cluster runs: the same, resolving with what it changed, for people. */
+export async function refreshCluster(options: SetUpOptions): Promise<readonly string[]> {
+  return (await setUpCluster(options)).map((name) => `migration ${name}`);
 }
 
 /** Changes when there is anything to do: other passwords, another migration, another version of this file. */
@@ -94,14 +100,15 @@ async function createDatabases(client: Client, login: Login): Promise<void> {
   await client.query('REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC');
 }
 
-async function prepareDatabase(name: DatabaseName, options: SetUpOptions): Promise<void> {
+async function prepareDatabase(name: DatabaseName, options: SetUpOptions): Promise<readonly string[]> {
   const { address, superuser, secrets, migrationsDir } = options;
   const asSuperuser = { ...address, ...superuser, database: name };
   await withClient(asSuperuser, (client) => client.query(privileges(name)));
   const owner = databaseAccount('owner', name, secrets);
-  await migrateDatabase({ ...address, ...owner, database: name }, join(migrationsDir, name));
+  const applied = await migrateDatabase({ ...address, ...owner, database: name }, join(migrationsDir, name));
   const grants = operatorGrants.filter(({ database }) => database === name);
   if (grants.length > 0) await withClient(asSuperuser, (client) => grantToOperator(client, grants));
+  return applied.map((migration) => `${name}/${migration}`);
 }
 
 /**
