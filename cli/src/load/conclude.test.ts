@@ -36,7 +36,8 @@ function aRun(
     usage.add(second * 1_000, table, watched, { busyMs: 0, allMs: 0 });
   }
   return {
-    observer: { records: sent, usage, peak: () => undefined, gaps: () => [], stop: async () => undefined },
+    observer: { records: sent, usage, backlogs: [], gaps: () => [], stop: async () => undefined },
+    backlogs: [],
     startedAt: 0,
     endedAt: seconds * 1_000,
     exitCode: 0,
@@ -48,7 +49,7 @@ function aRun(
     window: { faults: [], checks: [], notReverted: [] },
     drained: 'not looked at',
     sampled: [],
-    audited: { report: 'not made', repeatedKeys: [] },
+    audited: { report: 'not made', repeatedKeys: [], sagas: {} },
     tookMs: 0,
   };
 }

@@ -15,6 +15,7 @@ import { checkIterations } from './iterations.ts';
 import { findKnee, firstSaturated } from './knee.ts';
 import { type MeasuredPhase, measure, measurePhases, startOf, throughputOf } from './measured.ts';
 import { judgeMemory } from './memory.ts';
+import { peakOf } from './outbox.ts';
 import type { Plan } from './plan.ts';
 import type { LoadResult } from './result.ts';
 
@@ -41,9 +42,10 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
     orders: measure(records, lengthS(plan, run)),
     phases: measured,
     outbox: {
-      peak: run.observer.peak()?.pending ?? null,
+      peak: peakOf(run.backlogs) ?? null,
       drainMs: typeof drained === 'string' ? null : (drained.tookMs ?? null),
     },
+    sagas: typeof audited.sagas === 'string' ? null : audited.sagas,
     usage,
     knee,
     faults: run.window.faults,
@@ -52,7 +54,7 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
     checks,
     notChecked: memory.notChecked,
     notReverted: run.window.notReverted,
-    gaps: run.observer.gaps(),
+    gaps: [...run.observer.gaps(), ...(typeof audited.sagas === 'string' ? [`how sagas ended: ${audited.sagas}`] : [])],
   };
 }
 

@@ -2,7 +2,7 @@ import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { FaultWindow } from './fault-window.ts';
 import type { K6Summary } from './k6-summary.ts';
 import type { Observer } from './observe.ts';
-import type { Drain } from './outbox.ts';
+import type { Backlog, Drain } from './outbox.ts';
 import type { Audited } from './post-run.ts';
 import type { SampledTrace } from './trace-sample.ts';
 
@@ -26,6 +26,8 @@ export interface Loaded {
 /** Everything that a result is made of. */
 export interface Finished extends Loaded {
   readonly drained: Drain | string;
+  /** All looks, during the load and until everything was published. */
+  readonly backlogs: readonly Backlog[];
   readonly sampled: readonly SampledTrace[];
   readonly audited: Audited;
   readonly tookMs: number;

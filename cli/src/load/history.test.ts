@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { historyLines, repeatedKeys, unexpectedOrderIds } from './history.ts';
+import { historyLines, repeatedKeys, sagaOutcomes, unexpectedOrderIds } from './history.ts';
 import { aRecord, timedOut } from './testing/records.ts';
 
 describe('what the audit receives', () => {
@@ -61,5 +61,18 @@ describe('keys', () => {
       { id: 'c', key: 'two' },
     ];
     expect(repeatedKeys(own)).toEqual(['two']);
+  });
+});
+
+describe('how sagas ended', () => {
+  it('is counted by status and reason, and by state where one has not', () => {
+    const ended = { status: 'Confirmed', reason: null, state: 'Confirmed' } as const;
+    const cancelled = { status: 'Cancelled', reason: 'out of stock', state: 'Cancelled' } as const;
+    const open = { status: null, reason: null, state: 'Compensating' } as const;
+    expect(sagaOutcomes([cancelled, ended, open, ended])).toEqual({
+      Confirmed: 2,
+      'Cancelled: out of stock': 1,
+      'open: Compensating': 1,
+    });
   });
 });

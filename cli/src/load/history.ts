@@ -1,19 +1,37 @@
 import { writeFile } from 'node:fs/promises';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { ShopDatabases } from '../shop/databases.ts';
+import type { SagaState } from '../shop/orders-table.ts';
+import { countBy } from './measured.ts';
 
 /** An order of a run, as its database knows it. */
 export interface StoredOrder {
   readonly id: string;
   readonly key: string;
+  /** Null while its saga runs. */
+  readonly status: 'Confirmed' | 'Cancelled' | null;
+  readonly reason: string | null;
+  readonly state: SagaState;
 }
+
+/** Which order it is. */
+type OwnOrder = Pick<StoredOrder, 'id' | 'key'>;
+
+export type SagaOutcomes = Readonly<Record<string, number>>;
 
 /** Every order whose Idempotency-Key begins with the run's id. */
 export function readOwnOrders(databases: ShopDatabases, runId: string): Promise<readonly StoredOrder[]> {
   return databases.query<StoredOrder>(
     'orders',
-    'SELECT id::text, idempotency_key AS key FROM orders WHERE starts_with(idempotency_key, $1)',
+    'SELECT id::text, idempotency_key AS key, status, reason, state FROM orders WHERE starts_with(idempotency_key, $1)',
     [`${runId}-`],
+  );
+}
+
+/** How many sagas ended how, the most frequent first. */
+export function sagaOutcomes(own: readonly Pick<StoredOrder, 'status' | 'reason' | 'state'>[]): SagaOutcomes {
+  return countBy(own, ({ status, reason, state }) =>
+    status === null ? `open: ${state}` : reason === null ? status : `${status}: ${reason}`,
   );
 }
 
@@ -29,7 +47,7 @@ interface Line {
  * key, and so is one that was cut off before it had a record. Its order is recovered, not unexpected. Where a response
  * said that nothing was recorded, an order would be unexpected, and is left to the audit to find.
  */
-export function historyLines(records: readonly OrderRecord[], own: readonly StoredOrder[]): readonly Line[] {
+export function historyLines(records: readonly OrderRecord[], own: readonly OwnOrder[]): readonly Line[] {
   const byKey = Map.groupBy(records, ({ key }) => key);
   const told = records.map(({ orderId, status, reason, at }) => ({
     orderId,
@@ -46,7 +64,7 @@ export function historyLines(records: readonly OrderRecord[], own: readonly Stor
 }
 
 /** Unexpected orders of the run, by the responses that its clients received. */
-export function unexpectedOrderIds(records: readonly OrderRecord[], own: readonly StoredOrder[]): readonly string[] {
+export function unexpectedOrderIds(records: readonly OrderRecord[], own: readonly OwnOrder[]): readonly string[] {
   const askedFor = new Set(historyLines(records, own).map(({ orderId }) => orderId));
   return own.map(({ id }) => id).filter((id) => !askedFor.has(id));
 }
@@ -64,7 +82,7 @@ function mayHaveTakenEffect({ http }: OrderRecord): boolean {
 }
 
 /** Keys that more than one order has: idempotency was broken. */
-export function repeatedKeys(own: readonly StoredOrder[]): readonly string[] {
+export function repeatedKeys(own: readonly OwnOrder[]): readonly string[] {
   return [...Map.groupBy(own, ({ key }) => key)].flatMap(([key, orders]) => (orders.length > 1 ? [key] : []));
 }
 

@@ -7,6 +7,7 @@ import { type FaultListener, FaultSession } from '../chaos/fault-session.ts';
 import type { CommandDeps } from '../command-context.ts';
 import { messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import type { PageData } from '../experiments/report/page-data.ts';
 import type { Progress } from '../output/progress.ts';
 import { terminalOf } from '../output/terminal.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
@@ -23,11 +24,13 @@ import { filesOf, type RunningK6, startK6 } from './k6-process.ts';
 import { readSummary } from './k6-summary.ts';
 import { describeLive, LiveCount } from './live.ts';
 import { startObserver } from './observe.ts';
+import { type Backlog, peakOf } from './outbox.ts';
 import type { Plan } from './plan.ts';
 import { auditLoad, drain } from './post-run.ts';
 import { createRecordReader } from './records.ts';
 import type { LoadResult } from './result.ts';
 import { createRunFolder } from './run-folder.ts';
+import { loadTimeline } from './timeline.ts';
 import { TraceSampler } from './trace-sample.ts';
 import { warmUp } from './warm-up.ts';
 
@@ -37,6 +40,12 @@ export interface Surroundings {
   /** Path of k6. */
   readonly program: string;
   readonly deps: CommandDeps;
+}
+
+export interface LoadRun {
+  readonly result: LoadResult;
+  /** What was measured over time, for the page. */
+  readonly timeline: PageData;
 }
 
 interface Run extends Surroundings {
@@ -49,7 +58,7 @@ interface Run extends Surroundings {
  * Runs a load from its first order to its audit. Whatever happens, k6 is ended, the faults are reverted, and the run's files
  * are removed. Rejects when it is interrupted; everything that is found out is in the result.
  */
-export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<LoadResult> {
+export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<LoadRun> {
   const { project, connection, deps } = surroundings;
   const folder = await createRunFolder(project);
   const { scenario, seed, runId } = plan;
@@ -69,7 +78,7 @@ export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<L
   }
 }
 
-async function loadAndLook(plan: Plan, run: Run): Promise<LoadResult> {
+async function loadAndLook(plan: Plan, run: Run): Promise<LoadRun> {
   const { folder, target, deps, project, progress } = run;
   const { signal } = deps;
   const began = performance.now();
@@ -78,8 +87,10 @@ async function loadAndLook(plan: Plan, run: Run): Promise<LoadResult> {
   try {
     const loaded = await load(plan, run, traces);
     progress.update('waiting until everything is published');
-    const peak = loaded.observer.peak()?.pending ?? 0;
-    const drained = await drain(target, { peak, endedAt: loaded.endedAt, signal });
+    const backlogs = [...loaded.observer.backlogs];
+    const peak = peakOf(backlogs) ?? 0;
+    const onLook = (look: Backlog) => backlogs.push(look);
+    const drained = await drain(target, { peak, endedAt: loaded.endedAt, signal, onLook });
     progress.update('comparing traces');
     // A load that was ended early left no time for the rest, and what was quick is long ago.
     if (loaded.cutAt === undefined) traces.fillUp();
@@ -89,7 +100,8 @@ async function loadAndLook(plan: Plan, run: Run): Promise<LoadResult> {
       { runId: plan.runId, folder, records: loaded.records, before },
       { signal, onProgress: (text) => progress.update(text) },
     );
-    return conclude(plan, { ...loaded, drained, sampled, audited, tookMs: performance.now() - began });
+    const finished = { ...loaded, drained, backlogs, sampled, audited, tookMs: performance.now() - began };
+    return { result: conclude(plan, finished), timeline: loadTimeline(plan, finished) };
   } finally {
     traces.stop();
   }

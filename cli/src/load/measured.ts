@@ -106,7 +106,8 @@ function countWhole(records: readonly OrderRecord[], requests: number): number {
   return told.filter(({ length }) => length >= requests).reduce((sum) => sum + 1, 0);
 }
 
-function describeOutcome({ http, status, reason, code }: OrderRecord): string {
+/** `201 Confirmed`, `200 Cancelled: payment declined`, `503 overloaded`, `timeout`. */
+export function describeOutcome({ http, status, reason, code }: OrderRecord): string {
   if (http === 0) return code ?? 'no response';
   const what = [status ?? code ?? '', reason === undefined ? '' : `: ${reason}`].join('');
   return what === '' ? String(http) : `${http} ${what}`;
@@ -117,7 +118,7 @@ function errorCode({ http, code, reason, status }: OrderRecord): string {
 }
 
 /** The most frequent first. */
-function countBy(records: readonly OrderRecord[], nameOf: (record: OrderRecord) => string): Record<string, number> {
-  const groups = [...Map.groupBy(records, nameOf)].map(([name, own]) => [name, own.length] as const);
+export function countBy<T>(items: readonly T[], nameOf: (item: T) => string): Record<string, number> {
+  const groups = [...Map.groupBy(items, nameOf)].map(([name, own]) => [name, own.length] as const);
   return Object.fromEntries(groups.toSorted(([, a], [, b]) => b - a));
 }

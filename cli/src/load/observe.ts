@@ -33,8 +33,8 @@ export interface Look {
 export interface Observer {
   readonly records: readonly OrderRecord[];
   readonly usage: UsageMeter;
-  /** The largest backlog that was seen; undefined when none could be. */
-  peak(): Backlog | undefined;
+  /** One look a second, where it was possible. */
+  readonly backlogs: readonly Backlog[];
   /** Parts that could not be read, each once. */
   gaps(): readonly string[];
   /** Resolves after a last look. */
@@ -46,7 +46,7 @@ export function startObserver({ connection, databases, reader, k6, onLook }: Obs
   const records: OrderRecord[] = [];
   const usage = new UsageMeter();
   const gaps = new Set<string>();
-  let peak: Backlog | undefined;
+  const backlogs: Backlog[] = [];
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work();
@@ -62,7 +62,7 @@ export function startObserver({ connection, databases, reader, k6, onLook }: Obs
       attempt('CPU', () => readUsage(connection, k6, usage)),
     ]);
     records.push(...fresh);
-    if (backlog !== undefined && backlog.pending >= (peak?.pending ?? 0)) peak = backlog;
+    if (backlog !== undefined) backlogs.push(backlog);
     onLook({ records: fresh, pending: backlog?.pending, machinePercent: usage.latestMachinePercent() });
   };
   const run = async () => {
@@ -80,7 +80,7 @@ export function startObserver({ connection, databases, reader, k6, onLook }: Obs
   return {
     records,
     usage,
-    peak: () => peak,
+    backlogs,
     gaps: () => [...gaps],
     async stop() {
       over.abort();

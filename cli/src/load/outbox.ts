@@ -24,6 +24,11 @@ export async function readBacklog(
   return { atMs: nowMs(), ...row };
 }
 
+/** The most events that waited at one look; undefined when there was no look. */
+export function peakOf(backlogs: readonly Backlog[]): number | undefined {
+  return backlogs.length === 0 ? undefined : backlogs.reduce((most, { pending }) => Math.max(most, pending), 0);
+}
+
 export interface Drain {
   /** From the end of the load until nothing waited, ms; undefined when something still did. */
   readonly tookMs: number | undefined;

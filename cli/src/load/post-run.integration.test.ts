@@ -106,6 +106,7 @@ describe('what was found out about keys', () => {
     expect(await auditLoad(async () => ledger.target, options, { signal, onProgress })).toEqual({
       report: 'broke off',
       repeatedKeys: ['load-1-whole-1'],
+      sagas: 'broke off',
     });
   });
 
@@ -116,6 +117,7 @@ describe('what was found out about keys', () => {
     expect(await auditLoad(away, options, { signal, onProgress: () => undefined })).toEqual({
       report: 'not running',
       repeatedKeys: 'not running',
+      sagas: 'not running',
     });
   });
 });

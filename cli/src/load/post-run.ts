@@ -6,8 +6,16 @@ import { count, type InvariantResult, verdictOf } from '../audit/invariant.ts';
 import type { AuditTarget } from '../audit/target.ts';
 import { messageOf } from '../errors.ts';
 import { worst } from '../shared/verdict.ts';
-import { historyLines, readOwnOrders, repeatedKeys, unexpectedOrderIds, writeHistory } from './history.ts';
-import { type Drain, readBacklog, untilDrained } from './outbox.ts';
+import {
+  historyLines,
+  readOwnOrders,
+  repeatedKeys,
+  type SagaOutcomes,
+  sagaOutcomes,
+  unexpectedOrderIds,
+  writeHistory,
+} from './history.ts';
+import { type Backlog, type Drain, readBacklog, untilDrained } from './outbox.ts';
 
 /** Enough for reconnecting to the broker and for a hundred events a second, and never longer than a user waits. ms. */
 const LEAST_DRAIN_LIMIT_MS = 30_000;
@@ -18,11 +26,21 @@ const SETTLE_MS = 15_000;
 /** Waits until nothing is in flight; a text when that cannot be measured. */
 export async function drain(
   { databases }: AuditTarget,
-  { peak, endedAt, signal }: { peak: number; endedAt: number; signal: AbortSignal },
+  {
+    peak,
+    endedAt,
+    signal,
+    onLook,
+  }: { peak: number; endedAt: number; signal: AbortSignal; onLook: (look: Backlog) => void },
 ): Promise<Drain | string> {
   const limitMs = Math.min(MOST_DRAIN_LIMIT_MS, LEAST_DRAIN_LIMIT_MS + peak * PER_EVENT_MS);
   try {
-    return await untilDrained(() => readBacklog(databases), { sinceMs: endedAt, limitMs, signal });
+    const look = async () => {
+      const backlog = await readBacklog(databases);
+      onLook(backlog);
+      return backlog;
+    };
+    return await untilDrained(look, { sinceMs: endedAt, limitMs, signal });
   } catch (error) {
     signal.throwIfAborted();
     return messageOf(error);
@@ -34,6 +52,8 @@ export interface Audited {
   readonly report: AuditReport | string;
   /** A text: why they could not be looked at. */
   readonly repeatedKeys: readonly string[] | string;
+  /** How the sagas of the run had ended after the audit. A text: why that could not be read. */
+  readonly sagas: SagaOutcomes | string;
 }
 
 export interface AuditedRun {
@@ -67,11 +87,12 @@ export async function auditLoad(
     return {
       report: await ofRunAlone(sinceBaseline(report, before), async () => unexpectedOrderIds(records, await readOwn())),
       repeatedKeys: repeated,
+      sagas: await readOwn().then(sagaOutcomes, messageOf),
     };
   } catch (error) {
     signal.throwIfAborted();
     const why = messageOf(error);
-    return { report: why, repeatedKeys: repeated ?? why };
+    return { report: why, repeatedKeys: repeated ?? why, sagas: why };
   }
 }
 

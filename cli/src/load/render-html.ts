@@ -1,34 +1,39 @@
 import { html, type Markup } from '../experiments/report/html.ts';
+import type { PageAssets } from '../experiments/report/page-assets.ts';
+import type { PageData } from '../experiments/report/page-data.ts';
 import { auditSection } from '../experiments/report/sections/audit.ts';
+import { chartStack } from '../experiments/report/sections/timeline.ts';
 import { standalonePage } from '../experiments/report/standalone-page.ts';
 import { clockText, countText, durationText, toneOf, verdictWord } from '../experiments/report/words.ts';
 import { countChecks } from '../output/check.ts';
 import type { LoadCheck } from './checks.ts';
 import type { RunFault } from './fault-window.ts';
-import type { Measured, MeasuredPhase } from './measured.ts';
+import type { Measured } from './measured.ts';
 import type { LoadResult } from './result.ts';
 import { countsText, parametersText, shareText } from './words.ts';
 
 export interface LoadPage {
-  /** The stylesheet that all reports share. */
-  readonly style: string;
+  /** Script and stylesheet, which all reports share. */
+  readonly assets: PageAssets;
+  readonly timeline: PageData;
   /** Name of k6's own report beside this page; undefined: k6 wrote none. */
   readonly k6Page: string | undefined;
 }
 
-/** A run as one page that asks nothing of the network: verdict, checks, numbers, phases with their faults, audit. */
-export function renderLoadPage(result: LoadResult, { style, k6Page }: LoadPage): string {
+/** A run as one page that asks nothing of the network: verdict, everything over time with the faults, numbers, checks, audit. */
+export function renderLoadPage(result: LoadResult, { assets, timeline, k6Page }: LoadPage): string {
   const body = html`${header(result)}
 <section aria-labelledby="timeline">
-  <h2 id="timeline">Phases and faults</h2>
-  ${timeline(result)}
+  <h2 id="timeline">Timeline</h2>
+  ${chartStack(timeline, { waiting: 'sagas that have not ended' })}
+  ${thinnedNote(result, timeline)}
   ${phaseTable(result)}
   ${faultTable(result)}
 </section>
 ${checksSection(result)}
 ${auditSection(result.audit ?? undefined)}
 ${runSection(result, k6Page)}`;
-  return standalonePage({ title: `Load ${result.scenario}: ${result.verdict}`, style, body });
+  return standalonePage({ title: `Load ${result.scenario}: ${result.verdict}`, ...assets, body });
 }
 
 function header({ scenario, verdict, exitCode, tookMs, checks, notReverted, notChecked, gaps }: LoadResult): Markup {
@@ -50,60 +55,37 @@ function header({ scenario, verdict, exitCode, tookMs, checks, notReverted, notC
 </header>`;
 }
 
-const WIDTH = 1000;
-const LANE = 26;
-
-/** A lane of phases and one for each fault, over seconds since the first order. */
-function timeline({ phases, faults, startedAt }: LoadResult): Markup {
-  const totalS = phases.reduce((sum, { durationS }) => sum + durationS, 0);
-  const scale = (seconds: number) => (WIDTH * Math.min(Math.max(seconds, 0), totalS)) / totalS;
-  const sinceStart = (iso: string) => (Date.parse(iso) - Date.parse(startedAt)) / 1000;
-  const starts = phases.map((_, index) => phases.slice(0, index).reduce((sum, { durationS }) => sum + durationS, 0));
-  const lanes = [
-    ...phases.map(({ name, durationS }, index) => {
-      const from = starts[index] ?? 0;
-      return { name, lane: 0, from, to: from + durationS, opacity: index % 2 === 0 ? 0.12 : 0.22 };
-    }),
-    ...faults.flatMap(({ target, fault, from, to }, index) =>
-      from === null
-        ? []
-        : [
-            {
-              name: `${fault} on ${target}`,
-              lane: index + 1,
-              from: sinceStart(from),
-              to: to === null ? totalS : sinceStart(to),
-              opacity: 0.45,
-            },
-          ],
-    ),
-  ];
-  return html`<svg viewBox="0 0 ${WIDTH} ${LANE * (faults.length + 1)}" width="100%" role="img" aria-label="Phases of the load, and the faults in effect during them">${lanes.map(
-    ({ name, lane, from, to, opacity }) => html`
-  <rect x="${scale(from)}" y="${lane * LANE}" width="${Math.max(scale(to) - scale(from), 2)}" height="${LANE - 4}" fill="currentColor" fill-opacity="${opacity}"><title>${name}: ${clockText(from * 1000)} to ${clockText(to * 1000)}</title></rect>
-  <text x="${scale(from) + 4}" y="${lane * LANE + 15}" font-size="12" fill="currentColor">${name}</text>`,
-  )}
-</svg>`;
+/** The marks only; lines and bars count every response. */
+function thinnedNote({ orders }: LoadResult, { orders: { placedMs } }: PageData): Markup | undefined {
+  if (placedMs.length >= orders.sent) return undefined;
+  return html`<p class="muted">${countText(placedMs.length)} of ${countText(orders.sent)} responses have a mark; lines and bars count all of them.</p>`;
 }
 
-function phaseTable({ phases, orders }: LoadResult): Markup {
-  return html`<div class="scroll"><table>
+const NUMBERS = ['offered/s', 'sent', 'responses/s', 'as expected', 'p50', 'p95', 'p99', 'max', 'not sent'];
+
+function phaseTable({ phases, orders, sagas }: LoadResult): Markup {
+  const rows = phases.map((phase) =>
+    phaseRow(phase.name, [phase.offeredPerSecond ?? '–', ...numbersOf(phase), countText(phase.missing)]),
+  );
+  const all = phases.length > 1 ? phaseRow('all', ['–', ...numbersOf(orders), '–']) : undefined;
+  return html`<div class="scroll"><table class="stacks">
   <caption>Requests and their responses</caption>
-  <thead><tr><th scope="col">phase</th>${['offered/s', 'sent', 'responses/s', 'as expected', 'p50', 'p95', 'p99', 'max', 'not sent'].map((name) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
-  <tbody>${phases.map(phaseRow)}${phases.length > 1 ? html`<tr><th scope="row">all</th><td class="number">–</td>${numbers(orders)}<td class="number">–</td></tr>` : undefined}</tbody>
+  <thead><tr><th scope="col">phase</th>${NUMBERS.map((name) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
+  <tbody>${rows}${all}</tbody>
 </table></div>
-${counts('Responses', orders.outcomes)}${counts('Errors', orders.errors)}`;
+${counts('Responses', orders.outcomes)}${counts('Errors', orders.errors)}${sagas === null ? undefined : counts('Sagas at the end', sagas)}`;
 }
 
-function phaseRow(phase: MeasuredPhase): Markup {
-  return html`<tr><th scope="row">${phase.name}</th><td class="number">${phase.offeredPerSecond ?? '–'}</td>${numbers(phase)}<td class="number">${countText(phase.missing)}</td></tr>`;
+/** `values` in the order of `NUMBERS`. */
+function phaseRow(name: string, values: readonly (string | number)[]): Markup {
+  const cells = values.map((value, index) => html`<td class="number" data-column="${NUMBERS[index]}">${value}</td>`);
+  return html`<tr><th scope="row">${name}</th>${cells}</tr>`;
 }
 
-function numbers(measured: Measured): Markup[] {
+function numbersOf(measured: Measured): readonly (string | number)[] {
   const { sent, perSecond, latencyMs } = measured;
-  const share = shareText(measured) ?? '–';
   const times = [latencyMs.p50, latencyMs.p95, latencyMs.p99, latencyMs.max].map((ms) => durationText(ms ?? undefined));
-  return [countText(sent), perSecond, share, ...times].map((text) => html`<td class="number">${text}</td>`);
+  return [countText(sent), perSecond, shareText(measured) ?? '–', ...times];
 }
 
 function counts(name: string, all: Readonly<Record<string, number>>): Markup | undefined {
@@ -126,11 +108,16 @@ function faultTable({ faults, startedAt }: LoadResult): Markup {
 }
 
 function checksSection({ checks }: LoadResult): Markup {
-  const row = ({ group, name, verdict, evidence }: LoadCheck) => html`<tr><td>${verdictWord(verdict)}</td>
-<td>${group}</td><th scope="row">${name}</th><td>${evidence}</td></tr>`;
+  const row = ({
+    group,
+    name,
+    verdict,
+    evidence,
+  }: LoadCheck) => html`<tr><td data-column="verdict">${verdictWord(verdict)}</td>
+<td data-column="group">${group}</td><th scope="row">${name}</th><td data-column="evidence">${evidence}</td></tr>`;
   return html`<section aria-labelledby="checks">
   <h2 id="checks">Checks and their evidence</h2>
-  <div class="scroll"><table>
+  <div class="scroll"><table class="stacks">
   <thead><tr><th scope="col">verdict</th><th scope="col">group</th><th scope="col">check</th><th scope="col">evidence</th></tr></thead>
   <tbody>${checks.map(row)}</tbody>
 </table></div>

@@ -24,6 +24,7 @@ export function renderLoad(result: LoadResult, style: Style): string {
     ...renderErrors(result.orders, style),
     ...renderKnee(result, style),
     renderOutbox(result),
+    ...renderSagas(result),
     ...renderFaults(result, style),
     ...renderUsage(result, style),
     ...result.gaps.map((gap) => style.yellow(`could not be read for a while: ${gap}`)),
@@ -86,6 +87,10 @@ function renderKnee({ knee }: LoadResult, style: Style): string[] {
 function renderOutbox({ outbox: { peak, drainMs } }: LoadResult): string {
   const most = peak === null ? 'not known' : `${count(peak)} events`;
   return `outbox: peak ${most}, drained ${drainMs === null ? 'not at all' : `in ${formatDuration(drainMs)}`}`;
+}
+
+function renderSagas({ sagas }: LoadResult): string[] {
+  return sagas === null ? [] : [`sagas: ${countsText(sagas) || 'none'}`];
 }
 
 function renderFaults({ faults }: LoadResult, style: Style): string[] {

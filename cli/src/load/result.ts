@@ -32,6 +32,8 @@ export interface LoadResult {
     /** From the end of the load until nothing waited. */
     readonly drainMs: number | null;
   };
+  /** How many sagas of the run ended how, as the orders database has it: `Confirmed`, `Cancelled: out of stock`, `open: Compensating`. */
+  readonly sagas: Readonly<Record<string, number>> | null;
   readonly usage: {
     readonly machine: MachineUsage;
     readonly processes: readonly (Usage & { readonly cpuMsPerRequest: number })[];

@@ -63,6 +63,17 @@ describe('the meter', () => {
     expect(meter.latestMachinePercent()).toBe(25);
   });
 
+  it('reports each second by itself', () => {
+    const meter = new UsageMeter();
+    meter.add(0, new Map([[10, aProcess(1_000)]]), [orders], idle);
+    meter.add(1_000, new Map([[10, aProcess(1_090)]]), [orders], { busyMs: 1_500, allMs: 2_000 });
+    meter.add(2_000, new Map([[10, aProcess(1_100)]]), [orders], { busyMs: 2_000, allMs: 4_000 });
+    expect(meter.series()).toEqual([
+      { fromMs: 0, toMs: 1_000, machinePercent: 75, percent: new Map([['orders-1', 90]]) },
+      { fromMs: 1_000, toMs: 2_000, machinePercent: 25, percent: new Map([['orders-1', 10]]) },
+    ]);
+  });
+
   it('reports how memory grew in the second half, when it was long enough', () => {
     const meter = new UsageMeter();
     // Warm-up takes 1,000 bytes a minute, then it is 10.

@@ -55,6 +55,14 @@ export interface UsageReport {
   readonly machine: MachineUsage;
 }
 
+/** CPU between two looks. */
+export interface UsageStep {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly machinePercent: number;
+  readonly percent: ReadonlyMap<string, number>;
+}
+
 interface Sample {
   readonly atMs: number;
   /** By name; only ever grows, also when a process is restarted. */
@@ -108,6 +116,21 @@ export class UsageMeter {
     if (samples.length < 2) return undefined;
     const processes = [...this.#names].map((name) => usageOf(name, samples));
     return { processes, machine: machineUsage(samples, processes) };
+  }
+
+  /** Between each two looks that follow each other: by name percent of one core, and of all cores the machine's. */
+  series(): readonly UsageStep[] {
+    return pairs(this.#samples).map(([before, now]) => ({
+      fromMs: before.atMs,
+      toMs: now.atMs,
+      machinePercent: machinePercent(before, now),
+      percent: new Map(
+        [...now.cpuMs].map(([name, cpuMs]) => [
+          name,
+          percent(cpuMs - (before.cpuMs.get(name) ?? 0), now.atMs - before.atMs),
+        ]),
+      ),
+    }));
   }
 
   /** CPU of the machine in the last second, percent of all cores. */

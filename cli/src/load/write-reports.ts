@@ -5,6 +5,7 @@ import { readPageAssets } from '../experiments/report/page-assets.ts';
 import { renderJunitSuites } from '../output/junit.ts';
 import type { Output } from '../output/output.ts';
 import { type ReportFiles, writeReportFile } from '../output/report-file.ts';
+import type { LoadRun } from './load-run.ts';
 import { renderLoadPage } from './render-html.ts';
 import type { LoadResult } from './result.ts';
 
@@ -30,7 +31,11 @@ export function k6PageOf(html: string): string {
 }
 
 /** Writes what was asked for. Throws CliError (2) when it cannot be written. */
-export async function writeReports(result: LoadResult, { junit, html }: ReportFiles, output: Output): Promise<void> {
+export async function writeReports(
+  { result, timeline }: LoadRun,
+  { junit, html }: ReportFiles,
+  output: Output,
+): Promise<void> {
   if (junit !== undefined) {
     await writeReportFile(junit, renderLoadJunit(result));
     output.note(`wrote ${junit}`);
@@ -38,7 +43,7 @@ export async function writeReports(result: LoadResult, { junit, html }: ReportFi
   if (html === undefined) return;
   const k6Page = k6PageOf(html);
   const isWritten = existsSync(k6Page) && (await stat(k6Page)).mtimeMs >= Date.parse(result.startedAt);
-  const { style } = readPageAssets();
-  await writeReportFile(html, renderLoadPage(result, { style, k6Page: isWritten ? basename(k6Page) : undefined }));
+  const page = { assets: readPageAssets(), timeline, k6Page: isWritten ? basename(k6Page) : undefined };
+  await writeReportFile(html, renderLoadPage(result, page));
   output.note(`wrote ${html}${isWritten ? `, and k6's own report into ${k6Page}` : ''}`);
 }

@@ -41,7 +41,10 @@ export const register: Register = (program, deps) => {
     .option('--chaos <fault>', 'a fault or experiment in the middle third; may be repeated', collect)
     .option('--traces <count>', 'orders whose traces are compared', parseCount, 5)
     .option('--junit <file>', 'write JUnit XML, a test case per check')
-    .option('--html <file>', "write a page with verdict, checks, faults and audit, and k6's report beside it")
+    .option(
+      '--html <file>',
+      "write a page with the verdict, everything over time and the audit, and k6's report beside it",
+    )
     .addHelpText('after', RUN_HELP)
     .addHelpText(
       'after',

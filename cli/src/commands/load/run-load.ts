@@ -47,8 +47,9 @@ export async function runLoad(name: string, options: LoadRunOptions, deps: Comma
   try {
     await using _ = await holdRuns(project);
     const program = await haveTool('k6', project, deps);
-    const result = await runPlan(plan, { project, connection, program, deps });
-    await writeReports(result, options, deps.output);
+    const run = await runPlan(plan, { project, connection, program, deps });
+    await writeReports(run, options, deps.output);
+    const { result } = run;
     deps.output.result(result, () => renderLoad(result, deps.output.style));
     process.exitCode = result.exitCode;
   } finally {

@@ -15,10 +15,13 @@ export interface OrderReport {
   readonly traceId: string | undefined;
 }
 
+/** As much of an order as the charts need. */
+export type TimedOrder = Pick<OrderReport, 'placedMs' | 'tookMs' | 'outcome' | 'tone'>;
+
 const TONES: readonly OutcomeTone[] = ['good', 'warn', 'bad', 'lost'];
 
 /** The outcomes that occurred, with how often: confirmed first, unclear last, the more frequent first. */
-export function outcomesOf(orders: readonly OrderReport[]): readonly (OutcomeStyle & { readonly count: number })[] {
+export function outcomesOf(orders: readonly TimedOrder[]): readonly (OutcomeStyle & { readonly count: number })[] {
   const counts = new Map<string, { label: string; tone: OutcomeTone; count: number }>();
   for (const { outcome, tone } of orders) {
     const key = outcomeKey({ outcome, tone });

@@ -12,6 +12,15 @@ export interface PageData {
   readonly faults: readonly Span[];
   /** Beginnings of phases, drawn as lines over every chart. */
   readonly phases: readonly Span[];
+  /** CPU by process; empty where it was not measured. */
+  readonly usage: readonly UsageRow[];
+}
+
+/** A row of the CPU chart. */
+export interface UsageRow {
+  readonly label: string;
+  /** One entry a second; null where nothing was measured. */
+  readonly percent: readonly (number | null)[];
 }
 
 /** Colour shows the class, the glyph which outcome of it, so that neither is needed to read the other. */
@@ -42,7 +51,9 @@ export interface SecondColumns {
   readonly p95: readonly (number | null)[];
   /** Responses in that second, by outcome. */
   readonly responses: readonly (readonly number[])[];
+  /** Events in the outbox. */
   readonly pending: readonly (number | null)[];
+  /** Of an experiment compensations, of a load sagas that have not ended. */
   readonly waiting: readonly (number | null)[];
 }
 

@@ -1,7 +1,7 @@
 import { percentile } from '../../shared/statistics.ts';
 import type { Verdict } from '../../shared/verdict.ts';
-import { type OrderReport, outcomeKey, outcomesOf } from './order-outcome.ts';
-import type { Lane, PageData, SecondColumns, Span, SpanTone } from './page-data.ts';
+import { outcomeKey, outcomesOf, type TimedOrder } from './order-outcome.ts';
+import type { Lane, PageData, SecondColumns, Span, SpanTone, UsageRow } from './page-data.ts';
 import type { EventReport, FaultReport, RunReport, SampleReport, StepReport } from './run-report.ts';
 
 /** Samples are taken once a second; a longer gap is shown as one. */
@@ -10,12 +10,22 @@ const SAMPLE_GAP_MS = 3_000;
 /** Steps that overlap are put into lanes below each other, up to so many. */
 const STEP_LANES = 4;
 
+/** What a timeline is made of: an experiment's report, or the same of a load. */
+export interface TimelineInput extends Pick<RunReport, 'endMs' | 'phases' | 'steps' | 'events'> {
+  readonly orders: readonly TimedOrder[];
+  readonly samples: readonly Pick<SampleReport, 'ms' | 'pending' | 'waiting' | 'breakers'>[];
+  readonly faults: readonly TimedFault[];
+  readonly usage?: readonly UsageRow[];
+}
+
+type TimedFault = Pick<FaultReport, 'fault' | 'target' | 'injectedMs' | 'revertedMs'>;
+
 /** What the charts are drawn from. */
-export function timelineOf(report: RunReport): PageData {
+export function timelineOf(report: TimelineInput): PageData {
   const ended = report.orders.filter(({ tookMs }) => tookMs !== undefined);
   const outcomes = outcomesOf(ended);
   const indexOf = new Map(outcomes.map((one, index) => [outcomeKey({ outcome: one.label, tone: one.tone }), index]));
-  const kindOf = (order: OrderReport) => indexOf.get(outcomeKey(order)) ?? 0;
+  const kindOf = (order: TimedOrder) => indexOf.get(outcomeKey(order)) ?? 0;
   const faults = report.faults.map((fault) => faultSpan(fault, report.endMs));
   return {
     durationMs: report.endMs,
@@ -30,14 +40,15 @@ export function timelineOf(report: RunReport): PageData {
     breakers: breakerLanes(report.samples),
     faults,
     phases: phaseSpans(report),
+    usage: report.usage ?? [],
   };
 }
 
 function secondsOf(
-  { endMs, samples }: RunReport,
-  orders: readonly OrderReport[],
+  { endMs, samples }: TimelineInput,
+  orders: readonly TimedOrder[],
   outcomeCount: number,
-  kindOf: (order: OrderReport) => number,
+  kindOf: (order: TimedOrder) => number,
 ): SecondColumns {
   const length = Math.floor(endMs / 1000) + 1;
   const times = Array.from({ length }, (): number[] => []);
@@ -80,7 +91,7 @@ function withoutJitterGaps(values: readonly (number | null)[]): (number | null)[
   );
 }
 
-function happeningsOf(report: RunReport, faults: readonly Span[]): Lane[] {
+function happeningsOf(report: TimelineInput, faults: readonly Span[]): Lane[] {
   const lanes: Lane[] = [
     { label: 'phase', spans: phaseSpans(report) },
     ...stack(
@@ -93,7 +104,7 @@ function happeningsOf(report: RunReport, faults: readonly Span[]): Lane[] {
   return lanes.filter(({ spans }) => spans.length > 0);
 }
 
-function phaseSpans({ phases, endMs }: RunReport): Span[] {
+function phaseSpans({ phases, endMs }: TimelineInput): Span[] {
   return phases.map(({ phase, beginMs, endMs: ended = endMs, verdict }) => ({
     fromMs: Math.round(beginMs),
     toMs: Math.round(ended),
@@ -114,7 +125,7 @@ function stepSpan({ name, beginMs, endMs, verdict }: StepReport, runEndMs: numbe
   return { fromMs: Math.round(beginMs), toMs: Math.round(endMs ?? runEndMs), label: withVerdict(name, verdict), tone };
 }
 
-function faultSpan({ fault, target, injectedMs, revertedMs }: FaultReport, runEndMs: number): Span {
+function faultSpan({ fault, target, injectedMs, revertedMs }: TimedFault, runEndMs: number): Span {
   return {
     fromMs: Math.round(injectedMs),
     toMs: Math.round(revertedMs ?? runEndMs),
@@ -146,13 +157,13 @@ const BREAKER_STATES: readonly { label: string; tone: SpanTone }[] = [
   { label: 'open', tone: 'bad' },
 ];
 
-function breakerLanes(samples: readonly SampleReport[]): Lane[] {
+function breakerLanes(samples: TimelineInput['samples']): Lane[] {
   const edges = [...new Set(samples.flatMap(({ breakers }) => Object.keys(breakers)))].sort();
   return edges.map((edge) => ({ label: edge, spans: breakerSpans(edge, samples) }));
 }
 
 /** Equal neighbours become one span; where nothing was measured there is none. */
-function breakerSpans(edge: string, samples: readonly SampleReport[]): Span[] {
+function breakerSpans(edge: string, samples: TimelineInput['samples']): Span[] {
   const spans: { fromMs: number; toMs: number; label: string; tone: SpanTone }[] = [];
   for (const { ms, breakers } of samples) {
     const state = BREAKER_STATES[breakers[edge] ?? -1];

@@ -1,9 +1,23 @@
+import type { PageData } from '../../experiments/report/page-data.ts';
 import { measure, measurePhases } from '../measured.ts';
 import type { LoadResult } from '../result.ts';
 import { records, timedOut } from './records.ts';
 
 const phase = { name: 'whole', startS: 0, durationS: 10, rate: 10, vus: 5, demands: 'expected' } as const;
 const sent = [...records(95, 10), ...records(100, 10, { ...timedOut, tookMs: 11_000 }).slice(95)];
+
+/** Two seconds of a run, with one response. */
+export const aTimeline: PageData = {
+  durationMs: 1_500,
+  outcomes: [{ label: '201 Confirmed', tone: 'good', glyph: 0 }],
+  orders: { placedMs: [100], tookMs: [50], outcome: [0] },
+  seconds: { p50: [50, null], p95: [50, null], responses: [[1, 0]], pending: [1, 0], waiting: [0, 0] },
+  happenings: [{ label: 'phase', spans: [{ fromMs: 0, toMs: 1_500, label: 'whole', tone: 'plain' }] }],
+  breakers: [],
+  faults: [],
+  phases: [{ fromMs: 0, toMs: 1_500, label: 'whole', tone: 'plain' }],
+  usage: [{ label: 'all cores', percent: [60, 40] }],
+};
 
 /** A steady load of ten seconds that failed: five requests ran out of time. */
 export const aResult: LoadResult = {
@@ -17,6 +31,7 @@ export const aResult: LoadResult = {
   orders: measure(sent, 10),
   phases: measurePhases([phase], sent, 1),
   outbox: { peak: 12, drainMs: 340 },
+  sagas: { Confirmed: 93, 'Cancelled: out of stock': 2 },
   usage: {
     machine: { cores: 2, averagePercent: 60, peakPercent: 90, othersPercent: 2 },
     processes: [

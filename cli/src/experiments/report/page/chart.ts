@@ -29,8 +29,8 @@ export interface ChartSpec {
 const FONT = '12px system-ui, sans-serif';
 const SYNC = 'time';
 
-/** Wide enough for the names of edges; the same in every chart, so that their time axes are aligned. */
-const AXIS_WIDTH = 128;
+/** Wide enough for the names of edges, on a phone just so; the same in every chart, so that their time axes are aligned. */
+const axisWidth = (u: uPlot) => (u.width < 480 ? 100 : 128);
 
 export function createChart(spec: ChartSpec, stage: Stage): uPlot {
   const target = document.getElementById(spec.id);
@@ -51,7 +51,7 @@ export function createChart(spec: ChartSpec, stage: Stage): uPlot {
     },
     padding: [8, 12, 0, 0],
     scales: { x: { time: false, range: timeRange(stage.data) }, y: spec.y.scale },
-    axes: [timeAxis(stage), { ...axisColours(stage), size: AXIS_WIDTH, ...spec.y.axis }],
+    axes: [timeAxis(stage), { ...axisColours(stage), size: axisWidth, ...spec.y.axis }],
     series: [{}, ...(spec.series ?? [{ show: true, paths: () => null, points: { show: false } }])],
     hooks: {
       drawClear: [(u) => drawOverlay(u, stage.data.faults, stage.data.phases, stage.palette())],

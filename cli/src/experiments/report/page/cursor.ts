@@ -13,6 +13,7 @@ export function showValues(data: PageData, second: number | undefined): void {
   seconds.responses.forEach((responses, kind) => {
     write(`responses-${kind}`, countText(responses[at]));
   });
+  for (const [index, { percent }] of data.usage.entries()) write(`usage-${index}`, percentText(percent[at]));
   const words = second === undefined ? '' : `${formatClock(second)} – ${whatHappened(data, second).join(' · ')}`;
   const readout = document.getElementById('cursor');
   if (readout !== null && readout.textContent !== words) readout.textContent = words;
@@ -24,6 +25,8 @@ function write(name: string, text: string): void {
 }
 
 const timeText = (ms: number | null | undefined) => (ms === null || ms === undefined ? '–' : formatMs(ms));
+const percentText = (percent: number | null | undefined) =>
+  percent === null || percent === undefined ? '–' : `${Math.round(percent)} %`;
 const countText = (count: number | null | undefined) => (count === null || count === undefined ? '–' : String(count));
 
 function whatHappened({ happenings, breakers }: PageData, second: number): string[] {

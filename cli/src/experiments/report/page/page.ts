@@ -12,6 +12,7 @@ import { latencyChart } from './latency-chart.ts';
 import { wireOrderList } from './order-list.ts';
 import { type Palette, readPalette } from './palette.ts';
 import { throughputChart } from './throughput-chart.ts';
+import { usageChart } from './usage-chart.ts';
 import { waitingChart } from './waiting-chart.ts';
 import { zoomOut } from './zoom.ts';
 
@@ -27,6 +28,7 @@ const charts = [
   { ...lanesChart('happenings', data.happenings, stage), onCursor: (second?: number) => showValues(data, second) },
   ...(data.orders.placedMs.length > 0 ? [latencyChart(stage), throughputChart(stage)] : []),
   waitingChart(stage),
+  ...(data.usage.length > 0 ? [usageChart(stage)] : []),
   ...(data.breakers.length > 0 ? [lanesChart('breakers', data.breakers, stage)] : []),
 ].map((spec) => createChart(spec, stage));
 

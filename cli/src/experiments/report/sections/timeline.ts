@@ -1,5 +1,5 @@
 import { html, jsonBlock, type Markup } from '../html.ts';
-import { GLYPHS, type OutcomeStyle, type PageData } from '../page-data.ts';
+import { GLYPHS, type OutcomeStyle, type PageData, type UsageRow } from '../page-data.ts';
 import { phaseNumbers } from '../phase-numbers.ts';
 import type { RunReport } from '../run-report.ts';
 import { countText, durationText } from '../words.ts';
@@ -10,27 +10,51 @@ const HINT =
 
 /** The charts, all on one time axis, and the same in numbers. */
 export function timelineSection(report: RunReport, data: PageData): Markup {
-  const hasOrders = data.orders.placedMs.length > 0;
   return html`<section aria-labelledby="timeline">
   <h2 id="timeline">Timeline</h2>
-  <p class="muted screen-only">${HINT}</p>
+  ${chartStack(data, {
+    waiting: 'compensations waiting',
+    notes: gapNote(report),
+    ifNoBreakers: html`<p>No breaker state was measured.</p>`,
+  })}
+  ${numbersTable(report)}
+</section>`;
+}
+
+export interface ChartTexts {
+  /** What `waiting` counts. */
+  readonly waiting: string;
+  /** Below the charts of what is left to do. */
+  readonly notes?: Markup | undefined;
+  readonly ifNoBreakers?: Markup;
+}
+
+/** The charts' places with their legends, and the data that the page's script draws into them. */
+export function chartStack(data: PageData, { waiting, notes, ifNoBreakers }: ChartTexts): Markup {
+  const hasOrders = data.orders.placedMs.length > 0;
+  return html`<p class="muted screen-only">${HINT}</p>
   <noscript><p>The charts need JavaScript; all of their numbers are also in the tables below.</p></noscript>
   <div class="toolbar"><button type="button" id="whole-run">Show the whole run</button></div>
   <div id="charts" tabindex="0" role="group" aria-label="Charts of the run; arrow keys move the cursor, which is read out">
     <p id="cursor" class="cursor-line" aria-live="polite"></p>
     ${chart('What happened', 'happenings')}
     ${hasOrders ? orderCharts(data.outcomes) : html`<p>No order was placed.</p>`}
-    ${chart('Left to do', 'waiting', WAITING_LEGEND)}
-    ${gapNote(report)}
-    ${data.breakers.length > 0 ? chart('Circuit breakers', 'breakers') : html`<p>No breaker state was measured.</p>`}
+    ${chart('Left to do', 'waiting', waitingLegend(waiting))}
+    ${notes}
+    ${data.usage.length > 0 ? chart('CPU in percent: all cores, and each process of one core', 'usage', usageLegend(data.usage)) : undefined}
+    ${data.breakers.length > 0 ? chart('Circuit breakers', 'breakers') : ifNoBreakers}
   </div>
-  ${numbersTable(report)}
-  <script type="application/json" id="data">${jsonBlock(data)}</script>
-</section>`;
+  <script type="application/json" id="data">${jsonBlock(data)}</script>`;
 }
 
-const WAITING_LEGEND = html`<li class="good"><span class="stroke"></span>outbox: events not yet published <span data-value="pending">–</span></li>
-<li class="bad"><span class="stroke dashed"></span>compensations waiting <span data-value="waiting">–</span></li>`;
+function usageLegend(rows: readonly UsageRow[]): Markup {
+  return html`${rows.map(({ label }, index) => html`<li>${label} <span data-value="usage-${index}">–</span></li>`)}`;
+}
+
+function waitingLegend(waiting: string): Markup {
+  return html`<li class="good"><span class="stroke"></span>outbox: events not yet published <span data-value="pending">–</span></li>
+<li class="bad"><span class="stroke dashed"></span>${waiting} <span data-value="waiting">–</span></li>`;
+}
 
 /** Where the page's script draws, under its title and legend. */
 function chart(title: string, id: string, legend?: Markup): Markup {
