@@ -25,7 +25,7 @@ const FIRST_PLATFORMS = [
 
 /**
  * Whole platforms that have the machine to themselves, because they judge how long something takes or need all of it.
- * Every other one mostly waits (for a lease, a breaker, a process), so that two at a time disturb each other little.
+ * Every other one mostly waits (for a lease, a breaker, a process), so that three at a time disturb each other little.
  */
 const ALONE = [
   // Experiments and loads: their limits on single orders are a few hundred milliseconds.
@@ -33,8 +33,6 @@ const ALONE = [
   // A killed command's fault is gone within 5 s, also when a service must start for that.
   'test/e2e/chaos-faults{,-more}.e2e.test.ts',
   'test/e2e/load{,-run}.e2e.test.ts',
-  // Runs the tests of two releases.
-  'test/e2e/releases.e2e.test.ts',
   // A platform of another user, and containers: their claims on ports ours cannot see.
   'test/e2e/{cli-places,compose,docker-*}.e2e.test.ts',
 ];
@@ -48,7 +46,7 @@ const units = ['{kit,cli,instrumentation}/src/**/*.test.ts', 'services/*/src/**/
 const platforms = ['test/e2e/**/*.e2e.test.ts'];
 const outside = ['**/node_modules/**'];
 
-/** Unit and integration tests run side by side; whole platforms after them, two at a time or alone. */
+/** Unit and integration tests run side by side; whole platforms after them, three at a time or alone. */
 export default defineConfig({
   test: {
     ...(reports !== undefined && { reporters: ['default', runReporter(`${reports}/${tier}.json`)] }),
@@ -75,7 +73,7 @@ export default defineConfig({
           name: 'e2e',
           include: tier === 'first' ? FIRST_PLATFORMS : platforms,
           exclude: [...outside, ...ALONE, ...(tier === 'second' ? FIRST_PLATFORMS : [])],
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },
       },
