@@ -7,6 +7,7 @@ import { cloneRoot } from '../../platform/project.ts';
 import { findExperiments, readCatalog } from './catalog.ts';
 import { experimentIds } from './ids.ts';
 import { renderExperiment, renderList, renderPlan } from './render.ts';
+import type { ResolvedExperiment } from './schema.ts';
 import { fileWith } from './testing.ts';
 
 const style = createStyle({ enabled: false });
@@ -32,6 +33,31 @@ describe('the catalog of the clone', { timeout: 30_000 }, () => {
     }
   });
 });
+
+describe('an experiment that runs alone', () => {
+  it('is marked in the list, on its page and in the plan, and others are not', async () => {
+    const found = await findExperiments(cloneRoot(), { names: ['E35d', 'E18'] });
+    const [alone, beside] = found.map(({ experiment }) => renderPlan(experiment));
+    expect([alone, beside]).toEqual([expect.stringContaining('platform: alone'), expect.not.stringContaining('alone')]);
+    const pages = found.map((one) => renderExperiment(one, style));
+    expect(pages).toEqual([expect.stringMatching(/^needs\s+alone$/m), expect.not.stringContaining('alone')]);
+    expect(renderList(found.slice(0, 1), style)).toMatch(/E35d .* alone$/);
+    expect(renderList(found.slice(1), style)).not.toContain('alone');
+  });
+
+  it('is each of the catalog that compares response times with those of another step', async () => {
+    const comparing = (await findExperiments(cloneRoot())).filter(({ experiment }) => comparesTimes(experiment));
+    expect(comparing.length).toBeGreaterThan(0);
+    expect(comparing.filter(({ experiment }) => !experiment.alone).map(({ file }) => file)).toEqual([]);
+  });
+});
+
+function comparesTimes({ method, recovery }: ResolvedExperiment): boolean {
+  return [...method, ...recovery].some((step) => {
+    const tolerance = 'tolerance' in step ? step.tolerance : undefined;
+    return typeof tolerance === 'object' && tolerance !== null && ('ratio' in tolerance || 'added' in tolerance);
+  });
+}
 
 describe('files', () => {
   let root: string;
