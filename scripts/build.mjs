@@ -3,7 +3,7 @@
  * Bundles everything that `shopctl` launches into dist/. Run directly it builds all; `buildIfStale()` builds only what
  * is older than its sources and reports which outputs changed.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -97,11 +97,16 @@ export function serviceBundle(service, build) {
   return `dist/${serviceBuilds[build].folder}/${service}.mjs`;
 }
 
+/** What its package.json says. */
+function versionOf(service) {
+  return JSON.parse(readFileSync(join(root, `services/${service}/package.json`), 'utf8')).version;
+}
+
 function serviceTarget(service, build) {
   const { folder, options, outside } = serviceBuilds[build];
   return {
     name: serviceTargetName(service, build),
-    sources: ['kit/src', `services/${service}/src`, 'proto', 'scripts'],
+    sources: ['kit/src', `services/${service}/src`, `services/${service}/package.json`, 'proto', 'scripts'],
     mapsOwnSources: true,
     options: () => ({
       entryPoints: { [service]: join(root, `services/${service}/src/main.ts`) },
@@ -112,6 +117,7 @@ function serviceTarget(service, build) {
       external: [...outsideServices, ...outside, 'pg-native'],
       ...compact,
       ...options,
+      define: { SERVICE_VERSION: JSON.stringify(versionOf(service)) },
       banner: { js: commonJsGlobals },
     }),
   };
@@ -215,13 +221,14 @@ export async function serviceNames() {
   return folders.filter((name) => existsSync(join(root, `services/${name}/src/main.ts`))).sort();
 }
 
-/** Newest modification time below a folder, in ms; tests do not count, they are in no bundle. */
+/** Newest modification time below a folder, or that of a file, in ms; tests do not count, they are in no bundle. */
 async function newestMtimeMs(folder) {
   let entries;
   try {
     entries = await readdir(folder, { withFileTypes: true });
   } catch (error) {
     if (error.code === 'ENOENT') return 0;
+    if (error.code === 'ENOTDIR') return (await stat(folder)).mtimeMs;
     throw error;
   }
   const times = await Promise.all(

@@ -28,7 +28,7 @@ export function startStockTelemetry(env: NodeJS.ProcessEnv): void {
   const exported = exportedSignals(env);
   const accounting = exported.traces ? createSpanExport() : undefined;
   const sdk = new NodeSDK({
-    resource: describeProcess(),
+    resource: describeProcess(env),
     autoDetectResources: false,
     sampler: samplerOf(env),
     textMapPropagator: createPropagator(),

@@ -10,6 +10,7 @@ describe('the environment', () => {
     expect(parseEnvironment(schema, { ...complete, DRAIN_TIMEOUT_MS: '250', UNKNOWN: 'ignored' })).toEqual({
       HOST: '127.0.0.1',
       PORT: 8080,
+      SHOP_TRACK: 'stable',
       LOG_LEVEL: 'info',
       DRAIN_TIMEOUT_MS: 250,
       DATABASE_URL: complete.DATABASE_URL,

@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { tracks } from './release.ts';
 
 /** All that is wrong with the environment, in one error. Values of secrets never appear in it. */
 export class ConfigError extends Error {
@@ -31,6 +32,10 @@ export const commonVariables = {
   INSTANCE: Type.Optional(
     Type.String({ pattern: '^[a-z0-9-]{1,40}$', description: 'name of the instance; without it `<service>-1`' }),
   ),
+  SHOP_TRACK: Type.Enum([...tracks], {
+    default: 'stable',
+    description: 'the group of instances that this one belongs to, in telemetry and in `/health/ready`',
+  }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
     default: 'info',
     description: 'the least level that is logged',

@@ -9,6 +9,8 @@ describe('readiness', () => {
   it('is ready when every dependency responds', async () => {
     expect(await createHealth({ database: up }).readiness()).toEqual({
       pid: process.pid,
+      version: '0.0.0-source',
+      track: 'stable',
       status: 'ready',
       dependencies: [{ name: 'database', status: 'up' }],
     });
@@ -22,6 +24,8 @@ describe('readiness', () => {
     });
     expect(await health.readiness()).toEqual({
       pid: process.pid,
+      version: '0.0.0-source',
+      track: 'stable',
       status: 'not ready',
       dependencies: [
         { name: 'database', status: 'down', reason: 'ECONNREFUSED' },

@@ -1,4 +1,5 @@
 import { messageOf } from './failures.ts';
+import { ownRelease, type Release } from './release.ts';
 
 /** Rejects with the reason while the dependency is unavailable. */
 export type Check = (signal: AbortSignal) => Promise<void>;
@@ -11,7 +12,7 @@ export interface DependencyHealth {
 }
 
 /** The body of `/health/ready`. */
-export interface Readiness {
+export interface Readiness extends Release {
   /** Id of the responding process: a supervisor whose child lost the race for a port detects another process. */
   readonly pid: number;
   readonly status: 'ready' | 'not ready';
@@ -40,6 +41,7 @@ export function createHealth(checks: Readonly<Record<string, Check>>): Health {
     const ready = !draining && dependencies.every(({ status }) => status === 'up');
     return {
       pid: process.pid,
+      ...ownRelease(),
       status: ready ? 'ready' : 'not ready',
       dependencies: draining ? [...dependencies, { name: 'self', status: 'down', reason: 'draining' }] : dependencies,
     };

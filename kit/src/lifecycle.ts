@@ -1,6 +1,8 @@
 import { messageOf } from './failures.ts';
 import { refuseHarnessVariables } from './harness.ts';
 import { createLogger, type Logger } from './logger.ts';
+import { ownRelease } from './release.ts';
+import { announceVersion } from './telemetry/service-version.ts';
 import { shutdownTelemetry } from './telemetry/shutdown.ts';
 
 export interface Lifecycle {
@@ -48,6 +50,7 @@ export async function runService(
   env: Readonly<Record<string, string | undefined>>,
   main: () => Promise<void>,
 ): Promise<never> {
+  announceVersion(ownRelease(env).version);
   const logger = createLogger({ service, instance: env.INSTANCE ?? `${service}-1`, level: 'info' });
   process.on('uncaughtException', (error, origin) => {
     logger.fatal({ err: error }, origin === 'unhandledRejection' ? 'unhandled rejection' : 'uncaught exception');

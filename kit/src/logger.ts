@@ -1,5 +1,6 @@
 import { isSpanContextValid, trace } from '@opentelemetry/api';
 import { pino } from 'pino';
+import { ownRelease } from './release.ts';
 
 export type Logger = pino.Logger;
 
@@ -17,7 +18,7 @@ function correlation(): Record<string, string> {
 export function createLogger(options: { service: string; instance: string; level: string }): Logger {
   return pino({
     level: options.level,
-    base: { service: options.service, instance: options.instance },
+    base: { service: options.service, instance: options.instance, ...ownRelease() },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     mixin: correlation,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { failpoints } from '@shop/kit/failpoint-names.ts';
@@ -24,6 +24,14 @@ const { bundleText, serviceTargetName } = (await import(
 const variables = ['FAILPOINT_DIR', 'SHOP_SEEDED_BUGS'];
 
 describe.each(serviceNames)('%s', (service) => {
+  it('knows the version of its package.json', async () => {
+    const manifest = join(cloneRoot(), 'services', service, 'package.json');
+    const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string };
+    const text = await bundleText(serviceTargetName(service, 'production'));
+    expect(text).not.toContain('SERVICE_VERSION');
+    expect(text).toContain(`version:"${version}"`);
+  });
+
   it('has no failpoint and no seeded bug in a production build', async () => {
     const text = await bundleText(serviceTargetName(service, 'production'));
     expect(harnessCodeIn(text)).toEqual([]);

@@ -2,11 +2,15 @@
 // Method: one platform with `--instrumentation stock`, judged by the same contracts; then the same platform with `manual`,
 // whose spans are compared with the earlier ones.
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../cli/src/counters/report.ts';
+import { plainAttributes, type TracesData } from '../../cli/src/otlp/otlp-json.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { installTool } from '../../cli/src/providers/resolve-tool.ts';
 import { sharedCacheDir } from '../../cli/src/providers/testing.ts';
+import { serviceNames } from '../../cli/src/topology/services.ts';
 import type { TraceSpan } from '../../cli/src/trace/tree.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { type OrderOptions, place, send } from './support/client.ts';
@@ -70,6 +74,7 @@ describe.skipIf(!packages)('under stock instrumentation', () => {
       // The saga's own steps, and the statement that marks several events.
       shop: 5,
     });
+    expect(releasesIn(body)).toEqual(releases());
   });
 
   it('a declined order has the trace of its contract', async () => {
@@ -142,6 +147,14 @@ describe.skipIf(!packages)('under stock instrumentation', () => {
     expect(outline(stock)).toEqual(outline(manual));
     expect(missing(manual, stock)).toEqual(ONLY_MANUAL);
     expect(missing(stock, manual)).toEqual(ONLY_STOCK);
+    expect(releasesIn((await send(`${shop.telemetryUrl}/api/traces/${traceId}`)).body)).toEqual(releases());
+    const { instances } = await shop.state();
+    const services = instances.filter(({ kind }) => kind === 'service');
+    expect(services.map(({ service, version, track }) => `${service} ${version} ${track}`).toSorted()).toEqual(
+      releases(),
+    );
+    expect((await shop.shopctl('status')).stdout).toMatch(/^SERVICE .* VERSION$/m);
+    expect((await shop.logs('orders')).at(-1)).toMatchObject({ version: versionOf('orders'), track: 'stable' });
   });
 });
 
@@ -159,6 +172,24 @@ const ONLY_STOCK: readonly string[] = [
 interface Body {
   readonly customer: string;
   readonly lines: OrderOptions['lines'];
+}
+
+/** What its package.json says. */
+function versionOf(service: string): string {
+  const text = readFileSync(join(cloneRoot(), 'services', service, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** Service, version and track of all six. */
+const releases = () => serviceNames.map((name) => `${name} ${versionOf(name)} stable`).toSorted();
+
+/** The same of the resources of a trace, each once. */
+function releasesIn(body: unknown): readonly string[] {
+  const { result } = body as { result: TracesData };
+  const resources = (result.resourceSpans ?? []).map(({ resource }) => plainAttributes(resource?.attributes));
+  const releaseOf = (one: (typeof resources)[number]) =>
+    `${one['service.name']} ${one['service.version']} ${one['shop.track']}`;
+  return [...new Set(resources.map(releaseOf))].toSorted();
 }
 
 /** Names of a trace's instrumentation scopes, with how many spans each made. */

@@ -45,7 +45,7 @@ export interface LogStore {
 }
 
 /** Fields of a log line that have a separate place in a record. */
-const OWN_FIELDS = new Set(['level', 'time', 'service', 'instance', 'msg', 'trace_id', 'span_id']);
+const OWN_FIELDS = new Set(['level', 'time', 'service', 'instance', 'version', 'track', 'msg', 'trace_id', 'span_id']);
 
 /** Log records in bounded memory, found by trace id. */
 export function createLogStore(limits: LogLimits): LogStore {

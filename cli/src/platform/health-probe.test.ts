@@ -19,7 +19,13 @@ const signal = AbortSignal.timeout(5_000);
 
 it('is ready when our own process says so', async () => {
   const port = await aServiceResponding(200, JSON.stringify({ pid: 42, status: 'ready' }));
-  await expect(probeHealth(port, 42, signal)).resolves.toBeUndefined();
+  await expect(probeHealth(port, 42, signal)).resolves.toEqual({});
+});
+
+it('resolves with the version and the track that the process says', async () => {
+  const body = { pid: 42, status: 'ready', version: '1.2.3', track: 'canary', dependencies: [] };
+  const port = await aServiceResponding(200, JSON.stringify(body));
+  await expect(probeHealth(port, 42, signal)).resolves.toEqual({ version: '1.2.3', track: 'canary' });
 });
 
 it("does not take another process's word", async () => {

@@ -128,6 +128,7 @@ export class Instance {
       status: this.#status,
       ...(this.#reason !== undefined && { reason: this.#reason }),
       ...(running && { process: running }),
+      ...(this.#running && this.unit.release?.()),
       ports,
       ...(url !== undefined && { url }),
       restarts: this.#restarts,

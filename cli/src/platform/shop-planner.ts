@@ -25,7 +25,7 @@ import { dockerRuntime } from './docker-runtime.ts';
 import { failpointFolder, hasFailpoints } from './failpoint-files.ts';
 import { flagFile, flagFolder } from './flag-file.ts';
 import { withDependencies } from './graph.ts';
-import { probeHealth } from './health-probe.ts';
+import { probeHealth, type RunningRelease } from './health-probe.ts';
 import { feedLogs } from './log-feed.ts';
 import type { Plan, Planner, PlanRequest } from './plan.ts';
 import type { PortBook } from './ports.ts';
@@ -361,6 +361,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
   const logFile = join(project.logDir, `${instance}.log`);
   const dependsOn = [...new Set(dependenciesOf(definition.name))];
   let pid: number | undefined;
+  let release: RunningRelease = {};
   const components = dependsOn.filter((name) => name === 'postgres' || name === 'rabbitmq');
   return {
     name: instance,
@@ -379,11 +380,15 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     // Toxiproxy may have been running before this service had edges.
     ...(proxied && { prepare: () => planning.proxies.populate({ anew: false }) }),
     async start(conditions) {
+      release = {};
       const running = await source.start({ name: instance, env, logFile }, conditions);
       pid = running.process?.pid;
       return running;
     },
-    probe: (signal) => probeHealth(ports.health ?? (ports.main as number), pid, signal),
+    async probe(signal) {
+      release = await probeHealth(ports.health ?? (ports.main as number), pid, signal);
+    },
+    release: () => release,
   };
 }
 

@@ -23,6 +23,9 @@ export interface InstanceState {
   /** Why it is not ready, or failed. */
   readonly reason?: string;
   readonly process?: ProcessIdentity;
+  /** Services: what they run, as reported at the last probe. One of an older version does not report it. */
+  readonly version?: string;
+  readonly track?: string;
   /** Its ports by listener; `main` is the one that others use. */
   readonly ports: Readonly<Record<string, number>>;
   /** Base URL for people, where there is one. */

@@ -1,4 +1,5 @@
 import type { Running } from '../process/running.ts';
+import type { RunningRelease } from './health-probe.ts';
 
 /** What a fault changes about every start of an instance while it lasts. */
 export interface StartConditions {
@@ -35,6 +36,8 @@ export interface Unit {
   start(conditions: StartConditions): Promise<Running>;
   /** Resolves when it serves; rejects with the reason while it does not. */
   probe(signal: AbortSignal): Promise<void>;
+  /** What it said at its last probe that it runs; services only. */
+  release?(): RunningRelease;
   /** Idempotent work each time it serves after a start, before others may use it. */
   setUp?(): Promise<void>;
   /** Applies to what runs what changed since its setUp; resolves with what that was: `migration orders/0007_refunds`. */

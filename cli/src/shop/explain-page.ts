@@ -113,6 +113,8 @@ const SHOWN = new Set([
   'time',
   'service',
   'instance',
+  'version',
+  'track',
   'msg',
   'trace_id',
   'span_id',

@@ -6,6 +6,7 @@ import { context, metrics, propagation, trace } from '@opentelemetry/api';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { inSpan } from '../tracing.ts';
 import { startTelemetry } from './sdk.ts';
+import { announceVersion } from './service-version.ts';
 import { shutdownTelemetry } from './shutdown.ts';
 
 const received = new Map<string, unknown[]>();
@@ -20,6 +21,7 @@ beforeAll(async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`);
   vi.stubEnv('OTEL_SERVICE_NAME', 'orders');
   vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'service.instance.id=orders-2');
+  vi.stubEnv('SHOP_TRACK', 'canary');
 });
 
 afterEach(() => {
@@ -35,6 +37,7 @@ afterAll(() => {
 
 it('sends spans and what became of them, of the service and instance that the environment names, before it ends', async () => {
   startTelemetry(process.env);
+  announceVersion('1.2.3');
   await inSpan('order saga', {}, async () => undefined);
   await shutdownTelemetry();
   const traces = JSON.stringify(received.get('/v1/traces'));
@@ -42,7 +45,13 @@ it('sends spans and what became of them, of the service and instance that the en
   for (const attribute of ['service.name', 'service.instance.id', 'process.pid', 'process.creation.time'])
     expect(traces).toContain(attribute);
   expect(traces).toContain('"stringValue":"orders-2"');
-  expect(JSON.stringify(received.get('/v1/metrics'))).toContain('"shop.telemetry.spans"');
+  const measured = JSON.stringify(received.get('/v1/metrics'));
+  expect(measured).toContain('"shop.telemetry.spans"');
+  const release = [
+    '{"key":"service.version","value":{"stringValue":"1.2.3"}}',
+    '{"key":"shop.track","value":{"stringValue":"canary"}}',
+  ];
+  for (const attribute of release) for (const sent of [traces, measured]) expect(sent).toContain(attribute);
 });
 
 it.each([

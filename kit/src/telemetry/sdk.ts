@@ -18,8 +18,10 @@ import {
 } from '@opentelemetry/resources';
 import { type IMetricReader, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { TracerProvider } from '@opentelemetry/sdk-trace';
+import { ownRelease } from '../release.ts';
 import { createSpanAccounting, type SpanAccounting } from './accounting.ts';
 import { samplerOf } from './sampler.ts';
+import { announceVersion, serviceVersion } from './service-version.ts';
 import { publishTelemetry, TELEMETRY_SHUTDOWN_MS } from './shutdown.ts';
 
 /** Each batch costs about 2 ms in its service and the receiver, whatever is in it (decision 0021). */
@@ -47,7 +49,7 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
 
   if (env.OTEL_SDK_DISABLED === 'true') return;
 
-  const resource = describeProcess();
+  const resource = describeProcess(env);
   const providers: Ending[] = [];
   const exported = exportedSignals(env);
   if (exported.metrics) providers.push(startMetrics(resource));
@@ -73,8 +75,8 @@ export function exportedSignals(env: NodeJS.ProcessEnv): Readonly<Record<'traces
   };
 }
 
-/** The resource of this process: what its environment says, and which process it is. */
-export function describeProcess(): Resource {
+/** The resource of this process: what its environment says, which process it is, and what it runs. */
+export function describeProcess(env: NodeJS.ProcessEnv): Resource {
   return (
     defaultResource()
       // They distinguish a restarted instance from its predecessor, whose counters ended at their last report. They also
@@ -83,6 +85,8 @@ export function describeProcess(): Resource {
         resourceFromAttributes({
           'process.pid': process.pid,
           'process.creation.time': new Date(performance.timeOrigin).toISOString(),
+          'service.version': serviceVersion(),
+          'shop.track': ownRelease(env).track,
         }),
       )
       // Other detectors read files and run commands at start, for attributes that are not used here.
@@ -128,6 +132,8 @@ interface Ending {
 }
 
 export async function shutdown(providers: readonly Ending[]): Promise<void> {
+  // What a program sends that never was a service.
+  announceVersion(undefined);
   const flushed = Promise.all(providers.map((provider) => provider.shutdown())).catch((error: unknown) =>
     diag.warn('telemetry was lost at shutdown', error),
   );

@@ -34,8 +34,8 @@ function describe(state: PlatformState, { style, columns }: Pick<Output, 'style'
   return [
     `${state.project}: ${paint(state.status, style)}, gateway ${state.gatewayUrl || 'not started'}${state.direct ? ', no proxies' : ''}${state.runtime === 'docker' ? ', services in containers' : ''}${state.instrumentation === 'stock' ? ', stock instrumentation' : ''}`,
     formatTable(
-      ['SERVICE', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY'],
-      services.map((instance) => row(instance, style)),
+      ['SERVICE', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY', 'VERSION'],
+      services.map((instance) => [...row(instance, style), versionOf(instance)]),
     ),
     formatTable(
       ['COMPONENT', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY'],
@@ -84,6 +84,11 @@ function row(instance: InstanceState, style: Style): string[] {
     cpuPercent === undefined ? '-' : `${cpuPercent.toFixed(1)} %`,
     rssBytes === undefined ? '-' : formatBytes(rssBytes),
   ];
+}
+
+/** `0.1.0`, `0.2.0 canary`. */
+function versionOf({ version = '-', track = 'stable' }: InstanceState): string {
+  return track === 'stable' ? version : `${version} ${track}`;
 }
 
 function reasons(instances: readonly InstanceState[]): string[] {

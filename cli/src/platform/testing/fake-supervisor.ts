@@ -78,7 +78,9 @@ await runSupervisor({
             return changes;
           },
         }),
-        probe: (signal) => probeHealth(main, pid, signal),
+        async probe(signal) {
+          await probeHealth(main, pid, signal);
+        },
       };
     };
     return {
