@@ -116,6 +116,7 @@ describe.runIf(canBeHad)('a load', { timeout: RUN_LIMIT_MS }, () => {
     );
     expect(row?.count).toBeGreaterThan(0);
     expect(row?.count).toBeGreaterThanOrEqual(result.orders.outcomes['201 Confirmed'] ?? 0);
+    expect(Object.values(result.sagas ?? {}).reduce((sum, count) => sum + count, 0)).toBe(row?.count);
     expect(await readFile(junit, 'utf8')).toContain(`<testsuites tests="${result.checks.length}"`);
     expect(await readFile(html, 'utf8')).toContain(`<strong class="word">${result.verdict}</strong>`);
     expect(await readFile(join(folder, 'load.k6.html'), 'utf8')).toContain('</html>');

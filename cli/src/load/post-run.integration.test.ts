@@ -94,6 +94,25 @@ describe('an order that appears while the audit settles', () => {
   });
 });
 
+describe('how sagas ended', () => {
+  const fixture = {
+    Confirmed: 2,
+    'Cancelled: payment declined': 1,
+    'Cancelled: payment unavailable': 1,
+    'Cancelled: out of stock': 1,
+  };
+
+  it('is counted of the orders of the run alone', async () => {
+    const { sagas } = await auditing(() => placeAnOrder('another-client'));
+    expect(sagas).toEqual(fixture);
+  });
+
+  it('is read after the audit: an order that came late counts', async () => {
+    const { sagas } = await auditing(() => placeAnOrder('load-1-whole-9'));
+    expect(sagas).toEqual({ ...fixture, 'Cancelled: out of stock': 2 });
+  });
+});
+
 describe('what was found out about keys', () => {
   it('is kept when the audit breaks off', async () => {
     await ledger.alter('orders', 'ALTER TABLE orders DROP CONSTRAINT orders_idempotency_key_key');
