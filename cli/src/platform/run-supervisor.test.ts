@@ -1,5 +1,8 @@
 // Goal: whatever is killed, nothing is left running, and what should run runs again.
 // Method: the real supervisor, reaper and control API around children that are small scripts.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +20,8 @@ import { signalSupervisor, waitUntilGone } from './supervisor-end.ts';
 import { isSupervisorRunning, startSupervisor } from './supervisor-process.ts';
 
 const everything: UpRequest = { services: [], replicas: {}, providers: {}, waitTimeoutMs: 10_000 };
+
+const FAKE_SUPERVISOR = join(import.meta.dirname, 'testing/fake-supervisor.ts');
 
 let home: string;
 let project: Project;
@@ -45,7 +50,7 @@ async function start(services: Record<string, unknown>, env: NodeJS.ProcessEnv =
   await startSupervisor({
     project,
     env: { ...process.env, SHOPCTL_HOME: home, SHOPCTL_FAKE: JSON.stringify(services), ...env },
-    command: [process.execPath, join(import.meta.dirname, 'testing/fake-supervisor.ts'), 'fake'],
+    command: [process.execPath, FAKE_SUPERVISOR, 'fake'],
   });
 }
 
@@ -355,6 +360,15 @@ describe('supervisor', { timeout: 30_000 }, () => {
     process.kill(supervisor.pid, 'SIGTERM');
     await until('supervisor is gone', () => gone([supervisor]));
     await until('the child is gone', () => gone(instances.map(({ process }) => process as ProcessIdentity)));
+  });
+
+  it('leaves no socket when it is asked to end as soon as its socket is there', async () => {
+    const supervisor = spawn(process.execPath, [FAKE_SUPERVISOR, 'fake'], {
+      env: { ...process.env, SHOPCTL_HOME: home, SHOPCTL_FAKE: '{}', SHOPCTL_FAKE_END: 'SIGTERM' },
+      stdio: 'ignore',
+    });
+    expect(await once(supervisor, 'exit')).toEqual([0, null]);
+    expect(existsSync(project.socketPath)).toBe(false);
   });
 
   it('goes down although its faults cannot be ended', async () => {

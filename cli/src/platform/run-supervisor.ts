@@ -144,6 +144,12 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     finished.resolve,
   );
   const measure = createMeasure();
+  const stopBySignal = () => void stopAll().then(finished.resolve, finished.reject);
+  // Before the socket: whoever has found it may send a signal, and ended by that this process would leave its socket.
+  process.on('SIGTERM', stopBySignal);
+  process.on('SIGINT', stopBySignal);
+  // The terminal we were started from closes: that is none of our business.
+  process.on('SIGHUP', () => {});
   const server = await startControlApi(project.socketPath, {
     events,
     state: async () => {
@@ -159,11 +165,6 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
       setImmediate(finished.resolve);
     },
   });
-  const stopBySignal = () => void stopAll().then(finished.resolve, finished.reject);
-  process.on('SIGTERM', stopBySignal);
-  process.on('SIGINT', stopBySignal);
-  // The terminal we were started from closes: that is none of our business.
-  process.on('SIGHUP', () => {});
   const rotation = setInterval(
     () => void rotateLogs(project.logDir).catch(reportProblem('log rotation')),
     ROTATE_EVERY_MS,

@@ -1,5 +1,7 @@
 // Entry of a supervisor whose services are small scripts: SHOPCTL_FAKE names them with their environment as JSON.
-// SHOPCTL_FAKE_FAULTS=stuck: its faults cannot be ended.
+// SHOPCTL_FAKE_FAULTS=stuck: its faults cannot be ended. SHOPCTL_FAKE_END=SIGTERM: it is sent that as soon as its socket is there.
+import { subscribe } from 'node:diagnostics_channel';
+import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { spawnProcess } from '../../process/spawn.ts';
 import { probeHealth } from '../health-probe.ts';
@@ -24,6 +26,13 @@ interface FakeService {
 const [projectName = 'fake'] = process.argv.slice(2);
 const project = openProject(projectName, cloneRoot(), process.env);
 const services = JSON.parse(process.env.SHOPCTL_FAKE ?? '{}') as Record<string, FakeService>;
+
+if (process.env.SHOPCTL_FAKE_END !== undefined) {
+  subscribe('tracing:net.server.listen:asyncEnd', (message) => {
+    const { server } = message as { server: Server };
+    if (server.address() === project.socketPath) process.kill(process.pid, process.env.SHOPCTL_FAKE_END);
+  });
+}
 
 await runSupervisor({
   project,
