@@ -8,6 +8,7 @@ import { type AddressInfo, createServer as createNetServer, type Server as NetSe
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { canary, type Protocol } from '../canary.ts';
 import { findFault } from '../catalog.ts';
+import { recordEdge } from '../edge.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 
 let http: Server;
@@ -112,6 +113,24 @@ it('a late response without slow_close is not observed', async () => {
   } finally {
     slow.close();
     slow.closeAllConnections();
+  }
+});
+
+it('an edge whose first response comes late is known to have served before the fault', async () => {
+  const looks = [1_200];
+  const late = createServer((_, response) => setTimeout(() => response.end('x'), looks.shift() ?? 0));
+  await new Promise<void>((resolve) => late.listen(0, '127.0.0.1', resolve));
+  const listen = `127.0.0.1:${(late.address() as AddressInfo).port}`;
+  const state = {
+    toxiproxyUrl: 'http://127.0.0.1:1',
+    edges: [{ name: 'edge', to: 'orders', listen, upstream: listen }],
+  };
+  try {
+    const { before } = await recordEdge('edge', { state: () => state } as unknown as PlatformAccess);
+    expect(before).toMatchObject({ ended: 'responded' });
+  } finally {
+    late.close();
+    late.closeAllConnections();
   }
 });
 
