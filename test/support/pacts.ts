@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PactV4, Verifier } from '@pact-foundation/pact';
+import type { EdgeLimits } from '@shop/kit/edges.ts';
 import { expect } from 'vitest';
 import type { ServiceName } from '../../cli/src/topology/services.ts';
 
@@ -17,7 +18,10 @@ const pactsDir = join(import.meta.dirname, '../../contracts/pacts');
 
 export interface PactRecording extends AsyncDisposable {
   readonly pact: PactV4;
-  /** Compares what was recorded with the committed contract; `npm run generate` writes it. */
+  /**
+   * Compares what was recorded with the committed contract; `npm run generate` writes it. Throws, and writes nothing, when an
+   * interaction was begun and not recorded, because its test failed.
+   */
   expectCommitted(): Promise<void>;
 }
 
@@ -25,15 +29,41 @@ export interface PactRecording extends AsyncDisposable {
 export async function recordPact(consumer: ServiceName, provider: ServiceName): Promise<PactRecording> {
   const dir = await mkdtemp(join(tmpdir(), 'shop-pact-'));
   const name = `${consumer}-${provider}.json`;
+  const pact = new CountingPact({ consumer, provider, dir, logLevel: 'error' });
   return {
-    pact: new PactV4({ consumer, provider, dir, logLevel: 'error' }),
+    pact,
     async expectCommitted() {
       const { metadata: _versionsOfLibraries, ...contract } = JSON.parse(await readFile(join(dir, name), 'utf8'));
+      const { length: recorded } = contract.interactions;
+      if (recorded < pact.begun) throw new Error(`${recorded} of ${pact.begun} interactions of ${name} were recorded`);
       const text = `${JSON.stringify({ ...contract, metadata: { pactSpecification: { version: '4.0' } } }, null, 2)}\n`;
       await expect(text).toMatchFileSnapshot(join(pactsDir, name));
     },
     [Symbol.asyncDispose]: () => rm(dir, { recursive: true }),
   };
+}
+
+/** Knows how many interactions were begun: the library leaves out of its file those whose tests failed. */
+class CountingPact extends PactV4 {
+  begun = 0;
+
+  override addInteraction() {
+    this.begun += 1;
+    return super.addInteraction();
+  }
+
+  override addAsynchronousInteraction() {
+    this.begun += 1;
+    return super.addAsynchronousInteraction();
+  }
+}
+
+/** A recorded call has all the time that a busy machine needs, ms: a contract is about contents. */
+export const RECORDING_LIMIT_MS = 20_000;
+
+/** An edge's limits with that time. */
+export function unhurried(limits: EdgeLimits): EdgeLimits {
+  return { ...limits, attemptTimeoutMs: RECORDING_LIMIT_MS, callTimeoutMs: RECORDING_LIMIT_MS };
 }
 
 type Options = ConstructorParameters<typeof Verifier>[0];

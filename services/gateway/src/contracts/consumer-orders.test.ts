@@ -5,7 +5,7 @@ import { createHealth } from '@shop/kit/health.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PactRecording, recordPact } from '../../../../test/support/pacts.ts';
+import { type PactRecording, recordPact, unhurried } from '../../../../test/support/pacts.ts';
 import { createApp } from '../app.ts';
 import { createForwarder } from '../forwarder.ts';
 import { createReplicas } from '../replicas.ts';
@@ -28,7 +28,7 @@ afterAll(() => recording[Symbol.asyncDispose]());
 
 /** A gateway in front of these orders; resolves with the response to one request. */
 async function throughGateway(origin: string, path: string, init?: RequestInit): Promise<Response> {
-  const limits = edges['gateway-orders'];
+  const limits = unhurried(edges['gateway-orders']);
   await using replicas = createReplicas([origin]);
   using policy = createCallPolicy('gateway-orders', limits, logger, replicas.all);
   const budgetMs = limits.callTimeoutMs;

@@ -6,7 +6,7 @@ import { createHttpClient } from '@shop/kit/http-client.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type PactRecording, recordPact } from '../../../../test/support/pacts.ts';
+import { type PactRecording, RECORDING_LIMIT_MS, recordPact, unhurried } from '../../../../test/support/pacts.ts';
 import { type Catalog, createCatalog } from '../catalog-client.ts';
 
 const { integer, regex } = MatchersV3;
@@ -22,7 +22,10 @@ afterAll(() => recording[Symbol.asyncDispose]());
 async function asking<T>(origin: string, ask: (catalog: Catalog) => Promise<T>): Promise<T> {
   await using client = createHttpClient('orders-catalog', [origin]);
   return await ask(
-    createCatalog(client, createCallPolicy('orders-catalog', edges['orders-catalog'], logger, client.replicas)),
+    createCatalog(
+      client,
+      createCallPolicy('orders-catalog', unhurried(edges['orders-catalog']), logger, client.replicas),
+    ),
   );
 }
 
@@ -36,7 +39,7 @@ it('a product that exists has its id, its price in kopiykas and its currency', a
       response.jsonBody({ id: 1, price: integer(45_000), currency: regex('^[A-Z]{3}$', 'UAH') });
     })
     .executeTest(async ({ url }) => {
-      const product = await asking(url, (catalog) => catalog.findProduct(1, Deadline.after(2_000)));
+      const product = await asking(url, (catalog) => catalog.findProduct(1, Deadline.after(RECORDING_LIMIT_MS)));
       expect(product).toEqual({ id: 1, priceKopiykas: 45_000, currency: 'UAH' });
     });
 });
@@ -49,7 +52,9 @@ it('a product that does not exist is 404', async () => {
     .withRequest('GET', '/products/999', (request) => void request.headers(headers))
     .willRespondWith(404)
     .executeTest(async ({ url }) => {
-      expect(await asking(url, (catalog) => catalog.findProduct(999, Deadline.after(2_000)))).toBeUndefined();
+      expect(
+        await asking(url, (catalog) => catalog.findProduct(999, Deadline.after(RECORDING_LIMIT_MS))),
+      ).toBeUndefined();
     });
 });
 

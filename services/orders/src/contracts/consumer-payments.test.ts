@@ -6,7 +6,7 @@ import { createHttpClient } from '@shop/kit/http-client.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PactRecording, recordPact } from '../../../../test/support/pacts.ts';
+import { type PactRecording, RECORDING_LIMIT_MS, recordPact, unhurried } from '../../../../test/support/pacts.ts';
 import { createPayments, type Payments } from '../payments-client.ts';
 
 const { regex } = MatchersV3;
@@ -25,7 +25,10 @@ afterAll(() => recording[Symbol.asyncDispose]());
 async function asking<T>(origin: string, ask: (payments: Payments) => Promise<T>): Promise<T> {
   await using client = createHttpClient('orders-payments', [origin]);
   return await ask(
-    createPayments(client, createCallPolicy('orders-payments', edges['orders-payments'], logger, client.replicas)),
+    createPayments(
+      client,
+      createCallPolicy('orders-payments', unhurried(edges['orders-payments']), logger, client.replicas),
+    ),
   );
 }
 
@@ -50,7 +53,9 @@ describe('a charge', () => {
       .willRespondWith(status)
       .executeTest(async ({ url }) => {
         const charge = { orderId: order, amountKopiykas: amount, currency: 'UAH' };
-        expect(await asking(url, (payments) => payments.charge(charge, Deadline.after(2_000)))).toBe(result);
+        expect(await asking(url, (payments) => payments.charge(charge, Deadline.after(RECORDING_LIMIT_MS)))).toBe(
+          result,
+        );
       });
   });
 });
@@ -71,7 +76,7 @@ describe('a refund', () => {
       })
       .willRespondWith(200)
       .executeTest(async ({ url }) => {
-        const refund = asking(url, (payments) => payments.refund(order, Deadline.after(2_000)));
+        const refund = asking(url, (payments) => payments.refund(order, Deadline.after(RECORDING_LIMIT_MS)));
         await expect(refund).resolves.toBeUndefined();
       });
   });
