@@ -319,11 +319,57 @@ export async function buildOnly(names) {
   return metafiles;
 }
 
+/**
+ * Builds of what services run, repeated as their sources change: esbuild keeps what it has parsed. `targetsOf` names what may
+ * have to be built for a file; `rebuild` resolves with the files of dist/ whose content changed, or with what does not
+ * compile, as text with its frame; `dispose` ends it.
+ */
+export async function repeatedBuild() {
+  const esbuild = await import('esbuild');
+  const names = new Set(['telemetry', ...(await serviceNames())]);
+  const targets = (await buildTargets()).filter(({ name }) => names.has(name.replace(/-instrumented$/, '')));
+  const contexts = new Map();
+
+  async function contextOf(target) {
+    if (!contexts.has(target.name)) {
+      contexts.set(target.name, esbuild.context({ ...common, metafile: false, ...target.options() }));
+    }
+    return contexts.get(target.name);
+  }
+
+  async function rebuildOne(target, color) {
+    const began = new Date();
+    try {
+      const context = await contextOf(target);
+      const changed = await writeChanged(outputFilesOf(target, await context.rebuild()));
+      await writeStamp(target, began);
+      return { name: target.name, changed };
+    } catch (error) {
+      if (error.errors === undefined) throw error;
+      const messages = await esbuild.formatMessages(error.errors, { kind: 'error', color });
+      return { name: target.name, changed: [], problem: messages.join('').trimEnd() };
+    }
+  }
+
+  return {
+    targetsOf: (file) =>
+      targets.filter(({ sources }) => sources.some((folder) => file.startsWith(`${folder}/`))).map(({ name }) => name),
+    rebuild: (wanted, { color = false } = {}) =>
+      Promise.all(targets.filter(({ name }) => wanted.includes(name)).map((target) => rebuildOne(target, color))),
+    async dispose() {
+      for (const context of contexts.values()) await (await context).dispose();
+    },
+  };
+}
+
 async function bundle(target) {
   const esbuild = await import('esbuild');
   const result = await esbuild.build({ ...common, ...(await target.options()) });
-  if (!target.mapsOwnSources) return result;
-  return { ...result, outputFiles: result.outputFiles.map(withOwnSourceMap) };
+  return { ...result, outputFiles: outputFilesOf(target, result) };
+}
+
+function outputFilesOf({ mapsOwnSources }, { outputFiles }) {
+  return mapsOwnSources ? outputFiles.map(withOwnSourceMap) : outputFiles;
 }
 
 function withOwnSourceMap(file) {

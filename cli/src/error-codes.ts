@@ -33,6 +33,11 @@ export const errorCodes = {
     meaning: 'a running component refuses a change, such as a migration',
     action: 'correct what `why` names and repeat the command',
   },
+  sources_missing: {
+    exitCode: unavailable,
+    meaning: 'there are no sources here, or nothing to build them with',
+    action: 'work in a clone of the repository, after `npm install`',
+  },
   build_incomplete: {
     exitCode: failed,
     meaning: 'a file that the build makes is missing',

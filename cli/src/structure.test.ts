@@ -22,7 +22,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop'],
   ['command-context.ts'],
   // What runs it.
-  ['compose', 'counters', 'doctor'],
+  ['compose', 'counters', 'develop', 'doctor'],
   ['platform'],
   ['trace', 'images', 'migrate'],
   ['otlp', 'providers'],

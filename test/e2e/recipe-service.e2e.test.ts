@@ -4,13 +4,13 @@
  * the commands of the recipe, and then the checks that go by the list of services.
  */
 import { execFile } from 'node:child_process';
-import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { cloneRoot } from '../../cli/src/platform/project.ts';
+import { copyTree, linkPackages } from '../support/clone-copy.ts';
 import { additions, newFiles } from './support/reviews-service.ts';
 
 const execute = promisify(execFile);
@@ -32,9 +32,9 @@ const vitest = (...args: readonly string[]) =>
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'shop-recipe-'));
-  await copyTree();
+  await copyTree(copy);
   await addService();
-  await linkPackages();
+  await linkPackages(copy);
   await vitest('test/generated', '--update');
   const { stdout } = await git('status', '--porcelain', '--untracked-files=all');
   changed = stdout
@@ -86,24 +86,6 @@ it('is in compose.yaml, behind its migrations, with the address of the catalog',
   });
 });
 
-/** Every file that is committed or would be, as the first commit of a separate repository. */
-async function copyTree(): Promise<void> {
-  const listed = await execute('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: cloneRoot(),
-    maxBuffer: 1 << 26,
-  });
-  const { stdout: deleted } = await execute('git', ['ls-files', '-z', '--deleted'], { cwd: cloneRoot() });
-  const missing = new Set(deleted.split('\0'));
-  const files = listed.stdout.split('\0').filter((file) => file !== '' && !missing.has(file));
-  for (const file of files) {
-    await mkdir(join(copy, dirname(file)), { recursive: true });
-    await cp(join(cloneRoot(), file), join(copy, file), { verbatimSymlinks: true });
-  }
-  await git('init', '--quiet');
-  await git('add', '--all');
-  await git('-c', 'user.name=test', '-c', 'user.email=test@localhost', 'commit', '--quiet', '--message', 'copy');
-}
-
 async function addService(): Promise<void> {
   for (const [file, text] of Object.entries(newFiles)) {
     await mkdir(join(copy, dirname(file)), { recursive: true });
@@ -121,23 +103,4 @@ async function addService(): Promise<void> {
   await execute('npm', ['install', '--package-lock-only', '--ignore-scripts', '--offline', '--no-audit', '--no-fund'], {
     cwd: copy,
   });
-}
-
-/** What is installed here, but for our own packages, which are those of the copy. */
-async function linkPackages(): Promise<void> {
-  const installed = join(cloneRoot(), 'node_modules');
-  const modules = join(copy, 'node_modules');
-  await mkdir(join(modules, '@shop'), { recursive: true });
-  const ours = new Set(['@shop', 'shopctl', '.cache', '.vite']);
-  for (const name of (await readdir(installed)).filter((one) => !ours.has(one)))
-    await symlink(join(installed, name), join(modules, name));
-  const services = (await readdir(join(copy, 'services'), { withFileTypes: true })).filter((one) => one.isDirectory());
-  for (const workspace of ['kit', ...services.map(({ name }) => `services/${name}`)])
-    await symlink(join(copy, workspace), join(modules, '@shop', basename(workspace)));
-  for (const workspace of ['kit', 'cli', ...services.map(({ name }) => `services/${name}`)]) {
-    const own = join(cloneRoot(), workspace, 'node_modules');
-    const exists = await readdir(own).catch(() => undefined);
-    if (exists !== undefined) await symlink(own, join(copy, workspace, 'node_modules'));
-  }
-  await appendFile(join(copy, '.git/info/exclude'), 'node_modules\n');
 }

@@ -10,7 +10,8 @@ import { poll } from '../shared/wait-until.ts';
 import { serviceNames } from '../topology/services.ts';
 import { bundles, supervisorBuild } from './bundles.ts';
 import { inspectionContext } from './component-context.ts';
-import { type ControlClient, createControlClient, type UpProgress } from './control-client.ts';
+import { type ControlClient, createControlClient, type UpProgress, type UpRequest } from './control-client.ts';
+import type { PlatformEvent } from './events.ts';
 import { hasFailpoints } from './failpoint-files.ts';
 import { assertNoOrphanedFaults } from './orphaned-faults.ts';
 import type { Project } from './project.ts';
@@ -42,6 +43,9 @@ export interface StartedPlatform {
   /** What changed in components that went on running. */
   readonly applied: UpDone['applied'];
   readonly tookMs: number;
+  /** It ran before this start. */
+  readonly wasRunning: boolean;
+  readonly request: UpRequest;
 }
 
 /**
@@ -88,7 +92,7 @@ export async function startPlatform(
     const tookMs = performance.now() - began;
     progress.succeed(summary({ started, applied, stale }, tookMs));
     for (const warning of [...state.warnings, ...describeSeededBugs(state.seededBugs)]) output.warn(warning);
-    return { state, started, applied, tookMs };
+    return { state, started, applied, tookMs, wasRunning, request };
   } catch (error) {
     if (!signal.aborted) progress.fail('not started');
     else progress.stop();
@@ -151,27 +155,36 @@ function checkNames(names: readonly string[]): void {
 
 type UpDone = Extract<UpProgress, { type: 'done' }>;
 
-async function follow(
+/** What an `up` ends with; `tell` is called with what happens until then. Throws the CliError it fails with. */
+export async function followUp(
   responses: AsyncIterable<UpProgress>,
-  progress: { update(text: string): void; note(text: string): void },
+  tell: (event: PlatformEvent) => void,
 ): Promise<UpDone> {
-  const waiting = new Set<string>();
   for await (const response of responses) {
     if (response.type === 'done') return response;
     if (response.type === 'failed') throw receivedError(response.error);
-    const { type, subject, message } = response.event;
-    if (type === 'instance.starting') waiting.add(subject);
-    if (type === 'instance.ready') waiting.delete(subject);
-    if (type === 'instance.crashed' || type === 'instance.failed') progress.note(`${subject}: ${message}`);
-    if (type === 'instance.retired' || type === 'instance.refreshed') progress.note(`${subject}: ${message}`);
-    if (type === 'up.settings') progress.note(`settings ${message}`);
-    if (waiting.size > 0) progress.update(`waiting for ${[...waiting].join(', ')}`);
+    tell(response.event);
   }
   throw new CliError({
     code: 'supervisor_lost',
     what: 'the supervisor ended while the platform was starting',
     why: 'its connection closed without a result',
     next: 'see .shop/<project>/logs/supervisor.log, then run "shopctl up" again',
+  });
+}
+
+function follow(
+  answers: AsyncIterable<UpProgress>,
+  progress: { update(text: string): void; note(text: string): void },
+): Promise<UpDone> {
+  const waiting = new Set<string>();
+  return followUp(answers, ({ type, subject, message }) => {
+    if (type === 'instance.starting') waiting.add(subject);
+    if (type === 'instance.ready') waiting.delete(subject);
+    if (type === 'instance.crashed' || type === 'instance.failed') progress.note(`${subject}: ${message}`);
+    if (type === 'instance.retired' || type === 'instance.refreshed') progress.note(`${subject}: ${message}`);
+    if (type === 'up.settings') progress.note(`settings ${message}`);
+    if (waiting.size > 0) progress.update(`waiting for ${[...waiting].join(', ')}`);
   });
 }
 

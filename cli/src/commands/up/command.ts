@@ -35,6 +35,10 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
       'start a service with a seeded bug, to test the checks; may be repeated',
       parseSeededBugNames,
     )
+    .option(
+      '-w, --watch',
+      'stay, and bring each saved source into the platform; Ctrl-C ends it, and the platform if this command started it',
+    )
     .option('--no-build', 'do not rebuild bundles and images whose sources changed')
     .addHelpText(
       'after',

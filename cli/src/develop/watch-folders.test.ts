@@ -1,0 +1,74 @@
+// Goal: no save is missed, however an editor writes. Method: real files in a folder of their own.
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { watchFolders } from './watch-folders.ts';
+
+let root: string;
+let seen: string[];
+let watching: Disposable;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'shop-watch-'));
+  await write('services/orders/src/main.ts', '1');
+  seen = [];
+  const onProblem = (error: Error) => {
+    throw error;
+  };
+  watching = await watchFolders({
+    root,
+    folders: ['services', 'missing'],
+    onSave: (files) => seen.push(...files),
+    onProblem,
+  });
+});
+
+afterEach(async () => {
+  watching[Symbol.dispose]();
+  await rm(root, { recursive: true });
+});
+
+async function write(file: string, text: string): Promise<void> {
+  await mkdir(dirname(join(root, file)), { recursive: true });
+  await writeFile(join(root, file), text);
+}
+
+const told = () => expect.poll(() => seen);
+
+it('tells a file that is saved, once', async () => {
+  await write('services/orders/src/main.ts', '2');
+  await told().toEqual(['services/orders/src/main.ts']);
+});
+
+it('tells a file that is replaced by another, each time', async () => {
+  for (const text of ['2', '3']) {
+    seen.length = 0;
+    await write('draft', text);
+    await rename(join(root, 'draft'), join(root, 'services/orders/src/main.ts'));
+    await told().toEqual(['services/orders/src/main.ts']);
+  }
+});
+
+it('tells files of folders that are made afterwards', async () => {
+  await write('services/orders/src/saga/deep/step.ts', '1');
+  await told().toContain('services/orders/src/saga/deep/step.ts');
+  seen.length = 0;
+  await write('services/orders/src/saga/deep/step.ts', '2');
+  await told().toEqual(['services/orders/src/saga/deep/step.ts']);
+});
+
+it('tells a file that is removed', async () => {
+  await rm(join(root, 'services/orders/src/main.ts'));
+  await told().toEqual(['services/orders/src/main.ts']);
+});
+
+it('tells nothing of drafts and backups, and nothing once it is disposed', async () => {
+  await write('services/orders/src/.main.ts.swp', '1');
+  await write('services/orders/src/main.ts~', '1');
+  await write('services/orders/src/other.ts', '1');
+  await told().toEqual(['services/orders/src/other.ts']);
+  watching[Symbol.dispose]();
+  await write('services/orders/src/main.ts', '3');
+  await told().toEqual(['services/orders/src/other.ts']);
+});

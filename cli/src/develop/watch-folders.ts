@@ -1,0 +1,87 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+
+/** Editors write a file in several steps; what follows within this time belongs to the same save, ms. */
+const QUIET_MS = 30;
+
+export interface WatchFoldersOptions {
+  /** Absolute. */
+  readonly root: string;
+  /** Relative to the root; those that do not exist are left out. */
+  readonly folders: readonly string[];
+  /** Called with what was saved, created or removed, relative to the root; never twice at once for one save. */
+  readonly onSave: (files: readonly string[]) => void;
+  /** A folder cannot be watched any more, or no further one can be. */
+  readonly onProblem: (error: Error) => void;
+}
+
+/**
+ * Watches folders and all below them until disposed. One watcher for each folder, not for each file: a file that an editor
+ * replaces by another one stays watched.
+ */
+export async function watchFolders({ root, folders, onSave, onProblem }: WatchFoldersOptions): Promise<Disposable> {
+  const watchers = new Map<string, FSWatcher>();
+  const saved = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+
+  const report = () => {
+    const files = [...saved].toSorted();
+    saved.clear();
+    onSave(files);
+  };
+  const note = (path: string) => {
+    saved.add(relative(root, path));
+    clearTimeout(timer);
+    timer = setTimeout(report, QUIET_MS);
+  };
+  const forget = (folder: string) => {
+    watchers.get(folder)?.close();
+    watchers.delete(folder);
+  };
+  const changed = (folder: string, name: string) => {
+    if (isOver || isIgnored(name)) return;
+    const path = join(folder, name);
+    note(path);
+    // It may be a new folder, whose files may be there already.
+    if (!watchers.has(path)) add(path, note).catch(onProblem);
+  };
+
+  /** Watches a folder and those below it; calls `found` with the files in them. Does nothing for what is no folder. */
+  async function add(folder: string, found: (path: string) => void): Promise<void> {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(noFolder);
+    if (entries === undefined || isOver || watchers.has(folder)) return;
+    const watcher = watch(folder, (_, name) => void (name !== null && changed(folder, name)));
+    // Removed while it was watched: its parent has told that.
+    watcher.on('error', (error: NodeJS.ErrnoException) => {
+      forget(folder);
+      if (error.code !== 'ENOENT' && error.code !== 'EPERM') onProblem(error);
+    });
+    watchers.set(folder, watcher);
+    for (const entry of entries) {
+      if (isIgnored(entry.name)) continue;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) await add(path, found);
+      else found(path);
+    }
+  }
+
+  for (const folder of folders) await add(join(root, folder), () => {});
+  return {
+    [Symbol.dispose]() {
+      isOver = true;
+      clearTimeout(timer);
+      for (const folder of [...watchers.keys()]) forget(folder);
+    },
+  };
+}
+
+/** Drafts and backups of editors, and packages. */
+function isIgnored(name: string): boolean {
+  return /^\.|~$|^node_modules$|^4913$|\.(sw[a-z]|tmp)$/.test(name);
+}
+
+function noFolder(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+}
