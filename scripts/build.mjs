@@ -277,6 +277,14 @@ export async function staleNames() {
 }
 
 /**
+ * True when something in dist/ is older than its sources. A command line that was built from an earlier commit asks this
+ * before it builds its successor.
+ */
+export async function isStale(wanted) {
+  return (await staleTargets(wanted)).length > 0;
+}
+
+/**
  * Builds what is stale. Resolves with the names of the targets built and the output files whose content changed
  * (relative to the clone). `{ instrumented: true }` asks for the services that run under OpenTelemetry's
  * instrumentations, too; `{ names }` for these targets alone.
