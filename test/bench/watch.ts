@@ -3,7 +3,9 @@
  * a copy of the repository. `npm run bench:watch -- --help` names options and exit codes.
  */
 import { parsePositive } from '../../cli/src/commands/option-values.ts';
+import { messageOf } from '../../cli/src/errors.ts';
 import { exitCodes } from '../../cli/src/exit-codes.ts';
+import { requireEngine } from '../../cli/src/images/service-engine.ts';
 import type { Output } from '../../cli/src/output/output.ts';
 import { measureEdits } from './edits.ts';
 import { benchmark, runBenchmark } from './program.ts';
@@ -39,18 +41,31 @@ async function measure({ rounds }: { readonly rounds: number }, output: Output) 
       built: summarize(edits.map(({ builtMs }) => builtMs)),
     });
   }
-  output.result({ machine: describeMachine(), rounds, limitMs: LIMIT_MS, rows }, describe);
+  const composeWatch = await whyNoComposeWatch();
+  output.result({ machine: describeMachine(), rounds, limitMs: LIMIT_MS, rows, composeWatch }, describe);
   return (rows[0]?.responded.median ?? Infinity) <= LIMIT_MS ? exitCodes.ok : exitCodes.failed;
+}
+
+/** Why there is no row of `docker compose watch`. */
+async function whyNoComposeWatch(): Promise<string> {
+  try {
+    await requireEngine(process.env, 'measuring "docker compose watch"');
+    return 'not measured: compose.yaml runs built images and has no rules of "develop"';
+  } catch (error) {
+    return `not measured: ${messageOf(error)}`;
+  }
 }
 
 function describe({
   machine,
   rounds,
   rows,
+  composeWatch,
 }: {
   machine: ReturnType<typeof describeMachine>;
   rounds: number;
   rows: readonly Row[];
+  composeWatch: string;
 }) {
   const cell = ({ median, min, max }: Summary) => `${median.toFixed(0)} | ${min.toFixed(0)}-${max.toFixed(0)}`;
   return [
@@ -59,6 +74,8 @@ function describe({
     '| replicas | save to response, median ms | range ms | build, median ms | range ms |',
     '| -------- | --------------------------- | -------- | ---------------- | -------- |',
     ...rows.map(({ replicas, responded, built }) => `| ${replicas} | ${cell(responded)} | ${cell(built)} |`),
+    '',
+    `docker compose watch: ${composeWatch}`,
   ].join('\n');
 }
 
