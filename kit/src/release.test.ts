@@ -11,7 +11,7 @@ afterEach(() => {
   else process.env.OTEL_RESOURCE_ATTRIBUTES = attributes;
 });
 
-it('a service that runs from its sources says so, and is stable unless told otherwise', () => {
+it('a service that runs from its sources says so, and is stable by default', () => {
   expect(ownRelease({})).toEqual({ version: '0.0.0-source', track: 'stable' });
   expect(ownRelease({ SHOP_TRACK: 'canary' })).toMatchObject({ track: 'canary' });
 });

@@ -75,7 +75,7 @@ export function untraced<T>(work: () => T): T {
 }
 
 /**
- * Runs `work`, whose spans are made by hand in either mode, so that an instrumented library makes none, records no duration,
+ * Runs `work`, whose spans are made by hand in either mode. So an instrumented library makes none, records no duration,
  * and leaves the trace context of a message as it is.
  */
 export function uninstrumented<T>(work: () => T): T {

@@ -12,9 +12,9 @@ export interface BenchOptions {
 }
 
 /**
- * How the platform of a row is wired. `few` and `many` are `direct`, for tables that are filled beforehand; so is `traced`,
- * for what is compared with `metered` (metrics alone), `untraced` (neither) or `stock` (traced by OpenTelemetry's
- * instrumentations), which must have as little behind it: code gets faster for minutes.
+ * How the platform of a row is wired. `few` and `many` are `direct`, for tables that are filled beforehand. So is
+ * `traced`, for what is compared with `metered` (metrics alone), `untraced` (neither) or `stock` (traced by
+ * OpenTelemetry's instrumentations). These must have run as short a time before: code gets faster for minutes.
  */
 type ShopKind = 'direct' | 'traced' | 'stock' | 'metered' | 'untraced' | 'proxied' | 'few' | 'many';
 
@@ -28,7 +28,7 @@ export interface Bench extends AsyncDisposable {
   chain(): Promise<Chain>;
   /** Loads a subject until its code is as fast as it gets. What the bench opens itself is warm. */
   warm<T extends Pick<Floor, 'shoot'>>(subject: T): Promise<T>;
-  /** Closes what is open; what is asked for afterwards is opened anew. */
+  /** Closes what is open; what is asked for afterwards is opened again. */
   closeAll(): Promise<void>;
 }
 

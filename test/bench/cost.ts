@@ -1,7 +1,7 @@
 /**
- * `npm run bench:cost`: what one confirmed order costs: CPU by program, rows, bytes, WAL, messages, spans. Starts a platform
- * of its own, takes samples around a number of orders and around some time without any, and prints the difference.
- * `npm run bench:cost -- --help` names options and exit codes.
+ * `npm run bench:cost`: what one confirmed order costs: CPU by program, rows, bytes, WAL, messages, spans. Starts a
+ * separate platform, takes samples around a number of orders and around some time without any, and prints the
+ * difference. `npm run bench:cost -- --help` names options and exit codes.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ import { benchmark, runBenchmark } from './program.ts';
 const run = promisify(execFile);
 const command = benchmark(
   'bench:cost',
-  'What one confirmed order costs: CPU by program, rows, bytes, WAL, messages, spans. Starts a platform of its own.',
+  'What one confirmed order costs: CPU by program, rows, bytes, WAL, messages, spans. Starts a separate platform.',
 )
   .option('--orders <n>', 'orders that are measured', parsePositive, 2_000)
   .option('--at-once <n>', 'orders in flight', parsePositive, 8)
@@ -42,7 +42,7 @@ interface Options {
 
 /** Code is compiled, plans are cached, pools are full. */
 const WARM_UP_ORDERS = 500;
-/** An idle connection of PostgreSQL tells its counts after 10 s at the latest (PGSTAT_IDLE_INTERVAL). In ms. */
+/** An idle connection of PostgreSQL reports its counts after 10 s at the latest (PGSTAT_IDLE_INTERVAL). In ms. */
 const SETTLE_MS = 11_000;
 const IDLE_MS = 15_000;
 

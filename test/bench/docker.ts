@@ -1,7 +1,7 @@
 /**
- * `npm run bench:docker`: what containers cost beside processes: the sizes of the images, how long `shopctl up` and a service
- * take, and memory, with both runtimes in one run, on a machine that does nothing else. `npm run bench:docker -- --help`
- * names options and exit codes.
+ * `npm run bench:docker`: what containers cost beside processes. It measures the sizes of the images, how long `shopctl
+ * up` and a service take, and memory, with both runtimes in one run. The machine must do nothing else. `npm run
+ * bench:docker -- --help` names options and exit codes.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

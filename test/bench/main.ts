@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: measures groups of rows side by side, prints each as soon as it is finished and writes it into
- * docs/performance.md, and goes on with the others when one cannot be measured. Side effects: platforms of its own (projects
- * bench-*), processes, that file. `npm run bench -- --help` names options and exit codes.
+ * docs/performance.md. It goes on with the others when one cannot be measured. Side effects: separate platforms
+ * (projects bench-*), processes, that file. `npm run bench -- --help` names options and exit codes.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { InvalidArgumentError, Option } from 'commander';

@@ -11,10 +11,10 @@ const miss: Target = { what: 'a ratio', value: 3, atMost: 2 };
 const found = (target: Target): Section => ({ headers: [], rows: [], targets: [target], notes: [], measured: 0 });
 const group = (key: string, run: Group['run']): Group => ({ key, title: `group ${key}`, run });
 const fails = group('b', async () => {
-  throw new Error('npm cannot be had');
+  throw new Error('npm is not available');
 });
 
-/** Measures groups, and tells what happened in which order. */
+/** Measures groups, and returns what happened in which order. */
 async function measure(
   groups: readonly Group[],
   { keep = () => undefined, close = () => undefined }: { keep?(group: Finished): void; close?(): void } = {},
@@ -44,7 +44,7 @@ describe('groups of rows', () => {
     expect(events).toEqual([
       'kept a',
       'closed all',
-      'b: could not be measured: npm cannot be had',
+      'b: could not be measured: npm is not available',
       'closed all',
       'kept c',
       'closed all',

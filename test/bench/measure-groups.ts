@@ -24,9 +24,9 @@ export interface Keeper {
 }
 
 /**
- * Measures one group after the other. After each everything that was open is closed: a platform at rest takes some 4 % of two
- * cores, and the next group must not be measured beside that, nor on what one that failed has left behind. Where that
- * cannot be closed, nothing more is measured.
+ * Measures one group after the other. After each everything that was open is closed. A platform at rest takes some 4 %
+ * of two cores, and the next group must not be measured beside that, nor on what a failed one has left behind. Where
+ * that cannot be closed, nothing more is measured.
  */
 export async function measureGroups(wanted: readonly Group[], bench: Bench, keeper: Keeper): Promise<Outcome> {
   const finished: Finished[] = [];

@@ -39,17 +39,17 @@ describe('a benchmark', () => {
     expect(stderr).toContain('program.test.ts');
   });
 
-  it('tells an error with an explanation by its words and its exit code', async () => {
+  it('reports an error with an explanation by its words and its exit code', async () => {
     const missing = new CliError({
       code: 'docker_unavailable',
       what: 'no engine',
-      why: 'none answers',
+      why: 'none responds',
       next: 'start one',
     });
     expect(await start([], throwing(missing))).toEqual({
       exitCode: 3,
       stdout: '',
-      stderr: 'error: no engine\n  why:  none answers\n  next: start one\n',
+      stderr: 'error: no engine\n  why:  none responds\n  next: start one\n',
     });
   });
 
@@ -84,7 +84,7 @@ describe.each(['main', 'up', 'cost', 'docker'])('%s.ts', (name) => {
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
     );
 
-  it('tells its usage, its options and its exit codes', async () => {
+  it('prints its usage, its options and its exit codes', async () => {
     const { code, stdout, stderr } = await run('--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Usage: npm run ${name === 'main' ? 'bench' : `bench:${name}`} -- [options]`);

@@ -3,11 +3,11 @@ import { CliError, toCliError } from '../../cli/src/errors.ts';
 import { type ExitCode, exitCodes } from '../../cli/src/exit-codes.ts';
 import { createOutput, type Output, type OutputStream } from '../../cli/src/output/output.ts';
 
-/** The exit codes of the benchmarks, as their `--help` tells them. */
+/** The exit codes of the benchmarks, as their `--help` lists them. */
 const EXIT_CODES = `
 Exit codes: 0 measured, 1 a target was missed, 2 wrong usage, 3 something could not be measured.`;
 
-/** The command line of a benchmark that is started as `npm run NAME`; its options are added by whoever calls. */
+/** The command line of a benchmark that is started as `npm run NAME`; its options are added by the caller. */
 export function benchmark(name: string, description: string): Command {
   return new Command(`npm run ${name} --`).description(description).addHelpText('after', EXIT_CODES);
 }
@@ -19,9 +19,9 @@ export interface Host {
 }
 
 /**
- * Parses a benchmark's command line, measures, and resolves with its exit code: what is wrong with the words ends with 2,
- * a measurement that throws with 3 or with the exit code of its error, but never with 1, which is for what was measured.
- * All is told by then: sentences for errors that were expected, a stack for others.
+ * Parses a benchmark's command line, measures, and resolves with its exit code. A wrong command line ends with 2, a
+ * measurement that throws with 3 or with the exit code of its error. It never ends with 1, which is for what was
+ * measured. All is reported by then: sentences for errors that were expected, a stack for others.
  */
 export async function runBenchmark<Options extends object>(
   command: Command,
@@ -57,11 +57,12 @@ export function usageError(message: string, command: Command): CliError {
   });
 }
 
-/** What is told of a measurement that threw `error`, and its exit code. */
+/** What is reported of a measurement that threw `error`, and its exit code. */
 export function notMeasured(error: unknown): CliError {
   const { what, why, next, exitCode } = toCliError(error);
   if (exitCode !== exitCodes.failed) return toCliError(error);
-  // Nobody foresaw it, so where it was thrown is what helps. The stack repeats the message, of which one line is enough.
+  // It was not expected, so the place where it was thrown helps. The stack repeats the message, of which one line is
+  // enough.
   const reason = error instanceof CliError || !(error instanceof Error) ? why : error.stack;
   return new CliError({
     code: 'not_measured',

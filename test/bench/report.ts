@@ -28,7 +28,7 @@ export function describeMachine(): Machine {
 
 export interface Run {
   readonly machine: Machine;
-  /** Version of the server that `up` takes by itself. */
+  /** Version of the server that `up` chooses. */
   readonly postgres: string;
   readonly rounds: number;
   readonly quick: boolean;

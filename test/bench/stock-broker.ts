@@ -13,7 +13,7 @@ const START_LIMIT_MS = 60_000;
 const PROBE_INTERVAL_MS = 10;
 const STOP_LIMIT_MS = 15_000;
 
-/** RabbitMQ by the start script it is delivered with, alone on the machine, with a data directory of its own. */
+/** RabbitMQ by the start script it is delivered with, alone on the machine, with a separate data directory. */
 export interface StockBroker {
   readonly detail: string;
   /** Starts it and resolves with the ms until it greets (AMQP connection.start); it is stopped again by then. */
@@ -42,7 +42,7 @@ export async function findStockBroker(folder: string, cacheDir: string): Promise
     env: { ...process.env, SHOPCTL_RABBITMQ_START: 'script' },
   };
   const launch = await resolveComponent('rabbitmq', context);
-  // Its version and how it starts; where it lies on this machine is nobody else's business.
+  // Its version and how it starts; its path on this machine is not reported.
   const detail = launch.detail.replace(/ from .* by /, ' by ');
   return { detail, measure: () => measure(launch, folder, context.logFile('rabbitmq')) };
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:up`: how long `shopctl up` takes, against RabbitMQ's own start script alone on the same machine in the same
- * minutes: the script until the broker greets, `up` with data there, and `up` without data. Each with services, databases
- * and broker stopped before. `npm run bench:up -- --help` names options and exit codes.
+ * `npm run bench:up`: how long `shopctl up` takes, against RabbitMQ's own start script alone on the same machine in the
+ * same minutes. It measures the script until the broker greets, `up` with data there, and `up` without data. Each with
+ * services, databases and broker stopped before. `npm run bench:up -- --help` names options and exit codes.
  */
 import { parsePositive } from '../../cli/src/commands/option-values.ts';
 import { exitCodes } from '../../cli/src/exit-codes.ts';

@@ -68,7 +68,7 @@ export function closingLine(runs: readonly RunReport[], failures: readonly strin
   // A hook, or a file that does not compile, fails without a test that does.
   const without = files.filter((file) => file.failed && !file.tests.some(({ state }) => state === 'failed')).length;
   const failed = count('failed') + without;
-  // What is no test's failure is a failure all the same.
+  // A failure outside a test is a failure all the same.
   const atLeast = failures.length > 0 ? 1 : 0;
   return `${count('passed')} passed, ${Math.max(failed, atLeast)} failed, ${count('skipped', 'pending')} skipped`;
 }

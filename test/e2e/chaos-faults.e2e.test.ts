@@ -2,7 +2,7 @@
  * Goal: every fault is measurably in effect, ends automatically, and outlives neither the command that holds it nor the
  * supervisor. The shop then works as before.
  * Method: a real platform and the built `shopctl`. The holding command and the supervisor are killed (SIGKILL) while
- * faults of each kind are in effect; what is left is read from the platform, from Toxiproxy and from the undo file.
+ * faults of each kind are in effect. What is left is read from the platform, from Toxiproxy and from the undo file.
  */
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';

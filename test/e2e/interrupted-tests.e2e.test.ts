@@ -1,6 +1,6 @@
 // Goal: Ctrl-C during `npm test` leaves no process and no file.
-// Method: `npm test` as a terminal runs it, in a group of its own, with a folder for temporary files of its own; SIGINT to the
-// group while servers of integration tests, or a platform, are there.
+// Method: `npm test` as a terminal runs it, in a separate group, with a separate folder for temporary files. The group
+// gets SIGINT while servers of integration tests, or a platform, are there.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Goal: under OpenTelemetry's own SDK and instrumentations an order has the trace that it has by hand.
-// Method: one platform with `--instrumentation stock`, judged by the same contracts; then the same platform with `manual`,
-// whose spans are compared with the earlier ones.
+// Method: one platform with `--instrumentation stock`, checked by the same contracts; then the same platform with
+// `manual`, whose spans are compared with the earlier ones.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { eventually } from './support/eventually.ts';
 const SPANS = 31;
 /** Restart and recovery included; this machine is slow when it is busy. */
 const RECORDED_MS = 30_000;
-/** The only product that costs more than the payment limit by itself. */
+/** The only product that alone costs more than the payment limit. */
 const UNAFFORDABLE = 12;
 
 const packages = await installTool(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blocksOf, commentsOf, sentencesOf } from './prose.ts';
+import { blocksOf, commentsOf, sentencesOf, titlesOf } from './prose.ts';
 
 const textsOf = (markdown: string) => sentencesOf(markdown).map(({ text }) => text);
 
@@ -47,7 +47,19 @@ it('blocksOf has the cells of tables, without quotations and code', () => {
   expect(blocksOf('| `a` | is "no x" so |').map(({ text }) => text)).toEqual(['CODE', 'is QUOTATION so']);
 });
 
-it('commentsOf has the comments of a source, without code and quotations, and no URL', () => {
-  const source = '/** One `a`\n * two. */\nconst url = \'http://x.example/ y\'; // is "no x"\n';
-  expect(commentsOf(source)).toEqual(['One CODE two.', 'is QUOTATION']);
+describe('commentsOf', () => {
+  it('has the comments of a source, and no URL or pattern', () => {
+    const source = "/** One `a`\n * two. */\nconst url = 'http://x.example/ y/*/z'; // is no x\n";
+    expect(commentsOf(source)).toEqual(['One `a`\ntwo.', 'is no x']);
+  });
+
+  it('takes consecutive lines as one comment', () => {
+    expect(commentsOf('  // One\n  // sentence.\n  call();\n  // Another.\n')).toEqual(['One\nsentence.', 'Another.']);
+  });
+});
+
+it('titlesOf has the titles of tests and groups, also of those with cases', () => {
+  const source =
+    "describe('a', () => {\n  it.each(['x', f(1)])('b %s', () => {});\n  it(`c's`, { timeout: 1 }, run);\n});";
+  expect(titlesOf(source)).toEqual(['a', 'b %s', "c's"]);
 });

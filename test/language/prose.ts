@@ -92,9 +92,18 @@ function countWords(sentence: string): number {
   return sentence.split(' ').filter((token) => /[\p{L}\p{N}]/u.test(token)).length;
 }
 
-/** The comments of TypeScript sources, without code and quotations; `//` counts after white space only, not in a URL. */
+/**
+ * The comments of TypeScript sources, as text whose blocks {@link blocksOf} finds. Consecutive lines of `//` are one comment.
+ * A comment begins after white space only, so that a URL or a pattern of paths is none.
+ */
 export function commentsOf(source: string): readonly string[] {
-  return [...source.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm)].map(([comment]) =>
-    withoutQuotations(comment.replaceAll(/^\s*(?:\/\*+|\*(?!\/)|\/\/)|\*\/$/gm, '')),
+  return [...source.matchAll(/(?<=^|\s)(?:\/\*[\s\S]*?\*\/|\/\/ .*(?:\n[ \t]*\/\/ .*)*)/gm)].map(([comment]) =>
+    comment.replaceAll(/^[ \t]*(?:\/\*+|\*(?!\/)|\/\/) ?| ?\*\/$/gm, '').trim(),
   );
+}
+
+/** The titles of tests that a source writes out. */
+export function titlesOf(source: string): readonly string[] {
+  const calls = /\b(?:it|describe|test)(?:\.\w+)*(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g;
+  return [...source.matchAll(calls)].map(([, , title = '']) => title);
 }

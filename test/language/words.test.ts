@@ -1,24 +1,23 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { blocksOf, commentsOf, sentencesOf } from './prose.ts';
+import { blocksOf, commentsOf, sentencesOf, titlesOf } from './prose.ts';
 import { bannedWords } from './words.ts';
 
 const root = join(import.meta.dirname, '../..');
 const MAX_WORDS = 30;
 
-/** Generated from the definitions of the commands; their texts are checked there. */
-const GENERATED = ['docs/cli.md'];
-
 /** Lists of renamed options, keys and symbols: the old names have to stand there. */
 const RENAMINGS = ['CHANGELOG.md'];
 
-/** Sources whose comments use the terms; to be widened to tests and the command line. */
-const SOURCES = ['kit/src/**/*.ts', 'services/*/src/**/*.ts'];
+/** Sources whose comments and titles of tests use the terms. */
+const SOURCES = ['{cli,kit,services,scenarios,scripts,deploy,test}/**/*.{ts,tsx,mjs}'];
+/** Its titles and comments quote the words. */
+const QUOTING = ['test/language/'];
 
-const pages = globSync(['docs/**/*.md', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'], { cwd: root })
-  .filter((path) => !GENERATED.includes(path))
-  .toSorted();
+const pages = globSync(['docs/**/*.md', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'], {
+  cwd: root,
+}).toSorted();
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 /** `"word" -> what to write instead`. */
@@ -49,10 +48,34 @@ describe('the language of the pages', () => {
   });
 });
 
-it('the comments of the services and their kit use the terms of the glossary', () => {
-  const sources = globSync(SOURCES, { cwd: root }).filter((path) => !path.endsWith('.test.ts'));
-  const found = sources.flatMap((path) =>
-    commentsOf(read(path)).flatMap((comment) => bannedIn(comment).map((word) => `${path}: ${word}: ${comment}`)),
-  );
-  expect(found).toEqual([]);
+describe('the language of the sources', () => {
+  const sources = globSync(SOURCES, { cwd: root, exclude: (path) => /(?:^|\/)(?:node_modules|dist)$/.test(path) })
+    .filter((path) => !QUOTING.some((folder) => path.startsWith(folder)))
+    .toSorted();
+
+  it('has comments in the terms of the glossary', () => {
+    const found = sources.flatMap((path) =>
+      commentsOf(read(path))
+        .flatMap((comment) => blocksOf(comment))
+        .flatMap(({ text }) => bannedIn(text).map((word) => `${path}: ${word}: ${text}`)),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it(`has no comment with a sentence over ${MAX_WORDS} words`, () => {
+    const found = sources.flatMap((path) =>
+      commentsOf(read(path))
+        .flatMap((comment) => sentencesOf(comment))
+        .filter(({ words }) => words > MAX_WORDS)
+        .map(({ words, text }) => `${path}: ${words} words: ${text}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('has titles of tests in the terms of the glossary', () => {
+    const found = sources.flatMap((path) =>
+      titlesOf(read(path)).flatMap((title) => bannedIn(title).map((word) => `${path}: ${word}: ${title}`)),
+    );
+    expect(found).toEqual([]);
+  });
 });

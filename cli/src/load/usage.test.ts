@@ -63,7 +63,7 @@ describe('the meter', () => {
     expect(meter.latestMachinePercent()).toBe(25);
   });
 
-  it('reports each second by itself', () => {
+  it('reports each second separately', () => {
     const meter = new UsageMeter();
     meter.add(0, new Map([[10, aProcess(1_000)]]), [orders], idle);
     meter.add(1_000, new Map([[10, aProcess(1_090)]]), [orders], { busyMs: 1_500, allMs: 2_000 });

@@ -155,7 +155,7 @@ export class Platform {
     });
   }
 
-  /** Instances of services as they would be planned now: their code may have been built anew. */
+  /** Instances of services as they would be planned now: their code may have been rebuilt. */
   async #asBuilt(instances: readonly Instance[]): Promise<ReadonlyMap<string, Unit>> {
     const services = new Set(instances.filter(({ unit }) => unit.kind === 'service').map(serviceOf));
     if (services.size === 0 || this.#plan === undefined) return new Map();

@@ -233,7 +233,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
         }))
           if (/^instance\.(starting|ready)$/.test(type)) seen.push(`${subject} ${type.slice('instance.'.length)}`);
       })().catch((error: Error) => error.name);
-      // What happened before is told first.
+      // What happened before is reported first.
       await until('what happened before was told', async () => seen.length === 2 * first);
       await work();
       await until(

@@ -1,10 +1,13 @@
 import { CliError } from '../errors.ts';
 
-/** Variables that services are told as they are: another value restarts them. */
+/** Variables that services get unchanged: another value restarts them. */
 const OF_SERVICES =
   /^(LOG_LEVEL|SHOP_TRACK|DRAIN_TIMEOUT_MS|DATABASE_POOL_SIZE|CONSUMER_PREFETCH|OTEL_SDK_DISABLED|OTEL_(TRACES|METRICS)_EXPORTER|EDGE_.*)$/;
 
-/** Variables that decide which components there are, and what services can be told at all: read when a platform starts. */
+/**
+ * Variables that decide which components there are, and what services can be configured with: read when a platform
+ * starts.
+ */
 const OF_THE_PLATFORM = /^SHOPCTL_(FAILPOINTS|RABBITMQ_START|(POSTGRES|RABBITMQ|TOXIPROXY|JAEGER)_URL)$/;
 
 /** Values of variables by name. Some are URLs with passwords: never printed, never kept in state.json. */

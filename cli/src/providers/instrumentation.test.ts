@@ -42,7 +42,7 @@ it('is to be installed where one is missing or has another version', async () =>
   expect(instrumentation[0]?.detail).toContain('sdk 2.0.0, hooks 3.0.0');
 });
 
-it('cannot be had without npm, which is said', async () => {
+it('is not available without npm, which is reported', async () => {
   const { instrumentation } = await describeTools(contextOf(join(folder, 'nothing')));
   expect(instrumentation).toMatchObject([{ available: false, installable: false, detail: 'no npm on PATH' }]);
 });

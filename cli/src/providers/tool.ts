@@ -1,6 +1,6 @@
 import type { Availability, OnProgress, ProviderKind } from './component.ts';
 
-/** A program, a library or packages that commands use: `up` needs them for options of its own alone. */
+/** A program, a library or packages that commands use: `up` needs them only for some of its options. */
 export type ToolName = 'k6' | 'libfaketime' | 'instrumentation';
 
 export const toolNames: readonly ToolName[] = ['k6', 'libfaketime', 'instrumentation'];

@@ -4,7 +4,7 @@ import { renderCost, replaceCost } from './render.ts';
 import { renderLoad } from './render-load.ts';
 import type { Sample } from './sample.ts';
 
-/** A sample at a second in which the programs and counters stand where they are told to. */
+/** A sample at a second in which the programs and counters have the given values. */
 function aSample(second: number, cpuMs: number, inserted: number, bytes: number): Sample {
   const table = { inserted, updated: 2 * inserted, deleted: 0, bytes, indexBytes: bytes / 4 };
   return {

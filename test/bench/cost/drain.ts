@@ -14,7 +14,7 @@ export async function drainOutbox(databases: ShopDatabases): Promise<{ events: n
   let first: { atMs: number; pending: number } | undefined;
   const lookForEnd = async () => {
     const now = { atMs: performance.now(), pending: await pendingEvents(databases) };
-    // Between a batch and the next: when the relay begins is its own affair.
+    // Between a batch and the next: the relay decides when it begins.
     if (now.pending < events) first ??= now;
     if (now.pending === 0 && first !== undefined && first.pending > 0) {
       return { events, eventsPerSecond: (1_000 * first.pending) / (now.atMs - first.atMs) };

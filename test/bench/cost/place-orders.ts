@@ -10,8 +10,8 @@ const SHIPPED_LIMIT_MS = 120_000;
 const LOOK_EVERY_MS = 250;
 
 /**
- * Places confirmed orders of one line, `atOnce` at a time, and resolves when each has its shipment, with the orders a
- * second that were answered. Throws when one is not confirmed, or a shipment does not come in time.
+ * Places confirmed orders of one line, `atOnce` at a time, and resolves when each has its shipment, with the responses
+ * a second. Throws when one is not confirmed, or a shipment does not come in time.
  */
 export async function placeOrders(
   count: number,
@@ -28,7 +28,7 @@ export async function placeOrders(
       const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
       const response = await pool.request({ path: '/api/orders', method: 'POST', headers, body });
       const text = await response.body.text();
-      if (response.statusCode !== 201) throw new Error(`an order was answered ${response.statusCode}: ${text}`);
+      if (response.statusCode !== 201) throw new Error(`an order got ${response.statusCode}: ${text}`);
     }
   }
   const began = performance.now();

@@ -29,7 +29,10 @@ export interface Sample {
   readonly deliveries: number;
 }
 
-/** Reads everything at once. Linux only: elsewhere the processes of PostgreSQL and RabbitMQ cannot be told. */
+/**
+ * Reads everything concurrently. Linux only: elsewhere the processes of PostgreSQL and RabbitMQ cannot be
+ * distinguished.
+ */
 export async function takeSample(platform: PlatformConnection, databases: ShopDatabases): Promise<Sample> {
   const backend = createBackend(platform.telemetryUrl);
   const [cpuMs, data, points] = await Promise.all([

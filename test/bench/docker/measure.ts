@@ -18,7 +18,7 @@ export type Runtime = (typeof runtimes)[number];
 export interface RuntimeFigures {
   /** `shopctl up` from the command's start to its end, everything stopped before and data there, in ms. */
   readonly upMs: Summary;
-  /** A service from its own start until it is ready, six starting at once, in ms; over all services and rounds. */
+  /** A service from its own start until it is ready, six starting concurrently, in ms; over all services and rounds. */
   readonly serviceMs: Summary;
   /** Resident memory of the six services right after `up`, in bytes. */
   readonly rssBytes: Summary;
@@ -33,7 +33,7 @@ export interface DockerFigures {
 
 type Shopctl = (...args: string[]) => Promise<string>;
 
-/** Builds what has no image yet, and tells the sizes of all. */
+/** Builds what has no image yet, and returns the sizes of all. */
 export async function measureImages(): Promise<readonly BuiltImage[]> {
   return JSON.parse(await shopctlAt({ ...process.env, NO_COLOR: '1' })('build', '--json'));
 }

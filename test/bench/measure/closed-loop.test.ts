@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { closedLoop } from './closed-loop.ts';
 
-it('does as many pieces of work as it was told, never more at once than it has clients', async () => {
+it('does as many pieces of work as configured, never more concurrently than it has clients', async () => {
   let atOnce = 0;
   let most = 0;
   const result = await closedLoop(3, { count: 10 }, async () => {

@@ -13,7 +13,7 @@ export interface LoopResult {
 /** When to stop: after a time, or after a number of pieces of work. */
 export type LoopLimit = { readonly durationMs: number } | { readonly count: number };
 
-/** Failures that are told beside the figures; with more of them there are no figures. */
+/** Failures that are reported beside the figures; with more of them there are no figures. */
 const TOLERATED_SHARE = 0.01;
 
 /**

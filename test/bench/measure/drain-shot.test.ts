@@ -9,7 +9,7 @@ it('has the rate of the events after the first ones, however long those took to 
   expect(perSecond(drainShot([1, 1, 1, ...endedAt(60_000)], 13))).toBeCloseTo(500);
 });
 
-it('does not take a batch that ends at once for one that took no time', () => {
+it('does not take a batch that ends immediately for one that took no time', () => {
   const batches = [100, 200, 300, 400].flatMap((at) => Array<number>(500).fill(at));
   expect(perSecond(drainShot(batches, 500))).toBeCloseTo(5_000);
 });

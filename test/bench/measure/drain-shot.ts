@@ -1,9 +1,9 @@
 import type { LoopResult } from './closed-loop.ts';
 
 /**
- * A shot whose rate is that of the events after the first `head`, from the end of the last of those to the very last: how long
- * the first ones took to be begun has no mark where a relay begins by itself. `endedAt` is when each event was over, ms, in
- * order. Throws RangeError where no event is left after the head.
+ * A shot whose rate is that of the events after the first `head`, from the end of the last of those to the very last.
+ * Where the relay chooses when it begins, no time marks the beginning of the first ones. `endedAt` is when each event
+ * was over, ms, in order. Throws RangeError where no event is left after the head.
  */
 export function drainShot(endedAt: readonly number[], head: number): LoopResult {
   const [from, to] = [endedAt[head - 1], endedAt.at(-1)];

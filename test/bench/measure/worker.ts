@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A process of its own that answers calls, so that its CPU time is nobody else's. */
+/** A separate process that serves calls, so that its CPU time is measured alone. */
 export interface Worker extends AsyncDisposable {
   readonly pid: number;
-  /** Rejects with the worker's error, or when it ends without an answer. */
+  /** Rejects with the worker's error, or when it ends without a response. */
   call<T>(method: string, argument?: unknown): Promise<T>;
 }
 
@@ -60,7 +60,7 @@ export function startWorker(file: URL, options: { readonly env?: NodeJS.ProcessE
   };
 }
 
-/** The worker's side: answers each call with what its method resolves with, and exits when the caller is gone. */
+/** The worker's side: responds to each call with what its method resolves with, and exits when the caller is gone. */
 export function handleCalls(methods: Readonly<Record<string, (argument: never) => unknown>>): void {
   process.on('message', async ({ id, method, argument }: Request) => {
     const response = await responseOf(id, async () => methods[method]?.(argument as never));

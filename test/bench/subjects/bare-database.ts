@@ -5,8 +5,8 @@ import type { Database, Queryable, Statement } from '../../../kit/src/database.t
 type Watch = (text: string) => void;
 
 /**
- * The services' door to a database with nothing but the driver behind it: no time limits, no classified errors, no
- * tracing. Statements are prepared, as in the services.
+ * The services' access to a database with nothing but the driver: no time limits, no classified errors, no tracing.
+ * Statements are prepared, as in the services.
  */
 export function openBareDatabase(url: string, poolSize: number, watch: Watch = () => undefined): Database {
   const pool = new pg.Pool({ connectionString: url, max: poolSize, idleTimeoutMillis: 0 });

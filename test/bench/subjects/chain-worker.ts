@@ -11,7 +11,7 @@ import { nextProduct } from './products.ts';
 type Ports = Readonly<Record<string, number>>;
 type Unary = (request: object, callback: (error: Error | null, response: unknown) => void) => void;
 
-/** Connections to one origin, as many as the shop's calls at once. */
+/** Connections to one origin, as many as the shop's concurrent calls. */
 const CONNECTIONS = 64;
 const ANSWER = { id: '00000000-0000-4000-8000-000000000000', status: 'Confirmed' };
 const PRODUCT = { id: 1, name: 'Notebook', price: 10_000, currency: 'UAH' };

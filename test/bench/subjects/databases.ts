@@ -15,7 +15,7 @@ export interface PoolSizes {
 
 /** The services' defaults (docs/architecture.md, DATABASE_POOL_SIZE). */
 const SERVICE_POOLS: PoolSizes = { orders: 8, steps: 4 };
-/** One process that runs engine and steps has more in work at once than a service; every engine has as many. */
+/** One process that runs engine and steps does more concurrently than a service; every engine has as many. */
 export const ENGINE_POOLS: PoolSizes = { orders: 16, steps: 8 };
 
 /** All five databases. */

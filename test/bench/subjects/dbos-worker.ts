@@ -25,7 +25,7 @@ interface Dbos {
 
 export interface DbosOptions {
   readonly urls: DatabaseUrls;
-  /** Of its own database; holds a password. */
+  /** URL of its database; holds a password. */
   readonly systemUrl: string;
   readonly module: string;
 }

@@ -36,8 +36,9 @@ handleCalls({
     engine = assemble(openEngineDatabases(urls, 'engine'));
   },
   /**
-   * Ends when all that was placed is shipped too. Its time is that of the loop, or from the first order shipped to the last
-   * where that is longer: the peers ship inside of an order, the relay up to a poll later, at the beginning as at the end.
+   * Ends when all that was placed is shipped too. Its time is that of the loop, or from the first order shipped to the
+   * last where that is longer. The peers ship inside of an order, the relay up to a poll later, at the beginning as at
+   * the end.
    */
   async run({ concurrency, limit }: { concurrency: number; limit: LoopLimit }): Promise<LoopResult> {
     if (engine === undefined) throw new Error('call open first');

@@ -12,10 +12,10 @@ import { serviceUrls } from './shop.ts';
 /** Statements of one confirmed order (docs/traces.md). */
 const STATEMENTS = 16;
 
-/** Five databases with the shop's schema on a server of their own, without the services that would work on them. */
+/** Five databases with the shop's schema on a separate server, without the services that would work on them. */
 export interface Databases extends AsyncDisposable {
   readonly urls: DatabaseUrls;
-  /** URL, as superuser, of a further database that whoever connects may make; holds a password. */
+  /** URL, as superuser, of a further database that a client may make; holds a password. */
   readonly systemUrl: string;
   /** Process id of the server. */
   readonly pid: number;

@@ -21,7 +21,7 @@ handleCalls({
   },
 });
 
-/** One order of one product, with a key of its own as clients send it. Throws for any answer but 201. */
+/** One order of one product, with a separate key as clients send it. Throws for any response but 201. */
 async function place(pool: Pool): Promise<void> {
   const { statusCode, body } = await pool.request({
     method: 'POST',
@@ -30,5 +30,5 @@ async function place(pool: Pool): Promise<void> {
     body: JSON.stringify({ customer: 'Bench', lines: [{ productId: nextProduct(), quantity: 1 }] }),
   });
   const text = await body.text();
-  if (statusCode !== 201) throw new Error(`an order was answered ${statusCode}: ${text}`);
+  if (statusCode !== 201) throw new Error(`an order got ${statusCode}: ${text}`);
 }

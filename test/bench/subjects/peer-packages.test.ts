@@ -19,7 +19,7 @@ it('the peers are locked in the versions that are measured, each package by its 
     expect(packages[`node_modules/${name}`]?.version).toBe(version);
   }
   const { '': _, ...all } = packages;
-  // Without addresses: whoever installs has a registry, or a mirror, of their own.
+  // Without addresses: each user has another registry or mirror.
   expect(
     Object.values(all).filter(({ integrity, resolved }) => integrity === undefined || resolved !== undefined),
   ).toEqual([]);

@@ -21,8 +21,9 @@ export interface PeerPackages {
 }
 
 /**
- * The peers' packages (about 240 MB, so they are no dependencies of the clone), installed with npm into the cache folder
- * once for each lock file, compared with its checksums, without running their install scripts. Rejects with npm's words when they cannot be had.
+ * The peers' packages (about 240 MB, so they are not dependencies of the clone) are installed with npm into the cache
+ * folder once for each lock file. They are compared with its checksums, and their install scripts are not run. Rejects
+ * with npm's words when they are not available.
  */
 export async function installPeers(cacheDir: string, say: (line: string) => void): Promise<PeerPackages> {
   const texts = await Promise.all(FILES.map((name) => readFile(join(MANIFESTS, name), 'utf8')));

@@ -8,7 +8,10 @@ import { guardProcess, startGuard } from '../../support/guard.ts';
 
 const START_LIMIT_MS = 60_000;
 
-/** Restate's server with its default durability, on loopback, with data of its own. It ends with this process, however that ends. */
+/**
+ * Restate's server with its default durability, on loopback, with separate data. It ends with this process, however
+ * that ends.
+ */
 export interface RestateServer extends AsyncDisposable {
   readonly pid: number;
   readonly ingress: string;

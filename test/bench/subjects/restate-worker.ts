@@ -30,7 +30,7 @@ export interface RestateOptions {
   /** Base URLs of the server. */
   readonly ingress: string;
   readonly admin: string;
-  /** Where this process answers the server. */
+  /** Where this process serves the server's calls. */
   readonly port: number;
 }
 
@@ -61,5 +61,5 @@ async function post(pool: Pool, path: string, body: object): Promise<void> {
   const headers = { 'content-type': 'application/json' };
   const response = await pool.request({ method: 'POST', path, headers, body: JSON.stringify(body) });
   const text = await response.body.text();
-  if (response.statusCode >= 300) throw new Error(`${path} was answered ${response.statusCode}: ${text}`);
+  if (response.statusCode >= 300) throw new Error(`${path} got ${response.statusCode}: ${text}`);
 }

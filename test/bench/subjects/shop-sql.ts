@@ -15,7 +15,7 @@ import { createStock } from '../../../services/stock/src/stock.ts';
 export type ShopDatabases = Readonly<Record<DatabaseName, Database>>;
 
 const noFailpoint = () => Promise.resolve();
-/** Nobody leaves while it is measured. */
+/** No instance ends while it is measured. */
 const stillWanted = () => undefined;
 /** A trace parent is stored with every order; this one is of the right length. */
 const TRACE_PARENT = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
@@ -52,7 +52,7 @@ export function createDownstream({ catalog, stock, payments, shipping }: Omit<Sh
 
 /**
  * The SQL of one confirmed order and nothing else: 16 statements over five databases, in the order of the trace
- * contract, through the services' own functions, so that they cannot differ from what the services run.
+ * contract. They run through the services' own functions, so that they cannot differ from what the services run.
  */
 export async function runShopSql({ orders, ...others }: ShopDatabases, productId: number): Promise<void> {
   const downstream = createDownstream(others);
@@ -108,5 +108,5 @@ async function save(orders: Database, owner: string, before: Saga, step: Step): 
 }
 
 function expectOurs(changed: boolean): void {
-  if (!changed) throw new Error('a compare-and-set of a saga that nobody else drives was refused');
+  if (!changed) throw new Error('a compare-and-set of a saga without another owner was refused');
 }

@@ -1,4 +1,4 @@
-// A child for supervisor tests: listens, is ready, and crashes or stays unready when told to by its environment.
+// A child for supervisor tests: listens, is ready, and crashes or stays unready as its environment says.
 import { createServer } from 'node:http';
 
 const { PORT, CRASH_AT_START, UNREADY, EXIT_WITH_PARENT, IGNORE_SIGTERM } = process.env;

@@ -13,7 +13,7 @@ import type { Unit } from '../unit.ts';
 interface FakeService {
   readonly dependsOn?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The service of which it is a replica; default: one of its own name. */
+  /** The service of which it is a replica; default: one of its name. */
   readonly service?: string;
   /** Added to its environment once `up --direct` was asked: its other configuration. */
   readonly envWhenDirect?: Readonly<Record<string, string>>;

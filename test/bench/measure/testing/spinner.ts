@@ -1,6 +1,6 @@
 import { handleCalls } from '../worker.ts';
 
-/** A worker that uses up CPU time, in ms of its own. */
+/** A worker that uses up CPU time, in ms of its process. */
 handleCalls({
   spin(ms: number) {
     const began = process.cpuUsage();
