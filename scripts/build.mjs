@@ -329,7 +329,7 @@ export async function buildOnly(names) {
 
 /**
  * Builds of what services run, repeated as their sources change: esbuild keeps what it has parsed. `targetsOf` names what may
- * have to be built for a file; `rebuild` resolves with the files of dist/ whose content changed, or with what does not
+ * have to be built for a file. Its `rebuild` resolves with the files of dist/ whose content changed, or with what does not
  * compile, as text with its frame; `dispose` ends it.
  */
 export async function repeatedBuild() {

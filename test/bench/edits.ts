@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { copyTree, linkPackages } from '../support/clone-copy.ts';
 import { startGuard } from '../support/guard.ts';
 
-/** Served at every path below, so that each response tells whose code it is. */
+/** Served at every path below, so that each response shows whose code it is. */
 const EDITED = 'services/catalog/src/app.ts';
 const HEADER = 'x-edit';
 /** With the first build and a start, on a machine that does much else. */
@@ -81,8 +81,8 @@ async function anyServes(urls: readonly string[], round: string): Promise<boolea
 }
 
 /**
- * Undefined while it refuses connections. A health probe: other requests would prolong the end of the replica that leaves, as
- * it serves whoever keeps calling it for up to 1.5 s.
+ * Undefined while it refuses connections. A health probe: other requests would prolong the end of the replica that
+ * leaves, as it serves clients that keep calling it for up to 1.5 s.
  */
 async function headerOf(url: string): Promise<string | null | undefined> {
   try {

@@ -39,7 +39,7 @@ it('builds what a saved source belongs to, and lets the platform take it', async
   expect(events.at(-1)).toMatchObject({ started: ['orders-1'] });
 });
 
-it('asks nothing of the platform where a build comes out the same: a comment, or code that nobody imports', async () => {
+it('asks nothing of the platform where a build comes out the same: a comment, or code without an importer', async () => {
   const { save, asked, types } = aLoop({
     rebuild: async (names) => names.map((name) => ({ name, changed: [`dist/services/${name}.mjs.map`] })),
   });
@@ -120,7 +120,7 @@ it('shows errors of types beside it, once for as long as they stay the same, and
   expect(asked).toEqual(['build orders', 'apply', 'build orders', 'apply']);
 });
 
-it('ends with nothing under way: no build, no check of types', async () => {
+it('ends with nothing in progress: no build, no check of types', async () => {
   let ended = 0;
   const { loop, asked } = aLoop({
     checkTypes: (signal) =>

@@ -27,9 +27,9 @@ export interface EditTools {
 export interface EditLoop {
   /** Files that were saved, by their paths in the clone. */
   saved(files: readonly string[]): void;
-  /** Resolves when nothing is under way and no save waits. */
+  /** Resolves when nothing is in progress and no save waits. */
   settled(): Promise<void>;
-  /** Takes no more saves; resolves when what was under way has ended. */
+  /** Takes no more saves; resolves when what was in progress has ended. */
   end(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Goal: no save is missed, however an editor writes. Method: real files in a folder of their own.
+// Goal: no save is missed, however an editor writes. Method: real files in a separate folder.
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -36,12 +36,12 @@ async function write(file: string, text: string): Promise<void> {
 
 const told = () => expect.poll(() => seen);
 
-it('tells a file that is saved, once', async () => {
+it('reports a file that is saved, once', async () => {
   await write('services/orders/src/main.ts', '2');
   await told().toEqual(['services/orders/src/main.ts']);
 });
 
-it('tells a file that is replaced by another, each time', async () => {
+it('reports a file that is replaced by another, each time', async () => {
   for (const text of ['2', '3']) {
     seen.length = 0;
     await write('draft', text);
@@ -50,7 +50,7 @@ it('tells a file that is replaced by another, each time', async () => {
   }
 });
 
-it('tells files of folders that are made afterwards', async () => {
+it('reports files of folders that are made afterwards', async () => {
   await write('services/orders/src/saga/deep/step.ts', '1');
   await told().toContain('services/orders/src/saga/deep/step.ts');
   seen.length = 0;
@@ -58,12 +58,12 @@ it('tells files of folders that are made afterwards', async () => {
   await told().toEqual(['services/orders/src/saga/deep/step.ts']);
 });
 
-it('tells a file that is removed', async () => {
+it('reports a file that is removed', async () => {
   await rm(join(root, 'services/orders/src/main.ts'));
   await told().toEqual(['services/orders/src/main.ts']);
 });
 
-it('tells nothing of drafts and backups, and nothing once it is disposed', async () => {
+it('reports nothing of drafts and backups, and nothing once it is disposed', async () => {
   await write('services/orders/src/.main.ts.swp', '1');
   await write('services/orders/src/main.ts~', '1');
   await write('services/orders/src/other.ts', '1');

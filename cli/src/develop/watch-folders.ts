@@ -10,7 +10,7 @@ export interface WatchFoldersOptions {
   readonly root: string;
   /** Relative to the root; those that do not exist are left out. */
   readonly folders: readonly string[];
-  /** Called with what was saved, created or removed, relative to the root; never twice at once for one save. */
+  /** Called with what was saved, created or removed, relative to the root; never twice concurrently for one save. */
   readonly onSave: (files: readonly string[]) => void;
   /** A folder cannot be watched any more, or no further one can be. */
   readonly onProblem: (error: Error) => void;
@@ -48,12 +48,14 @@ export async function watchFolders({ root, folders, onSave, onProblem }: WatchFo
     if (!watchers.has(path)) add(path, note).catch(onProblem);
   };
 
-  /** Watches a folder and those below it; calls `found` with the files in them. Does nothing for what is no folder. */
+  /**
+   * Watches a folder and those below it; calls `found` with the files in them. Does nothing for what is not a folder.
+   */
   async function add(folder: string, found: (path: string) => void): Promise<void> {
     const entries = await readdir(folder, { withFileTypes: true }).catch(noFolder);
     if (entries === undefined || isOver || watchers.has(folder)) return;
     const watcher = watch(folder, (_, name) => void (name !== null && changed(folder, name)));
-    // Removed while it was watched: its parent has told that.
+    // Removed while it was watched: its parent has reported that.
     watcher.on('error', (error: NodeJS.ErrnoException) => {
       forget(folder);
       if (error.code !== 'ENOENT' && error.code !== 'EPERM') onProblem(error);

@@ -145,7 +145,8 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   );
   const measure = createMeasure();
   const stopBySignal = () => void stopAll().then(finished.resolve, finished.reject);
-  // Before the socket: whoever has found it may send a signal, and ended by that this process would leave its socket.
+  // Before the socket: a process that has found it may send a signal, and ended by that this process would leave its
+  // socket.
   process.on('SIGTERM', stopBySignal);
   process.on('SIGINT', stopBySignal);
   // The terminal we were started from closes: that is none of our business.

@@ -61,7 +61,7 @@ async function watchUntilInterrupted(
   forwardHangUp();
   const watching = watchSources({ project, request, endsPlatform: !wasRunning, output, signal });
   deps.onInterrupt(async () => {
-    // How the watching itself ended is told by the command.
+    // How the watching itself ended is reported by the command.
     await watching.catch(() => {});
     if (!wasRunning) await endPlatform(project, { purge: false }, { output, env });
   });
