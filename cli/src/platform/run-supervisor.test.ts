@@ -291,7 +291,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
       });
       client.abort();
       expect(await asked).toBe('AbortError');
-      await until('nothing is under way', async () => (await state()).status !== 'starting');
+      await until('nothing is in progress', async () => (await state()).status !== 'starting');
       expect(await statuses()).toEqual(['starting']);
     });
   });
