@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openProject } from '../../cli/src/platform/project.ts';
 import { readState } from '../../cli/src/platform/state.ts';
+import { pollFor } from '../../cli/src/shared/wait-until.ts';
 import { copyTree, linkPackages } from '../support/clone-copy.ts';
 import { type Guard, startGuard } from '../support/guard.ts';
 
@@ -62,14 +63,21 @@ afterAll(async () => {
 
 /** The next of its type since the last save. */
 async function until(type: string): Promise<Told> {
-  await expect.poll(() => told.map((one) => one.type), { timeout: LIMIT_MS, interval: 20 }).toContain(type);
-  return told.find((one) => one.type === type) as Told;
+  const found = await pollFor(async () => told.find((one) => one.type === type), { everyMs: 20, limitMs: LIMIT_MS });
+  if (found === undefined) throw new Error(`no "${type}" after ${JSON.stringify(told)}`);
+  return found;
 }
 
 async function save(file: string, change: (text: string) => string): Promise<void> {
   told.length = 0;
   const text = await readFile(join(copy, file), 'utf8').catch(() => '');
-  await writeFile(join(copy, file), change(text));
+  // Into place by one step, as editors do.
+  await writeFile(join(copy, `${file}.tmp`), change(text));
+  await rename(join(copy, `${file}.tmp`), join(copy, file));
+}
+
+function state() {
+  return readState(openProject('e2e-edit', copy, env).stateFile);
 }
 
 /** What each replica of the catalog has logged of its start. */
@@ -88,12 +96,7 @@ it('a saved source runs in all replicas', { timeout: SAVE_MS }, async () => {
 it('one that does not compile is reported with its frame, and what was built before runs on', {
   timeout: SAVE_MS,
 }, async () => {
-  const pids = async () => {
-    const { instances } = JSON.parse(
-      (await execute(join(copy, 'cli/bin/shopctl'), ['status', '--json'], { env })).stdout,
-    );
-    return (instances as { name: string; process?: { pid: number } }[]).map(({ process }) => process?.pid);
-  };
+  const pids = async () => (await state())?.instances.map(({ process }) => process?.pid);
   const before = await pids();
   await save(ROUTES, (text) => `${text}\nconst broken = ;\n`);
   expect((await until('build_failed')).problem).toMatch(
@@ -121,11 +124,13 @@ it('a new migration is applied, and refused by its name where it cannot be', { t
 });
 
 it('Ctrl-C ends the watching and the platform that it started', { timeout: SAVE_MS }, async () => {
-  const { stateFile } = openProject('e2e-edit', copy, env);
   const ended = once(watching, 'exit');
   watching.kill('SIGINT');
   expect((await ended)[0]).toBe(130);
-  expect(await readState(stateFile)).toMatchObject({ status: 'stopped' });
-  const { stdout } = await execute('ps', ['-eo', 'args']);
-  expect(stdout.split('\n').filter((line) => line.includes(copy) && !line.includes('guard'))).toEqual([]);
+  expect(await state()).toMatchObject({ status: 'stopped' });
+  const left = async () => {
+    const { stdout } = await execute('ps', ['-eo', 'args']);
+    return stdout.split('\n').filter((line) => line.includes(copy) && !line.includes('guard'));
+  };
+  await expect.poll(left, { timeout: 10_000 }).toEqual([]);
 });
