@@ -117,7 +117,7 @@ describe.skipIf(found === undefined)('up --runtime docker', () => {
   });
 
   it('shows logs, usage and ports as with processes', async () => {
-    const logs = await shell.run('logs', 'orders', '-n', '3');
+    const logs = await shell.run('logs', 'orders', '-n', '3', '--pretty');
     expect(logs.stdout).toMatch(/orders-1/);
     const { rssBytes = 0, ports } = await instance('orders-1');
     expect(rssBytes).toBeGreaterThan(20 * 1024 ** 2);

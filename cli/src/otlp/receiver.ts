@@ -68,8 +68,8 @@ interface Stores {
 
 /**
  * Receives OTLP/HTTP JSON (`POST /v1/traces|metrics|logs`) and serves Jaeger's `/api/v3/traces/{id}`,
- * `/api/v3/traces?query.service_name=` and `/api/v3/services`, and `/api/traces/{id}`, `/api/metrics`,
- * `/api/logs?traceId=`, `/api/stats`. `GET /metrics` is for Prometheus. Memory is bounded by `limits`. Web pages are
+ * `/api/v3/traces?query.service_name=` and `/api/v3/services`, and `/api/traces/{id}`, `/api/traces?idPrefix=`,
+ * `/api/metrics`, `/api/logs?traceId=`, `/api/stats`. `GET /metrics` is for Prometheus. Memory is bounded by `limits`. Web pages are
  * refused: what is stored is evidence. Rejects when the port is not free. Side effects: one listening socket.
  */
 export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpReceiver> {
@@ -199,6 +199,9 @@ const readRoutes: Readonly<Record<string, (query: URLSearchParams, stores: Store
     const ids = traces.find(query.get('query.service_name') ?? '', limit);
     return { result: { resourceSpans: ids.flatMap((id) => traces.get(id)?.resourceSpans ?? []) } };
   },
+  '/api/traces': (query, { traces }) => ({
+    traceIds: traces.idsWith((query.get('idPrefix') ?? '').toLowerCase(), 20),
+  }),
   '/api/metrics': (query, { metrics, now }) => {
     const service = query.get('service') ?? undefined;
     return { now: now(), metrics: metrics.points({ names: query.getAll('name'), service }, now()) };

@@ -86,6 +86,8 @@ export interface TraceStore {
   services(): string[];
   /** Ids of the newest traces that have a span of the service, newest first. */
   find(service: string, limit: number): string[];
+  /** Ids that begin with this, newest first. */
+  idsWith(prefix: string, limit: number): string[];
   stats(): Readonly<TraceStats>;
 }
 
@@ -219,6 +221,11 @@ export function createTraceStore(limits: TraceLimits): TraceStore {
       }
       return found;
     },
+    idsWith: (prefix, limit) =>
+      [...traces.keys()]
+        .reverse()
+        .filter((traceId) => traceId.startsWith(prefix))
+        .slice(0, limit),
     stats: () => ({ ...stats, traces: traces.size }),
   };
 }

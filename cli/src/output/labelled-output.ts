@@ -10,6 +10,7 @@ export function labelledOutput(output: Output, label: string): Output {
     mode: output.mode,
     style: output.style,
     columns: output.columns,
+    isTerminal: output.isTerminal,
     result: output.result,
     record: output.record,
     error: output.error,

@@ -15,6 +15,8 @@ export interface Output {
   readonly style: Style;
   /** Width of stdout in characters. */
   readonly columns: number;
+  /** Whether stdout is a terminal, and not a file or another program. */
+  readonly isTerminal: boolean;
   /** The command's result: one JSON document, or the text rendered from it. */
   result<T>(value: T, text: (value: T) => string): void;
   /** One item of a stream: one line of NDJSON, or text. */
@@ -62,6 +64,7 @@ export function createOutput({ stdout, stderr, env }: OutputOptions): Configurab
     },
     style: createStyle({ enabled: out.colors }),
     columns: out.columns,
+    isTerminal: out.isTerminal,
     result: (value, text) => print(mode === 'json' ? JSON.stringify(value, null, 2) : text(value)),
     record: (value, text) => print(mode === 'json' ? JSON.stringify(value) : text(value)),
     note: tell,

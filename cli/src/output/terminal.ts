@@ -1,5 +1,7 @@
 /** What a stream can show. */
 export interface Terminal {
+  /** Somebody reads it there: not a file, and not another program. */
+  readonly isTerminal: boolean;
   readonly colors: boolean;
   /** Can redraw a line: spinners are allowed. */
   readonly redraws: boolean;
@@ -20,6 +22,7 @@ export interface MaybeTerminal {
 export function terminalOf(stream: MaybeTerminal, env: NodeJS.ProcessEnv): Terminal {
   const isTerminal = stream.isTTY === true && env.TERM !== 'dumb';
   return {
+    isTerminal: stream.isTTY === true,
     colors: isSet(env.NO_COLOR) ? false : isSet(env.FORCE_COLOR) || isTerminal,
     // Who reports no columns (expect, the terminals of some CI runners) does not wrap lines, so none can be counted.
     redraws: isTerminal && !isCi(env) && stream.columns !== 0,

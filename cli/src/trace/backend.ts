@@ -31,6 +31,12 @@ export interface MetricSource extends Pick<TelemetryBackend, 'metrics'> {
   metricStats(): Promise<MetricStats>;
 }
 
+/** Finds what is stored. */
+export interface TraceIndex {
+  /** Ids of stored traces that begin with these hexadecimal digits, at most 20. Throws CliError (4). */
+  traceIds(prefix: string): Promise<readonly string[]>;
+}
+
 /** Longest wait for one response, in ms. */
 const TIMEOUT_MS = 5_000;
 
@@ -39,7 +45,7 @@ const TIMEOUT_MS = 5_000;
  * dropped on it, is in no process's accounts. A trace that the store has let go of is read from Jaeger, and may not be
  * whole.
  */
-export function createBackend(baseUrl: string): TelemetryBackend & MetricSource {
+export function createBackend(baseUrl: string): TelemetryBackend & MetricSource & TraceIndex {
   return {
     async trace(traceId) {
       const own = await get(baseUrl, `/api/traces/${encodeURIComponent(traceId)}`);
@@ -47,6 +53,10 @@ export function createBackend(baseUrl: string): TelemetryBackend & MetricSource 
       const incomplete = evictionOf(own.body);
       if (incomplete === undefined) return { spans: [], incomplete };
       return { ...(await createJaegerBackend(baseUrl).trace(traceId)), incomplete };
+    },
+    async traceIds(prefix) {
+      const answer = await get(baseUrl, `/api/traces?idPrefix=${encodeURIComponent(prefix)}`);
+      return (expectOk(baseUrl, answer) as { traceIds: string[] }).traceIds;
     },
     async metrics(names) {
       const query = new URLSearchParams(names.map((name): [string, string] => ['name', name]));

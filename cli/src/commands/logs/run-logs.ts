@@ -12,6 +12,8 @@ export interface LogsOptions extends CommonOptions {
   /** ms since the epoch. */
   readonly since?: number;
   readonly trace?: string;
+  /** Absent: as stdout says. */
+  readonly pretty?: boolean;
 }
 
 const DEFAULT_LINES = 100;
@@ -22,8 +24,11 @@ export async function runLogs(services: readonly string[], options: LogsOptions,
   const { output, signal } = deps;
   const { logDir } = deps.projectFrom(options);
   const cursors = new Map<string, LogCursor>();
-  const show = (line: LogLine, width: number) =>
-    output.record(jsonOf(line), () => formatLine(line, output.style, width));
+  const isPretty = options.pretty ?? output.isTerminal;
+  const show = (line: LogLine, width: number) => {
+    const document = jsonOf(line);
+    output.record(document, () => (isPretty ? formatLine(line, output.style, width) : JSON.stringify(document)));
+  };
   const read = async () => {
     // Instances that start while we follow have new files.
     for (const name of await logFiles(logDir, services))
@@ -50,7 +55,7 @@ async function checkNames(logDir: string, names: readonly string[]): Promise<voi
 
 function isWanted({ record, timeMs }: LogLine, { since, trace }: LogsOptions): boolean {
   if (since !== undefined && timeMs < since) return false;
-  return trace === undefined || record?.trace_id === trace;
+  return trace === undefined || String(record?.trace_id ?? '').startsWith(trace.toLowerCase());
 }
 
 /** A record as it was logged; a line of text in the same shape, with the instance it came from. */

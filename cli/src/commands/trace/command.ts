@@ -18,8 +18,8 @@ export const register: Register = (program, deps) => {
 function registerShow(trace: Command, deps: CommandDeps): void {
   withCommonOptions(trace.command('show'))
     .description('print a trace as a tree')
-    .argument('<id>', 'trace id (32 hexadecimal digits), traceparent, or an order: 6 characters of its id or more')
-    .addHelpText('after', effects('none, reads only', '0, 1 (unknown trace), 4'))
+    .argument('<id>', 'trace id, traceparent, or the id of an order; 6 characters of an id or more')
+    .addHelpText('after', effects('none, reads only', '0, 1 (unknown trace), 2, 4'))
     .action(async (id: string, options: CommonOptions) => {
       const { runTraceShow } = await import('./run-trace.ts');
       await runTraceShow({ traceId: traceIdIn(id), order: id }, options, deps);

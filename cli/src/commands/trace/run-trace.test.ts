@@ -6,6 +6,7 @@ import { startOtlpReceiver } from '../../otlp/receiver.ts';
 import { createOutput } from '../../output/output.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { cloneRoot, openProject } from '../../platform/project.ts';
+import { databaseNames } from '../../topology/databases.ts';
 import { serviceNames } from '../../topology/services.ts';
 import { expectedTree, loadContract } from '../../trace/contract.ts';
 import { type MutableSpan, spansOf } from '../../trace/synthetic-trace.ts';
@@ -22,7 +23,7 @@ afterEach(() => {
 /** A built-in store that holds these spans, of which these services report, and command dependencies that are connected to it. */
 async function aPlatformWith(spans: readonly MutableSpan[], services: readonly string[] = serviceNames) {
   const receiver = await startOtlpReceiver({ host: '127.0.0.1', port: 0 });
-  receiver.traces.add({ resourceSpans: spans.map(toOtlp) }, Date.now());
+  receiver.traces.add({ resourceSpans: spans.map((span) => toOtlp(span)) }, Date.now());
   receiver.metrics.add({ resourceMetrics: services.map(toAccount) }, Date.now());
   const written: string[] = [];
   const stdout = { write: (text: string) => written.push(text) };
@@ -33,16 +34,16 @@ async function aPlatformWith(spans: readonly MutableSpan[], services: readonly s
     signal: new AbortController().signal,
     onInterrupt() {},
     projectFrom: () => openProject('shop', cloneRoot(), {}),
-    connect: async () => ({ telemetryUrl: receiver.url }) as PlatformConnection,
+    connect: async () => ({ telemetryUrl: receiver.url, databaseUrls: noDatabases }) as PlatformConnection,
   };
   return { receiver, deps, output, text: () => written.join('') };
 }
 
-function toOtlp(span: MutableSpan) {
+function toOtlp(span: MutableSpan, traceId: string = TRACE) {
   const attributes: AttributeMap =
     span.database === undefined ? {} : { 'db.system.name': 'postgresql', 'db.namespace': span.database };
   const sent = {
-    traceId: TRACE,
+    traceId,
     spanId: span.spanId,
     ...(span.parentSpanId !== undefined && { parentSpanId: span.parentSpanId }),
     name: span.name,
@@ -71,6 +72,11 @@ function toAccount(service: string) {
     scopeMetrics: [{ metrics: [{ name: 'shop.telemetry.spans', sum }] }],
   };
 }
+
+/** Nothing listens there. */
+const noDatabases = Object.fromEntries(
+  databaseNames.map((name) => [name, `postgres://nobody@127.0.0.1:1/${name}`]),
+) as PlatformConnection['databaseUrls'];
 
 const options = { contract: 'confirmed', timeout: 0.2, settle: 0.05 };
 
@@ -118,6 +124,32 @@ describe('trace show', () => {
     await runTraceShow({ traceId: TRACE, order: TRACE }, {}, deps);
     expect(text()).toContain('orders         └ outbox relay');
     expect(text()).toContain('31 spans in 6 services, 16 SQL over 5 databases');
+  });
+
+  it('finds a trace by the beginning of its id, also while no database responds', async () => {
+    const { receiver, deps, text } = await aPlatformWith(spansOf(confirmed));
+    await using _ = receiver;
+    await runTraceShow({ traceId: undefined, order: TRACE.slice(0, 6) }, {}, deps);
+    expect(text()).toContain('31 spans in 6 services');
+  });
+
+  it('says that no trace and no order begins so where neither does', async () => {
+    const { receiver, deps } = await aPlatformWith(spansOf(confirmed));
+    await using _ = receiver;
+    const shown = runTraceShow({ traceId: undefined, order: 'bbbbbb' }, {}, deps);
+    // There is no database here: what it says decides, because an order may be meant.
+    await expect(shown).rejects.toMatchObject({ code: 'database_unreachable' });
+  });
+
+  it('wants more of an id where two traces begin so', async () => {
+    const { receiver, deps } = await aPlatformWith(spansOf(confirmed));
+    await using _ = receiver;
+    const [first] = spansOf(confirmed) as [MutableSpan];
+    const other = `${TRACE.slice(0, 8)}${'b'.repeat(24)}`;
+    receiver.traces.add({ resourceSpans: [toOtlp(first, other)] }, Date.now());
+    const shown = runTraceShow({ traceId: undefined, order: TRACE.slice(0, 8) }, {}, deps);
+    await expect(shown).rejects.toMatchObject({ code: 'ambiguous_id', why: expect.stringContaining(other) });
+    await runTraceShow({ traceId: undefined, order: TRACE.slice(0, 9) }, {}, deps);
   });
 
   it('fails for a trace that is not known', async () => {

@@ -32,7 +32,7 @@ export async function runTraceShow(
   const range = asked.traceId === undefined ? parseIdPrefix(asked.order, 'order') : undefined;
   const connection = await deps.connect(deps.projectFrom(options));
   const { telemetryUrl } = connection;
-  const traceId = range === undefined ? (asked.traceId as string) : await traceOfOrder(connection, range);
+  const traceId = range === undefined ? (asked.traceId as string) : await traceOf(connection, range);
   const { spans, incomplete } = await createBackend(telemetryUrl).trace(traceId);
   if (spans.length === 0) {
     throw new CliError({
@@ -46,6 +46,28 @@ export async function runTraceShow(
   const tree = buildTree(spans);
   const document = { traceId, spans: spans.length, roots: tree.roots.map(toJson), orphans: tree.orphans.map(toJson) };
   deps.output.result(document, () => renderTrace(tree, deps.output));
+}
+
+/** The trace whose id begins so, or that of the order whose id does. Throws CliError when there is none, or several. */
+async function traceOf(connection: PlatformConnection, range: IdRange): Promise<string> {
+  const [traces, order] = await Promise.allSettled([
+    createBackend(connection.telemetryUrl).traceIds(range.text.replaceAll('-', '')),
+    traceOfOrder(connection, range),
+  ]);
+  const found = new Set(traces.status === 'fulfilled' ? traces.value : []);
+  if (order.status === 'fulfilled') found.add(order.value);
+  const [only, ...more] = found;
+  if (more.length > 0) {
+    throw new CliError({
+      code: 'ambiguous_id',
+      what: `"${range.text}" is not unique`,
+      why: `several traces have an id, or an order, that begins so:\n${[...found].join('\n')}`,
+      next: 'give more characters of the id',
+    });
+  }
+  if (only !== undefined) return only;
+  // Neither knows it: what the databases say names the order, and the command that lists them.
+  throw order.status === 'rejected' ? order.reason : new Error('an order that was found has no trace');
 }
 
 async function traceOfOrder(connection: PlatformConnection, range: IdRange): Promise<string> {
