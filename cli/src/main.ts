@@ -6,6 +6,7 @@ import { register as registerChaos } from './commands/chaos/command.ts';
 import { register as registerCompletion } from './commands/completion/command.ts';
 import { register as registerCompose } from './commands/compose/command.ts';
 import { register as registerCounters } from './commands/counters/command.ts';
+import { register as registerDb } from './commands/db/command.ts';
 import { register as registerDoctor } from './commands/doctor/command.ts';
 import { register as registerDown } from './commands/down/command.ts';
 import { register as registerExplain } from './commands/explain/command.ts';
@@ -52,6 +53,7 @@ const commands: readonly Register[] = [
   registerSaga,
   registerOutbox,
   registerExplain,
+  registerDb,
   registerTrace,
   registerWatch,
   registerCounters,

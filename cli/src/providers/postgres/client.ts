@@ -10,7 +10,12 @@ export interface Login {
   readonly url?: string;
   /** How long a statement may wait for a lock; without it, until the server ends. */
   readonly lockTimeoutMs?: number;
+  /** Transactions cannot write, unless they say that they do. */
+  readonly isReadOnly?: boolean;
 }
+
+/** As PostgreSQL's programs take it in PGOPTIONS. */
+export const READ_ONLY_OPTION = '-c default_transaction_read_only=on';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -18,13 +23,17 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export async function withClient<Result>(login: Login, work: (client: Client) => Promise<Result>): Promise<Result> {
   // Imported here: a warm start that only probes never pays for the driver.
   const { default: pg } = await import('pg');
-  const { lockTimeoutMs, url, ...rest } = login;
+  const { lockTimeoutMs, isReadOnly, url, ...rest } = login;
+  const settings = [
+    ...(lockTimeoutMs === undefined ? [] : [`-c lock_timeout=${lockTimeoutMs}`]),
+    ...(isReadOnly ? [READ_ONLY_OPTION] : []),
+  ];
   const client = new pg.Client({
     ...rest,
     ...(url !== undefined && { connectionString: url }),
     application_name: 'shopctl',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    ...(lockTimeoutMs !== undefined && { options: `-c lock_timeout=${lockTimeoutMs}` }),
+    ...(settings.length > 0 && { options: settings.join(' ') }),
   });
   // A connection lost in mid-query also rejects the query; without a listener it would end this process.
   client.on('error', () => undefined);
