@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseProviders, parseSources } from './option-values.ts';
+import { parseInspect, parseProviders, parseSources } from './option-values.ts';
 
 it('setup takes the programs that commands use, too; up does not', () => {
   expect(parseSources('k6=release', { toxiproxy: 'go' })).toEqual({ toxiproxy: 'go', k6: 'release' });
@@ -14,4 +14,23 @@ it.each([
   ['k6', 'expected something like k6=release'],
 ])('%s is refused: %s', (text, message) => {
   expect(() => parseSources(text)).toThrow(message);
+});
+
+it('inspectors are asked for by service, with a port or without, together and one after the other', () => {
+  expect(parseInspect('stock', parseInspect('orders=9300,payments'))).toEqual({
+    orders: 9300,
+    payments: null,
+    stock: null,
+  });
+});
+
+it.each([
+  ['', 'expected a service'],
+  ['=9229', 'expected a service'],
+  ['orders=1=2', 'expected a service'],
+  ['orders=', 'expected a port from 1 to 65527'],
+  ['orders=65530', 'expected a port from 1 to 65527'],
+  ['orders=0.0.0.0:9229', 'expected a port from 1 to 65527'],
+])('--inspect %s is refused: %s', (text, message) => {
+  expect(() => parseInspect(text)).toThrow(message);
 });

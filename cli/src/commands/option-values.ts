@@ -60,6 +60,26 @@ export function parseReplicas(text: string, earlier: Readonly<Record<string, num
   return { ...earlier, ...Object.fromEntries(pairs) };
 }
 
+/** The most replicas of a service; each has an inspector of its own. */
+const MOST_REPLICAS = 9;
+
+/** `orders`, `orders=9229`, several times or separated by commas; null where the port is left open. */
+export function parseInspect(
+  text: string,
+  earlier: Readonly<Record<string, number | null>> = {},
+): Record<string, number | null> {
+  const pairs = text.split(',').map((pair): [string, number | null] => {
+    const [service = '', port, ...more] = pair.split('=');
+    if (service === '' || more.length > 0)
+      throw new InvalidArgumentError('expected a service, or something like orders=9229');
+    if (port === undefined) return [service, null];
+    const last = 65_535 - MOST_REPLICAS + 1;
+    if (!isPort(port) || Number(port) > last) throw new InvalidArgumentError(`expected a port from 1 to ${last}`);
+    return [service, Number(port)];
+  });
+  return { ...earlier, ...Object.fromEntries(pairs) };
+}
+
 /** `postgres=docker`, several times or separated by commas. */
 export function parseProviders(text: string, earlier: Readonly<Record<string, string>> = {}): Record<string, string> {
   return { ...earlier, ...parseWays(text, 'postgres=docker', componentWays) };

@@ -5,6 +5,7 @@ import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts
 import { CliError, type ErrorBody, receivedError } from '../errors.ts';
 import { lockHolder } from '../process/project-lock.ts';
 import type { PlatformEvent } from './events.ts';
+import type { InspectPorts } from './plan.ts';
 import { requireOwnSocket } from './private-folder.ts';
 import type { Project } from './project.ts';
 import type { RuntimeKind } from './service-runtime.ts';
@@ -30,6 +31,8 @@ export interface UpRequest {
   readonly settings?: Settings;
   /** Known bugs to put back into services; absent means none, also where there were some. */
   readonly seededBugs?: readonly SeededBugName[];
+  /** Services that wait for a debugger; absent means none, also where there were some. */
+  readonly inspect?: InspectPorts;
   /** Readiness limit in ms. */
   readonly waitTimeoutMs: number;
 }

@@ -41,7 +41,10 @@ export const defaultLimits: SupervisionLimits = {
   maxFailedSetUps: 3,
 };
 
-type Listener = (event: 'starting' | 'ready' | 'unready' | 'crashed' | 'failed' | 'stopped', message: string) => void;
+type Listener = (
+  event: 'starting' | 'waiting' | 'ready' | 'unready' | 'crashed' | 'failed' | 'stopped',
+  message: string,
+) => void;
 
 /**
  * Keeps one unit running: start, probe, set up, restart with backoff after a crash, give up in a crash loop. It owns
@@ -119,7 +122,7 @@ export class Instance {
   }
 
   snapshot(): InstanceState {
-    const { name, service, kind, ports, url, provider, detail, address, info, logFile } = this.unit;
+    const { name, service, kind, ports, url, provider, detail, address, info, inspector, logFile } = this.unit;
     const running = this.#running?.process;
     return {
       name,
@@ -138,6 +141,7 @@ export class Instance {
       ...(detail !== undefined && { detail }),
       ...(address !== undefined && { address }),
       ...(info !== undefined && { info }),
+      ...(inspector !== undefined && { inspector }),
       logFile,
     };
   }
@@ -193,6 +197,8 @@ export class Instance {
       this.#hasRun = true;
       this.#listener('starting', 'starting');
       this.#running = await this.unit.start(conditions);
+      const { inspector } = this.unit;
+      if (inspector !== undefined) this.#listener('waiting', `waits for a debugger on ${inspector}`);
     } catch (error) {
       return { how: messageOf(error) };
     }

@@ -5,6 +5,9 @@ import type { Settings } from './settings.ts';
 import type { EdgeState } from './state.ts';
 import type { Unit } from './unit.ts';
 
+/** By service: the port of its first replica's inspector, each next replica has the next one; null: free ones. */
+export type InspectPorts = Readonly<Record<string, number | null>>;
+
 /** What an `up` wants, with what was asked before filled in. */
 export interface PlanRequest {
   readonly services: readonly string[];
@@ -21,6 +24,8 @@ export interface PlanRequest {
   readonly settings?: Settings;
   /** Known bugs to put back; absent means none. */
   readonly seededBugs?: readonly SeededBugName[];
+  /** Services that wait for a debugger; absent means none. */
+  readonly inspect?: InspectPorts;
 }
 
 /** Everything that should run, ready to be carried out. */
@@ -35,6 +40,8 @@ export interface Plan {
   readonly instrumentation: InstrumentationKind;
   /** Known bugs that its services have; absent means none. */
   readonly seededBugs?: readonly SeededBugName[];
+  /** Services that wait for a debugger; absent means none. */
+  readonly inspect?: InspectPorts;
   readonly warnings: readonly string[];
   /** Names of settings of services that are others than before. */
   readonly changedSettings?: readonly string[];

@@ -132,7 +132,9 @@ export class Platform {
         });
         for (const instance of started) instance.start();
         const limit = AbortSignal.timeout(START_LIMIT_MS);
-        await Promise.all(started.map((instance) => this.#ready(instance, limit)));
+        // Nobody knows when a debugger comes.
+        const awaited = started.filter(({ unit }) => unit.inspector === undefined);
+        await Promise.all(awaited.map((instance) => this.#ready(instance, limit)));
       });
     });
   }
@@ -159,7 +161,7 @@ export class Platform {
   async #asBuilt(instances: readonly Instance[]): Promise<ReadonlyMap<string, Unit>> {
     const services = new Set(instances.filter(({ unit }) => unit.kind === 'service').map(serviceOf));
     if (services.size === 0 || this.#plan === undefined) return new Map();
-    const { direct, runtime, instrumentation, seededBugs = [] } = this.#plan;
+    const { direct, runtime, instrumentation, seededBugs = [], inspect = {} } = this.#plan;
     const { units } = await this.#planner.plan({
       services: [...services],
       replicas: this.#replicas,
@@ -168,6 +170,7 @@ export class Platform {
       instrumentation,
       providers: {},
       seededBugs,
+      inspect: Object.fromEntries(Object.entries(inspect).filter(([service]) => services.has(service))),
     });
     return new Map(units.map((unit) => [unit.name, unit]));
   }
@@ -192,7 +195,8 @@ export class Platform {
 
   async #assertReady(name: string): Promise<void> {
     const instance = this.#instances.get(name);
-    if (instance !== undefined && instance.status !== 'ready') throw await instance.failure();
+    if (instance === undefined || instance.unit.inspector !== undefined) return;
+    if (instance.status !== 'ready') throw await instance.failure();
   }
 
   #find(name: string): readonly Instance[] {
@@ -314,7 +318,9 @@ export class Platform {
     units: readonly Unit[],
     { began, gone, started, limitMs }: { began: number; gone: AbortSignal; started: string[]; limitMs: number },
   ): Promise<void> {
-    const limit = AbortSignal.timeout(limitMs);
+    // What waits for a debugger, or is paused by one, keeps others from being ready, for as long as its user likes.
+    const isInspected = units.some(({ inspector }) => inspector !== undefined);
+    const limit = isInspected ? new AbortController().signal : AbortSignal.timeout(limitMs);
     const failed = new AbortController();
     const over = AbortSignal.any([gone, limit, failed.signal]);
     const ready = new Map<string, Promise<void>>();

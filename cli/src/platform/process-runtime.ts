@@ -40,10 +40,17 @@ export function processRuntime(
       const files = await Promise.all([telemetry, bundle].map((file) => stat(file)));
       return {
         version: [...files.map(({ mtimeMs }) => mtimeMs), await versionIn(library)].join(' '),
-        start: ({ env, logFile }, conditions) =>
+        start: ({ env, logFile, inspector }, conditions) =>
           spawnProcess({
             command: process.execPath,
-            args: ['--enable-source-maps', `--max-semi-space-size=${semiSpaceMb}`, '--require', telemetry, bundle],
+            args: [
+              '--enable-source-maps',
+              `--max-semi-space-size=${semiSpaceMb}`,
+              ...(inspector === undefined ? [] : [`--inspect-wait=${inspector}`]),
+              '--require',
+              telemetry,
+              bundle,
+            ],
             env: { ...env, ...conditions.env, SHOPCTL_MARK: registry.mark },
             cwd: root,
             logFile,

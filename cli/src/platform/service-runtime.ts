@@ -14,6 +14,8 @@ export interface ServiceInstance {
   /** Its whole environment as a process would have it. Holds passwords. */
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
+  /** `127.0.0.1:9229`: where its inspector listens, for which it waits before it runs. */
+  readonly inspector?: string;
 }
 
 /** How instances of services are run. They listen on the machine's loopback, whatever they run as. */

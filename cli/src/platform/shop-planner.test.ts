@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { edges, serviceNames } from '../topology/services.ts';
 import type { Plan, Planner } from './plan.ts';
-import { createPortBook } from './ports.ts';
+import { createPortBook, isFree } from './ports.ts';
 import { cloneRoot, openProject } from './project.ts';
 import { createShopPlanner } from './shop-planner.ts';
 import type { Unit } from './unit.ts';
@@ -71,6 +71,66 @@ describe('which units', () => {
     const toPayments = plan.edges.filter(({ to }) => to === 'payments');
     expect(toPayments.map(({ name }) => name)).toEqual(['orders-payments', 'orders-payments-2']);
     expect(new Set(toPayments.map(({ upstream }) => upstream)).size).toBe(2);
+  });
+});
+
+describe('an inspector', () => {
+  async function twoFreePorts(from: number): Promise<number> {
+    for (let port = from; port < from + 1000; port += 2) {
+      if ((await isFree(port)) && (await isFree(port + 1))) return port;
+    }
+    throw new Error(`no two free ports from ${from} on`);
+  }
+
+  const inspectors = ({ units }: Plan) =>
+    Object.fromEntries(units.flatMap(({ name, inspector }) => (inspector ? [[name, inspector]] : [])));
+
+  it('listens on loopback for each replica of the service, and for no other', async () => {
+    const one = await planner();
+    const plan = await one.plan({ ...everything, replicas: { orders: 2 }, inspect: { orders: null } });
+    const found = inspectors(plan);
+    expect(Object.keys(found)).toEqual(['orders-1', 'orders-2']);
+    for (const address of Object.values(found)) expect(address).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(new Set(Object.values(found)).size).toBe(2);
+    const again = await one.plan({ ...everything, replicas: { orders: 2 }, inspect: { orders: null } });
+    expect(inspectors(again)).toEqual(found);
+  });
+
+  it('has the port that was asked for, the next replica the next one, also another one later', async () => {
+    const one = await planner();
+    for (const first of [await twoFreePorts(41_000), await twoFreePorts(42_000)]) {
+      const plan = await one.plan({ ...everything, replicas: { orders: 2 }, inspect: { orders: first } });
+      expect(inspectors(plan)).toEqual({ 'orders-1': `127.0.0.1:${first}`, 'orders-2': `127.0.0.1:${first + 1}` });
+    }
+  });
+
+  it('restarts its service when it comes and when it goes, and nothing else', async () => {
+    const one = await planner();
+    const before = await one.plan(everything);
+    const during = await one.plan({ ...everything, inspect: { orders: null } });
+    const after = await one.plan(everything);
+    const changed = names(before).filter((name) => unit(before, name).fingerprint !== unit(during, name).fingerprint);
+    expect(changed).toEqual(['orders-1']);
+    expect(unit(after, 'orders-1')).toMatchObject({ fingerprint: unit(before, 'orders-1').fingerprint });
+    expect(inspectors(after)).toEqual({});
+  });
+
+  it('is refused where its port is taken, with the option that names another', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const start = (await planner()).plan({ ...everything, inspect: { orders: port } });
+    await expect(start).rejects.toMatchObject({
+      exitCode: 3,
+      what: `port ${port} is taken`,
+      next: expect.stringContaining('--inspect'),
+    });
+    taken.close();
+  });
+
+  it('is refused for a service that this start does not concern', async () => {
+    const start = (await planner()).plan({ ...everything, services: ['catalog'], inspect: { orders: null } });
+    await expect(start).rejects.toMatchObject({ exitCode: 2, what: 'orders cannot wait for a debugger' });
   });
 });
 

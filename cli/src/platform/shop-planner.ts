@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
-import { CliError } from '../errors.ts';
+import { CliError, messageOf } from '../errors.ts';
 import { createJaegerRelay, type JaegerRelay } from '../otlp/jaeger-relay.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../otlp/receiver.ts';
 import type { Address, Launch, ProviderKind } from '../providers/component.ts';
@@ -46,6 +46,8 @@ export interface ShopPlannerOptions {
 }
 
 const LOOPBACK = '127.0.0.1';
+/** Where debuggers look first. Source: Node.js, "Debugging Node.js". */
+const FIRST_INSPECTOR_PORT = 9229;
 /** The instance that clients know. */
 const GATEWAY = 'gateway-1';
 
@@ -173,6 +175,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   // First of all, so that nothing has been reserved when it is not available.
   if (request.port !== undefined) await planning.ports.require(GATEWAY, request.port);
   const ports = await reserveServicePorts(planning.ports, services, replicasOf);
+  const inspectors = await reserveInspectors(request, { planning, runtime, wanted, replicasOf });
   const gatewayPort = ports.get(GATEWAY)?.main;
   const endOf = (edge: Edge, replica: number): Address | undefined => {
     if (edge.to === 'postgres') return postgres?.address;
@@ -208,6 +211,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
         definition,
         instance,
         ports: own,
+        inspector: inspectors.get(instance),
         proxied: proxy !== undefined,
         externalBrokerUrl: rabbitmq?.externalUrl,
         seededBugs,
@@ -225,6 +229,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     runtime: runtime.kind,
     instrumentation: request.instrumentation ?? 'manual',
     seededBugs,
+    ...(request.inspect && { inspect: request.inspect }),
     databasePoolSize: databasePoolSizeIn(planning.env),
     warnings: [
       ...(typeof toxiproxy === 'string' ? [toxiproxy] : []),
@@ -294,6 +299,61 @@ async function reserveServicePorts(
   return ports;
 }
 
+interface Inspected {
+  readonly planning: Planning;
+  readonly runtime: ServiceRuntime;
+  readonly wanted: ReadonlySet<string>;
+  readonly replicasOf: (name: string) => number;
+}
+
+/** Where the inspector of each replica listens that is to wait for a debugger: whoever reaches it can run code there. */
+async function reserveInspectors(
+  { inspect = {} }: PlanRequest,
+  { planning: { ports }, runtime, wanted, replicasOf }: Inspected,
+): Promise<ReadonlyMap<string, string>> {
+  const addresses = new Map<string, string>();
+  for (const [service, first] of Object.entries(inspect)) {
+    if (!wanted.has(service))
+      throw notInspected(service, 'nothing that was named needs it', `name it: "shopctl up ${service} ..."`);
+    if (runtime.kind === 'docker') {
+      throw notInspected(
+        service,
+        'services run as containers',
+        'run them as processes: "shopctl up --runtime process"',
+      );
+    }
+    for (let replica = 1; replica <= replicasOf(service); replica++) {
+      const instance = instanceName(service, replica);
+      const port =
+        first === null
+          ? await ports.reserve(`${instance}:inspector`, FIRST_INSPECTOR_PORT)
+          : await requireInspector(ports, instance, first + replica - 1);
+      addresses.set(instance, `${LOOPBACK}:${port}`);
+    }
+  }
+  return addresses;
+}
+
+function notInspected(service: string, why: string, next: string): CliError {
+  return new CliError({ code: 'invalid_usage', what: `${service} cannot wait for a debugger`, why, next });
+}
+
+/** The port is a part of the name under which it is kept: another one may be chosen while the platform runs. */
+async function requireInspector(ports: PortBook, instance: string, port: number): Promise<number> {
+  try {
+    return await ports.require(`${instance}:inspector:${port}`, port);
+  } catch (cause) {
+    if (!(cause instanceof CliError)) throw cause;
+    throw new CliError({
+      code: 'port_taken',
+      what: `port ${port} is taken`,
+      why: `the inspector of ${instance} was to listen there`,
+      next: 'choose another one with --inspect SERVICE=PORT, or leave out the port',
+      cause,
+    });
+  }
+}
+
 interface Wiring {
   readonly ports: PortBook;
   readonly wanted: ReadonlySet<string>;
@@ -334,6 +394,7 @@ interface ServiceUnitOptions {
   readonly definition: ServiceDefinition;
   readonly instance: string;
   readonly ports: Readonly<Record<string, number>>;
+  readonly inspector: string | undefined;
   readonly proxied: boolean;
   readonly externalBrokerUrl: string | undefined;
   readonly seededBugs: readonly SeededBugName[];
@@ -341,7 +402,7 @@ interface ServiceUnitOptions {
 }
 
 async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
-  const { planning, runtime, definition, instance, ports, proxied } = options;
+  const { planning, runtime, definition, instance, ports, inspector, proxied } = options;
   const { project, secrets, telemetryUrl } = planning;
   const env = serviceEnvironment({
     definition,
@@ -374,19 +435,30 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     ...(definition.protocol === 'http' && { url: `http://${LOOPBACK}:${ports.main}` }),
     ...(source.detail !== undefined && { detail: source.detail }),
     ...(source.info && { info: source.info(instance) }),
+    ...(inspector !== undefined && { inspector }),
     logFile,
-    fingerprint: fingerprintOf(env, runtime.kind, source.version),
+    fingerprint: fingerprintOf(env, runtime.kind, source.version, inspector ?? ''),
     code: source.version,
     // Toxiproxy may have been running before this service had edges.
     ...(proxied && { prepare: () => planning.proxies.populate({ anew: false }) }),
     async start(conditions) {
       release = {};
-      const running = await source.start({ name: instance, env, logFile }, conditions);
+      const running = await source.start(
+        { name: instance, env, logFile, ...(inspector !== undefined && { inspector }) },
+        conditions,
+      );
       pid = running.process?.pid;
       return running;
     },
     async probe(signal) {
-      release = await probeHealth(ports.health ?? (ports.main as number), pid, signal);
+      try {
+        release = await probeHealth(ports.health ?? (ports.main as number), pid, signal);
+      } catch (cause) {
+        if (inspector === undefined) throw cause;
+        throw new Error(`${messageOf(cause)}: it waits for a debugger on ${inspector}, or one has paused it`, {
+          cause,
+        });
+      }
     },
     release: () => release,
   };

@@ -3,6 +3,7 @@ import { type InstrumentationKind, instrumentationKinds } from '@shop/kit/teleme
 import { CliError } from '../errors.ts';
 import { isPort } from '../shared/port-number.ts';
 import type { UpRequest } from './control-client.ts';
+import type { InspectPorts } from './plan.ts';
 import { readConfigFile } from './project.ts';
 import { type RuntimeKind, runtimeKinds } from './service-runtime.ts';
 import { settingsIn } from './settings.ts';
@@ -18,6 +19,8 @@ export interface StartOptions {
   readonly runtime?: RuntimeKind;
   readonly instrumentation?: InstrumentationKind;
   readonly seedBug?: readonly SeededBugName[];
+  /** Services that wait for a debugger. */
+  readonly inspect?: InspectPorts;
   readonly build: boolean;
 }
 
@@ -53,6 +56,7 @@ export function startRequest(
     providers: { ...config.providers, ...options.provider },
     settings: settingsIn(env),
     ...(options.seedBug && { seededBugs: options.seedBug }),
+    ...(options.inspect && { inspect: options.inspect }),
     waitTimeoutMs: waitSeconds * 1000,
   };
 }

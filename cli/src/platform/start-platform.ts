@@ -59,7 +59,7 @@ export async function startPlatform(
   options: StartOptions,
   { output, env, signal, onInterrupt }: StartDeps,
 ): Promise<StartedPlatform> {
-  checkNames([...services, ...Object.keys(options.replicas ?? {})]);
+  checkNames([...services, ...Object.keys(options.replicas ?? {}), ...Object.keys(options.inspect ?? {})]);
   await assertNoOrphanedFaults(project, { isStart: true });
   const request = startRequest(services, options, { root: project.root, env });
   const began = performance.now();
@@ -182,7 +182,8 @@ function follow(
     if (type === 'instance.starting') waiting.add(subject);
     if (type === 'instance.ready') waiting.delete(subject);
     if (type === 'instance.crashed' || type === 'instance.failed') progress.note(`${subject}: ${message}`);
-    if (type === 'instance.retired' || type === 'instance.refreshed') progress.note(`${subject}: ${message}`);
+    if (type === 'instance.retired' || type === 'instance.refreshed' || type === 'instance.waiting')
+      progress.note(`${subject}: ${message}`);
     if (type === 'up.settings') progress.note(`settings ${message}`);
     if (waiting.size > 0) progress.update(`waiting for ${[...waiting].join(', ')}`);
   });

@@ -44,6 +44,8 @@ export interface InstanceState {
   readonly address?: { readonly host: string; readonly port: number };
   /** Components: what other processes need to work with it; no secret. */
   readonly info?: Readonly<Record<string, string | number>>;
+  /** `127.0.0.1:9229`: where a debugger attaches; absent where none can. */
+  readonly inspector?: string;
   readonly logFile?: string;
   /** Measured when the state was asked for; absent while it does not run. */
   readonly cpuPercent?: number;

@@ -26,6 +26,8 @@ export interface Unit {
   readonly detail?: string;
   readonly address?: { readonly host: string; readonly port: number };
   readonly info?: Readonly<Record<string, string | number>>;
+  /** `127.0.0.1:9229`: where a debugger attaches, which it waits for. */
+  readonly inspector?: string;
   readonly logFile: string;
   /** Changes when the unit must be restarted to be what the plan says (environment, bundle). Holds no secret. */
   readonly fingerprint: string;

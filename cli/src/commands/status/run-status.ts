@@ -51,6 +51,7 @@ function describe(state: PlatformState, { style, columns }: Pick<Output, 'style'
     `memory of the services: ${formatBytes(memory)}`,
     ...describeSeededBugs(state.seededBugs).map(style.red),
     ...faultLine(state.faults, style),
+    ...inspectors(state.instances),
     ...reasons(state.instances),
   ].join('\n\n');
 }
@@ -89,6 +90,13 @@ function row(instance: InstanceState, style: Style): string[] {
 /** `0.1.0`, `0.2.0 canary`. */
 function versionOf({ version = '-', track = 'stable' }: InstanceState): string {
   return track === 'stable' ? version : `${version} ${track}`;
+}
+
+function inspectors(instances: readonly InstanceState[]): string[] {
+  const lines = instances.flatMap(({ name, inspector }) =>
+    inspector ? [`${name}: a debugger attaches to ${inspector}`] : [],
+  );
+  return lines.length > 0 ? [lines.join('\n')] : [];
 }
 
 function reasons(instances: readonly InstanceState[]): string[] {

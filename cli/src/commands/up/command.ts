@@ -2,7 +2,14 @@ import { instrumentationKinds } from '@shop/kit/telemetry/instrumentation.ts';
 import { type Command, Option } from 'commander';
 import { type CommandDeps, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { runtimeKinds } from '../../platform/service-runtime.ts';
-import { parsePort, parseProviders, parseReplicas, parseSeconds, parseSeededBugNames } from '../option-values.ts';
+import {
+  parseInspect,
+  parsePort,
+  parseProviders,
+  parseReplicas,
+  parseSeconds,
+  parseSeededBugNames,
+} from '../option-values.ts';
 import type { UpOptions } from './run-up.ts';
 
 export const register: Register = (program: Command, deps: CommandDeps) => {
@@ -38,6 +45,11 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
     .option(
       '-w, --watch',
       'stay, and bring each saved source into the platform; Ctrl-C ends it, and the platform if this command started it',
+    )
+    .option(
+      '--inspect <service[=port]>',
+      'replicas of a service wait for a debugger on 127.0.0.1 (default: 9229, or the next free ones), and up for them without a limit; may be repeated',
+      parseInspect,
     )
     .option('--no-build', 'do not rebuild bundles and images whose sources changed')
     .addHelpText(

@@ -84,13 +84,14 @@ function endpointsOf(state: PlatformState) {
     runtime,
     instrumentation,
     seededBugs,
-    endpoints: instances.map(({ name, kind, url, ports, provider, detail }) => ({
+    endpoints: instances.map(({ name, kind, url, ports, provider, detail, inspector }) => ({
       name,
       kind,
       url,
       ports,
       provider,
       detail,
+      inspector,
     })),
   };
 }
@@ -108,6 +109,7 @@ function describe(state: PlatformState, withReport: boolean): string {
   const urls = [
     ...(hasGateway ? [`orders     ${state.gatewayUrl}/api/orders`] : []),
     `telemetry  ${state.telemetryUrl}`,
+    ...state.instances.flatMap(({ name, inspector }) => (inspector ? [`debugger   ${inspector} (${name})`] : [])),
   ];
   const parts = [endpoints, urls.join('\n')];
   if (withReport) parts.unshift(describeStart(state.startReport));
