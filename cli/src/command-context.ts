@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { type Forge, forges } from './output/annotations.ts';
 import type { Output } from './output/output.ts';
 import type { PlatformConnection } from './platform/connection.ts';
 import type { Project, ProjectOptions } from './platform/project.ts';
@@ -40,6 +41,22 @@ export function withCommonOptions(command: Command): Command {
     .option('-p, --project <name>', 'which copy of the platform (default: shop; SHOPCTL_PROJECT)')
     .option('--json', 'JSON on standard output, same as --format json')
     .addOption(new Option('--format <format>', 'how results are written').choices(['table', 'json']));
+}
+
+/** Of commands that judge something. */
+export interface AnnotationOptions {
+  /** Absent: as the environment says. */
+  readonly annotations?: Forge;
+}
+
+/** Adds --annotations. */
+export function withAnnotations(command: Command): Command {
+  return command.addOption(
+    new Option(
+      '--annotations <forge>',
+      'what did not pass as annotations and a summary of this forge (default: the one that runs the command)',
+    ).choices(forges),
+  );
 }
 
 /** What a command changes and its exit codes, as `--help` and docs/cli.md show them. Every command that acts has it. */

@@ -11,8 +11,13 @@ const LISTED = 20;
 
 /** One line an invariant, what is wrong under it, and a summary. */
 export function renderAudit(report: AuditReport, style: Style): string {
-  const lines = report.invariants.map((result) => renderCheck(checkOf(result, style), style, { groupWidth: 3 }));
+  const lines = checksOf(report, style).map((check) => renderCheck(check, style, { groupWidth: 3 }));
   return [...lines, summaryOf(report, style)].join('\n');
+}
+
+/** The invariants as every check is told. */
+export function checksOf({ invariants }: AuditReport, style: Style): readonly CheckResult[] {
+  return invariants.map((result) => checkOf(result, style));
 }
 
 function checkOf(

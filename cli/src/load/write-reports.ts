@@ -2,27 +2,30 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { readPageAssets } from '../experiments/report/page-assets.ts';
-import { renderJunitSuites } from '../output/junit.ts';
+import { type JunitSuite, renderJunitSuites } from '../output/junit.ts';
 import type { Output } from '../output/output.ts';
 import { type ReportFiles, writeReportFile } from '../output/report-file.ts';
 import type { LoadRun } from './load-run.ts';
 import { renderLoadPage } from './render-html.ts';
 import type { LoadResult } from './result.ts';
 
-/** JUnit with a test case per check. */
-export function renderLoadJunit(result: LoadResult): string {
+/** A test case per check. */
+export function suiteOf(result: LoadResult): JunitSuite {
   const { scenario, runId, settings, startedAt, tookMs, checks } = result;
   const properties = Object.entries({ runId, ...settings }).map(([name, value]) => [name, String(value)]);
-  return renderJunitSuites([
-    {
-      name: `load ${scenario}`,
-      startedAt: new Date(startedAt),
-      tookMs,
-      properties: Object.fromEntries(properties),
-      classname: `load.${scenario}`,
-      cases: checks,
-    },
-  ]);
+  return {
+    name: `load ${scenario}`,
+    startedAt: new Date(startedAt),
+    tookMs,
+    properties: Object.fromEntries(properties),
+    classname: `load.${scenario}`,
+    cases: checks,
+  };
+}
+
+/** JUnit with a test case per check. */
+export function renderLoadJunit(result: LoadResult): string {
+  return renderJunitSuites([suiteOf(result)]);
 }
 
 /** Where k6 writes its own report when a page is asked for: beside it. */

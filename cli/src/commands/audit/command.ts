@@ -1,9 +1,9 @@
-import { effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withAnnotations, withCommonOptions } from '../../command-context.ts';
 import { parseCount, parseSince } from '../option-values.ts';
 import type { AuditCommandOptions } from './run-audit.ts';
 
 export const register: Register = (program, deps) => {
-  withCommonOptions(program.command('audit'))
+  withAnnotations(withCommonOptions(program.command('audit')))
     .description('reconcile the five databases, queues and metrics; prints one line per invariant')
     .option('--order <id>', 'only this order (its id, or the beginning of it)')
     .option(

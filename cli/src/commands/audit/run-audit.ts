@@ -1,14 +1,15 @@
 import { audit } from '../../audit/audit.ts';
-import { renderAudit } from '../../audit/report.ts';
+import { checksOf, renderAudit } from '../../audit/report.ts';
 import type { Scope } from '../../audit/rows.ts';
 import { type AuditTarget, openTarget } from '../../audit/target.ts';
-import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import type { AnnotationOptions, CommandDeps, CommonOptions } from '../../command-context.ts';
+import { annotate } from '../../output/annotations.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
 import { exitCodeOf } from '../../shared/verdict.ts';
 import { parseIdPrefix, theOnly } from '../../shop/id-prefix.ts';
 import { connectWithin } from '../connect-within.ts';
 
-export interface AuditCommandOptions extends CommonOptions {
+export interface AuditCommandOptions extends CommonOptions, AnnotationOptions {
   readonly order?: string;
   /** ms since 1970. */
   readonly since?: number;
@@ -40,6 +41,7 @@ export async function runAudit(options: AuditCommandOptions, deps: CommandDeps):
     deps.output.result({ ...report, seededBugs: target.seededBugs }, () =>
       [...seeded, renderAudit(report, style)].join('\n'),
     );
+    await annotate([{ name: 'shopctl audit', tookMs: report.tookMs, cases: checksOf(report, style) }], options, deps);
     process.exitCode = exitCodeOf(report.verdict);
   } catch (error) {
     progress.stop();

@@ -1,6 +1,12 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_TTL_MS } from '../../chaos/lease.ts';
-import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import {
+  type CommonOptions,
+  effects,
+  type Register,
+  withAnnotations,
+  withCommonOptions,
+} from '../../command-context.ts';
 import { writeDuration } from '../../shared/duration.ts';
 import { parseCount, parseDuration, parsePlatforms, parsePositive, parseSeededBugNames } from '../option-values.ts';
 import type { ChaosRunOptions } from './experiment-batch.ts';
@@ -99,7 +105,7 @@ function addInject(chaos: Command, deps: Parameters<Register>[1]): void {
 function addRun(chaos: Command, deps: Parameters<Register>[1]): void {
   const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
 
-  withCommonOptions(chaos.command('run'))
+  withAnnotations(withCommonOptions(chaos.command('run')))
     .description('run experiments on the running platform, or on an ephemeral one, and print verdicts')
     .argument('[experiment...]', 'ids (see "shopctl chaos list") or paths of files')
     .option('-t, --tag <tag>', 'run experiments with this tag; may be repeated', collect)

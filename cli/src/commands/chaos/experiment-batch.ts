@@ -1,4 +1,4 @@
-import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import type { AnnotationOptions, CommandDeps, CommonOptions } from '../../command-context.ts';
 import { messageOf } from '../../errors.ts';
 import type { FoundExperiment } from '../../experiments/format/catalog.ts';
 import { describeFaults } from '../../experiments/run/faults-in-effect.ts';
@@ -12,7 +12,7 @@ import type { Output } from '../../output/output.ts';
 import type { Project } from '../../platform/project.ts';
 import { formatDuration } from '../../shared/duration.ts';
 
-export interface ChaosRunOptions extends CommonOptions {
+export interface ChaosRunOptions extends CommonOptions, AnnotationOptions {
   readonly tag?: readonly string[];
   readonly all?: boolean;
   readonly seed?: number;

@@ -12,7 +12,7 @@ import { shorten } from '../../experiments/run/progress-reporter.ts';
 import { addReached, describeReached, neverReached, type Reached } from '../../experiments/run/reached.ts';
 import { runningPlatform } from '../../experiments/run/running-platform.ts';
 import { platformsOf } from '../../experiments/run/schedule.ts';
-import { writeSharedReports } from '../../experiments/run/write-reports.ts';
+import { annotateRuns, writeSharedReports } from '../../experiments/run/write-reports.ts';
 import { forwardHangUp } from '../../interruption.ts';
 import { paintVerdict } from '../../output/check.ts';
 import { refuseUnwritable } from '../../output/report-file.ts';
@@ -66,6 +66,7 @@ export async function runChaosRun(
     const runs = inOrder(finished, experiments);
     await writeSharedReports(runs, options, deps.output);
     show(runs, performance.now() - began, deps);
+    await annotateRuns(runs, options, { ...deps, root: project.root });
     if (options.all) judgeReached(reached, options, deps);
     over.resolve();
   }

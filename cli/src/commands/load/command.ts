@@ -1,4 +1,4 @@
-import { effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withAnnotations, withCommonOptions } from '../../command-context.ts';
 import { parseCount, parseDuration } from '../option-values.ts';
 import type { LoadRunOptions } from './run-load.ts';
 
@@ -31,7 +31,7 @@ export const register: Register = (program, deps) => {
       await runLoadList(deps);
     });
 
-  withCommonOptions(load.command('run'))
+  withAnnotations(withCommonOptions(load.command('run')))
     .description('run a scenario on the running platform, and check it')
     .argument('<scenario>', 'a name of "shopctl load list"')
     .option('--rate <orders>', 'orders started a second (ramp, spike: at the top)', parseCount)

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import type { AnnotationOptions, CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { refuseNotInjectable } from '../../experiments/run/preflight.ts';
 import { forwardHangUp } from '../../interruption.ts';
@@ -8,7 +8,8 @@ import { runPlan } from '../../load/load-run.ts';
 import type { Plan } from '../../load/plan.ts';
 import { renderLoad } from '../../load/render.ts';
 import { findScenario, resolveSettings } from '../../load/settings.ts';
-import { k6PageOf, writeReports } from '../../load/write-reports.ts';
+import { k6PageOf, suiteOf, writeReports } from '../../load/write-reports.ts';
+import { annotate } from '../../output/annotations.ts';
 import { refuseUnwritable } from '../../output/report-file.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { haveTool } from '../../platform/have-tool.ts';
@@ -16,7 +17,7 @@ import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import type { Project } from '../../platform/project.ts';
 import { holdRuns } from '../../platform/run-lock.ts';
 
-export interface LoadRunOptions extends CommonOptions {
+export interface LoadRunOptions extends CommonOptions, AnnotationOptions {
   readonly rate?: number;
   /** ms. */
   readonly duration?: number;
@@ -51,6 +52,7 @@ export async function runLoad(name: string, options: LoadRunOptions, deps: Comma
     await writeReports(run, options, deps.output);
     const { result } = run;
     deps.output.result(result, () => renderLoad(result, deps.output.style));
+    await annotate([suiteOf(result)], options, deps);
     process.exitCode = result.exitCode;
   } finally {
     over.resolve();

@@ -1,9 +1,9 @@
-import { effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { effects, type Register, withAnnotations, withCommonOptions } from '../../command-context.ts';
 import { parseSeconds } from '../option-values.ts';
 import type { VerifyCommandOptions } from './run-verify.ts';
 
 export const register: Register = (program, deps) => {
-  withCommonOptions(program.command('verify'))
+  withAnnotations(withCommonOptions(program.command('verify')))
     .description('check that the platform does what it must: orders, traces, metrics, outbox, ledger, logs, privacy')
     .option('--junit <file>', 'also write the results as a JUnit report')
     .option('--timeout <seconds>', 'limit of the whole run', parseSeconds, 60)

@@ -1,5 +1,6 @@
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
-import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import type { AnnotationOptions, CommandDeps, CommonOptions } from '../../command-context.ts';
+import { annotate } from '../../output/annotations.ts';
 import { renderCheck, renderSummary } from '../../output/check.ts';
 import { renderJunitSuites } from '../../output/junit.ts';
 import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
@@ -12,7 +13,7 @@ import { createContext } from '../../verify/context.ts';
 import { runChecks } from '../../verify/runner.ts';
 import { connectWithin } from '../connect-within.ts';
 
-export interface VerifyCommandOptions extends CommonOptions {
+export interface VerifyCommandOptions extends CommonOptions, AnnotationOptions {
   readonly junit?: string;
   /** Seconds. */
   readonly timeout: number;
@@ -48,8 +49,8 @@ export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps
   const tookMs = Math.round(performance.now() - began);
   progress.stop();
   deps.signal.throwIfAborted();
+  const suite = { name: 'shopctl verify', startedAt, tookMs, classname: 'shopctl.verify', cases: checks };
   if (options.junit !== undefined) {
-    const suite = { name: 'shopctl verify', startedAt, tookMs, classname: 'shopctl.verify', cases: checks };
     await writeReportFile(options.junit, renderJunitSuites([suite]), 'the JUnit report');
   }
   const verdict = worst(checks.map((check) => check.verdict));
@@ -64,6 +65,7 @@ export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps
     bundle,
   };
   output.result(report, () => render(report, deps));
+  await annotate([suite], options, deps);
   process.exitCode = exitCodeOf(verdict);
 }
 

@@ -20,10 +20,12 @@ export function renderJunit(records: readonly JournalRecord[]): string {
  * for the verdict. That one also fails when nothing else can: a run that was killed, a fault that was not reverted.
  */
 export function renderJunitOfRuns(runs: readonly (readonly JournalRecord[])[]): string {
-  return renderJunitSuites(runs.map((records) => suiteOf(readRun(records))));
+  return renderJunitSuites(runs.map(suiteOfRun));
 }
 
-function suiteOf(report: RunReport): JunitSuite {
+/** One run. */
+export function suiteOfRun(records: readonly JournalRecord[]): JunitSuite {
+  const report = readRun(records);
   const { experiment, runId, seed, startedAt, endMs } = report;
   return {
     name: `${experiment.id}: ${experiment.title}`,

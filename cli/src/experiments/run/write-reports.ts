@@ -1,12 +1,13 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { messageOf } from '../../errors.ts';
+import { type AnnotatedSuite, type AnnotationDeps, annotate } from '../../output/annotations.ts';
 import type { Output } from '../../output/output.ts';
 import { writeReportFile } from '../../output/report-file.ts';
 import { readJournal } from '../journal.ts';
 import type { JournalRecord } from '../journal-records.ts';
 import { renderHtml } from '../report/render-html.ts';
-import { renderJunit, renderJunitOfRuns } from '../report/render-junit.ts';
+import { renderJunit, renderJunitOfRuns, suiteOfRun } from '../report/render-junit.ts';
 import type { RunFolder } from './run-folder.ts';
 
 /** Writes `report.html` and `junit.xml` beside the journal. A report that fails does not change what was measured. */
@@ -36,4 +37,24 @@ export async function writeSharedReports(
   await writeReportFile(html, renderHtml(journals.at(-1) as readonly JournalRecord[]));
   if (runs.length > 1)
     output.note(`${html} shows the last of ${runs.length} runs; each has its own beside its journal`);
+}
+
+/** Tells the forge that runs this what did not pass, in the file of its experiment. The verdict has been told by then. */
+export async function annotateRuns(
+  runs: readonly { readonly journal: string }[],
+  options: Parameters<typeof annotate>[1],
+  { root, ...deps }: AnnotationDeps & { readonly root: string },
+): Promise<void> {
+  const suites = runs.map(async ({ journal }): Promise<AnnotatedSuite> => {
+    const { records } = await readJournal(journal);
+    const written = records.find((record) => record.type === 'run')?.file;
+    if (written === undefined) return suiteOfRun(records);
+    const file = resolve(root, written);
+    return { ...suiteOfRun(records), source: { file, text: await readFile(file, 'utf8') } };
+  });
+  try {
+    await annotate(await Promise.all(suites), options, deps);
+  } catch (error) {
+    deps.output.warn(`no annotations were written: ${messageOf(error)}`);
+  }
 }
