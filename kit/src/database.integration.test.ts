@@ -82,7 +82,7 @@ it('statements that a transaction is asked for together take effect together or 
 
 it('statements behind one that fails are not sent and fail with it, and run afterwards', async () => {
   const fail = sql('SELECT: division', 'SELECT 1 / $1::int AS quotient');
-  const unseen = sql('SELECT: unseen', 'SELECT $1::text AS answer');
+  const unseen = sql('SELECT: unseen', 'SELECT $1::text AS response');
   const other = sql('SELECT: other', 'SELECT 2 AS two');
   await using single = openDatabase({ url, poolSize: 1, applicationName: 'kit-test', logger });
   let outcomes: unknown[] = [];
