@@ -41,9 +41,17 @@ it('a session that failed is a failure', async () => {
   expect(process.exitCode).toBe(exitCodes.failed);
 });
 
+it('a name that is no service is refused, and the nearest is named', async () => {
+  await expect(runDb('order', { role: 'read-only' }, {} as never)).rejects.toMatchObject({
+    exitCode: exitCodes.usage,
+    what: 'there is no service "order", did you mean "orders"?',
+  });
+});
+
 it('a service without a database is refused before anything is connected to', async () => {
   await expect(runDb('gateway', { role: 'read-only' }, {} as never)).rejects.toMatchObject({
     exitCode: exitCodes.usage,
-    why: expect.stringContaining('orders'),
+    what: 'gateway has no database',
+    next: expect.stringContaining('orders'),
   });
 });

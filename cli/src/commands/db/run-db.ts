@@ -11,6 +11,7 @@ import { type Login, READ_ONLY_OPTION, withClient } from '../../providers/postgr
 import { loadOrCreateSecrets } from '../../providers/secrets.ts';
 import { databaseAccount } from '../../providers/urls.ts';
 import { type DatabaseName, databaseNames } from '../../topology/databases.ts';
+import { serviceNames } from '../../topology/services.ts';
 
 export interface DbOptions extends CommonOptions {
   /** The operator's account in read-only transactions (it may change one column, for `outbox redrive`), or the service's. */
@@ -21,7 +22,7 @@ export interface DbOptions extends CommonOptions {
 
 /** `shopctl db SERVICE`. */
 export async function runDb(service: string, options: DbOptions, deps: CommandDeps): Promise<void> {
-  if (!(databaseNames as readonly string[]).includes(service)) throw unknownService(service, databaseNames);
+  if (!(databaseNames as readonly string[]).includes(service)) throw noDatabaseOf(service);
   const login = await loginOf(service as DatabaseName, options, await deps.connect(deps.projectFrom(options)));
   if (options.command === undefined && process.stdin.isTTY && deps.output.mode === 'text') {
     if ((await findOnPath('psql', deps.env)) !== undefined) return openPsql(login, deps);
@@ -39,6 +40,15 @@ export async function runDb(service: string, options: DbOptions, deps: CommandDe
   deps.output.result(results.map(documentOf), () => results.map(describe).join('\n\n'));
 }
 
+function noDatabaseOf(service: string): CliError {
+  if (!(serviceNames as readonly string[]).includes(service)) return unknownService(service, databaseNames);
+  return new CliError({
+    code: 'invalid_usage',
+    what: `${service} has no database`,
+    next: `those that have one: ${databaseNames.join(', ')}`,
+  });
+}
+
 async function loginOf(
   database: DatabaseName,
   { role }: DbOptions,
@@ -48,7 +58,7 @@ async function loginOf(
   if (address === undefined) {
     throw new CliError({
       code: 'database_unreachable',
-      what: `the ${database} database does not answer`,
+      what: `the ${database} database does not respond`,
       why: 'PostgreSQL was not started',
       next: `start it with "shopctl up ${database}"`,
     });
@@ -114,7 +124,7 @@ function explain(error: unknown, database: string, { role }: DbOptions): CliErro
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) {
     return new CliError({
       code: 'database_unreachable',
-      what: `the ${database} database does not answer`,
+      what: `the ${database} database does not respond`,
       why: messageOf(error),
       next: 'see whether PostgreSQL runs with "shopctl status", and what it logged with "shopctl logs postgres"',
       cause: error,

@@ -28,7 +28,7 @@ it('what an experiment did not prove is annotated in its file, at the line that 
   await mkdir(dirname(join(root, file)), { recursive: true });
   await writeFile(
     join(root, file),
-    'title: slow\nmethod:\n  - probe: x\n    name: answered at once with the breaker open\n',
+    'title: slow\nmethod:\n  - probe: x\n    name: immediate responses with the breaker open\n',
   );
   const journal = join(root, 'journal.jsonl');
   await writeFile(journal, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
@@ -38,7 +38,7 @@ it('what an experiment did not prove is annotated in its file, at the line that 
   expect(lines.filter((line) => line.startsWith('::warning '))).not.toEqual([]);
 });
 
-it('a journal that cannot be read is a warning: the verdict is told by then', async () => {
+it('a journal that cannot be read is a warning: the verdict is reported by then', async () => {
   expect(await annotated(join(root, 'absent.jsonl'))).toEqual([
     expect.stringMatching(/^warning: no annotations were written: /),
   ]);
