@@ -34,7 +34,7 @@ async function write(file: string, text: string): Promise<void> {
   await writeFile(join(root, file), text);
 }
 
-const told = () => expect.poll(() => seen);
+const told = () => expect.poll(() => seen, { timeout: 10_000 });
 
 it('reports a file that is saved, once', async () => {
   await write('services/orders/src/main.ts', '2');
@@ -53,9 +53,8 @@ it('reports a file that is replaced by another, each time', async () => {
 it('reports files of folders that are made afterwards', async () => {
   await write('services/orders/src/saga/deep/step.ts', '1');
   await told().toContain('services/orders/src/saga/deep/step.ts');
-  seen.length = 0;
-  await write('services/orders/src/saga/deep/step.ts', '2');
-  await told().toEqual(['services/orders/src/saga/deep/step.ts']);
+  await write('services/orders/src/saga/deep/later.ts', '2');
+  await told().toContain('services/orders/src/saga/deep/later.ts');
 });
 
 it('reports a file that is removed', async () => {

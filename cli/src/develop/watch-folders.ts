@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
 /** Editors write a file in several steps; what follows within this time belongs to the same save, ms. */
@@ -52,8 +52,8 @@ export async function watchFolders({ root, folders, onSave, onProblem }: WatchFo
    * Watches a folder and those below it; calls `found` with the files in them. Does nothing for what is not a folder.
    */
   async function add(folder: string, found: (path: string) => void): Promise<void> {
-    const entries = await readdir(folder, { withFileTypes: true }).catch(noFolder);
-    if (entries === undefined || isOver || watchers.has(folder)) return;
+    const status = await stat(folder).catch(noFolder);
+    if (!status?.isDirectory() || isOver || watchers.has(folder)) return;
     const watcher = watch(folder, (_, name) => void (name !== null && changed(folder, name)));
     // Removed while it was watched: its parent has reported that.
     watcher.on('error', (error: NodeJS.ErrnoException) => {
@@ -61,7 +61,9 @@ export async function watchFolders({ root, folders, onSave, onProblem }: WatchFo
       if (error.code !== 'ENOENT' && error.code !== 'EPERM') onProblem(error);
     });
     watchers.set(folder, watcher);
-    for (const entry of entries) {
+    // Read once it is watched: what is made in between is found here, or reported, or both.
+    const entries = await readdir(folder, { withFileTypes: true }).catch(noFolder);
+    for (const entry of entries ?? []) {
       if (isIgnored(entry.name)) continue;
       const path = join(folder, entry.name);
       if (entry.isDirectory()) await add(path, found);
