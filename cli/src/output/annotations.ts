@@ -116,7 +116,7 @@ function escapeProperty(text: string): string {
 const MOST_ROWS = 50;
 
 /** Markdown: what each suite came to, and a table of what did not pass. */
-export function renderSummaryPage(suites: readonly AnnotatedSuite[]): string {
+function renderSummaryPage(suites: readonly AnnotatedSuite[]): string {
   return suites.map((suite) => `${summaryLines(suite).join('\n')}\n\n`).join('');
 }
 
