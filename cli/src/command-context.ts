@@ -43,7 +43,7 @@ export function withCommonOptions(command: Command): Command {
     .addOption(new Option('--format <format>', 'how results are written').choices(['table', 'json']));
 }
 
-/** Of commands that judge something. */
+/** Of commands that end with a verdict. */
 export interface AnnotationOptions {
   /** Absent: as the environment says. */
   readonly annotations?: Forge;

@@ -37,7 +37,7 @@ describe('.github/workflows/ci.yml', () => {
     }
   });
 
-  it('leaves out no script that is run by itself', () => {
+  it('leaves out no script that is run automatically', () => {
     const scripts = readdirSync(join(root, '.ci')).map((name) => `.ci/${name}`);
     const run = Object.keys(jobs).flatMap((job) => commandsOf(job) ?? []);
     const inside = [...run, '.ci/docker'].map(codeOf).join('\n');

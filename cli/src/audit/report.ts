@@ -15,7 +15,7 @@ export function renderAudit(report: AuditReport, style: Style): string {
   return [...lines, summaryOf(report, style)].join('\n');
 }
 
-/** The invariants as every check is told. */
+/** The invariants in the form of every check. */
 export function checksOf({ invariants }: AuditReport, style: Style): readonly CheckResult[] {
   return invariants.map((result) => checkOf(result, style));
 }

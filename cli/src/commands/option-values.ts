@@ -60,7 +60,7 @@ export function parseReplicas(text: string, earlier: Readonly<Record<string, num
   return { ...earlier, ...Object.fromEntries(pairs) };
 }
 
-/** The most replicas of a service; each has an inspector of its own. */
+/** The most replicas of a service; each has a separate inspector. */
 const MOST_REPLICAS = 9;
 
 /** `orders`, `orders=9229`, several times or separated by commas; null where the port is left open. */

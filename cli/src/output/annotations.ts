@@ -28,7 +28,7 @@ export function forgeIn({ GITHUB_ACTIONS, GITLAB_CI }: NodeJS.ProcessEnv): Forge
 }
 
 /**
- * Tells the forge that runs this process what did not pass; on stderr, because stdout is the command's result, and runners
+ * Reports to the forge that runs this process what did not pass; on stderr, because stdout is the command's result, and runners
  * read both. A summary that cannot be written changes no verdict.
  */
 export async function annotate(

@@ -1,6 +1,6 @@
 /** What a stream can show. */
 export interface Terminal {
-  /** Somebody reads it there: not a file, and not another program. */
+  /** A person reads it there: it is neither a file nor another program. */
   readonly isTerminal: boolean;
   readonly colors: boolean;
   /** Can redraw a line: spinners are allowed. */

@@ -132,7 +132,7 @@ export class Platform {
         });
         for (const instance of started) instance.start();
         const limit = AbortSignal.timeout(START_LIMIT_MS);
-        // Nobody knows when a debugger comes.
+        // A debugger may attach at any time.
         const awaited = started.filter(({ unit }) => unit.inspector === undefined);
         await Promise.all(awaited.map((instance) => this.#ready(instance, limit)));
       });

@@ -306,7 +306,7 @@ interface Inspected {
   readonly replicasOf: (name: string) => number;
 }
 
-/** Where the inspector of each replica listens that is to wait for a debugger: whoever reaches it can run code there. */
+/** Where the inspector of each replica listens that is to wait for a debugger: a client that reaches it can run code there. */
 async function reserveInspectors(
   { inspect = {} }: PlanRequest,
   { planning: { ports }, runtime, wanted, replicasOf }: Inspected,

@@ -18,7 +18,7 @@ interface Message {
   readonly error?: { readonly message: string };
 }
 
-/** Attaches to the inspector at `host:port`, whose process goes on waiting until it is told to run. */
+/** Attaches to the inspector at `host:port`, whose process goes on waiting until a client lets it run. */
 export async function attach(address: string): Promise<Debugger> {
   const targets = (await (await fetch(`http://${address}/json/list`)).json()) as { webSocketDebuggerUrl: string }[];
   const socket = new WebSocket((targets[0] as { webSocketDebuggerUrl: string }).webSocketDebuggerUrl);

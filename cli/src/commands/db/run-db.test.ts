@@ -41,7 +41,7 @@ it('a session that failed is a failure', async () => {
   expect(process.exitCode).toBe(exitCodes.failed);
 });
 
-it('a name that is no service is refused, and the nearest is named', async () => {
+it('the name of an unknown service is refused, and the nearest is named', async () => {
   await expect(runDb('order', { role: 'read-only' }, {} as never)).rejects.toMatchObject({
     exitCode: exitCodes.usage,
     what: 'there is no service "order", did you mean "orders"?',

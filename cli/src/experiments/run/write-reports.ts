@@ -39,7 +39,7 @@ export async function writeSharedReports(
     output.note(`${html} shows the last of ${runs.length} runs; each has its own beside its journal`);
 }
 
-/** Tells the forge that runs this what did not pass, in the file of its experiment. The verdict has been reported by then. */
+/** Reports to the forge that runs this what did not pass, in the file of its experiment. The verdict has been reported by then. */
 export async function annotateRuns(
   runs: readonly { readonly journal: string }[],
   options: Parameters<typeof annotate>[1],
