@@ -57,6 +57,14 @@ it('reports files of folders that are made afterwards', async () => {
   await told().toContain('services/orders/src/saga/deep/later.ts');
 });
 
+it('reports files of a folder that replaces one that was removed', async () => {
+  await rm(join(root, 'services/orders/src'), { recursive: true });
+  await told().toContain('services/orders/src/main.ts');
+  seen.length = 0;
+  await write('services/orders/src/main.ts', '2');
+  await told().toContain('services/orders/src/main.ts');
+});
+
 it('reports a file that is removed', async () => {
   await rm(join(root, 'services/orders/src/main.ts'));
   await told().toEqual(['services/orders/src/main.ts']);

@@ -1,6 +1,6 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { type FSWatcher, type WatchListener, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join, relative, sep } from 'node:path';
 
 /** Editors write a file in several steps; what follows within this time belongs to the same save, ms. */
 const QUIET_MS = 30;
@@ -36,16 +36,22 @@ export async function watchFolders({ root, folders, onSave, onProblem }: WatchFo
     clearTimeout(timer);
     timer = setTimeout(report, QUIET_MS);
   };
+  /** And those below it. */
   const forget = (folder: string) => {
-    watchers.get(folder)?.close();
-    watchers.delete(folder);
+    for (const [path, watcher] of watchers) {
+      if (path !== folder && !path.startsWith(folder + sep)) continue;
+      watcher.close();
+      watchers.delete(path);
+    }
   };
-  const changed = (folder: string, name: string) => {
+  const changed = (event: string, folder: string, name: string) => {
     if (isOver || isIgnored(name)) return;
     const path = join(folder, name);
     note(path);
-    // It may be a new folder, whose files may be there already.
-    if (!watchers.has(path)) add(path, note).catch(onProblem);
+    if (event !== 'rename') return;
+    // It may be a new folder, whose files may be there already. The watcher of one that it replaces would report nothing more.
+    forget(path);
+    add(path, note).catch(onProblem);
   };
 
   /**
@@ -54,7 +60,8 @@ export async function watchFolders({ root, folders, onSave, onProblem }: WatchFo
   async function add(folder: string, found: (path: string) => void): Promise<void> {
     const status = await stat(folder).catch(noFolder);
     if (!status?.isDirectory() || isOver || watchers.has(folder)) return;
-    const watcher = watch(folder, (_, name) => void (name !== null && changed(folder, name)));
+    const watcher = open(folder, (event, name) => void (name !== null && changed(event, folder, name)));
+    if (watcher === undefined) return;
     // Removed while it was watched: its parent has reported that.
     watcher.on('error', (error: NodeJS.ErrnoException) => {
       forget(folder);
@@ -79,6 +86,15 @@ export async function watchFolders({ root, folders, onSave, onProblem }: WatchFo
       for (const folder of [...watchers.keys()]) forget(folder);
     },
   };
+}
+
+/** Undefined where the folder was removed meanwhile. */
+function open(folder: string, listener: WatchListener<string>): FSWatcher | undefined {
+  try {
+    return watch(folder, listener);
+  } catch (error) {
+    return noFolder(error as NodeJS.ErrnoException);
+  }
 }
 
 /** Drafts and backups of editors, and packages. */
