@@ -52,6 +52,24 @@ it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
   },
 );
 
+/** As OWNER; its process ignores SIGTERM, and what it starts has neither its group nor the mark. */
+const STUBBORN_OWNER = OWNER.replace(
+  "'setsid sleep 600 >&2 & echo $!; exec sleep 600'",
+  `'trap "" TERM; env -u SHOPCTL_GUARD setsid sleep 600 >&2 & echo $!; while :; do sleep 0.1; done'`,
+);
+
+it('takes back what is below a process that does not stop in time', async () => {
+  expect(STUBBORN_OWNER).not.toBe(OWNER);
+  const owner = spawn(process.execPath, ['--input-type=module', '-e', STUBBORN_OWNER, folder, told], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(owner.stdout, 'data');
+  const started = String(line).split(' ').map(Number);
+  owner.kill('SIGINT');
+  await eventually('the folder to be gone', { withinMs: 25_000 }, async () => !existsSync(folder));
+  await eventually('both to have ended', { withinMs: 5_000 }, async () => !started.some(isAlive));
+});
+
 it('reports what the program printed when it failed, and removes the folder all the same', async () => {
   const guard = startGuard(folder, ['sh', '-c', 'echo refused; exit 3']);
   writeFileSync(join(folder, 'file'), '');

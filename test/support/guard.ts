@@ -10,6 +10,9 @@ import { join } from 'node:path';
  * mark. It runs the program that follows, and removes the folder when that succeeded.
  */
 const GUARD = `
+below() {
+  for child in $(cat "/proc/$1"/task/*/children); do echo "$child"; below "$child"; done
+}
 folder=$1; shift
 cat >/dev/null
 for file in "$folder"/*.pid; do
@@ -18,7 +21,10 @@ for file in "$folder"/*.pid; do
   kill -TERM "-$group"
   tries=0
   while kill -0 "-$group" && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
-  kill -KILL "-$group"
+  # A backend of PostgreSQL has a separate group, and does not show the mark. Stopped, the leader forks no other.
+  kill -STOP "$group"
+  tree=$(below "$group")
+  kill -KILL "-$group" $tree
 done 2>/dev/null
 for environ in $(grep -lzFx "SHOPCTL_GUARD=$folder" /proc/[0-9]*/environ 2>/dev/null); do
   kill -KILL "$(basename "$(dirname "$environ")")"

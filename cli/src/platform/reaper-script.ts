@@ -1,7 +1,9 @@
 /**
  * The reaper: a shell (under 2 MB) that waits for the supervisor's end and then ends its children. It reads a pipe
  * that only the supervisor holds open; a line `done` means that everything has been stopped in order. At end of file
- * without it, each child of the list gets its stop signal and, 2 s later, is killed with its process group. The list has
+ * without it, each child of the list gets its stop signal and, 2 s later, is killed with its process group. On Linux what is
+ * below it is killed as well: each backend of PostgreSQL has a separate group. One that waits for a lock does not see that its
+ * postmaster has gone. The list has
  * a line `pid start-time signal boot` for each child; a pid that was reused has another start time. On Linux, daemons
  * that a child forked (epmd) are found by SHOPCTL_MARK in their environment. Containers are not child processes: a
  * command ends them at the same time when the project has a record of any.
@@ -31,6 +33,21 @@ start_of() {
   fi
 }
 
+below() {
+  for child in $(cat "/proc/$1"/task/*/children 2>/dev/null); do
+    echo "$child"
+    below "$child"
+  done
+}
+
+# Stopped first, so that it forks nothing that would be missed.
+kill_tree() {
+  kill -s STOP "$1"
+  tree=$(below "$1")
+  kill -s KILL -- "-$1" || kill -s KILL "$1"
+  for one in $tree; do kill -s KILL "$one"; done
+}
+
 each_child() {
   alive=0
   [ -r "$list" ] || return 0
@@ -39,7 +56,7 @@ each_child() {
     alive=1
     case $1 in
       ask) kill -s CONT "$pid"; kill -s "$signal" "$pid" ;;
-      kill) kill -s KILL -- "-$pid" || kill -s KILL "$pid" ;;
+      kill) kill_tree "$pid" ;;
     esac
   done <"$list" 2>/dev/null
 }
