@@ -186,7 +186,13 @@ export class Platform {
   ): Promise<void> {
     const replaced: string[] = [];
     for (const [index, round] of rounds.entries()) {
-      if (index > 0) await delay(this.#limits.betweenRoundsMs, undefined, signal && { signal });
+      if (index > 0) {
+        await delay(this.#limits.betweenRoundsMs, undefined, signal && { signal }).catch((error: unknown) => {
+          // Its reason, which says who ended it.
+          signal?.throwIfAborted();
+          throw error;
+        });
+      }
       for (const name of replaced) await this.#assertReady(name);
       await replace(round);
       replaced.push(...round.map(({ unit }) => unit.name));

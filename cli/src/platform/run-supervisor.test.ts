@@ -279,6 +279,22 @@ describe('supervisor', { timeout: 30_000 }, () => {
       expect(await statuses()).toEqual(['ready', 'ready']);
     });
 
+    it('says who ended it where it is ended between two of them', async () => {
+      await start(replicas, { SHOPCTL_FAKE_ROUND_MS: '60000' });
+      await up();
+      const before = processOf(await state(), 'base-1');
+      const asked = up({ ...everything, direct: true });
+      await until('the first is replaced', async () => {
+        const [now] = (await state()).instances;
+        return now?.status === 'ready' && now.process?.pid !== before.pid;
+      });
+      await createControlClient(project).down({});
+      expect(await asked).toMatchObject({
+        type: 'failed',
+        error: { code: 'start_cancelled', what: 'stopped by "shopctl down"' },
+      });
+    });
+
     it('runs on what it had replaced when the asker goes away', async () => {
       await start({ 'base-1': { service: 'base', envWhenDirect: { UNREADY: '1' } } });
       await up();

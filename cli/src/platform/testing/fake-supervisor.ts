@@ -1,5 +1,6 @@
 // Entry of a supervisor whose services are small scripts: SHOPCTL_FAKE names them with their environment as JSON.
 // SHOPCTL_FAKE_FAULTS=stuck: its faults cannot be ended. SHOPCTL_FAKE_END=SIGTERM: it is sent that as soon as its socket is there.
+// SHOPCTL_FAKE_ROUND_MS: between two replicas that are replaced.
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
@@ -36,7 +37,13 @@ if (process.env.SHOPCTL_FAKE_END !== undefined) {
 
 await runSupervisor({
   project,
-  limits: { ...defaultLimits, firstBackoffMs: 20, maxFailedStarts: 3, readyProbeMs: 50, betweenRoundsMs: 50 },
+  limits: {
+    ...defaultLimits,
+    firstBackoffMs: 20,
+    maxFailedStarts: 3,
+    readyProbeMs: 50,
+    betweenRoundsMs: Number(process.env.SHOPCTL_FAKE_ROUND_MS ?? 50),
+  },
   idleExitMs: 2000,
   ...(process.env.SHOPCTL_FAKE_FAULTS === 'stuck' && {
     openExtension: async () => ({
