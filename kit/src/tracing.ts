@@ -11,8 +11,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { isTracingSuppressed, suppressTracing } from '@opentelemetry/core';
-import { messageOf } from './failures.ts';
-import { recordError, startSpan, tracer } from './spans/operation.ts';
+import { recordError, safeMessage, startSpan, tracer } from './spans/operation.ts';
 import { areLibrariesInstrumented } from './telemetry/instrumentation.ts';
 
 /** An internal span that is open until `end`; an error marks it failed. */
@@ -32,7 +31,7 @@ export function openSpan(name: string, attributes: Attributes, parent: Context):
     end(error) {
       if (error !== undefined) {
         recordError(span, error);
-        failSpan(span, messageOf(error));
+        failSpan(span, safeMessage(error));
       }
       span.end();
     },

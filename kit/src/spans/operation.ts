@@ -98,7 +98,7 @@ export class Operation {
   /** Ends it as an error of the error's own code or name. */
   fail(error: unknown): void {
     this.record(error);
-    this.endWithError(typeOf(error), messageOf(error));
+    this.endWithError(typeOf(error), safeMessage(error));
   }
 
   /** Adds the exception event. */
@@ -107,16 +107,17 @@ export class Operation {
   }
 }
 
-/**
- * Adds the conventions' exception event: type, message and stack. Of an error of PostgreSQL's server the message is its
- * code, unless another is given: the server's may quote values.
- */
-export function recordError(span: Span, error: unknown, given?: string): void {
+/** Of an error of PostgreSQL's server its code: its message may quote values. */
+export function safeMessage(error: unknown): string {
+  const isServers = error instanceof Error && 'severity' in error && 'code' in error;
+  return isServers ? `PostgreSQL error ${error.code}` : messageOf(error);
+}
+
+/** Adds the conventions' exception event: type, message and stack. */
+export function recordError(span: Span, error: unknown, message = safeMessage(error)): void {
   if (!(error instanceof Error)) return;
-  const isServers = 'severity' in error && 'code' in error;
-  const message = given ?? (isServers ? `PostgreSQL error ${error.code}` : error.message);
-  // The stack begins with the message.
-  const frames = error.stack?.slice(error.stack.indexOf('\n    at ')) ?? '';
+  // The stack begins with the message; some have nothing else.
+  const frames = /\n {4}at .*/s.exec(error.stack ?? '')?.[0] ?? '';
   span.recordException({ name: error.name, message, stack: `${error.name}: ${message}${frames}` });
 }
 
