@@ -83,6 +83,8 @@ describe('the page of a load', () => {
     } as const;
     const page = renderLoadPage({ ...aResult, audit }, options);
     expect(page).toContain('I4 money');
+    // Without the name of its column a cell is not understood on a phone, where a row becomes a list.
+    expect(page).not.toContain('<td>');
     expect(page).toContain('lost now');
     expect(page).toContain('lost before (pre-existing)');
   });

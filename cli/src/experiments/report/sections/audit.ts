@@ -24,7 +24,7 @@ export function auditSection(audit: ShownAudit | undefined): Markup {
 }
 
 function invariantTable({ verdict, orders, tookMs, invariants }: ShownAudit): Markup {
-  return html`<div class="scroll"><table>
+  return html`<div class="scroll"><table class="stacks">
   <caption>The ledger: ${verdict}, ${countText(orders)} orders checked in ${durationText(tookMs)}. The verdict of an invariant is the audit's, unless an experiment accepts or expects another.</caption>
   <thead><tr><th scope="col">verdict</th><th scope="col">audit</th><th scope="col">invariant</th><th scope="col">evidence</th></tr></thead>
   <tbody>${invariants.map(invariantRow)}</tbody>
@@ -34,8 +34,8 @@ function invariantTable({ verdict, orders, tookMs, invariants }: ShownAudit): Ma
 function invariantRow(one: ShownInvariant): Markup {
   const rule = one.rule === undefined ? '' : ` (${one.rule})`;
   const inFlight = one.inFlight > 0 ? `, ${countText(one.inFlight)} in flight` : '';
-  return html`<tr><td>${verdictWord(one.verdict)}</td><td>${one.audited ?? one.verdict}${rule}</td>
-<th scope="row">${one.id} ${one.title}</th><td>${one.evidence}${inFlight}${violationList(one)}</td></tr>`;
+  return html`<tr><td data-column="verdict">${verdictWord(one.verdict)}</td><td data-column="audit">${one.audited ?? one.verdict}${rule}</td>
+<th scope="row">${one.id} ${one.title}</th><td data-column="evidence">${one.evidence}${inFlight}${violationList(one)}</td></tr>`;
 }
 
 function violationList({ violations: own, preExisting = [] }: ShownInvariant): Markup | undefined {
