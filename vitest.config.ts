@@ -13,7 +13,7 @@ delete process.env.TEST_REPORTS;
 
 /** Of the units, second tier: what takes a core for ten seconds and more. */
 const SLOW = [
-  'cli/src/{audit/audit,load/afterwards,providers/rabbitmq}.integration.test.ts',
+  'cli/src/{audit/audit,load/post-run,providers/rabbitmq}.integration.test.ts',
   'test/{deploy/{policy,schemas},build/production}.test.ts',
   'test/retention/retention.integration.test.ts',
 ];
