@@ -105,6 +105,23 @@ it('takes what is saved during a restart as one, afterwards', async () => {
   ]);
 });
 
+it('begins with what was saved while the platform started, and then takes what was saved meanwhile', async () => {
+  const { loop, asked, types } = aLoop();
+  const begun = loop.begin(['catalog', 'orders']);
+  loop.saved(['services/orders/src/routes.ts']);
+  await begun;
+  expect(asked.slice(0, 2)).toEqual(['build catalog orders', 'apply']);
+  await loop.settled();
+  expect(asked.slice(2)).toEqual(['build orders', 'apply']);
+  expect(types()).toEqual(['built', 'applied', 'saved', 'built', 'applied']);
+});
+
+it('begins silently where nothing was saved while the platform started', async () => {
+  const { loop, events, asked } = aLoop({ rebuild: nothing });
+  await loop.begin(['catalog', 'orders']);
+  expect({ events, asked }).toEqual({ events: [], asked: [] });
+});
+
 it('builds nothing for a test', async () => {
   const { save, asked } = aLoop();
   await save('services/orders/src/routes.test.ts');

@@ -25,6 +25,11 @@ export interface EditTools {
 }
 
 export interface EditLoop {
+  /**
+   * Builds these targets once, so that the first save is as fast as the others. What was saved since the platform was built
+   * is brought by it; what is saved meanwhile comes afterwards. Called before anything is saved. Resolves when that is done.
+   */
+  begin(targets: readonly string[]): Promise<void>;
   /** Files that were saved, by their paths in the clone. */
   saved(files: readonly string[]): void;
   /** Resolves when nothing is in progress and no save waits. */
@@ -49,8 +54,8 @@ export function createEditLoop(tools: EditTools): EditLoop {
   /** Of a save whose new code or migration the platform has not taken: the next one brings it too. */
   let isOwed = false;
 
-  async function rebuild(files: readonly string[]): Promise<boolean> {
-    const targets = [...new Set(files.flatMap((file) => tools.targetsOf(file)))];
+  /** Resolves with whether new code was built. */
+  async function rebuild(targets: readonly string[], isFirst = false): Promise<boolean> {
     if (targets.length === 0) return false;
     const began = performance.now();
     const results = await tools.rebuild(targets);
@@ -60,14 +65,21 @@ export function createEditLoop(tools: EditTools): EditLoop {
     }
     if (results.every(({ problem }) => problem !== undefined)) return false;
     const changed = results.filter((result) => result.changed.some((file) => !file.endsWith('.map')));
-    tell({ type: 'built', changed: changed.map(({ name }) => name), tookMs: performance.now() - began });
+    if (changed.length > 0 || !isFirst) {
+      tell({ type: 'built', changed: changed.map(({ name }) => name), tookMs: performance.now() - began });
+    }
     return changed.length > 0;
   }
 
   async function bring(files: readonly string[], savedAt: number): Promise<void> {
     tell({ type: 'saved', files });
-    const isBuilt = await rebuild(files.filter((file) => !isTest(file)));
+    const sources = files.filter((file) => !isTest(file));
+    const isBuilt = await rebuild([...new Set(sources.flatMap((file) => tools.targetsOf(file)))]);
     isOwed ||= isBuilt || files.some(isMigration);
+    await applyOwed(savedAt);
+  }
+
+  async function applyOwed(savedAt: number): Promise<void> {
     if (isOwed && !over.signal.aborted) {
       const done = await tools.apply((instance, message) => tell({ type: 'instance', instance, message }));
       isOwed = false;
@@ -77,16 +89,23 @@ export function createEditLoop(tools: EditTools): EditLoop {
     }
   }
 
+  async function bringFirst(targets: readonly string[]): Promise<void> {
+    const began = performance.now();
+    isOwed = await rebuild(targets, true);
+    await applyOwed(began);
+  }
+
+  async function report(bringing: Promise<void>): Promise<void> {
+    await bringing.catch((error: unknown) => {
+      if (!over.signal.aborted) tell({ type: 'refused', error: toCliError(error) });
+    });
+  }
+
   async function work(): Promise<void> {
     while (waiting.size > 0 && !over.signal.aborted) {
       const files = [...waiting].toSorted();
       waiting.clear();
-      try {
-        await bring(files, since);
-      } catch (error) {
-        if (over.signal.aborted) return;
-        tell({ type: 'refused', error: toCliError(error) });
-      }
+      await report(bring(files, since));
       if (files.some((file) => file.endsWith('.ts'))) checkTypes();
     }
   }
@@ -110,8 +129,8 @@ export function createEditLoop(tools: EditTools): EditLoop {
     types = { stop, done };
   }
 
-  function start(): void {
-    current = work().finally(() => {
+  function start(task = work()): void {
+    current = task.finally(() => {
       current = undefined;
       if (waiting.size > 0 && !over.signal.aborted) start();
     });
@@ -123,6 +142,10 @@ export function createEditLoop(tools: EditTools): EditLoop {
   };
   checkTypes();
   return {
+    async begin(targets) {
+      start(report(bringFirst(targets)));
+      await current;
+    },
     saved(files) {
       if (over.signal.aborted) return;
       if (waiting.size === 0) since = performance.now();

@@ -75,19 +75,18 @@ export async function watchSources({
     ...(compiler !== undefined && { checkTypes: (stop) => typeErrors(compiler, root, stop) }),
     tell,
   });
-  let early: string[] | undefined = [];
   try {
+    let begun: Promise<void> | undefined;
+    const early: string[] = [];
     using _ = await watchFolders({
       root,
       folders: FOLDERS,
-      // While all is built for the first time, a build of the same would not see what was saved meanwhile.
-      onSave: (files) => (early === undefined ? loop.saved(files) : void early.push(...files)),
+      onSave: (files) => (begun === undefined ? void early.push(...files) : loop.saved(files)),
       onProblem: (error) => output.warn(`not everything is watched: ${messageOf(error)}`),
     });
-    // Parsed once, so that the first save is as fast as the others.
-    await build.rebuild(build.targetsOf('kit/src/'), { color: false });
-    if (early.length > 0) loop.saved(early);
-    early = undefined;
+    begun = loop.begin(build.targetsOf('kit/src/'));
+    loop.saved(early);
+    await begun;
     tell({ type: 'watching', folders: FOLDERS, endsPlatform });
     if (compiler === undefined) tell({ type: 'types_unknown', reason: 'TypeScript is not installed ("npm install")' });
     await untilGone(control, signal);
