@@ -123,7 +123,13 @@ it('a new migration is applied, and refused by its name where it cannot be', { t
   expect((await until('applied')).applied).toEqual(['migration catalog/0900_notes']);
 });
 
-it('Ctrl-C ends the watching and the platform that it started', { timeout: SAVE_MS }, async () => {
+it('Ctrl-C ends the watching and the platform that it started, also while new code does not get ready', {
+  timeout: SAVE_MS,
+}, async () => {
+  await save(ROUTES, (text) =>
+    text.replace('await server.listen(', 'await new Promise(() => setInterval(() => {}, 9_000));\n  ('),
+  );
+  await until('instance');
   const ended = once(watching, 'exit');
   watching.kill('SIGINT');
   expect((await ended)[0]).toBe(130);

@@ -61,9 +61,11 @@ async function watchUntilInterrupted(
   forwardHangUp();
   const watching = watchSources({ project, request, endsPlatform: !wasRunning, output, signal });
   deps.onInterrupt(async () => {
-    // How the watching itself ended is reported by the command.
-    await watching.catch(() => {});
+    // How the watching itself ended is reported by the command. It waits for a replacement that is in progress, which the end
+    // of the platform ends: code that does not get ready would be waited for.
+    const ended = watching.catch(() => {});
     if (!wasRunning) await endPlatform(project, { purge: false }, { output, env });
+    await ended;
   });
   await watching;
 }
