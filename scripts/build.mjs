@@ -198,11 +198,11 @@ async function buildTargets({ instrumented = hasInstrumented() } = {}) {
   });
   targets.push({
     name: 'report',
-    sources: ['cli/src/experiments/report', 'scripts'],
+    sources: ['cli/src/report', 'scripts'],
     options: () => ({
       entryPoints: {
-        page: join(root, 'cli/src/experiments/report/page/page.ts'),
-        'page-style': join(root, 'cli/src/experiments/report/page/page.css'),
+        page: join(root, 'cli/src/report/page/page.ts'),
+        'page-style': join(root, 'cli/src/report/page/page.css'),
       },
       outdir: join(dist, 'report'),
       platform: 'browser',

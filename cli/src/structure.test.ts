@@ -16,6 +16,7 @@ const floors: readonly (readonly string[])[] = [
   // What checks the shop.
   ['load', 'verify', 'watch'],
   ['experiments'],
+  ['report'],
   ['audit'],
   // What acts on it, and what reads it.
   ['chaos'],

@@ -7,13 +7,14 @@ import { type FaultListener, FaultSession } from '../chaos/fault-session.ts';
 import type { CommandDeps } from '../command-context.ts';
 import { messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { PageData } from '../experiments/report/page-data.ts';
 import type { Progress } from '../output/progress.ts';
 import { terminalOf } from '../output/terminal.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
 import type { Project } from '../platform/project.ts';
+import type { PageData } from '../report/page-data.ts';
 import { systemClock } from '../shared/clock.ts';
 import { createGatewayClient } from '../shop/gateway-client.ts';
+import { warmUp } from '../shop/warm-up.ts';
 import { createBackend } from '../trace/backend.ts';
 import { conclude } from './conclude.ts';
 import { endWhenSaturated, untilFirstOrder, withoutCutOff } from './drive.ts';
@@ -29,10 +30,12 @@ import type { Plan } from './plan.ts';
 import { auditLoad, drain } from './post-run.ts';
 import { createRecordReader } from './records.ts';
 import type { LoadResult } from './result.ts';
-import { createRunFolder } from './run-folder.ts';
+import { createLoadFolder } from './run-folder.ts';
 import { loadTimeline } from './timeline.ts';
 import { TraceSampler } from './trace-sample.ts';
-import { warmUp } from './warm-up.ts';
+
+/** A few orders only: a platform may be slow or broken on purpose. */
+const WARM_UP = { customer: 'Load scenario', quickMs: 300, mostOrders: 5 };
 
 export interface Surroundings {
   readonly project: Project;
@@ -60,13 +63,13 @@ interface Run extends Surroundings {
  */
 export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<LoadRun> {
   const { project, connection, deps } = surroundings;
-  const folder = await createRunFolder(project);
   const { scenario, seed, runId } = plan;
+  const { path: folder } = await createLoadFolder(project, { scenario: scenario.name, seed });
   deps.output.note(`${scenario.name}: ${scenario.title} (seed ${seed}, keys ${runId}-*)`);
   const progress = deps.output.progress('warming up');
   try {
     await using target = openTarget(connection);
-    await warmUp(createGatewayClient(connection.gatewayUrl), deps.signal);
+    await warmUp(createGatewayClient(connection.gatewayUrl), WARM_UP, deps.signal);
     const result = await loadAndLook(plan, { ...surroundings, folder, target, progress });
     progress.stop();
     return result;

@@ -1,16 +1,15 @@
-import { html, type Markup } from '../experiments/report/html.ts';
-import type { PageAssets } from '../experiments/report/page-assets.ts';
-import type { PageData } from '../experiments/report/page-data.ts';
-import { auditSection } from '../experiments/report/sections/audit.ts';
-import { chartStack } from '../experiments/report/sections/timeline.ts';
-import { standalonePage } from '../experiments/report/standalone-page.ts';
-import { clockText, countText, durationText, toneOf, verdictWord } from '../experiments/report/words.ts';
 import { countChecks } from '../output/check.ts';
-import type { LoadCheck } from './checks.ts';
-import type { RunFault } from './fault-window.ts';
+import { auditSection } from '../report/audit-section.ts';
+import { chartStack } from '../report/chart-stack.ts';
+import { html, type Markup } from '../report/html.ts';
+import type { PageAssets } from '../report/page-assets.ts';
+import type { PageData } from '../report/page-data.ts';
+import { factList, stackedTable, verdictHeader } from '../report/parts.ts';
+import { standalonePage } from '../report/standalone-page.ts';
+import { clockText, countText, durationText, pairsText, verdictWord } from '../report/words.ts';
 import type { Measured } from './measured.ts';
 import type { LoadResult } from './result.ts';
-import { countsText, parametersText, shareText } from './words.ts';
+import { countsText, shareText } from './words.ts';
 
 export interface LoadPage {
   /** Script and stylesheet, which all reports share. */
@@ -38,21 +37,19 @@ ${runSection(result, k6Page)}`;
 
 function header({ scenario, verdict, exitCode, tookMs, checks, notReverted, notChecked, gaps }: LoadResult): Markup {
   const wrong = checks.filter(({ verdict }) => verdict !== 'pass');
-  const reasons = [
-    ...wrong.map(({ name, evidence }) => `${name}: ${evidence}`),
-    ...notReverted.map((what) => `not reverted: ${what}`),
-    ...notChecked.map((what) => `not checked: ${what}`),
-    ...gaps.map((what) => `could not be read for a while: ${what}`),
-  ];
-  return html`<header>
-  <p class="muted">load</p>
-  <h1>${scenario}</h1>
-  <div class="verdict ${toneOf(verdict)}">
-    <p><strong class="word">${verdict}</strong> · ${countChecks(checks)}</p>
-    ${reasons.length === 0 ? undefined : html`<ul>${reasons.map((reason) => html`<li>${reason}</li>`)}</ul>`}
-    <p class="muted">took ${durationText(tookMs)} · exit code ${exitCode}</p>
-  </div>
-</header>`;
+  return verdictHeader({
+    kind: 'load',
+    title: scenario,
+    verdict,
+    summary: countChecks(checks),
+    reasons: [
+      ...wrong.map(({ name, evidence }) => `${name}: ${evidence}`),
+      ...notReverted.map((what) => `not reverted: ${what}`),
+      ...notChecked.map((what) => `not checked: ${what}`),
+      ...gaps.map((what) => `could not be read for a while: ${what}`),
+    ],
+    footer: `took ${durationText(tookMs)} · exit code ${exitCode}`,
+  });
 }
 
 /** The marks only; lines and bars count every response. */
@@ -64,22 +61,21 @@ function thinnedNote({ orders }: LoadResult, { orders: { placedMs } }: PageData)
 const NUMBERS = ['offered/s', 'sent', 'responses/s', 'as expected', 'p50', 'p95', 'p99', 'max', 'not sent'];
 
 function phaseTable({ phases, orders, sagas }: LoadResult): Markup {
-  const rows = phases.map((phase) =>
-    phaseRow(phase.name, [phase.offeredPerSecond ?? '–', ...numbersOf(phase), countText(phase.missing)]),
-  );
-  const all = phases.length > 1 ? phaseRow('all', ['–', ...numbersOf(orders), '–']) : undefined;
-  return html`<div class="scroll"><table class="stacks">
-  <caption>Requests and their responses</caption>
-  <thead><tr><th scope="col">phase</th>${NUMBERS.map((name) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
-  <tbody>${rows}${all}</tbody>
-</table></div>
+  const rows = phases.map((phase) => [
+    phase.name,
+    phase.offeredPerSecond ?? '–',
+    ...numbersOf(phase),
+    countText(phase.missing),
+  ]);
+  const table = stackedTable({
+    caption: 'Requests and their responses',
+    columns: ['phase', ...NUMBERS],
+    header: 'phase',
+    numbers: NUMBERS,
+    rows: phases.length > 1 ? [...rows, ['all', '–', ...numbersOf(orders), '–']] : rows,
+  });
+  return html`${table}
 ${counts('Responses', orders.outcomes)}${counts('Errors', orders.errors)}${sagas === null ? undefined : counts('Sagas at the end', sagas)}`;
-}
-
-/** `values` in the order of `NUMBERS`. */
-function phaseRow(name: string, values: readonly (string | number)[]): Markup {
-  const cells = values.map((value, index) => html`<td class="number" data-column="${NUMBERS[index]}">${value}</td>`);
-  return html`<tr><th scope="row">${name}</th>${cells}</tr>`;
 }
 
 function numbersOf(measured: Measured): readonly (string | number)[] {
@@ -96,31 +92,30 @@ function counts(name: string, all: Readonly<Record<string, number>>): Markup | u
 function faultTable({ faults, startedAt }: LoadResult): Markup {
   if (faults.length === 0) return html`<p>No fault was injected.</p>`;
   const clock = (iso: string | null) => clockText(iso === null ? undefined : Date.parse(iso) - Date.parse(startedAt));
-  const row = ({ fault, target, parameters, from, to, evidence }: RunFault) => html`<tr>
-  <th scope="row">${fault}</th><td data-column="target">${target}</td>
-  <td data-column="parameters">${parametersText(parameters) || '–'}</td>
-  <td data-column="from">${clock(from)}</td><td data-column="to">${clock(to)}</td><td data-column="evidence">${evidence}</td></tr>`;
-  return html`<div class="scroll"><table class="stacks">
-  <caption>Faults, by the time since the first order</caption>
-  <thead><tr>${['fault', 'target', 'parameters', 'from', 'to', 'evidence'].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-  <tbody>${faults.map(row)}</tbody>
-</table></div>`;
+  return stackedTable({
+    caption: 'Faults, by the time since the first order',
+    columns: ['fault', 'target', 'parameters', 'from', 'to', 'evidence'],
+    header: 'fault',
+    rows: faults.map(({ fault, target, parameters, from, to, evidence }) => [
+      fault,
+      target,
+      pairsText(parameters) || '–',
+      clock(from),
+      clock(to),
+      evidence,
+    ]),
+  });
 }
 
 function checksSection({ checks }: LoadResult): Markup {
-  const row = ({
-    group,
-    name,
-    verdict,
-    evidence,
-  }: LoadCheck) => html`<tr><td data-column="verdict">${verdictWord(verdict)}</td>
-<td data-column="group">${group}</td><th scope="row">${name}</th><td data-column="evidence">${evidence}</td></tr>`;
+  const table = stackedTable({
+    columns: ['verdict', 'group', 'check', 'evidence'],
+    header: 'check',
+    rows: checks.map(({ group, name, verdict, evidence }) => [verdictWord(verdict), group, name, evidence]),
+  });
   return html`<section aria-labelledby="checks">
   <h2 id="checks">Checks and their evidence</h2>
-  <div class="scroll"><table class="stacks">
-  <thead><tr><th scope="col">verdict</th><th scope="col">group</th><th scope="col">check</th><th scope="col">evidence</th></tr></thead>
-  <tbody>${checks.map(row)}</tbody>
-</table></div>
+  ${table}
 </section>`;
 }
 
@@ -156,7 +151,7 @@ function runSection(
   ];
   return html`<section aria-labelledby="run">
   <h2 id="run">The run</h2>
-  <dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+  ${factList(facts)}
   ${k6Page === undefined ? html`<p>k6 wrote no report: the run was too short, or was ended early.</p>` : html`<p><a href="${k6Page}">k6's own report</a> has its metrics over time.</p>`}
 </section>`;
 }

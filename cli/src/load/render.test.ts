@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { renderJunitSuites } from '../output/junit.ts';
 import { createStyle } from '../output/style.ts';
 import { renderLoad } from './render.ts';
 import { aResult as result } from './testing/result.ts';
-import { renderLoadJunit } from './write-reports.ts';
+import { suiteOf } from './write-reports.ts';
 
 describe('the summary as text', () => {
   const text = renderLoad(result, createStyle({ enabled: false }));
@@ -66,7 +67,7 @@ describe('the summary as text', () => {
 
 describe('JUnit', () => {
   it('has a case per check; missing evidence is an error, no pass', () => {
-    const xml = renderLoadJunit(result);
+    const xml = renderJunitSuites([suiteOf(result)]);
     expect(xml).toContain('<testsuite name="load steady" tests="3" failures="1" errors="1"');
     expect(xml).toContain('<property name="seed" value="1"/>');
     expect(xml).toContain('<testcase classname="load.steady.trace" name="sampled traces"');

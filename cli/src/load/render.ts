@@ -3,10 +3,11 @@ import { countChecks, paintVerdict, renderCheck } from '../output/check.ts';
 import type { Style } from '../output/style.ts';
 import { formatTable } from '../output/table.ts';
 import { formatBytes } from '../output/units.ts';
+import { pairsText } from '../report/words.ts';
 import { formatDuration, writeDuration } from '../shared/duration.ts';
 import type { Measured } from './measured.ts';
 import type { LoadResult } from './result.ts';
-import { countsText, parametersText, shareText } from './words.ts';
+import { countsText, shareText } from './words.ts';
 
 /** Above this a service that runs on one core has no more to give, percent of a core. */
 const SATURATED_PERCENT = 90;
@@ -96,7 +97,7 @@ function renderSagas({ sagas }: LoadResult): string[] {
 function renderFaults({ faults }: LoadResult, style: Style): string[] {
   if (faults.length === 0) return [];
   const lines = faults.map(({ target, fault, parameters, from, to, evidence }) => {
-    const how = parametersText(parameters);
+    const how = pairsText(parameters);
     const lasted =
       from !== null && to !== null ? writeDuration(Math.round((Date.parse(to) - Date.parse(from)) / 100) * 100) : '-';
     return `fault: ${fault} on ${target}${how === '' ? '' : ` (${how})`} for ${lasted}: ${evidence}`;

@@ -1,7 +1,7 @@
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
-import type { TimedOrder } from '../experiments/report/order-outcome.ts';
-import type { OutcomeTone, PageData, UsageRow } from '../experiments/report/page-data.ts';
-import { timelineOf } from '../experiments/report/timeline.ts';
+import type { TimedOrder } from '../report/order-outcome.ts';
+import type { OutcomeTone, PageData, UsageRow } from '../report/page-data.ts';
+import { timelineOf } from '../report/timeline.ts';
 import type { Finished } from './finished.ts';
 import { describeOutcome, startOf } from './measured.ts';
 import type { Plan } from './plan.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countsText, parametersText, shareText } from './words.ts';
+import { countsText, shareText } from './words.ts';
 
 describe('the share of expected responses', () => {
   it.each([
@@ -18,9 +18,4 @@ it('counts are listed with their thousands', () => {
     '1,204 Confirmed, 1 Cancelled: out of stock',
   );
   expect(countsText({})).toBe('');
-});
-
-it('parameters are listed by name', () => {
-  expect(parametersText({ latency: 500, stream: 'upstream' })).toBe('latency 500, stream upstream');
-  expect(parametersText({})).toBe('');
 });

@@ -13,10 +13,3 @@ export function countsText(counts: Readonly<Record<string, number>>): string {
     .map(([name, times]) => `${count(times)} ${name}`)
     .join(', ');
 }
-
-/** `latency 500, stream upstream`; empty for a fault without parameters. Pure. */
-export function parametersText(parameters: Readonly<Record<string, unknown>>): string {
-  return Object.entries(parameters)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(', ');
-}

@@ -1,5 +1,4 @@
 import type { AnnotationOptions, CommandDeps, CommonOptions } from '../../command-context.ts';
-import { messageOf } from '../../errors.ts';
 import type { FoundExperiment } from '../../experiments/format/catalog.ts';
 import { describeFaults } from '../../experiments/run/faults-in-effect.ts';
 import { recordUnavailable, refuseUnavailable, type Unavailable } from '../../experiments/run/host-requirements.ts';
@@ -119,11 +118,7 @@ export async function conclude(
   { finished }: Batch,
   output: Output,
 ): Promise<void> {
-  // A verdict is valid also where there is no space for its report.
-  const report = await writeReports(run.folder, output).catch((error: unknown) => {
-    output.warn(`the report could not be written: ${messageOf(error)}`);
-    return null;
-  });
+  const report = await writeReports(run.folder, output);
   const { id, verdict, exitCode, reasons, faults, tookMs, folder } = run;
   finished.push({ found, run: { id, verdict, exitCode, reasons, faults, tookMs, journal: folder.journal, report } });
   const summary = `${paintVerdict(verdict, output.style)} in ${formatDuration(tookMs)}, ${describeFaults(faults)}`;

@@ -6,7 +6,7 @@ import { type JudgedRound, judgeRound } from '../../experiments/matrix/judge-rou
 import { excludedFaults } from '../../experiments/matrix/matrix-faults.ts';
 import { cellsOf, type Plan, planMatrix, type Round, rowName, sample } from '../../experiments/matrix/plan.ts';
 import { commandFor, countOf, type Repetition, renderFinding, renderMatrix } from '../../experiments/matrix/render.ts';
-import { renderMatrixHtml, renderMatrixJunit, summaryOf, toldRow } from '../../experiments/matrix/render-files.ts';
+import { renderMatrixHtml, suiteOfMatrix, summaryOf, toldRow } from '../../experiments/matrix/render-files.ts';
 import { type RoundSpec, roundExperiment } from '../../experiments/matrix/round-experiment.ts';
 import { type MatrixResult, runMatrix } from '../../experiments/matrix/run-matrix.ts';
 import { startOwn } from '../../experiments/run/own-platform.ts';
@@ -16,9 +16,10 @@ import { runningPlatform } from '../../experiments/run/running-platform.ts';
 import { writeReports } from '../../experiments/run/write-reports.ts';
 import { forwardHangUp } from '../../interruption.ts';
 import { paintVerdict } from '../../output/check.ts';
-import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
+import { renderJunitSuites } from '../../output/junit.ts';
 import type { Project } from '../../platform/project.ts';
 import { holdRuns } from '../../platform/run-lock.ts';
+import { refuseUnwritable, writeReportFiles } from '../../report/report-files.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { exitCodeOf, type RunVerdict, worst } from '../../shared/verdict.ts';
 
@@ -175,8 +176,10 @@ async function writeFiles(
   result: MatrixResult,
   times: { startedAt: Date; tookMs: number },
 ): Promise<void> {
-  if (options.junit !== undefined) await writeReportFile(options.junit, renderMatrixJunit(result, repetition, times));
-  if (options.html !== undefined) await writeReportFile(options.html, renderMatrixHtml(plan, result, repetition));
+  await writeReportFiles(options, {
+    junit: () => renderJunitSuites([suiteOfMatrix(result, repetition, times)]),
+    html: () => renderMatrixHtml(plan, result, repetition),
+  });
 }
 
 function show(matrix: Matrix, result: MatrixResult, tookMs: number): void {

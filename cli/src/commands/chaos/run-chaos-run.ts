@@ -15,11 +15,11 @@ import { platformsOf } from '../../experiments/run/schedule.ts';
 import { annotateRuns, writeSharedReports } from '../../experiments/run/write-reports.ts';
 import { forwardHangUp } from '../../interruption.ts';
 import { paintVerdict } from '../../output/check.ts';
-import { refuseUnwritable } from '../../output/report-file.ts';
 import { formatTable } from '../../output/table.ts';
 import { haveTool } from '../../platform/have-tool.ts';
 import type { Project } from '../../platform/project.ts';
 import { holdRuns } from '../../platform/run-lock.ts';
+import { refuseUnwritable } from '../../report/report-files.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { exitCodeOf, worst } from '../../shared/verdict.ts';
 import {

@@ -1,7 +1,7 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { isOfThisVersion, readAnyJournal } from '../../experiments/journal.ts';
 import type { JournalRecord } from '../../experiments/journal-records.ts';
-import { listRuns, type RunFolder } from '../../experiments/run/run-folder.ts';
+import { type ExperimentFolder, listRuns } from '../../experiments/run/experiment-folder.ts';
 import { paintVerdict } from '../../output/check.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../shared/duration.ts';
@@ -41,7 +41,7 @@ function withoutVerdict(isReadable: boolean): string {
   return isReadable ? 'none (killed, or still going on)' : 'none (of another version)';
 }
 
-async function readRun({ runId, journal }: RunFolder): Promise<ListedRun> {
+async function readRun({ runId, journal }: ExperimentFolder): Promise<ListedRun> {
   const { records } = await readAnyJournal(journal);
   const run = records.find((record) => record.type === 'run');
   const isReadable = isOfThisVersion(records);

@@ -10,12 +10,12 @@ import { renderLoad } from '../../load/render.ts';
 import { findScenario, resolveSettings } from '../../load/settings.ts';
 import { k6PageOf, suiteOf, writeReports } from '../../load/write-reports.ts';
 import { annotate } from '../../output/annotations.ts';
-import { refuseUnwritable } from '../../output/report-file.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { haveTool } from '../../platform/have-tool.ts';
 import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import type { Project } from '../../platform/project.ts';
 import { holdRuns } from '../../platform/run-lock.ts';
+import { refuseUnwritable } from '../../report/report-files.ts';
 
 export interface LoadRunOptions extends CommonOptions, AnnotationOptions {
   readonly rate?: number;

@@ -3,10 +3,10 @@ import type { AnnotationOptions, CommandDeps, CommonOptions } from '../../comman
 import { annotate } from '../../output/annotations.ts';
 import { renderCheck, renderSummary } from '../../output/check.ts';
 import { renderJunitSuites } from '../../output/junit.ts';
-import { refuseUnwritable, writeReportFile } from '../../output/report-file.ts';
 import { notRunning } from '../../platform/control-client.ts';
 import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
+import { refuseUnwritable, writeReportFiles } from '../../report/report-files.ts';
 import { type CheckResult, exitCodeOf, type Verdict, worst } from '../../shared/verdict.ts';
 import { writeBundle } from '../../verify/bundle.ts';
 import { createContext } from '../../verify/context.ts';
@@ -50,9 +50,7 @@ export async function runVerify(options: VerifyCommandOptions, deps: CommandDeps
   progress.stop();
   deps.signal.throwIfAborted();
   const suite = { name: 'shopctl verify', startedAt, tookMs, classname: 'shopctl.verify', cases: checks };
-  if (options.junit !== undefined) {
-    await writeReportFile(options.junit, renderJunitSuites([suite]), 'the JUnit report');
-  }
+  await writeReportFiles(options, { junit: () => renderJunitSuites([suite]) });
   const verdict = worst(checks.map((check) => check.verdict));
   const bundle = verdict === 'pass' ? null : await writeBundle(context, checks);
   const report: VerifyReport = {

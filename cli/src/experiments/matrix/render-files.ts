@@ -1,17 +1,17 @@
-import { type JunitCase, renderJunitSuites } from '../../output/junit.ts';
-import { html } from '../report/html.ts';
-import { standalonePage } from '../report/standalone-page.ts';
+import type { JunitCase, JunitSuite } from '../../output/junit.ts';
+import { html } from '../../report/html.ts';
+import { standalonePage } from '../../report/standalone-page.ts';
 import type { CellVerdict } from './judge-round.ts';
 import { type Plan, type Row, rowName } from './plan.ts';
 import { countOf, type Repetition, renderFinding } from './render.ts';
 import type { Cell, MatrixResult } from './run-matrix.ts';
 
-/** One testcase a cell. Those there was no time for are a property of the suite, for they were not tested. */
-export function renderMatrixJunit(
+/** One testcase for each cell. Those there was no time for are a property of the suite, for they were not tested. */
+export function suiteOfMatrix(
   { cells }: MatrixResult,
   { seed, seededBugs }: Repetition,
   times: { readonly startedAt: Date; readonly tookMs: number },
-): string {
+): JunitSuite {
   const covered = cells.flatMap(({ verdict, ...cell }) =>
     verdict === 'not covered' ? [] : [caseOf({ ...cell, verdict })],
   );
@@ -20,7 +20,7 @@ export function renderMatrixJunit(
     seededBugs: seededBugs.join(' '),
     notCovered: String(countOf(cells, 'not covered')),
   };
-  return renderJunitSuites([{ name: 'chaos matrix', ...times, properties, classname: 'matrix', cases: covered }]);
+  return { name: 'chaos matrix', ...times, properties, classname: 'matrix', cases: covered };
 }
 
 function caseOf({ row, boundary, verdict, reason }: Cell & CellVerdict): JunitCase {

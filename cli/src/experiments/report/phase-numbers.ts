@@ -1,6 +1,6 @@
+import type { OutcomeTone } from '../../report/page-data.ts';
 import { percentile } from '../../shared/statistics.ts';
-import type { OrderReport } from './order-outcome.ts';
-import type { OutcomeTone } from './page-data.ts';
+import type { OrderReport } from './run-report.ts';
 
 /** The orders placed before, under and after the faults, in numbers. Times in ms. */
 export interface PhaseNumbers {

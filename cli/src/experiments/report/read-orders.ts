@@ -1,6 +1,6 @@
+import type { OutcomeTone } from '../../report/page-data.ts';
 import type { OrderRecord } from '../journal-records.ts';
-import type { OrderReport } from './order-outcome.ts';
-import type { OutcomeTone } from './page-data.ts';
+import type { OrderReport } from './run-report.ts';
 
 /** Each order once, from its `invoke` and its end, in the order they were placed. */
 export function readOrders(records: readonly OrderRecord[]): readonly OrderReport[] {

@@ -1,6 +1,8 @@
 import { faults as knownFaults } from '../../chaos/catalog.ts';
 import { msSinceBegin } from '../../chaos/lease.ts';
 import { writeParameters } from '../../chaos/parameters.ts';
+import type { TimedEvent, TimedPhase } from '../../report/timeline.ts';
+import { pairsText } from '../../report/words.ts';
 import type {
   Clocks,
   ConditionRecord,
@@ -15,16 +17,7 @@ import type {
   WitnessRecord,
 } from '../journal-records.ts';
 import { readOrders } from './read-orders.ts';
-import { conditionText, pairsText } from './record-text.ts';
-import type {
-  ConditionReport,
-  EventReport,
-  FaultReport,
-  PhaseReport,
-  RunReport,
-  SampleReport,
-  StepReport,
-} from './run-report.ts';
+import type { ConditionReport, FaultReport, RunReport, SampleReport, StepReport } from './run-report.ts';
 
 /** A run from its journal's records. The journal may end anywhere, also before its first record. */
 export function readRun(records: readonly JournalRecord[]): RunReport {
@@ -83,7 +76,7 @@ function identityOf(run: RunRecord | undefined): Identity {
   };
 }
 
-function readPhases(records: readonly PhaseRecord[]): PhaseReport[] {
+function readPhases(records: readonly PhaseRecord[]): TimedPhase[] {
   return pair(records, ({ phase }) => phase).map(({ begin, end }) => ({
     phase: begin.phase,
     beginMs: begin.ms,
@@ -177,7 +170,7 @@ function readSample({ ms, values, gap = '' }: SampleRecord): SampleReport {
   return { ms, pending: values.pending, waiting: values.waiting, breakers: values.breakers ?? {}, gap };
 }
 
-function readEvent({ ms, event, edge, target, count, details }: EventRecord): EventReport {
+function readEvent({ ms, event, edge, target, count, details }: EventRecord): TimedEvent {
   const words = [edge, target, count === undefined ? undefined : `×${count}`, details];
   return { ms, event, details: words.filter((word) => word !== undefined).join(' ') };
 }
@@ -206,4 +199,10 @@ function clocksSoFar(faults: readonly FaultReport[]): Clocks {
     ...(seen.length > 0 ? { witnessedMs: Math.min(...seen) } : {}),
     ...(reverted.length > 0 && reverted.length === faults.length ? { revertedMs: Math.max(...reverted) } : {}),
   };
+}
+
+/** `breaker.open, edge orders-payments`. */
+function conditionText({ event, ...rest }: { readonly event: string; readonly [key: string]: unknown }): string {
+  const limits = pairsText(rest);
+  return limits === '' ? event : `${event}, ${limits}`;
 }

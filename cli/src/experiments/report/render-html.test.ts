@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { PageData } from '../../report/page-data.ts';
 import type { JournalRecord } from '../journal-records.ts';
-import type { PageData } from './page-data.ts';
 import { renderHtml } from './render-html.ts';
 import { syntheticJournal } from './testing/synthetic-journal.ts';
 

@@ -1,17 +1,17 @@
+import { auditSection } from '../../report/audit-section.ts';
+import { html, type Markup } from '../../report/html.ts';
+import { type PageAssets, readPageAssets } from '../../report/page-assets.ts';
+import { standalonePage } from '../../report/standalone-page.ts';
+import { timelineOf } from '../../report/timeline.ts';
 import type { JournalRecord } from '../journal-records.ts';
-import { html, type Markup } from './html.ts';
-import { type PageAssets, readPageAssets } from './page-assets.ts';
 import { readRun } from './read-run.ts';
 import type { RunReport } from './run-report.ts';
-import { auditSection } from './sections/audit.ts';
 import { checksSection } from './sections/checks.ts';
 import { clocksSection } from './sections/clocks.ts';
 import { ordersSection } from './sections/orders.ts';
 import { timelineSection } from './sections/timeline.ts';
 import { verdictSection } from './sections/verdict.ts';
 import { whatSection } from './sections/what.ts';
-import { standalonePage } from './standalone-page.ts';
-import { timelineOf } from './timeline.ts';
 
 /**
  * One run as one HTML file that asks nothing of the network and works from anywhere, also for a journal that ends in the

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
+import { countText, durationText } from '../../report/words.ts';
 import type { JournalRecord } from '../journal-records.ts';
 import { type PhaseNumbers, phaseNumbers } from './phase-numbers.ts';
 import { readRun } from './read-run.ts';
 import { type RunReport, spansOf, VERDICT_WORDS } from './run-report.ts';
-import { countText, durationText } from './words.ts';
 
 /** Longer texts are for the HTML report. */
 const CELL = 200;

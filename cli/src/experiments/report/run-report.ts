@@ -1,6 +1,7 @@
+import type { TimedOrder } from '../../report/order-outcome.ts';
+import type { TimedEvent, TimedFault, TimedPhase, TimedSample, TimedStep } from '../../report/timeline.ts';
 import type { RunVerdict, Verdict } from '../../shared/verdict.ts';
 import type { AuditRecord, Clocks } from '../journal-records.ts';
-import type { OrderReport } from './order-outcome.ts';
 
 /** `none`: the journal ends without one. */
 export type ReportedVerdict = RunVerdict | 'none';
@@ -21,12 +22,12 @@ export interface RunReport {
   /** Time of the last record. */
   readonly endMs: number;
   readonly clocks: Clocks;
-  readonly phases: readonly PhaseReport[];
+  readonly phases: readonly TimedPhase[];
   readonly steps: readonly StepReport[];
   readonly faults: readonly FaultReport[];
   readonly orders: readonly OrderReport[];
   readonly samples: readonly SampleReport[];
-  readonly events: readonly EventReport[];
+  readonly events: readonly TimedEvent[];
   readonly conditions: readonly ConditionReport[];
   readonly audit: AuditRecord | undefined;
 }
@@ -38,22 +39,18 @@ export interface ExperimentReport {
   readonly tags: readonly string[];
 }
 
-export interface PhaseReport {
+export interface OrderReport extends TimedOrder {
+  readonly op: number;
+  readonly step: string;
   readonly phase: string;
-  readonly beginMs: number;
-  /** Undefined: the journal has no end of it. */
-  readonly endMs: number | undefined;
-  readonly verdict: Verdict | undefined;
+  readonly orderId: string | undefined;
+  readonly traceId: string | undefined;
 }
 
-export interface StepReport {
+export interface StepReport extends TimedStep {
   readonly phase: string;
-  readonly name: string;
   readonly kind: string;
   readonly provider: string;
-  readonly beginMs: number;
-  readonly endMs: number | undefined;
-  readonly verdict: Verdict | undefined;
   readonly expected: string;
   readonly observed: string;
   readonly evidence: string;
@@ -61,33 +58,18 @@ export interface StepReport {
   readonly traceIds: readonly string[];
 }
 
-export interface FaultReport {
+export interface FaultReport extends TimedFault {
   readonly step: string;
   readonly leaseId: string;
-  readonly fault: string;
-  readonly target: string;
   readonly parameters: string;
-  readonly injectedMs: number;
-  /** Undefined: the journal does not say that it was reverted. */
-  readonly revertedMs: number | undefined;
   readonly revertEvidence: string;
   readonly notReverted: boolean;
   readonly witness: { readonly verdict: string; readonly evidence: string; readonly ms: number } | undefined;
 }
 
-export interface SampleReport {
-  readonly ms: number;
-  readonly pending: number | undefined;
-  readonly waiting: number | undefined;
-  readonly breakers: Readonly<Record<string, number>>;
+export interface SampleReport extends TimedSample {
   /** Why values are missing; empty when none is. */
   readonly gap: string;
-}
-
-export interface EventReport {
-  readonly ms: number;
-  readonly event: string;
-  readonly details: string;
 }
 
 /** Of `reach` and `never`. */

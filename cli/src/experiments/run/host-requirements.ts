@@ -8,8 +8,8 @@ import { exitCodeOf } from '../../shared/verdict.ts';
 import type { FoundExperiment } from '../format/catalog.ts';
 import type { ResolvedExperiment } from '../format/schema.ts';
 import { createJournal } from '../journal.ts';
+import { createExperimentFolder } from './experiment-folder.ts';
 import { countDeclared } from './faults-in-effect.ts';
-import { createRunFolder } from './run-folder.ts';
 import { type FinishedRun, runRecord } from './run-one.ts';
 
 /** An experiment that cannot be carried out: by no platform on this machine, or not by the one that runs. */
@@ -91,7 +91,7 @@ async function recordNotRun(
   { project, seed = experiment.seed }: Where,
 ): Promise<FinishedRun> {
   const { id, platform } = experiment;
-  const folder = await createRunFolder(project, { id, seed, at: new Date() });
+  const folder = await createExperimentFolder(project, { id, seed });
   const journal = createJournal(folder.journal, systemClock);
   journal.write(
     runRecord({ experiment, file, seed, platformProject: project, seededBugs: platform['seeded-bugs'] }, folder),

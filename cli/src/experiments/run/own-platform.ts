@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isSeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { CommandDeps } from '../../command-context.ts';
 import { messageOf } from '../../errors.ts';
+import { connectPlatform } from '../../platform/connection.ts';
 import { endPlatform } from '../../platform/end-platform.ts';
 import { openProject, type Project } from '../../platform/project.ts';
 import { startPlatform } from '../../platform/start-platform.ts';
@@ -10,15 +11,19 @@ import { makeStateFolder } from '../../platform/state-folder.ts';
 import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
 import { isAlive, type ProcessIdentity } from '../../process/process-identity.ts';
 import { pollFor } from '../../shared/wait-until.ts';
+import { createGatewayClient } from '../../shop/gateway-client.ts';
+import { warmUp } from '../../shop/warm-up.ts';
 import type { PlatformNeeds } from '../format/schema.ts';
 import { endWhenKilled } from './end-when-killed.ts';
-import { warmUp } from './warm-up.ts';
 
 /*
  * A platform of the run's own has a project beside the user's. A reaper takes it down when the command is killed with -9. A
  * note in the user's project says that it is there: what remains of it (the reaper was killed too, or --keep) the next
  * `chaos run` takes down.
  */
+
+/** A quick order met no timeout, so its trace has its shape: the shortest attempt timeout is 1 s. */
+const WARM_UP = { customer: 'Warm-up', quickMs: 700, limitMs: 60_000 };
 
 /** A started platform of the run's own, to be given to one of `end` and `keep`. */
 export interface OwnPlatform {
@@ -74,7 +79,8 @@ export async function startOwn(
         onInterrupt: (cleanUp) => void cleanUps.push(cleanUp),
       },
     );
-    await warmUp(own, deps.signal);
+    const { gatewayUrl } = await connectPlatform(own);
+    await warmUp(createGatewayClient(gatewayUrl), WARM_UP, deps.signal);
   } catch (error) {
     // Why it did not start matters more than why it did not end, which its reaper tries again.
     const warn = (problem: unknown) => deps.output.warn(`while taking down ${own.name}: ${messageOf(problem)}`);

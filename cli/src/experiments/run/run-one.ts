@@ -20,6 +20,7 @@ import { captureBaseline, referredTo } from './baselines.ts';
 import { judgeConditions } from './conditions.ts';
 import { type EngineEvent, type EnginePorts, type RunResult, runExperiment } from './engine.ts';
 import { execute, waitsByItself } from './execute.ts';
+import { createExperimentFolder, type ExperimentFolder } from './experiment-folder.ts';
 import { countDeclared, type FaultsInEffect, judgeFaults } from './faults-in-effect.ts';
 import { journalFaults } from './journal-faults.ts';
 import { LoadBook } from './load-book.ts';
@@ -28,7 +29,6 @@ import { followProcesses } from './process-events.ts';
 import { judgePending } from './providers/fault.ts';
 import { joinLoad, judgeLoad } from './providers/load.ts';
 import type { Baseline, RunContext, RunPlatform } from './run-context.ts';
-import { createRunFolder, type RunFolder } from './run-folder.ts';
 import { type Sampler, startSampler } from './sampler.ts';
 
 export interface RunOptions extends FoundExperiment {
@@ -45,7 +45,7 @@ export interface RunOptions extends FoundExperiment {
 
 export interface FinishedRun {
   readonly id: string;
-  readonly folder: RunFolder;
+  readonly folder: ExperimentFolder;
   readonly verdict: RunVerdict;
   readonly exitCode: number;
   readonly reasons: readonly string[];
@@ -63,7 +63,7 @@ const AUDIT_SLACK_MS = 30_000;
 export async function runOne(options: RunOptions): Promise<FinishedRun> {
   const { experiment, seed, project, platformProject, interrupted } = options;
   await using platform = await openPlatform(platformProject);
-  const folder = await createRunFolder(project, { id: experiment.id, seed, at: new Date() });
+  const folder = await createExperimentFolder(project, { id: experiment.id, seed });
   const clock = systemClock;
   const began = clock.now();
   const journal = createJournal(folder.journal, clock);
@@ -104,7 +104,7 @@ export function runRecord(
     platformProject,
     seededBugs,
   }: Pick<RunOptions, 'experiment' | 'file' | 'seed' | 'platformProject' | 'seededBugs'>,
-  { runId }: RunFolder,
+  { runId }: ExperimentFolder,
 ) {
   return {
     type: 'run',
@@ -151,7 +151,7 @@ interface Opening {
   readonly options: RunOptions;
   readonly platform: RunPlatform;
   readonly journal: Journal;
-  readonly folder: RunFolder;
+  readonly folder: ExperimentFolder;
   readonly run: AbortSignal;
   /** Aborted when the platform has no supervisor any more. */
   readonly loss: AbortController;

@@ -1,23 +1,23 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { type AnnotatedSuite, type AnnotationDeps, annotate } from '../../output/annotations.ts';
+import { renderJunitSuites } from '../../output/junit.ts';
 import type { Output } from '../../output/output.ts';
-import { writeReportFile } from '../../output/report-file.ts';
+import { type ReportFiles, writeReportFiles } from '../../report/report-files.ts';
 import { readJournal } from '../journal.ts';
 import type { JournalRecord } from '../journal-records.ts';
+import { suiteOfRun } from '../report/junit-suite.ts';
 import { renderHtml } from '../report/render-html.ts';
-import { renderJunit, renderJunitOfRuns, suiteOfRun } from '../report/render-junit.ts';
-import type { RunFolder } from './run-folder.ts';
+import type { ExperimentFolder } from './experiment-folder.ts';
 
 /** Writes `report.html` and `junit.xml` beside the journal. A report that fails does not change what was measured. */
-export async function writeReports({ path, journal }: RunFolder, output: Output): Promise<string | null> {
+export async function writeReports({ path, journal }: ExperimentFolder, output: Output): Promise<string | null> {
+  const html = join(path, 'report.html');
   try {
     const { records } = await readJournal(journal);
-    const file = join(path, 'report.html');
-    await writeFile(file, renderHtml(records), { mode: 0o600 });
-    await writeFile(join(path, 'junit.xml'), renderJunit(records), { mode: 0o600 });
-    return file;
+    await writeReportFiles({ html, junit: join(path, 'junit.xml') }, reportsOf([records]), 0o600);
+    return html;
   } catch (error) {
     output.warn(`no report was written: ${messageOf(error)}`);
     return null;
@@ -27,16 +27,22 @@ export async function writeReports({ path, journal }: RunFolder, output: Output)
 /** `--junit FILE` and `--html FILE` over all runs of a command; HTML is of the last run. */
 export async function writeSharedReports(
   runs: readonly { readonly journal: string }[],
-  { junit, html }: { readonly junit?: string; readonly html?: string },
+  { junit, html }: ReportFiles,
   output: Output,
 ): Promise<void> {
   if ((junit === undefined && html === undefined) || runs.length === 0) return;
   const journals = await Promise.all(runs.map(async ({ journal }) => (await readJournal(journal)).records));
-  if (junit !== undefined) await writeReportFile(junit, renderJunitOfRuns(journals));
-  if (html === undefined) return;
-  await writeReportFile(html, renderHtml(journals.at(-1) as readonly JournalRecord[]));
-  if (runs.length > 1)
+  await writeReportFiles({ junit, html }, reportsOf(journals));
+  if (html !== undefined && runs.length > 1)
     output.note(`${html} shows the last of ${runs.length} runs; each has its own beside its journal`);
+}
+
+/** JUnit has a suite for each run; a page shows the last. */
+export function reportsOf(runs: readonly (readonly JournalRecord[])[]) {
+  return {
+    junit: () => renderJunitSuites(runs.map(suiteOfRun)),
+    html: () => renderHtml(runs.at(-1) ?? []),
+  };
 }
 
 /** Reports to the forge that runs this what did not pass, in the file of its experiment. The verdict has been reported by then. */

@@ -1,4 +1,4 @@
-import type { PageData } from '../../experiments/report/page-data.ts';
+import type { PageData } from '../../report/page-data.ts';
 import { measure, measurePhases } from '../measured.ts';
 import type { LoadResult } from '../result.ts';
 import { records, timedOut } from './records.ts';

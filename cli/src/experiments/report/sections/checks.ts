@@ -1,6 +1,6 @@
-import { html, type Markup } from '../html.ts';
+import { html, type Markup } from '../../../report/html.ts';
+import { clockText, countText, durationText, traceId, verdictWord } from '../../../report/words.ts';
 import type { ConditionReport, RunReport, StepReport } from '../run-report.ts';
-import { clockText, countText, durationText, traceId, verdictWord } from '../words.ts';
 
 /** Evidence longer than this starts on separate lines (tree diffs, lists). */
 const ONE_LINE = 120;

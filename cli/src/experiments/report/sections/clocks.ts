@@ -1,7 +1,7 @@
+import { html, type Markup } from '../../../report/html.ts';
+import { clockText, durationText } from '../../../report/words.ts';
 import type { Clocks } from '../../journal-records.ts';
-import { html, type Markup } from '../html.ts';
 import { spansOf } from '../run-report.ts';
-import { clockText, durationText } from '../words.ts';
 
 /** When things happened, since the run began, and how long they took. */
 export function clocksSection(clocks: Clocks): Markup {

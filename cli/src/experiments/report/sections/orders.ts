@@ -1,7 +1,8 @@
-import { html, type Markup } from '../html.ts';
-import { type OrderReport, outcomeKey, outcomesOf } from '../order-outcome.ts';
-import { GLYPHS, type OutcomeStyle } from '../page-data.ts';
-import { clockText, countText, durationText, traceId } from '../words.ts';
+import { html, type Markup } from '../../../report/html.ts';
+import { outcomeKey, outcomesOf } from '../../../report/order-outcome.ts';
+import { GLYPHS, type OutcomeStyle } from '../../../report/page-data.ts';
+import { clockText, countText, durationText, traceId } from '../../../report/words.ts';
+import type { OrderReport } from '../run-report.ts';
 
 const LISTED = 500;
 

@@ -1,21 +1,20 @@
-import { html, type Markup } from '../html.ts';
+import type { Markup } from '../../../report/html.ts';
+import { verdictHeader } from '../../../report/parts.ts';
+import { clockText, durationText } from '../../../report/words.ts';
 import { type RunReport, VERDICT_WORDS } from '../run-report.ts';
-import { clockText, durationText, toneOf } from '../words.ts';
 
-/** Title and verdict with its reasons: what a reader came for. */
 export function verdictSection(report: RunReport): Markup {
   const { experiment, verdict, reasons, exitCode, endMs } = report;
-  const word = verdict === 'none' ? 'interrupted, no verdict' : verdict;
   const code = exitCode === undefined ? '' : ` · exit code ${exitCode}`;
-  return html`<header>
-  <p class="muted">${experiment.id}</p>
-  <h1>${experiment.title}</h1>
-  <div class="verdict ${toneOf(verdict)}">
-    <p><strong class="word">${word}</strong> · ${VERDICT_WORDS[verdict]}</p>
-    ${reasons.length === 0 ? undefined : html`<ul>${reasons.map((reason) => html`<li>${reason}</li>`)}</ul>`}
-    <p class="muted">took ${durationText(endMs)}${code}${lastPhase(report)}</p>
-  </div>
-</header>`;
+  return verdictHeader({
+    kind: experiment.id,
+    title: experiment.title,
+    verdict,
+    ...(verdict === 'none' && { word: 'interrupted, no verdict' }),
+    summary: VERDICT_WORDS[verdict],
+    reasons,
+    footer: `took ${durationText(endMs)}${code}${lastPhase(report)}`,
+  });
 }
 
 /** Where a run that has no verdict had come to. */

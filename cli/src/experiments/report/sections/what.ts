@@ -1,6 +1,7 @@
-import { html, type Markup } from '../html.ts';
+import { type Content, html, type Markup } from '../../../report/html.ts';
+import { factList, stackedTable } from '../../../report/parts.ts';
+import { clockText, verdictWord } from '../../../report/words.ts';
 import type { FaultReport, RunReport } from '../run-report.ts';
-import { clockText, verdictWord } from '../words.ts';
 
 /** What was done: why, with which seed, and which faults were injected and seen. */
 export function whatSection(report: RunReport): Markup {
@@ -22,34 +23,29 @@ export function whatSection(report: RunReport): Markup {
     .filter((paragraph) => paragraph.trim() !== '')
     .map((paragraph) => html`<p>${paragraph}</p>`)}
   ${faultTable(report.faults)}
-  <dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+  ${factList(facts)}
 </section>`;
 }
 
 function faultTable(faults: readonly FaultReport[]): Markup {
   if (faults.length === 0) return html`<p>No fault was injected.</p>`;
-  return html`<div class="scroll"><table class="stacks">
-  <caption>Faults, and how each was seen to be in effect</caption>
-  <thead><tr><th scope="col">fault</th><th scope="col">target</th><th scope="col">parameters</th><th scope="col">injected</th><th scope="col">reverted</th><th scope="col">witness</th></tr></thead>
-  <tbody>${faults.map(faultRow)}</tbody>
-</table></div>`;
+  return stackedTable({
+    caption: 'Faults, and how each was seen to be in effect',
+    columns: ['fault', 'target', 'parameters', 'injected', 'reverted', 'witness'],
+    header: 'fault',
+    rows: faults.map(faultCells),
+  });
 }
 
-function faultRow({
-  fault,
-  target,
-  parameters,
-  injectedMs,
-  revertedMs,
-  revertEvidence,
-  notReverted,
-  witness,
-}: FaultReport): Markup {
+function faultCells(report: FaultReport): readonly Content[] {
+  const { fault, target, parameters, injectedMs, revertedMs, revertEvidence, notReverted, witness } = report;
   const end = notReverted ? verdictWord('undo_failed') : clockText(revertedMs);
-  return html`<tr>
-  <th scope="row">${fault}</th><td data-column="target">${target}</td><td data-column="parameters">${parameters || '–'}</td>
-  <td data-column="injected">${clockText(injectedMs)}</td>
-  <td data-column="reverted">${end} <span class="muted">${revertEvidence}</span></td>
-  <td data-column="witness">${verdictWord(witness?.verdict ?? 'no witness')} ${witness?.evidence}</td>
-</tr>`;
+  return [
+    fault,
+    target,
+    parameters || '–',
+    clockText(injectedMs),
+    [end, html` <span class="muted">${revertEvidence}</span>`],
+    [verdictWord(witness?.verdict ?? 'no witness'), ` ${witness?.evidence ?? ''}`],
+  ];
 }

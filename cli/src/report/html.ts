@@ -8,14 +8,15 @@ export class Markup {
   }
 }
 
-type Part = Markup | string | number | undefined | readonly Part[];
+/** What stands in a page: text is escaped. */
+export type Content = Markup | string | number | undefined | readonly Content[];
 
 /** HTML with its values escaped, for elements' content and quoted attributes alike. Arrays are joined, undefined is nothing. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+export function html(strings: TemplateStringsArray, ...parts: readonly Content[]): Markup {
   return new Markup(strings.reduce((text, string, index) => text + markupOf(parts[index - 1]) + string));
 }
 
-function markupOf(part: Part): string {
+function markupOf(part: Content): string {
   if (part === undefined) return '';
   if (part instanceof Markup) return part.text;
   if (typeof part === 'object') return part.map(markupOf).join('');

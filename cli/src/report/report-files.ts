@@ -24,22 +24,34 @@ export async function refuseUnwritable({ junit, html }: ReportFiles): Promise<vo
 }
 
 /**
- * Writes a report into the file that a user chose; `what` names it in the error. Throws CliError (2) when it cannot be
- * written.
+ * Writes the reports that were asked for, each rendered when its turn comes, and returns the files. Throws CliError (2)
+ * for one that cannot be written.
  */
-export async function writeReportFile(file: string, text: string, what?: string): Promise<void> {
-  try {
-    await writeFile(file, text);
-  } catch (cause) {
-    throw cannotWrite(file, cause, what);
+export async function writeReportFiles<Kind extends string>(
+  files: Readonly<Partial<Record<NoInfer<Kind>, string>>>,
+  render: Readonly<Record<Kind, () => string>>,
+  mode = 0o666,
+): Promise<readonly string[]> {
+  const written: string[] = [];
+  for (const kind of Object.keys(render) as Kind[]) {
+    const file = files[kind];
+    if (file === undefined) continue;
+    const text = render[kind]();
+    try {
+      await writeFile(file, text, { mode });
+    } catch (cause) {
+      throw cannotWrite(file, cause);
+    }
+    written.push(file);
   }
+  return written;
 }
 
 /** Exit code 2. */
-function cannotWrite(file: string, cause: unknown, what?: string): CliError {
+function cannotWrite(file: string, cause: unknown): CliError {
   return new CliError({
     code: 'report_not_writable',
-    what: `cannot write ${what === undefined ? '' : `${what} to `}${file}`,
+    what: `cannot write ${file}`,
     why: messageOf(cause),
     next: 'name a file in a folder that exists and can be written to',
     cause,

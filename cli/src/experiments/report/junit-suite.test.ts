@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { renderJunit, renderJunitOfRuns } from './render-junit.ts';
+import { renderJunitSuites } from '../../output/junit.ts';
+import type { JournalRecord } from '../journal-records.ts';
+import { suiteOfRun } from './junit-suite.ts';
 import { parseXml, type XmlElement } from './testing/parse-xml.ts';
 import { syntheticJournal } from './testing/synthetic-journal.ts';
+
+const renderJunit = (...runs: readonly (readonly JournalRecord[])[]) => renderJunitSuites(runs.map(suiteOfRun));
 
 function casesOf(xml: string): { name: string; outcome: string }[] {
   return allOf(parseXml(xml), 'testcase').map((one) => ({
@@ -51,7 +55,7 @@ describe('the JUnit report of a run', () => {
   });
 
   it('puts several runs into one file, a suite each, and adds them up', () => {
-    const root = parseXml(renderJunitOfRuns([syntheticJournal(), syntheticJournal({ verdict: 'none' })]));
+    const root = parseXml(renderJunit(syntheticJournal(), syntheticJournal({ verdict: 'none' })));
     const suites = allOf(root, 'testsuite');
     expect(suites).toHaveLength(2);
     expect(Number(root.attributes.tests)).toBe(allOf(root, 'testcase').length);

@@ -1,4 +1,5 @@
-import { formatDuration } from '../../shared/duration.ts';
+import type { Violation } from '../audit/invariant.ts';
+import { formatDuration } from '../shared/duration.ts';
 import { html, type Markup } from './html.ts';
 import type { OutcomeTone } from './page-data.ts';
 
@@ -40,4 +41,17 @@ export function countText(count: number): string {
 /** One trace id, selected whole by one click. */
 export function traceId(id: string): Markup {
   return html`<code data-trace>${id}</code>`;
+}
+
+/** Keys and values in one line: `edge orders-payments, at-least 1`. Nested values are written as JSON. */
+export function pairsText(values: Readonly<Record<string, unknown>>): string {
+  return Object.entries(values)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`)
+    .join(', ');
+}
+
+/** `lost 0192...: no shipment`. */
+export function violationText({ kind, orderId, detail }: Violation): string {
+  return orderId === undefined ? `${kind}: ${detail}` : `${kind} ${orderId}: ${detail}`;
 }

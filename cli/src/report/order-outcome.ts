@@ -1,22 +1,14 @@
 import { GLYPHS, type OutcomeStyle, type OutcomeTone } from './page-data.ts';
 
-/** One order as its client saw it. Times in ms since the run began. */
-export interface OrderReport {
-  readonly op: number;
-  readonly step: string;
-  readonly phase: string;
+/** One order as its client saw it, as far as the charts need it. Times in ms since the run began. */
+export interface TimedOrder {
   readonly placedMs: number;
-  /** Undefined: the journal has no end of it. */
+  /** Undefined: the run has no end of it. */
   readonly tookMs: number | undefined;
   /** In the words of experiments' `counts`: `Confirmed`, `Cancelled: out of stock`, `503 catalog_unavailable`, `no response`. */
   readonly outcome: string;
   readonly tone: OutcomeTone;
-  readonly orderId: string | undefined;
-  readonly traceId: string | undefined;
 }
-
-/** As much of an order as the charts need. */
-export type TimedOrder = Pick<OrderReport, 'placedMs' | 'tookMs' | 'outcome' | 'tone'>;
 
 const TONES: readonly OutcomeTone[] = ['good', 'warn', 'bad', 'lost'];
 
@@ -35,6 +27,6 @@ export function outcomesOf(orders: readonly TimedOrder[]): readonly (OutcomeStyl
 }
 
 /** The same words may be a clear refusal for one order and leave another's fate open. */
-export function outcomeKey({ outcome, tone }: Pick<OrderReport, 'outcome' | 'tone'>): string {
+export function outcomeKey({ outcome, tone }: Pick<TimedOrder, 'outcome' | 'tone'>): string {
   return `${tone} ${outcome}`;
 }

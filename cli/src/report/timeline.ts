@@ -1,8 +1,7 @@
-import { percentile } from '../../shared/statistics.ts';
-import type { Verdict } from '../../shared/verdict.ts';
+import { percentile } from '../shared/statistics.ts';
+import type { Verdict } from '../shared/verdict.ts';
 import { outcomeKey, outcomesOf, type TimedOrder } from './order-outcome.ts';
 import type { Lane, PageData, SecondColumns, Span, SpanTone, UsageRow } from './page-data.ts';
-import type { EventReport, FaultReport, RunReport, SampleReport, StepReport } from './run-report.ts';
 
 /** Samples are taken once a second; a longer gap is shown as one. */
 const SAMPLE_GAP_MS = 3_000;
@@ -10,15 +9,53 @@ const SAMPLE_GAP_MS = 3_000;
 /** Steps that overlap are put into lanes below each other, up to so many. */
 const STEP_LANES = 4;
 
-/** What a timeline is made of: an experiment's report, or the same of a load. */
-export interface TimelineInput extends Pick<RunReport, 'endMs' | 'phases' | 'steps' | 'events'> {
+/** What a timeline is made of, of an experiment or a load. Times in ms since the run began. */
+export interface TimelineInput {
+  readonly endMs: number;
+  readonly phases: readonly TimedPhase[];
+  readonly steps: readonly TimedStep[];
+  readonly events: readonly TimedEvent[];
   readonly orders: readonly TimedOrder[];
-  readonly samples: readonly Pick<SampleReport, 'ms' | 'pending' | 'waiting' | 'breakers'>[];
+  readonly samples: readonly TimedSample[];
   readonly faults: readonly TimedFault[];
   readonly usage?: readonly UsageRow[];
 }
 
-type TimedFault = Pick<FaultReport, 'fault' | 'target' | 'injectedMs' | 'revertedMs'>;
+export interface TimedPhase {
+  readonly phase: string;
+  readonly beginMs: number;
+  /** Undefined: the run has no end of it. */
+  readonly endMs: number | undefined;
+  readonly verdict: Verdict | undefined;
+}
+
+export interface TimedStep {
+  readonly name: string;
+  readonly beginMs: number;
+  readonly endMs: number | undefined;
+  readonly verdict: Verdict | undefined;
+}
+
+export interface TimedEvent {
+  readonly ms: number;
+  readonly event: string;
+  readonly details: string;
+}
+
+export interface TimedSample {
+  readonly ms: number;
+  readonly pending: number | undefined;
+  readonly waiting: number | undefined;
+  readonly breakers: Readonly<Record<string, number>>;
+}
+
+export interface TimedFault {
+  readonly fault: string;
+  readonly target: string;
+  readonly injectedMs: number;
+  /** Undefined: the run does not say that it was reverted. */
+  readonly revertedMs: number | undefined;
+}
 
 /** What the charts are drawn from. */
 export function timelineOf(report: TimelineInput): PageData {
@@ -120,7 +157,7 @@ function withVerdict(name: string, verdict: Verdict | undefined): string {
 
 const TONES: Readonly<Record<Verdict, SpanTone>> = { pass: 'plain', fail: 'bad', unknown: 'warn' };
 
-function stepSpan({ name, beginMs, endMs, verdict }: StepReport, runEndMs: number): Span {
+function stepSpan({ name, beginMs, endMs, verdict }: TimedStep, runEndMs: number): Span {
   const tone = verdict === undefined ? 'plain' : TONES[verdict];
   return { fromMs: Math.round(beginMs), toMs: Math.round(endMs ?? runEndMs), label: withVerdict(name, verdict), tone };
 }
@@ -134,7 +171,7 @@ function faultSpan({ fault, target, injectedMs, revertedMs }: TimedFault, runEnd
   };
 }
 
-function eventSpan({ ms, event, details }: EventReport): Span {
+function eventSpan({ ms, event, details }: TimedEvent): Span {
   const at = Math.round(ms);
   return { fromMs: at, toMs: at, label: details === '' ? event : `${event} ${details}`, tone: 'plain' };
 }
@@ -157,13 +194,13 @@ const BREAKER_STATES: readonly { label: string; tone: SpanTone }[] = [
   { label: 'open', tone: 'bad' },
 ];
 
-function breakerLanes(samples: TimelineInput['samples']): Lane[] {
+function breakerLanes(samples: readonly TimedSample[]): Lane[] {
   const edges = [...new Set(samples.flatMap(({ breakers }) => Object.keys(breakers)))].sort();
   return edges.map((edge) => ({ label: edge, spans: breakerSpans(edge, samples) }));
 }
 
 /** Equal neighbours become one span; where nothing was measured there is none. */
-function breakerSpans(edge: string, samples: TimelineInput['samples']): Span[] {
+function breakerSpans(edge: string, samples: readonly TimedSample[]): Span[] {
   const spans: { fromMs: number; toMs: number; label: string; tone: SpanTone }[] = [];
   for (const { ms, breakers } of samples) {
     const state = BREAKER_STATES[breakers[edge] ?? -1];

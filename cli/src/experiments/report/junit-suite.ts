@@ -1,7 +1,7 @@
-import { type JunitCase, type JunitSuite, renderJunitSuites } from '../../output/junit.ts';
+import type { JunitCase, JunitSuite } from '../../output/junit.ts';
+import { violationText } from '../../report/words.ts';
 import type { AuditedInvariant, JournalRecord } from '../journal-records.ts';
 import { readRun } from './read-run.ts';
-import { violationText } from './record-text.ts';
 import {
   type ConditionReport,
   type FaultReport,
@@ -10,20 +10,10 @@ import {
   VERDICT_WORDS,
 } from './run-report.ts';
 
-/** One run as a JUnit report of one suite. */
-export function renderJunit(records: readonly JournalRecord[]): string {
-  return renderJunitOfRuns([records]);
-}
-
 /**
- * Several runs as one JUnit report, a suite each: a testcase per probe, witness, reach, never and invariant, and one
- * for the verdict. That one also fails when nothing else can: a run that was killed, a fault that was not reverted.
+ * A run as a suite of JUnit: a testcase per probe, witness, reach, never and invariant, and one for the verdict. That one
+ * also fails when nothing else can: a run that was killed, a fault that was not reverted.
  */
-export function renderJunitOfRuns(runs: readonly (readonly JournalRecord[])[]): string {
-  return renderJunitSuites(runs.map(suiteOfRun));
-}
-
-/** One run. */
 export function suiteOfRun(records: readonly JournalRecord[]): JunitSuite {
   const report = readRun(records);
   const { experiment, runId, seed, startedAt, endMs } = report;

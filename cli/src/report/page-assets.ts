@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CliError, messageOf } from '../../errors.ts';
-import { cloneRoot } from '../../platform/project.ts';
+import { CliError, messageOf } from '../errors.ts';
+import { cloneRoot } from '../platform/project.ts';
 
 /** What is put into every report: script and style of `page/`, bundled by scripts/build.mjs. */
 export interface PageAssets {
