@@ -8,7 +8,7 @@ const START = 'start';
 /** A place in a step that names another one. */
 interface Reference {
   /** Keys from the step. */
-  readonly at: readonly string[];
+  readonly at: Problem['path'];
   readonly name: string | undefined;
   /** What the other step must be. */
   readonly of: keyof typeof kinds;
@@ -19,6 +19,7 @@ const ordersLike = ['orders', 'history', 'load'];
 const kinds = {
   orders: { what: 'a step that places orders', fits: (step: Step) => ordersLike.includes(typeOf(step)) },
   placed: { what: 'a step of type orders', fits: (step: Step) => typeOf(step) === 'orders' },
+  sent: { what: 'a step of type orders, nor a load', fits: (step: Step) => ['orders', 'load'].includes(typeOf(step)) },
   load: { what: 'a load', fits: (step: Step) => typeOf(step) === 'load' },
   fault: { what: 'a fault', fits: (step: Step) => typeOf(step) === 'fault' },
   background: { what: 'a step with background: true, nor a load with for', fits: goesOnAndEnds },
@@ -76,8 +77,9 @@ function referencesOfProvider({ provider }: Exclude<Step, { type: 'hold' }>): re
     case 'revert':
       return [{ at: at('of'), name: provider.of, of: 'fault' }];
     case 'stop-load':
-    case 'history':
       return [{ at: at('of'), name: provider.of, of: 'load' }];
+    case 'history':
+      return [{ at: at('of'), name: provider.of, of: 'sent' }];
     case 'join':
       return [{ at: at('of'), name: provider.of, of: 'background' }];
     case 'trace':
@@ -97,10 +99,17 @@ function referencesOfTolerance(step: Exclude<Step, { type: 'hold' }>): readonly 
   if ((type !== 'orders' && type !== 'history') || !('tolerance' in step)) return [];
   const { ratio, added, 'same-ids-as': same } = step.tolerance as OrdersTolerance;
   return [
-    { at: ['tolerance', 'ratio', 'of'], name: ratio?.of, of: 'orders' },
-    { at: ['tolerance', 'added', 'of'], name: added?.of, of: 'orders' },
+    ...baselinesOf('ratio', ratio?.of),
+    ...baselinesOf('added', added?.of),
     { at: ['tolerance', 'same-ids-as'], name: same, of: 'placed' },
   ];
+}
+
+/** One step, or a list of them. */
+function baselinesOf(key: 'ratio' | 'added', of: string | readonly string[] | undefined): readonly Reference[] {
+  const at = ['tolerance', key, 'of'];
+  if (of === undefined || typeof of === 'string') return [{ at, name: of, of: 'orders' }];
+  return of.map((name, index) => ({ at: [...at, index], name, of: 'orders' as const }));
 }
 
 interface Steps {

@@ -208,6 +208,13 @@ describe('a mistake is reported with its place, what was expected and the neares
       'comes later',
     ],
     [
+      'a comparison with a list that names a step that is not there',
+      fileWith({
+        method: `${placed}${probe('type: history, of: placed', '{ratio: {of: [placed, replaced], p50: {lte: 1.2}}}')}`,
+      }),
+      'tolerance.ratio.of[1]: unknown step "replaced"',
+    ],
+    [
       'the revert of a step that is not a fault',
       fileWith({ method: `${placed}- {name: h, type: action, provider: {type: revert, of: placed}}` }),
       '"placed" is not a fault',

@@ -12,8 +12,8 @@ const SINCE = 'counts what was added since then: start (of the run) or the end o
 
 export const HistoryProvider = closed(
   {
-    type: Type.Literal('history', { description: 'orders that a load placed' }),
-    of: stepName('the step that started the load'),
+    type: Type.Literal('history', { description: 'orders that a load or an earlier step placed' }),
+    of: stepName('the step that started the load, or placed the orders'),
     phase: defaulted(
       oneOf(
         ['before', 'fault', 'after', 'all'],

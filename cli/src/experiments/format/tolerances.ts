@@ -89,6 +89,12 @@ const percentiles = {
   max: 'slowest response',
 } as const;
 
+/** One step, or several whose orders are taken together: before and after a fault, so that a drift counts for neither. */
+const BASELINE = Type.Union(
+  [stepName('a step'), Type.Array(stepName('a step'), { minItems: 2, maxItems: 4, description: 'steps' })],
+  { description: 'the step whose orders were measured for comparison, or a list of them, taken together' },
+);
+
 /** What the responses to a step's or a load's orders must have been, together. */
 export const OrdersTolerance = closed(
   {
@@ -110,7 +116,7 @@ export const OrdersTolerance = closed(
     ratio: Type.Optional(
       closed(
         {
-          of: stepName('the step whose orders were measured for comparison'),
+          of: BASELINE,
           p50: Type.Optional(NumberComparison),
           p95: Type.Optional(NumberComparison),
           max: Type.Optional(NumberComparison),
@@ -121,7 +127,7 @@ export const OrdersTolerance = closed(
     added: Type.Optional(
       closed(
         {
-          of: stepName('the step whose orders were measured for comparison'),
+          of: BASELINE,
           p50: Type.Optional({ ...DurationComparison, description: percentiles.p50 } as typeof DurationComparison),
           p95: Type.Optional({ ...DurationComparison, description: percentiles.p95 } as typeof DurationComparison),
           max: Type.Optional({ ...DurationComparison, description: percentiles.max } as typeof DurationComparison),

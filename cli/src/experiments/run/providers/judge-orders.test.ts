@@ -7,7 +7,7 @@ import { judgeOrders } from './judge-orders.ts';
 function anOrder(response: OrderResponse | undefined, more: Partial<BookedOrder> = {}): BookedOrder {
   return {
     op: 1,
-    step: 'orders',
+    step: 'before',
     phase: 'fault',
     key: 'key',
     lines: [{ productId: 1, quantity: 1 }],
@@ -34,7 +34,9 @@ const judge = (
   tolerance: OrdersTolerance,
   earlier: readonly BookedOrder[] = [],
 ) => {
-  const context = { orders: { ofStep: () => earlier } } as unknown as RunContext;
+  const context = {
+    orders: { ofStep: (step: string) => earlier.filter((order) => order.step === step) },
+  } as unknown as RunContext;
   return judgeOrders(
     responses.map((response) => anOrder(response)),
     tolerance,
@@ -84,6 +86,16 @@ describe('orders', () => {
     });
   });
 
+  it('are compared with those of several steps, taken together', async () => {
+    const baseline = [anOrder(confirmed(100)), anOrder(confirmed(140), { step: 'after' })];
+    const ratio = { of: ['before', 'after'], max: { lte: 1 } };
+    expect(await judge([confirmed(140)], { ratio }, baseline)).toMatchObject({
+      verdict: 'pass',
+      expected: 'max <= 1× that of "before" and "after"',
+    });
+    expect(await judge([confirmed(141)], { ratio }, baseline)).toMatchObject({ verdict: 'fail' });
+  });
+
   it('are compared by how much longer they took than those of another step', async () => {
     const baseline = [anOrder(confirmed(40))];
     const added = { of: 'before', p50: { gte: 500, lt: 600 } };
@@ -99,11 +111,11 @@ describe('orders', () => {
 
   it('must be the same ones where that is wanted', async () => {
     const earlier = [anOrder(confirmed(1, 'a'))];
-    expect(await judge([confirmed(1, 'a')], { 'same-ids-as': 'first' }, earlier)).toMatchObject({ verdict: 'pass' });
-    expect(await judge([confirmed(1, 'b')], { 'same-ids-as': 'first' }, earlier)).toMatchObject({
+    expect(await judge([confirmed(1, 'a')], { 'same-ids-as': 'before' }, earlier)).toMatchObject({ verdict: 'pass' });
+    expect(await judge([confirmed(1, 'b')], { 'same-ids-as': 'before' }, earlier)).toMatchObject({
       verdict: 'fail',
     });
-    expect(await judge([confirmed(1, 'b')], { 'same-ids-as': 'first' })).toMatchObject({ verdict: 'unknown' });
+    expect(await judge([confirmed(1, 'b')], { 'same-ids-as': 'before' })).toMatchObject({ verdict: 'unknown' });
   });
 
   it('are unknown while there are none, or one is in flight', async () => {
@@ -114,7 +126,7 @@ describe('orders', () => {
 
 it('one order cannot be the same as several', async () => {
   const earlier = [anOrder(confirmed(50, 'a')), anOrder(confirmed(50, 'b'))];
-  expect(await judge([confirmed(50, 'a')], { 'same-ids-as': 'orders' }, earlier)).toMatchObject({
+  expect(await judge([confirmed(50, 'a')], { 'same-ids-as': 'before' }, earlier)).toMatchObject({
     verdict: 'unknown',
     observed: expect.stringContaining('1 orders cannot be compared with 2 one by one'),
   });

@@ -167,20 +167,24 @@ interface Compared {
   readonly words: string;
 }
 
-/** Times against those of another step's orders, by each statistic that is bounded. */
+/** Times against those of other steps' orders, taken together, by each statistic that is bounded. */
 function compare(
   orders: readonly BookedOrder[],
-  { of }: { readonly of: string },
+  { of }: { readonly of: string | readonly string[] },
   context: Pick<RunContext, 'orders'>,
   relate: (statistic: Statistic, times: { readonly now: number; readonly then: number }) => Compared,
 ): Aspect[] {
-  const baseline = context.orders.ofStep(of).filter(({ response }) => response !== undefined);
+  const steps = [of].flat();
+  const baseline = steps
+    .flatMap((step) => context.orders.ofStep(step))
+    .filter(({ response }) => response !== undefined);
+  const name = steps.map((step) => `"${step}"`).join(' and ');
   return (['p50', 'p95', 'max'] as const).flatMap((statistic): Aspect[] => {
     const [now, then] = [timeAt(orders, SHARES[statistic]), timeAt(baseline, SHARES[statistic])];
     const { bound, value, unit, than, words } = relate(statistic, { now, then });
     if (bound === undefined) return [];
-    const expected = `${statistic} ${describeTolerance(bound, unit)} ${than}that of "${of}"`;
-    if (baseline.length === 0) return [{ verdict: 'unknown', expected, observed: `"${of}" has no orders` }];
+    const expected = `${statistic} ${describeTolerance(bound, unit)} ${than}that of ${name}`;
+    if (baseline.length === 0) return [{ verdict: 'unknown', expected, observed: `${name} has no orders` }];
     const observed = `${statistic} ${round(now)} ms against ${round(then)} ms (${words})`;
     return [{ verdict: isWithin(value, bound) ? 'pass' : 'fail', expected, observed }];
   });
