@@ -3,16 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { killTreeScript } from '../../cli/src/process/kill-tree-script.ts';
 
 /**
  * Waits until standard input closes, which happens also when this process is killed. Then it ends the groups of
  * processes whose leaders are in NAME.pid files of the folder, and on Linux what left them and carries the folder's
  * mark. It runs the program that follows, and removes the folder when that succeeded.
  */
-const GUARD = `
-below() {
-  for child in $(cat "/proc/$1"/task/*/children); do echo "$child"; below "$child"; done
-}
+const GUARD = `${killTreeScript}
 folder=$1; shift
 cat >/dev/null
 for file in "$folder"/*.pid; do
@@ -21,10 +19,8 @@ for file in "$folder"/*.pid; do
   kill -TERM "-$group"
   tries=0
   while kill -0 "-$group" && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
-  # A backend of PostgreSQL has a separate group, and does not show the mark. Stopped, the leader forks no other.
-  kill -STOP "$group"
-  tree=$(below "$group")
-  kill -KILL "-$group" $tree
+  # A backend of PostgreSQL has a separate group, and does not show the mark.
+  kill_tree "$group"
 done 2>/dev/null
 for environ in $(grep -lzFx "SHOPCTL_GUARD=$folder" /proc/[0-9]*/environ 2>/dev/null); do
   kill -KILL "$(basename "$(dirname "$environ")")"

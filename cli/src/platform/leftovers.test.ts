@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseProcStat } from '../process/proc.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from '../process/process-identity.ts';
+import { aStubbornTree } from '../process/testing/stubborn-tree.ts';
 import { endLeftovers, findLeftovers, parseChildList } from './leftovers.ts';
 
 let folder: string;
@@ -74,6 +75,13 @@ describe('leftovers of a killed run', () => {
       200,
     );
     expect(await Promise.all([polite, paused].map(isAlive))).toEqual([false, false]);
+  });
+
+  it.runIf(process.platform === 'linux')('are gone with what is below them, also in another session', async () => {
+    const { root, below } = await aStubbornTree();
+    started.push(root.pid, below.pid);
+    await endLeftovers([{ ...root, stopSignal: 'SIGTERM' }], 200);
+    await expect.poll(() => isAlive(below), { timeout: 10_000 }).toBe(false);
   });
 
   it('are read from the list line by line, damaged lines left out', () => {

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listPids } from '../process/proc.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from '../process/process-identity.ts';
-import { signalGroup } from '../process/spawn.ts';
+import { killTree } from '../process/process-tree.ts';
+import { signalProcess } from '../process/signal.ts';
 
 /** A process of an earlier run. */
 export interface Leftover extends ProcessIdentity {
@@ -31,11 +32,11 @@ export async function findLeftovers(listFile: string, mark: string | undefined):
   return [...found, ...marked.filter(({ pid }) => !found.some((other) => other.pid === pid))];
 }
 
-/** Ends them: their own signal first, SIGKILL for the group of each after the limit. Resolves when all are gone. */
+/** Ends them: their own signal first, after the limit SIGKILL for each with what is below it. Resolves when all are gone. */
 export async function endLeftovers(leftovers: readonly Leftover[], timeoutMs = 3000): Promise<void> {
   for (const { pid, stopSignal } of leftovers) {
-    kill(pid, 'SIGCONT');
-    kill(pid, stopSignal);
+    signalProcess(pid, 'SIGCONT');
+    signalProcess(pid, stopSignal);
   }
   const deadline = performance.now() + timeoutMs;
   let left = leftovers;
@@ -43,10 +44,7 @@ export async function endLeftovers(leftovers: readonly Leftover[], timeoutMs = 3
     await delay(25);
     left = await stillAlive(left);
   }
-  for (const { pid } of left) {
-    signalGroup(pid, 'SIGKILL');
-    kill(pid, 'SIGKILL');
-  }
+  for (const one of left) await killTree(one);
   while (left.length > 0) {
     await delay(10);
     left = await stillAlive(left);
@@ -76,14 +74,6 @@ async function carriesMark(pid: number, mark: string): Promise<boolean> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EACCES' || code === 'ENOENT' || code === 'ESRCH' || code === 'EPERM') return false;
     throw error;
-  }
-}
-
-function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

@@ -7,7 +7,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { identifyProcess } from '../process/process-identity.ts';
+import { isAlive } from '../process/process-identity.ts';
+import { aStubbornTree } from '../process/testing/stubborn-tree.ts';
 import { reaperScript } from './reaper-script.ts';
 
 let folder: string;
@@ -45,21 +46,15 @@ it('goes on to the end when the containers cannot be ended', async () => {
   expect(existsSync(list)).toBe(false);
 });
 
-/** Like a postmaster that does not stop in time: ignores its signal, and has a child in a separate session. */
-const STUBBORN = 'trap "" TERM; setsid sleep 600 >&2 & echo $!; while :; do sleep 0.1; done';
-
 it.runIf(process.platform === 'linux')(
   'kills what is below a child that does not stop, also in another session',
   async () => {
-    const child = spawn('/bin/sh', ['-c', STUBBORN], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
-    const [line] = await once(child.stdout, 'data');
-    const identity = await identifyProcess(child.pid as number);
-    await writeFile(join(folder, 'children'), `${child.pid} ${identity?.startTime} TERM\n`);
+    const { child, root, below } = await aStubbornTree();
+    await writeFile(join(folder, 'children'), `${root.pid} ${root.startTime} TERM\n`);
     const ended = once(child, 'exit');
     expect(await reap({ said: '', command: ['true'] })).toBe(0);
     expect((await ended)[1]).toBe('SIGKILL');
-    const isGone = async () => (await identifyProcess(Number(line))) === undefined;
-    await expect.poll(isGone, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => isAlive(below), { timeout: 10_000 }).toBe(false);
   },
 );
 

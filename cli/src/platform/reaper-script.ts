@@ -1,3 +1,5 @@
+import { killTreeScript } from '../process/kill-tree-script.ts';
+
 /**
  * The reaper: a shell (under 2 MB) that waits for the supervisor's end and then ends its children. It reads a pipe
  * that only the supervisor holds open; a line `done` means that everything has been stopped in order. At end of file
@@ -32,22 +34,7 @@ start_of() {
     echo "$*"
   fi
 }
-
-below() {
-  for child in $(cat "/proc/$1"/task/*/children 2>/dev/null); do
-    echo "$child"
-    below "$child"
-  done
-}
-
-# Stopped first, so that it forks nothing that would be missed.
-kill_tree() {
-  kill -s STOP "$1"
-  tree=$(below "$1")
-  kill -s KILL -- "-$1" || kill -s KILL "$1"
-  for one in $tree; do kill -s KILL "$one"; done
-}
-
+${killTreeScript}
 each_child() {
   alive=0
   [ -r "$list" ] || return 0

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ownResidentBytes, processUsage } from './process-stats.ts';
-import { signalGroup } from './spawn.ts';
+import { signalGroup } from './signal.ts';
 
 /*
  * Goal: what a component uses is what all its processes use, those that have ended included.

@@ -1,5 +1,6 @@
 import { listPids, processState } from './proc.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
+import { signalGroup } from './signal.ts';
 
 /**
  * A process and everything below it, parents first. A PostgreSQL backend is in a separate group, so a signal to the
@@ -22,6 +23,17 @@ export async function signalIdentity(identity: ProcessIdentity, signal: NodeJS.S
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
     throw error;
   }
+}
+
+/**
+ * Kills a process, its group and everything below it. It is stopped first, so that it forks nothing that would be missed. A
+ * backend of PostgreSQL that waits for a lock does not see that its postmaster was killed.
+ */
+export async function killTree(root: ProcessIdentity): Promise<void> {
+  if (!(await signalIdentity(root, 'SIGSTOP'))) return;
+  const tree = await processTree(root);
+  signalGroup(root.pid, 'SIGKILL');
+  for (const one of tree) await signalIdentity(one, 'SIGKILL');
 }
 
 /** Pids of all that is below a process, parents first. Linux only. */

@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
+import { killTree } from './process-tree.ts';
 import type { Running } from './running.ts';
+import { signalGroup, signalProcess } from './signal.ts';
 
 /** A child process in a separate session, its output appended to a file. */
 export interface SpawnOptions {
@@ -65,43 +67,29 @@ export async function spawnProcess(options: SpawnOptions): Promise<Running> {
   return {
     process: identity,
     ended: endedAndCleaned,
-    stop: (timeoutMs = options.stopTimeoutMs) => stopProcess(pid, endedAndCleaned, options.stopSignal, timeoutMs),
+    stop: (timeoutMs = options.stopTimeoutMs) => stopProcess(identity, endedAndCleaned, options.stopSignal, timeoutMs),
   };
 }
 
 async function stopProcess(
-  pid: number,
+  identity: ProcessIdentity,
   ended: Promise<string>,
   signal: NodeJS.Signals,
   timeoutMs: number,
 ): Promise<void> {
-  signalProcess(pid, signal);
+  signalProcess(identity.pid, signal);
   // A paused process (SIGSTOP, a chaos fault) must wake up to see the signal.
-  signalProcess(pid, 'SIGCONT');
+  signalProcess(identity.pid, 'SIGCONT');
   const limit = new AbortController();
   const inTime = await Promise.race([
     ended.then(() => true),
     delay(timeoutMs, false, { signal: limit.signal }).catch(() => false),
   ]);
   limit.abort();
-  if (!inTime) signalGroup(pid, 'SIGKILL');
+  if (!inTime) {
+    await killTree(identity);
+    // Also one that could not be identified: until its end is reported, its pid is its own.
+    signalGroup(identity.pid, 'SIGKILL');
+  }
   await ended;
-}
-
-function signalProcess(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
-
-/** Signals a process group; one that is gone is what was wanted. macOS reports EPERM for a group of zombies. */
-export function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
-  }
 }
