@@ -14,7 +14,7 @@ const floors: readonly (readonly string[])[] = [
   ['main.ts'],
   ['commands'],
   // What checks the shop.
-  ['load', 'verify', 'watch'],
+  ['load', 'monitoring', 'verify', 'watch'],
   ['experiments'],
   ['report'],
   ['audit'],

@@ -1,9 +1,11 @@
 import { openChaos } from './chaos/supervise.ts';
+import { openMonitoring } from './monitoring/supervise.ts';
 import { supervisorBuild } from './platform/bundles.ts';
 import { hasFailpoints } from './platform/failpoint-files.ts';
 import { cloneRoot, openProject } from './platform/project.ts';
 import { runSupervisor } from './platform/run-supervisor.ts';
 import { createShopPlanner } from './platform/shop-planner.ts';
+import { combineExtensions } from './platform/supervisor-extension.ts';
 import { endContainers } from './providers/docker/leftovers.ts';
 
 // Started by `up` in a separate session with a project's name; its output goes to the project's supervisor.log. The
@@ -25,7 +27,11 @@ async function supervise(projectName: string): Promise<void> {
     project,
     build: await supervisorBuild(project),
     failpoints: hasFailpoints(process.env),
-    openExtension: (context) => openChaos({ ...context, env: process.env }),
+    openExtension: async (context) =>
+      combineExtensions([
+        await openChaos({ ...context, env: process.env }),
+        await openMonitoring({ ...context, env: process.env }),
+      ]),
     createPlanner: (context) => createShopPlanner({ ...context, project, env: process.env }),
     containerEnder: [process.execPath, process.argv[1] as string, END_CONTAINERS, project.stateDir],
   });

@@ -18,6 +18,14 @@ it('docs/metrics.md names every instrument that the sources create, and no other
       ),
     ].map(([, name]) => name),
   );
-  created.push(...Object.keys(durations));
+  created.push(...Object.keys(durations), ...madeBySupervisor());
   expect([...new Set(documented)].toSorted()).toEqual([...new Set(created)].toSorted());
 });
+
+function madeBySupervisor(): string[] {
+  const sources = globSync('cli/src/monitoring/**/*.ts', { cwd: root }).filter((path) => !path.endsWith('.test.ts'));
+  const texts = sources.map((path) => readFileSync(`${root}${path}`, 'utf8'));
+  return texts.flatMap((text) =>
+    [...text.matchAll(/(?:gauge|histogram)Of\(\s*'([\w.]+)'/g)].map(([, name = '']) => name),
+  );
+}

@@ -101,6 +101,8 @@ export interface MetricQuery {
 export interface MetricStore {
   /** Takes an export request; returns how many points were refused. */
   add(data: MetricsData, receivedAt: number): number;
+  /** The same for a process whose request has all it knows: a series that it does not have any more is forgotten. */
+  replace(data: MetricsData, receivedAt: number): number;
   points(query: MetricQuery, now: number): MetricPoint[];
   /** Of each process that is remembered, the one that has been silent for longest first. */
   reports(): MetricReport[];
@@ -131,7 +133,7 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
   }
 
   function put(instance: Instance, series: Series): void {
-    const key = `${series.scope} ${series.name} ${JSON.stringify(series.attributes)}`;
+    const key = seriesKey(series);
     const before = instance.series.get(key);
     if (before === undefined) {
       if (stats.series >= limits.maxSeries) {
@@ -153,24 +155,48 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
     }
   }
 
-  return {
-    add(data, receivedAt) {
-      stats.receivedReports++;
-      let refused = 0;
-      for (const { resource, scopeMetrics } of data.resourceMetrics ?? []) {
-        const instance = instanceOf(plainAttributes(resource?.attributes));
-        instance.receivedAt = receivedAt;
-        for (const { scope, metrics } of scopeMetrics ?? []) {
-          for (const metric of metrics ?? []) {
-            if (isDelta(metric)) refused++;
-            else for (const series of seriesOf(metric, scope?.name ?? '')) put(instance, series);
-          }
+  function forgetOthers({ series }: Instance, kept: ReadonlySet<string>): void {
+    for (const key of series.keys()) {
+      if (kept.has(key)) continue;
+      series.delete(key);
+      stats.series--;
+    }
+  }
+
+  function take(
+    data: MetricsData,
+    receivedAt: number,
+    store: (instance: Instance, series: readonly Series[]) => void,
+  ): number {
+    stats.receivedReports++;
+    let refused = 0;
+    for (const { resource, scopeMetrics } of data.resourceMetrics ?? []) {
+      const instance = instanceOf(plainAttributes(resource?.attributes));
+      instance.receivedAt = receivedAt;
+      const series: Series[] = [];
+      for (const { scope, metrics } of scopeMetrics ?? []) {
+        for (const metric of metrics ?? []) {
+          if (isDelta(metric)) refused++;
+          else series.push(...seriesOf(metric, scope?.name ?? ''));
         }
       }
-      stats.refusedPoints += refused;
-      forgetOldest();
-      return refused;
-    },
+      store(instance, series);
+    }
+    stats.refusedPoints += refused;
+    forgetOldest();
+    return refused;
+  }
+
+  return {
+    add: (data, receivedAt) =>
+      take(data, receivedAt, (instance, series) => {
+        for (const one of series) put(instance, one);
+      }),
+    replace: (data, receivedAt) =>
+      take(data, receivedAt, (instance, series) => {
+        forgetOthers(instance, new Set(series.map(seriesKey)));
+        for (const one of series) put(instance, one);
+      }),
     points({ names = [], service }, now) {
       const wanted = new Set(names);
       const points: MetricPoint[] = [];
@@ -188,6 +214,10 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
     },
     stats: () => ({ ...stats, instances: instances.size }),
   };
+}
+
+function seriesKey({ scope, name, attributes }: Series): string {
+  return `${scope} ${name} ${JSON.stringify(attributes)}`;
 }
 
 function numberOf(series: Series): number {

@@ -1,4 +1,5 @@
-import { loadOrCreateSecrets } from '../providers/secrets.ts';
+import type { Address } from '../providers/component.ts';
+import { loadOrCreateSecrets, type Secrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';
 import { type DatabaseName, databaseNames, OPERATOR_ROLE } from '../topology/databases.ts';
 import { type ControlClient, createControlClient } from './control-client.ts';
@@ -30,24 +31,32 @@ export async function connectPlatform(
   const control = createControlClient(project);
   const state = await control.state();
   const secrets = await loadOrCreateSecrets(project.secretsFile);
-  const addressOf = (component: string) => state.instances.find(({ name }) => name === component)?.address ?? nowhere;
-  const postgres = addressOf('postgres');
-  const externalUrl = externalBrokerUrl(state, env);
+  const postgres = addressOf('postgres', state);
   return {
     gatewayUrl: state.gatewayUrl,
     telemetryUrl: state.telemetryUrl,
     databaseUrls: Object.fromEntries(
       databaseNames.map((name) => [name, databaseUrl('operator', name, { address: postgres, secrets })]),
     ) as Record<DatabaseName, string>,
-    brokerUrl: brokerUrl(OPERATOR_ROLE, {
-      address: addressOf('rabbitmq'),
-      secrets,
-      ...(externalUrl !== undefined && { externalUrl }),
-    }),
+    brokerUrl: operatorBrokerUrl(state, secrets, env),
     state,
     control,
     project,
   };
+}
+
+/** AMQP URL of the operator's account at the broker itself. Holds a password: never print it. */
+export function operatorBrokerUrl(state: PlatformState, secrets: Secrets, env: NodeJS.ProcessEnv): string {
+  const externalUrl = externalBrokerUrl(state, env);
+  return brokerUrl(OPERATOR_ROLE, {
+    address: addressOf('rabbitmq', state),
+    secrets,
+    ...(externalUrl !== undefined && { externalUrl }),
+  });
+}
+
+function addressOf(component: string, { instances }: PlatformState): Address {
+  return instances.find(({ name }) => name === component)?.address ?? nowhere;
 }
 
 /** A component that was not started (`up catalog` needs no broker): connecting there is refused, which names the reason. */

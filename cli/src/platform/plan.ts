@@ -1,5 +1,6 @@
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
+import type { MetricsData } from '../otlp/otlp-json.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import type { Settings } from './settings.ts';
 import type { EdgeState } from './state.ts';
@@ -58,6 +59,8 @@ export interface Planner {
   ports(): Readonly<Record<string, number>>;
   /** Disconnects every sender and reader of telemetry, or admits them again. Absent where there is none. */
   setTelemetryUnavailable?(isUnavailable: boolean): void;
+  /** Stores the supervisor's own metrics beside those of the services. Absent where nothing stores any. */
+  takeMetrics?(report: MetricsData): void;
   /** Ends what the planner opened itself (the OTLP receiver). */
   close(): Promise<void>;
 }

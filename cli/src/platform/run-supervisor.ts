@@ -129,6 +129,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     setConditions: (name, conditions) => platform.setConditions(name, conditions),
     relaunch: (name) => platform.relaunch(name),
     setTelemetryUnavailable: (isUnavailable) => planner.setTelemetryUnavailable?.(isUnavailable),
+    takeMetrics: (report) => planner.takeMetrics?.(report),
     onChange: () => save(),
   });
   const stopAll = async (timeoutMs?: number) => {

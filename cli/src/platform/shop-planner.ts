@@ -96,6 +96,7 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
     },
     ports: () => ports.all(),
     setTelemetryUnavailable: (isUnavailable) => receiver.setUnavailable(isUnavailable),
+    takeMetrics: (report) => void receiver.metrics.replace(report, Date.now()),
     async close() {
       feed.end();
       jaeger.close();

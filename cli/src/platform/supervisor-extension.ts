@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { messageOf } from '../errors.ts';
+import type { MetricsData } from '../otlp/otlp-json.ts';
 import type { EventLog } from './events.ts';
 import type { Project } from './project.ts';
 import type { ActiveFault, PlatformState } from './state.ts';
@@ -27,6 +29,24 @@ export interface ExtensionContext {
   relaunch(name: string): Promise<void>;
   /** Disconnects every sender and reader of telemetry, or admits them again. */
   setTelemetryUnavailable(isUnavailable: boolean): void;
+  /** Replaces the supervisor's own metrics. */
+  takeMetrics(report: MetricsData): void;
   /** Call when `activeFaults` has changed. */
   onChange(): void;
+}
+
+/** Several extensions as one: they are asked in this order, and end in the opposite one. All of them end, whatever fails. */
+export function combineExtensions(extensions: readonly SupervisorExtension[]): SupervisorExtension {
+  return {
+    async handle(route, request, response) {
+      for (const extension of extensions) if (await extension.handle(route, request, response)) return true;
+      return false;
+    },
+    activeFaults: () => extensions.flatMap((extension) => extension.activeFaults()),
+    async end() {
+      const problems: unknown[] = [];
+      for (const extension of extensions.toReversed()) await extension.end().catch((error) => problems.push(error));
+      if (problems.length > 0) throw new AggregateError(problems, problems.map(messageOf).join('; '));
+    },
+  };
 }
