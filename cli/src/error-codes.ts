@@ -45,7 +45,7 @@ export const errorCodes = {
   },
   state_unreadable: {
     exitCode: failed,
-    meaning: 'the state or the flags of the project cannot be read',
+    meaning: 'the state, the flags or the change log of the project cannot be read',
     action: 'correct or delete the file',
   },
   run_in_progress: {

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import type { CommandDeps, CommonOptions, Register } from './command-context.ts';
 import { register as registerAudit } from './commands/audit/command.ts';
 import { register as registerBuild } from './commands/build/command.ts';
+import { register as registerChanges } from './commands/changes/command.ts';
 import { register as registerChaos } from './commands/chaos/command.ts';
 import { register as registerCompletion } from './commands/completion/command.ts';
 import { register as registerCompose } from './commands/compose/command.ts';
@@ -47,6 +48,7 @@ const commands: readonly Register[] = [
   registerStart,
   registerWait,
   registerLogs,
+  registerChanges,
   registerPort,
   registerProducts,
   registerOrder,

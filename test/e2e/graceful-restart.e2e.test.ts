@@ -6,6 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { askedFrom } from '../../cli/src/platform/change-log.ts';
 import { createControlClient } from '../../cli/src/platform/control-client.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -82,7 +83,7 @@ it('SIGTERM of one of two replicas of orders under load fails no request', {
   const control = createControlClient(platform.project);
   const seen = await underLoad(async () => {
     for (let restart = 0; restart < RESTARTS; restart += 1) {
-      await control.service('orders-1', 'restart');
+      await control.service('orders-1', 'restart', askedFrom('command line'));
       // So that it has traffic again before its next end.
       await delay(500);
     }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CliError, messageOf } from '../errors.ts';
 import type { Output } from '../output/output.ts';
+import { askedFrom } from '../platform/change-log.ts';
 import { type ControlClient, createControlClient, notRunning, type UpRequest } from '../platform/control-client.ts';
 import type { Project } from '../platform/project.ts';
 import { followUp } from '../platform/start-platform.ts';
@@ -71,7 +72,7 @@ export async function watchSources({
   const loop = createEditLoop({
     targetsOf: build.targetsOf,
     rebuild: (targets) => build.rebuild(targets, { color: output.mode === 'text' && output.style.red('') !== '' }),
-    apply: (report) => apply(control, request, report),
+    apply: (report) => apply(control, { ...request, asked: askedFrom('up --watch', request.asked?.reason) }, report),
     ...(compiler !== undefined && { checkTypes: (stop) => typeErrors(compiler, root, stop) }),
     tell,
   });

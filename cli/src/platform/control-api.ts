@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { dirname } from 'node:path';
 import { CliError, toCliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import type { Asked } from './change-log.ts';
 import type { UpProgress, UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
 import type { UpResult } from './platform.ts';
@@ -15,8 +16,8 @@ export interface ControlHandlers {
   readonly events: EventLog;
   /** `gone` aborts when the client disconnected before the response was complete. */
   up(request: UpRequest, gone: AbortSignal): Promise<UpResult>;
-  down(timeoutMs: number | undefined): Promise<void>;
-  act(service: string, action: 'start' | 'stop' | 'restart'): Promise<void>;
+  down(timeoutMs: number | undefined, asked?: Asked): Promise<void>;
+  act(service: string, action: 'start' | 'stop' | 'restart', asked?: Asked): Promise<void>;
   /** Asked for routes of none of these; false when it has no such route either. */
   handleOther?(route: string, request: IncomingMessage, response: ServerResponse): Promise<boolean>;
 }
@@ -24,7 +25,8 @@ export interface ControlHandlers {
 /**
  * Serves the control API (HTTP) on a Unix socket that only this user can open:
  * `GET /v1/state`, `GET /v1/events[?follow]` (NDJSON), `POST /v1/up` (NDJSON, the connection is a lease until ready),
- * `POST /v1/down`, `POST /v1/services/{name}/{start|stop|restart}`. Errors are `{error: {code, what, why, next, exitCode}}`.
+ * `POST /v1/down`, `POST /v1/services/{name}/{start|stop|restart}`. The last three take `asked`: who asks, and why, for the
+ * change log. Errors are `{error: {code, what, why, next, exitCode}}`.
  */
 export async function startControlApi(socketPath: string, handlers: ControlHandlers): Promise<Server> {
   await makePrivateFolder(dirname(socketPath));
@@ -53,11 +55,12 @@ async function handle(request: IncomingMessage, response: ServerResponse, handle
   else if (route === 'GET /v1/events') streamEvents(response, handlers.events, url.searchParams.has('follow'));
   else if (route === 'POST /v1/up') await streamUp(response, handlers, await readJson<UpRequest>(request));
   else if (route === 'POST /v1/down') {
-    const { timeoutMs } = await readJson<{ timeoutMs?: number }>(request);
-    await handlers.down(timeoutMs);
+    const { timeoutMs, asked } = await readJson<{ timeoutMs?: number; asked?: Asked }>(request);
+    await handlers.down(timeoutMs, asked);
     sendJson(response, {});
   } else if (action) {
-    await handlers.act(decodeURIComponent(action[1] as string), action[2] as 'start' | 'stop' | 'restart');
+    const { asked } = await readJson<{ asked?: Asked }>(request);
+    await handlers.act(decodeURIComponent(action[1] as string), action[2] as 'start' | 'stop' | 'restart', asked);
     sendJson(response, await handlers.state());
   } else if (!(await handlers.handleOther?.(route, request, response))) {
     sendError(response, new CliError({ code: 'unknown_route', what: `the supervisor knows no ${route}` }));

@@ -4,6 +4,7 @@ import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError, type ErrorBody, receivedError } from '../errors.ts';
 import { lockHolder } from '../process/project-lock.ts';
+import type { Asked } from './change-log.ts';
 import type { PlatformEvent } from './events.ts';
 import type { InspectPorts } from './plan.ts';
 import { requireOwnSocket } from './private-folder.ts';
@@ -35,6 +36,8 @@ export interface UpRequest {
   readonly inspect?: InspectPorts;
   /** Readiness limit in ms. */
   readonly waitTimeoutMs: number;
+  /** For the change log. */
+  readonly asked?: Asked;
 }
 
 /** One line of the response to `up`: what happens, and at last `done` or `failed`. */
@@ -58,8 +61,8 @@ export interface ControlClient {
   /** Aborting the signal, or ending this process, before `done` stops again what this call started. */
   up(body: UpRequest, signal?: AbortSignal): AsyncIterable<UpProgress>;
   /** Resolves when everything has stopped. */
-  down(options: { timeoutMs?: number }): Promise<void>;
-  service(name: string, action: 'start' | 'stop' | 'restart'): Promise<PlatformState>;
+  down(options: { timeoutMs?: number; asked?: Asked }): Promise<void>;
+  service(name: string, action: 'start' | 'stop' | 'restart', asked: Asked): Promise<PlatformState>;
 }
 
 /** Where a supervisor listens, and what it holds. */
@@ -82,7 +85,7 @@ export function createControlClient(project: Supervised, responseLimitMs = ANSWE
     events: ({ follow, signal }) => streamed({ method: 'GET', path: `/v1/events${follow ? '?follow=1' : ''}`, signal }),
     up: (body, signal) => streamed({ method: 'POST', path: '/v1/up', body, signal }),
     down: async (options) => void (await call('POST', '/v1/down', options)),
-    service: (name, action) => call('POST', `/v1/services/${encodeURIComponent(name)}/${action}`),
+    service: (name, action, asked) => call('POST', `/v1/services/${encodeURIComponent(name)}/${action}`, { asked }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Output } from '../output/output.ts';
+import { askedFrom } from './change-log.ts';
 import { inspectionContext } from './component-context.ts';
 import { createControlClient, isGone, UnresponsiveSupervisorError } from './control-client.ts';
 import type { Project } from './project.ts';
@@ -16,6 +17,8 @@ export interface EndOptions {
   readonly purge: boolean;
   /** Seconds. */
   readonly timeout?: number | undefined;
+  /** Why, for the change log. */
+  readonly reason?: string | undefined;
 }
 
 /** How a platform ended. */
@@ -89,9 +92,12 @@ async function askBySignal(project: Project): Promise<'signalled' | 'gone'> {
 }
 
 /** `silent`: it does not respond. `ended`: it was ending without a request, for instance after a start that failed. */
-async function askDown(project: Project, { timeout }: EndOptions): Promise<'stopped' | 'silent' | 'ended'> {
+async function askDown(project: Project, { timeout, reason }: EndOptions): Promise<'stopped' | 'silent' | 'ended'> {
   try {
-    await createControlClient(project).down(timeout === undefined ? {} : { timeoutMs: timeout * 1000 });
+    await createControlClient(project).down({
+      ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
+      asked: askedFrom('command line', reason),
+    });
     return 'stopped';
   } catch (error) {
     if (error instanceof UnresponsiveSupervisorError) return 'silent';

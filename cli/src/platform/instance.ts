@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PROBE_EVERY_MS } from '@shop/kit/replica-picker.ts';
 import { CliError, messageOf } from '../errors.ts';
@@ -132,6 +133,7 @@ export class Instance {
       ...(this.#reason !== undefined && { reason: this.#reason }),
       ...(running && { process: running }),
       ...(this.#running && this.unit.release?.()),
+      ...(this.unit.code !== undefined && { code: shortHash(this.unit.code) }),
       ports,
       ...(url !== undefined && { url }),
       restarts: this.#restarts,
@@ -284,6 +286,11 @@ export class Instance {
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
   }
+}
+
+/** Short enough to be compared by eye. */
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
 /** How one life of a process went: how it ended, and for how long it had been ready if it ever was. */

@@ -2,7 +2,7 @@ import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import type { MetricsData } from '../otlp/otlp-json.ts';
 import type { RuntimeKind } from './service-runtime.ts';
-import type { Settings } from './settings.ts';
+import type { ChangedSetting, Settings } from './settings.ts';
 import type { EdgeState } from './state.ts';
 import type { Unit } from './unit.ts';
 
@@ -44,8 +44,8 @@ export interface Plan {
   /** Services that wait for a debugger; absent means none. */
   readonly inspect?: InspectPorts;
   readonly warnings: readonly string[];
-  /** Names of settings of services that are others than before. */
-  readonly changedSettings?: readonly string[];
+  /** Settings of services that are others than before. */
+  readonly changedSettings?: readonly ChangedSetting[];
   /** Connections of each service instance to its database; undefined: as many as its code says. */
   readonly databasePoolSize?: number | undefined;
 }

@@ -241,7 +241,7 @@ export class Platform {
       for (const warning of plan.warnings) this.#events.add('up.warning', 'platform', warning);
       const { changedSettings = [] } = plan;
       if (changedSettings.length > 0)
-        this.#events.add('up.settings', 'platform', `changed: ${changedSettings.join(', ')}`);
+        this.#events.add('up.settings', 'platform', `changed: ${changedSettings.map(({ name }) => name).join(', ')}`);
       // First of all: new code may need the new schema, and goes on as it is where a migration is refused.
       const applied = await this.#refresh(plan);
       this.#report = [];

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandDeps } from '../command-context.ts';
 import { createOutput } from '../output/output.ts';
 import { isAlive, type ProcessIdentity } from '../process/process-identity.ts';
+import { type Asked, readChanges } from './change-log.ts';
 import { createControlClient, isGone, type UpProgress, type UpRequest } from './control-client.ts';
 import { endPlatform } from './end-platform.ts';
 import { findLeftovers } from './leftovers.ts';
@@ -20,6 +21,8 @@ import { signalSupervisor, waitUntilGone } from './supervisor-end.ts';
 import { isSupervisorRunning, startSupervisor } from './supervisor-process.ts';
 
 const everything: UpRequest = { services: [], replicas: {}, providers: {}, waitTimeoutMs: 10_000 };
+
+const asked: Asked = { by: { user: 'anna', source: 'command line' }, reason: 'drill' };
 
 const FAKE_SUPERVISOR = join(import.meta.dirname, 'testing/fake-supervisor.ts');
 
@@ -143,7 +146,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
     expect(await counts()).toBe('ready 0 0');
     process.kill(processOf(await state(), 'base').pid, 'SIGKILL');
     await until('base runs again', async () => (await counts()) === 'ready 1 1');
-    await createControlClient(project).service('base', 'restart');
+    await createControlClient(project).service('base', 'restart', asked);
     expect(await counts()).toBe('ready 2 1');
     await up({ ...everything, direct: true });
     expect(await counts()).toBe('ready 3 1');
@@ -153,7 +156,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
     await start({ stubborn: { env: { IGNORE_SIGTERM: '1' } } });
     await up();
     const stubborn = processOf(await state(), 'stubborn');
-    await createControlClient(project).service('stubborn', 'stop');
+    await createControlClient(project).service('stubborn', 'stop', asked);
     expect(await gone([stubborn])).toBe(true);
   });
 
@@ -249,7 +252,9 @@ describe('supervisor', { timeout: 30_000 }, () => {
     it('restarts one after the other, the next only when the last is ready', async () => {
       await start(replicas);
       await up();
-      expect(await followed(() => createControlClient(project).service('base', 'restart'))).toEqual(oneAfterTheOther);
+      expect(await followed(() => createControlClient(project).service('base', 'restart', asked))).toEqual(
+        oneAfterTheOther,
+      );
     });
 
     it('does the same where their configuration changed', async () => {
@@ -274,8 +279,8 @@ describe('supervisor', { timeout: 30_000 }, () => {
     it('replaces what does not serve in the first round, so that another attempt repairs it', async () => {
       await start({ 'base-1': { service: 'base' }, 'base-2': { service: 'base' } });
       await up();
-      await createControlClient(project).service('base-2', 'stop');
-      await createControlClient(project).service('base', 'restart');
+      await createControlClient(project).service('base-2', 'stop', asked);
+      await createControlClient(project).service('base', 'restart', asked);
       expect(await statuses()).toEqual(['ready', 'ready']);
     });
 
@@ -426,6 +431,69 @@ describe('supervisor', { timeout: 30_000 }, () => {
   it('ends when the up it was started for never comes', async () => {
     await start(twoServices);
     await waitUntilGone(project, 6000);
+  });
+});
+
+describe('the change log', { timeout: 30_000 }, () => {
+  const recorded = async () => (await readChanges(project)).changes.map(({ id: _, time: __, ...change }) => change);
+  const byAnna = { by: asked.by, reason: 'drill' };
+
+  it('has what an operator asked for, with user and reason, across a down and an up; a crash is not a change', async () => {
+    await start(twoServices);
+    await up({ ...everything, asked });
+    process.kill(processOf(await state(), 'base').pid, 'SIGKILL');
+    await until('base runs again', async () => {
+      const base = (await state()).instances.find(({ name }) => name === 'base');
+      return base?.status === 'ready' && base.crashes === 1;
+    });
+    await createControlClient(project).service('base', 'restart', asked);
+    await createControlClient(project).service('top', 'stop', asked);
+    await createControlClient(project).service('top', 'stop', asked);
+    await up({ ...everything, asked });
+    await up({ ...everything, asked, direct: true });
+    await createControlClient(project).down({ asked });
+    await waitUntilGone(project, 5000);
+    await start(twoServices);
+    await up({ ...everything, asked });
+    expect(await recorded()).toEqual([
+      { kind: 'start', target: 'platform', from: 'stopped', to: 'ready', ...byAnna },
+      { kind: 'restart', target: 'base', from: 'ready', to: 'ready', ...byAnna },
+      { kind: 'stop', target: 'top', from: 'ready', to: 'stopped', ...byAnna },
+      { kind: 'start', target: 'top', from: 'stopped', to: 'ready', ...byAnna },
+      { kind: 'configuration', target: 'direct', from: 'false', to: 'true', ...byAnna },
+      { kind: 'restart', target: 'base', from: 'ready', to: 'ready', ...byAnna },
+      { kind: 'restart', target: 'top', from: 'ready', to: 'ready', ...byAnna },
+      { kind: 'stop', target: 'platform', from: 'ready', to: 'stopped', ...byAnna },
+      { kind: 'start', target: 'platform', from: 'stopped', to: 'ready', ...byAnna },
+    ]);
+  });
+
+  it('has what failed too, with the code of the error', async () => {
+    await start({ base: { envWhenDirect: { CRASH_AT_START: '1' } } });
+    await up();
+    await up({ ...everything, direct: true });
+    const failed = { by: { user: 'unknown', source: 'unknown' }, failed: 'instance_failed' };
+    expect((await recorded()).slice(1)).toEqual([
+      { kind: 'configuration', target: 'direct', from: 'false', to: 'true', ...failed },
+      { kind: 'restart', target: 'base', from: 'ready', to: 'failed', reason: 'its configuration changed', ...failed },
+    ]);
+  });
+
+  it('has what was applied to components that went on running', async () => {
+    await start({ base: { changes: ['migration orders/0007_refunds'] } });
+    await up();
+    await up({ ...everything, asked });
+    expect((await recorded()).slice(1)).toEqual([
+      { kind: 'migration', target: 'orders', from: null, to: '0007_refunds', ...byAnna },
+    ]);
+  });
+
+  it('does not keep the platform from working where it cannot be written', async () => {
+    await start(twoServices);
+    await mkdir(join(project.stateDir, 'changes.jsonl'));
+    expect(await up({ ...everything, asked })).toMatchObject({ type: 'done', state: { status: 'ready' } });
+    const log = await readFile(join(project.logDir, 'supervisor.log'), 'utf8');
+    expect(log).toContain('start platform: not recorded in');
   });
 });
 

@@ -9,6 +9,7 @@ import { takeProjectLock } from '../process/project-lock.ts';
 import { endContainers } from '../providers/docker/leftovers.ts';
 import { recordFile } from '../providers/docker/record.ts';
 import { pollFor } from '../shared/wait-until.ts';
+import { createChangeLog } from './change-log.ts';
 import type { ChildRegistry } from './component-unit.ts';
 import { startControlApi } from './control-api.ts';
 import { createEventLog } from './events.ts';
@@ -20,6 +21,7 @@ import { createPortBook, type PortBook } from './ports.ts';
 import { makePrivateFolder } from './private-folder.ts';
 import { type Project, sharedDir } from './project.ts';
 import { type Reaper, startReaper } from './reaper.ts';
+import { recordOperations } from './record-changes.ts';
 import { rotateLogs } from './rotation.ts';
 import { type InstanceState, type PlatformState, recoverState, writeState } from './state.ts';
 import type { ExtensionContext, SupervisorExtension } from './supervisor-extension.ts';
@@ -138,6 +140,11 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     await extension?.end().catch(reportProblem('ending the faults'));
     await platform.down(timeoutMs);
   };
+  const changes = createChangeLog(project, (problem) => {
+    console.error(`supervisor: ${problem}`);
+    events.add('change.unrecorded', 'platform', problem);
+  });
+  const operations = recordOperations({ platform, events, changes, state: snapshot, down: stopAll });
   const finished = Promise.withResolvers<void>();
   const idle = createIdleTimer(
     options.idleExitMs ?? IDLE_EXIT_MS,
@@ -158,11 +165,11 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
       const state = snapshot();
       return { ...state, instances: await Promise.all(state.instances.map(measure)) };
     },
-    up: (request, gone) => idle.during(() => platform.up(request, gone)),
-    act: (service, action) => idle.during(() => platform.act(service, action)),
+    up: (request, gone) => idle.during(() => operations.up(request, gone)),
+    act: (service, action, asked) => idle.during(() => operations.act(service, action, asked)),
     handleOther: async (...asked) => (await extension?.handle(...asked)) ?? false,
-    async down(timeoutMs) {
-      await stopAll(timeoutMs);
+    async down(timeoutMs, asked) {
+      await operations.down(timeoutMs, asked);
       // The response must reach the client before the server closes.
       setImmediate(finished.resolve);
     },

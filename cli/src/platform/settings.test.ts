@@ -16,7 +16,10 @@ describe('the settings of another "up"', () => {
   it('replace those of services, also the ones that are unset now; the rest of the environment stays', () => {
     const { env, changed } = changeSettings(started, { LOG_LEVEL: 'debug', SHOPCTL_FAILPOINTS: '1' });
     expect(env).toEqual({ PATH: '/bin', LOG_LEVEL: 'debug', SHOPCTL_FAILPOINTS: '1' });
-    expect(changed).toEqual(['EDGE_ORDERS_STOCK_ATTEMPTS', 'LOG_LEVEL']);
+    expect(changed).toEqual([
+      { name: 'EDGE_ORDERS_STOCK_ATTEMPTS', from: '2', to: null },
+      { name: 'LOG_LEVEL', from: 'info', to: 'debug' },
+    ]);
   });
 
   it('are refused by name, without their values, where a running platform cannot take them', () => {

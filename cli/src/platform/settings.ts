@@ -22,12 +22,19 @@ export function settingsIn(env: NodeJS.ProcessEnv): Settings {
   return select(env, (name) => OF_SERVICES.test(name) || OF_THE_PLATFORM.test(name));
 }
 
+/** A setting of services, whose values are no secrets; null where it is unset. */
+export interface ChangedSetting {
+  readonly name: string;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
 /** What a running platform makes of the settings that another `up` brings. */
 export interface ChangedSettings {
   /** The platform's environment with the settings of services as they are now. */
   readonly env: NodeJS.ProcessEnv;
-  /** Names of the settings of services whose value is another one. */
-  readonly changed: readonly string[];
+  /** The settings of services whose value is another one. */
+  readonly changed: readonly ChangedSetting[];
   /** For people: what stays although it is unset now. */
   readonly warnings: readonly string[];
 }
@@ -51,7 +58,9 @@ export function changeSettings(env: NodeJS.ProcessEnv, settings: Settings | unde
   const others = Object.entries(env).filter(([name]) => !OF_SERVICES.test(name));
   return {
     env: { ...Object.fromEntries(others), ...select(settings, isServiceSetting) },
-    changed: different.filter(isServiceSetting),
+    changed: different
+      .filter(isServiceSetting)
+      .map((name) => ({ name, from: before[name] ?? null, to: settings[name] ?? null })),
     warnings: fixed.map(
       (name) => `${name} was set when the platform was started and is not now: it stays until "shopctl down"`,
     ),

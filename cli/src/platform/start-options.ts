@@ -22,6 +22,8 @@ export interface StartOptions {
   /** Services that wait for a debugger. */
   readonly inspect?: InspectPorts;
   readonly build: boolean;
+  /** Why, for the change log. */
+  readonly reason?: string;
 }
 
 const DEFAULT_WAIT_SECONDS = 180;

@@ -9,6 +9,7 @@ import { formatDuration } from '../shared/duration.ts';
 import { poll } from '../shared/wait-until.ts';
 import { serviceNames } from '../topology/services.ts';
 import { bundles, supervisorBuild } from './bundles.ts';
+import { type Asked, askedFrom } from './change-log.ts';
 import { inspectionContext } from './component-context.ts';
 import { type ControlClient, createControlClient, type UpProgress, type UpRequest } from './control-client.ts';
 import type { PlatformEvent } from './events.ts';
@@ -61,13 +62,15 @@ export async function startPlatform(
 ): Promise<StartedPlatform> {
   checkNames([...services, ...Object.keys(options.replicas ?? {}), ...Object.keys(options.inspect ?? {})]);
   await assertNoOrphanedFaults(project, { isStart: true });
-  const request = startRequest(services, options, { root: project.root, env });
+  const asked = askedFrom('command line', options.reason);
+  const request = { ...startRequest(services, options, { root: project.root, env }), asked };
   const began = performance.now();
   const progress = output.progress(`starting ${services.length > 0 ? services.join(', ') : 'the platform'}`);
   try {
     if (options.build) await bundles(project).buildIfStale((line) => progress.note(line));
     const control = createControlClient(project);
-    const wasRunning = (await isSupervisorRunning(project)) && !(await endOutdated(project, control, progress));
+    const wasRunning =
+      (await isSupervisorRunning(project)) && !(await endOutdated(project, { control, progress, asked }));
     const before = wasRunning ? await control.state() : undefined;
     const runtime = request.runtime ?? before?.runtime;
     if ((request.instrumentation ?? before?.instrumentation) === 'stock') {
@@ -136,13 +139,12 @@ function requireInstrumentedBundles({ root }: Project): void {
 /** A supervisor of an earlier build would not know what this command asks; it makes way, and data stays. */
 async function endOutdated(
   project: Project,
-  control: ControlClient,
-  progress: { note(text: string): void },
+  { control, progress, asked }: { control: ControlClient; progress: { note(text: string): void }; asked: Asked },
 ): Promise<boolean> {
   const { build } = await control.state();
   if (build === (await supervisorBuild(project))) return false;
   progress.note('the supervisor was rebuilt: restarting the platform');
-  await control.down({});
+  await control.down({ asked });
   await waitUntilGone(project, OUTDATED_END_MS);
   return true;
 }

@@ -26,6 +26,8 @@ export interface InstanceState {
   /** Services: what they run, as reported at the last probe. One of an older version does not report it. */
   readonly version?: string;
   readonly track?: string;
+  /** Services: changes with the bundle or image that they are started from. A supervisor of an older build does not say. */
+  readonly code?: string;
   /** Its ports by listener; `main` is the one that others use. */
   readonly ports: Readonly<Record<string, number>>;
   /** Base URL for people, where there is one. */

@@ -1,9 +1,10 @@
 import { effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseSeconds } from '../option-values.ts';
+import { withReason } from '../reason.ts';
 import type { DownOptions } from './run-down.ts';
 
 export const register: Register = (program, deps) => {
-  withCommonOptions(program.command('down'))
+  withReason(withCommonOptions(program.command('down')))
     .description('stop everything; data is kept')
     .option('-v, --volumes', 'remove the data, secrets and logs too')
     .option('--purge', 'same as --volumes')

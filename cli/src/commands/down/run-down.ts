@@ -1,8 +1,9 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { type EndedPlatform, endPlatform } from '../../platform/end-platform.ts';
 import { formatDuration } from '../../shared/duration.ts';
+import type { ReasonOptions } from '../reason.ts';
 
-export interface DownOptions extends CommonOptions {
+export interface DownOptions extends CommonOptions, ReasonOptions {
   readonly volumes?: boolean;
   readonly purge?: boolean;
   /** Seconds. */
@@ -12,7 +13,11 @@ export interface DownOptions extends CommonOptions {
 /** `shopctl down`. */
 export async function runDown(options: DownOptions, deps: CommandDeps): Promise<void> {
   const purge = options.volumes === true || options.purge === true;
-  const ended = await endPlatform(deps.projectFrom(options), { purge, timeout: options.timeout }, deps);
+  const ended = await endPlatform(
+    deps.projectFrom(options),
+    { purge, timeout: options.timeout, reason: options.reason },
+    deps,
+  );
   deps.output.result(ended, describe);
 }
 

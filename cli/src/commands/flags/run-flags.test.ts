@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandDeps } from '../../command-context.ts';
 import { createOutput } from '../../output/output.ts';
+import { readChanges } from '../../platform/change-log.ts';
 import { flagFile, flagFolder } from '../../platform/flag-file.ts';
 import { openProject } from '../../platform/project.ts';
 import { runFlagsList, runFlagsSet } from './run-flags.ts';
@@ -42,6 +43,18 @@ describe('shopctl flags', () => {
     expect(result()).toMatchObject({ on: false, changed: true });
     await runFlagsList({}, deps);
     expect(result()).toMatchObject({ flags: [{ name, on: false }] });
+  });
+
+  it('is a change that is recorded, with its reason; a repeat is not', async () => {
+    await runFlagsSet(name, true, { reason: 'sale' }, deps);
+    await runFlagsSet(name, true, {}, deps);
+    await runFlagsSet(name, false, {}, deps);
+    const { changes } = await readChanges(deps.projectFrom({}));
+    const by = { user: expect.any(String), source: 'command line' };
+    expect(changes).toMatchObject([
+      { kind: 'flag', target: name, from: 'off', to: 'on', by, reason: 'sale' },
+      { kind: 'flag', target: name, from: 'on', to: 'off', by },
+    ]);
   });
 
   it('keeps its file where only this user comes, and readable for a container in which services are another', async () => {

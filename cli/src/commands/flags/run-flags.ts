@@ -2,7 +2,9 @@ import { type FlagName, flags, isFlagName } from '@shop/kit/flag-names.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { formatTable } from '../../output/table.ts';
+import { askedFrom, createChangeLog } from '../../platform/change-log.ts';
 import { flagFile, flagFolder, readFlags, writeFlags } from '../../platform/flag-file.ts';
+import type { ReasonOptions } from '../reason.ts';
 
 /** One flag as `flags ls --json` has it. */
 interface FlagState {
@@ -28,16 +30,22 @@ export async function runFlagsList(options: CommonOptions, deps: CommandDeps): P
 export async function runFlagsSet(
   name: string,
   isOn: boolean,
-  options: CommonOptions,
+  options: CommonOptions & ReasonOptions,
   deps: CommandDeps,
 ): Promise<void> {
   if (!isFlagName(name)) throw unknownFlag(name);
-  const file = flagFile(flagFolder(deps.projectFrom(options)));
+  const project = deps.projectFrom(options);
+  const file = flagFile(flagFolder(project));
   const on = new Set(await readFlags(file));
   const changed = on.has(name) !== isOn;
   if (isOn) on.add(name);
   else on.delete(name);
-  if (changed) await writeFlags(file, on);
+  if (changed) {
+    await writeFlags(file, on);
+    const [from, to] = isOn ? ['off', 'on'] : ['on', 'off'];
+    const change = { kind: 'flag', target: name, from, to, ...askedFrom('command line', options.reason) } as const;
+    await createChangeLog(project, deps.output.warn).append(change);
+  }
   deps.output.result({ ...stateOf(name, on), changed }, () =>
     changed
       ? `${name} is ${isOn ? 'on' : 'off'}; ${flags[name].service} follows within a second`

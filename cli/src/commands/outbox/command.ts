@@ -1,5 +1,6 @@
 import { effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseCount } from '../option-values.ts';
+import { withReason } from '../reason.ts';
 import type { OutboxListOptions } from './run-outbox-list.ts';
 import type { OutboxRedriveOptions } from './run-outbox-redrive.ts';
 
@@ -16,7 +17,7 @@ export const register: Register = (program, deps) => {
       await runOutboxList(options, deps);
     });
 
-  withCommonOptions(outbox.command('redrive'))
+  withReason(withCommonOptions(outbox.command('redrive')))
     .description('publish events again, or give dead letters back to their queue')
     .argument('[id...]', 'outbox rows: id, or its first 6 characters or more')
     .option('--order <order>', "all of an order's events")

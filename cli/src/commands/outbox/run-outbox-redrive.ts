@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
-import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
+import { DEAD_LETTERS_QUEUE, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
+import { askedFrom, createChangeLog } from '../../platform/change-log.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { type ShopDatabases, withShopDatabases } from '../../shop/databases.ts';
 import { type MovedLetter, openDeadLetters } from '../../shop/dead-letters.ts';
@@ -10,8 +11,9 @@ import { parseIdPrefix, theOnly } from '../../shop/id-prefix.ts';
 import { findOrderId } from '../../shop/orders-table.ts';
 import { findRows, isTooOld, listRowsOfOrder, type OutboxRow, unpublishRows } from '../../shop/outbox-table.ts';
 import { shortId } from '../../shop/times.ts';
+import type { ReasonOptions } from '../reason.ts';
 
-export interface OutboxRedriveOptions extends CommonOptions {
+export interface OutboxRedriveOptions extends CommonOptions, ReasonOptions {
   readonly order?: string;
   readonly deadLetters?: boolean;
   readonly yes?: boolean;
@@ -28,7 +30,7 @@ export async function runOutboxRedrive(ids: readonly string[], options: OutboxRe
 
   return withShopDatabases(connection, async (databases) => {
     const rows = orderRange === undefined ? await rowsOf(databases, ranges) : await rowsOfOrder(databases, orderRange);
-    await redriveRows(databases, rows, options, deps);
+    await redriveRows({ databases, rows, connection }, options, deps);
   });
 }
 
@@ -75,13 +77,27 @@ type RowOutcome = 'already waiting' | 'would be published again' | 'is published
 const TOO_OLD = `is older than ${EVENT_KEEP_DAYS} days and is not published again`;
 
 async function redriveRows(
-  databases: ShopDatabases,
-  rows: readonly OutboxRow[],
-  { dryRun = false }: OutboxRedriveOptions,
+  {
+    databases,
+    rows,
+    connection,
+  }: { databases: ShopDatabases; rows: readonly OutboxRow[]; connection: PlatformConnection },
+  { dryRun = false, reason }: OutboxRedriveOptions,
   { output }: CommandDeps,
 ): Promise<void> {
   const published = rows.filter(({ publishedAt }) => publishedAt !== null).map(({ id }) => id);
   const changed = new Set(dryRun || published.length === 0 ? [] : await unpublishRows(databases, published));
+  await createChangeLog(connection.project, output.warn).append(
+    ...rows
+      .filter(({ id }) => changed.has(id))
+      .map(({ orderId }) => ({
+        kind: 'outbox' as const,
+        target: orderId,
+        from: 'published',
+        to: 'waiting',
+        ...askedFrom('command line', reason),
+      })),
+  );
   const outcomes = rows.map((row) => ({ ...row, outcome: outcomeOf(row, dryRun, changed) }));
   output.result({ dryRun, rows: outcomes }, () =>
     [
@@ -108,7 +124,7 @@ function outcomeOf(row: OutboxRow, dryRun: boolean, changed: ReadonlySet<string>
 
 async function redriveDeadLetters(
   connection: PlatformConnection,
-  { dryRun = false, yes = false }: OutboxRedriveOptions,
+  { dryRun = false, yes = false, reason }: OutboxRedriveOptions,
   { output, signal }: CommandDeps,
 ): Promise<void> {
   await using letters = await openDeadLetters(connection.brokerUrl);
@@ -128,6 +144,16 @@ async function redriveDeadLetters(
     } catch (error) {
       output.warn(`${moved.length} of ${count} dead letters were moved before the failure`);
       throw error;
+    } finally {
+      await createChangeLog(connection.project, output.warn).append(
+        ...moved.map(({ messageId, queue }) => ({
+          kind: 'dead-letter' as const,
+          target: messageId ?? '(no id)',
+          from: DEAD_LETTERS_QUEUE,
+          to: queue,
+          ...askedFrom('command line', reason),
+        })),
+      );
     }
   }
 }

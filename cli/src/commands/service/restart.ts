@@ -1,8 +1,9 @@
 import { effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { withReason } from '../reason.ts';
 import type { StartOptions } from './run-service-action.ts';
 
 export const register: Register = (program, deps) => {
-  withCommonOptions(program.command('restart'))
+  withReason(withCommonOptions(program.command('restart')))
     .description(
       'rebuild a service if its sources changed, restart its replicas one after the other (or one, or a component), and wait until it is ready',
     )

@@ -1,7 +1,9 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import { askedFrom } from '../../platform/change-log.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import { buildService } from '../../platform/service-builds.ts';
 import { formatDuration } from '../../shared/duration.ts';
+import type { ReasonOptions } from '../reason.ts';
 
 const words = {
   start: { doing: 'starting', done: 'is ready' },
@@ -9,7 +11,7 @@ const words = {
   restart: { doing: 'restarting', done: 'is ready again' },
 } as const;
 
-export interface StartOptions extends CommonOptions {
+export interface StartOptions extends CommonOptions, ReasonOptions {
   readonly build: boolean;
 }
 
@@ -26,7 +28,7 @@ export async function runServiceAction(
   try {
     const control = createControlClient(project);
     if (options.build) await buildService(service, project, await control.state(), { ...deps, progress });
-    const state = await control.service(service, action);
+    const state = await control.service(service, action, askedFrom('command line', options.reason));
     progress.stop();
     const instances = state.instances.filter((instance) => instance.service === service || instance.name === service);
     const result = { service, action, tookMs: performance.now() - began, instances };

@@ -1,8 +1,9 @@
 import { effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { withReason } from '../reason.ts';
 import type { StartOptions } from './run-service-action.ts';
 
 export const register: Register = (program, deps) => {
-  withCommonOptions(program.command('start'))
+  withReason(withCommonOptions(program.command('start')))
     .description('start what was stopped, rebuilt if its sources changed, and wait until it is ready')
     .argument('<service>', 'orders, orders-2, rabbitmq, ...')
     .option('--no-build', 'do not rebuild the service although its sources changed')

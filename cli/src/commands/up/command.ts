@@ -10,10 +10,11 @@ import {
   parseSeconds,
   parseSeededBugNames,
 } from '../option-values.ts';
+import { withReason } from '../reason.ts';
 import type { UpOptions } from './run-up.ts';
 
 export const register: Register = (program: Command, deps: CommandDeps) => {
-  withCommonOptions(program.command('up'))
+  withReason(withCommonOptions(program.command('up')))
     .description(
       'start the platform, or what is named and its dependencies, and wait until it is ready; on a running one: apply what changed (code, migrations, settings)',
     )

@@ -1,6 +1,7 @@
 import type { ChaosClient } from '../../chaos/chaos-client.ts';
 import type { Lease } from '../../chaos/lease.ts';
 import { CliError, messageOf, receivedError } from '../../errors.ts';
+import { askedFrom } from '../../platform/change-log.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { createGatewayClient } from '../../shop/gateway-client.ts';
 import { parseIdPrefix } from '../../shop/id-prefix.ts';
@@ -86,7 +87,7 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
 
   async function restart(service: string, { connection }: Reach): Promise<void> {
     const began = performance.now();
-    await connection.control.service(service, 'restart');
+    await connection.control.service(service, 'restart', askedFrom('watch'));
     feed.refresh();
     tell('good', `${service} is ready again (${formatDuration(performance.now() - began)})`);
   }

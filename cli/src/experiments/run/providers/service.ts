@@ -1,4 +1,5 @@
 import { messageOf } from '../../../errors.ts';
+import { askedFrom } from '../../../platform/change-log.ts';
 import type { ServiceProvider } from '../../format/schema.ts';
 import type { RunContext } from '../run-context.ts';
 import { type StepResult, unknown } from '../step-result.ts';
@@ -12,7 +13,7 @@ export async function actOnService(
   { platform }: RunContext,
 ): Promise<StepResult> {
   try {
-    await platform.connection.control.service(target, action);
+    await platform.connection.control.service(target, action, askedFrom('experiment'));
     return { verdict: 'pass', observed: `${target}: ${action} done` };
   } catch (error) {
     return unknown(`${target}: ${action} failed: ${messageOf(error)}`);

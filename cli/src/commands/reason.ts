@@ -1,0 +1,20 @@
+import { type Command, InvalidArgumentError } from 'commander';
+
+const MAX_LENGTH = 200;
+
+/** Of commands whose changes are recorded. */
+export interface ReasonOptions {
+  readonly reason?: string;
+}
+
+/** Adds --reason. */
+export function withReason(command: Command): Command {
+  return command.option('--reason <text>', 'why, as "shopctl changes" shows it', parseReason);
+}
+
+/** It is printed on terminals as it is. */
+function parseReason(text: string): string {
+  if (text.trim() === '' || text.length > MAX_LENGTH || /\p{Cc}/u.test(text))
+    throw new InvalidArgumentError(`expected one line of 1 to ${MAX_LENGTH} characters`);
+  return text.trim();
+}
