@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { killTreeScript } from '../../cli/src/process/kill-tree-script.ts';
 import type { Launch, ProcessSpec } from '../../cli/src/providers/component.ts';
 import { poll } from '../../cli/src/shared/wait-until.ts';
 
@@ -9,10 +10,15 @@ const PROBE_INTERVAL_MS = 25;
 const PROBE_TIMEOUT_MS = 1_000;
 
 /**
- * Runs the program that follows and ends it when standard input closes, which happens also when this process is killed:
- * no test run, however it ends, leaves a server behind. What the tests stored is not needed any more.
+ * Runs the program that follows and ends it, and all that it has started, when standard input closes, which happens also when
+ * this process is killed: no test run, however it ends, leaves a server behind. A backend of PostgreSQL that waits for another
+ * one does not notice that its server was killed. What the tests stored is not needed any more.
  */
-const GUARD = '"$@" & child=$!; cat >/dev/null; kill -KILL "$child"; wait "$child"';
+const GUARD = `${killTreeScript}
+"$@" & child=$!
+cat >/dev/null
+kill_tree "$child" 2>/dev/null
+wait "$child"`;
 
 export interface RunningComponent {
   stop(): Promise<void>;

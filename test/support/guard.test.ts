@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { eventually } from '../e2e/support/eventually.ts';
 import { startGuard } from './guard.ts';
+import { isAlive } from './processes.ts';
 
 let folder: string;
 let told: string;
@@ -76,12 +77,3 @@ it('reports what the program printed when it failed, and removes the folder all 
   await expect(guard[Symbol.asyncDispose]()).rejects.toThrow('ended with 3: refused');
   expect(existsSync(folder)).toBe(false);
 });
-
-/** A process that has ended and was not waited for is not alive. */
-function isAlive(pid: number): boolean {
-  try {
-    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
-  } catch {
-    return false;
-  }
-}
