@@ -1,43 +1,54 @@
 /*
- * Goal: the experiments tagged `fast` pass, each for its own reason, on a platform that all of them share.
- * Method: a real platform and the built `shopctl`, one run per experiment. The whole catalog is `npm run chaos:all`.
+ * Goal: the experiments tagged `fast` pass, each for its own reason.
+ * Method: the built `shopctl` runs all of them with one command, on several platforms concurrently: most of the time an
+ * experiment waits. The whole catalog is `npm run chaos:all`.
  */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../cli/src/commands/chaos/experiment-batch.ts';
 import { findExperiments } from '../../cli/src/experiments/format/catalog.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
-import { startPlatform, type TestPlatform } from '../support/platform.ts';
-import { place } from './support/client.ts';
+import { type Guard, guardProcess, startGuard } from '../support/guard.ts';
+import { type Ended, openShell, type Shell } from './support/cli-run.ts';
 
-const RUN_LIMIT_MS = 120_000;
-const fast = await findExperiments(cloneRoot(), { tags: ['fast'] });
+const PLATFORMS = 3;
+/** Two minutes for each experiment, as many after each other as one platform gets. */
+const fast = (await findExperiments(cloneRoot(), { tags: ['fast'] })).map(({ experiment }) => experiment);
+const RUN_LIMIT_MS = Math.ceil(fast.length / PLATFORMS) * 120_000;
 
-let platform: TestPlatform;
+let guard: Guard;
+let shell: Shell;
+let command: Ended;
+let runs: ReadonlyMap<string, RunSummary>;
 beforeAll(async () => {
-  platform = await startPlatform({ project: 'e2e-chaos-subset', env: { SHOPCTL_FAILPOINTS: '1' } });
-  await place(platform);
-});
-afterAll(() => platform?.stop());
+  const home = await mkdtemp(join(tmpdir(), 'chaos-subset-'));
+  guard = startGuard(home);
+  shell = await openShell({ home });
+  const ids = fast.map(({ id }) => id);
+  const running = shell.start('chaos', 'run', ...ids, '--fresh', '--platforms', String(PLATFORMS), '--json');
+  using _guarded = guardProcess(home, 'chaos-run', running.child);
+  command = await running.ended;
+  const summaries: readonly RunSummary[] = command.stdout === '' ? [] : JSON.parse(command.stdout);
+  runs = new Map(summaries.map((run) => [run.id, run]));
+}, RUN_LIMIT_MS);
+afterAll(() => guard?.[Symbol.asyncDispose]());
 
 describe('the fast experiments', () => {
-  it('need no ephemeral platform', () => {
-    const needs = fast.map(({ experiment: { id, platform: own } }) => ({ id, ...own, failpoints: true }));
-    expect(needs).toEqual(
-      fast.map(({ experiment: { id } }) => ({ id, failpoints: true, replicas: {}, env: {}, 'seeded-bugs': [] })),
-    );
+  it('need no platform of their own kind', () => {
+    const needs = fast.map(({ id, alone, platform: own }) => ({ id, alone, ...own, failpoints: true }));
+    const common = { alone: false, failpoints: true, replicas: {}, env: {}, 'seeded-bugs': [] };
+    expect(needs).toEqual(fast.map(({ id }) => ({ id, ...common })));
   });
 
-  it.each(fast.map(({ experiment }) => experiment))(
-    '$id $title',
-    async ({ id }) => {
-      const { stdout, stderr, code } = await platform.shopctl('chaos', 'run', id, '--json');
-      const runs: readonly RunSummary[] = stdout === '' ? [] : JSON.parse(stdout);
-      expect({ code, reasons: runs.map(({ reasons }) => reasons), stderr: code === 0 ? '' : stderr }).toEqual({
-        code: 0,
-        reasons: [[]],
-        stderr: '',
-      });
-    },
-    RUN_LIMIT_MS,
-  );
+  it.each(fast)('$id $title', ({ id }) => {
+    const { verdict, exitCode, reasons } = runs.get(id) ?? {};
+    expect({ verdict, exitCode, reasons }, command.stderr).toEqual({ verdict: 'pass', exitCode: 0, reasons: [] });
+  });
+
+  it('end with the exit code of a pass, and leave no platform', () => {
+    expect(command.code, command.stderr).toBe(0);
+    expect(shell.processes()).toEqual([]);
+  });
 });
