@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const pinnedNode = join(root, 'node_modules/node/bin/node');
+const testRunner = join(root, 'node_modules/vitest/vitest.mjs');
 const say = (text) => console.error(text);
 
 const shopctl = join(root, 'cli/bin/shopctl');
@@ -38,12 +39,20 @@ async function step(command, args, env) {
   if (code !== 0) process.exit(code);
 }
 
-/** npm writes node_modules/.package-lock.json at the end of an install, so its time says for which lock it was made. */
-function mustInstall() {
+/**
+ * Why npm has to run for a task, and its command. npm writes node_modules/.package-lock.json at the end of an install, so its
+ * time says for which lock it was made.
+ */
+function whatToInstall(task) {
   const installed = join(root, 'node_modules/.package-lock.json');
-  if (!existsSync(installed) || !existsSync(pinnedNode)) return 'the dependencies are not installed yet';
-  if (statSync(installed).mtimeMs < statSync(join(root, 'package-lock.json')).mtimeMs)
-    return 'package-lock.json is newer than node_modules';
+  if (!existsSync(installed) || !existsSync(pinnedNode)) {
+    return { command: 'ci', reason: 'the dependencies are not installed yet' };
+  }
+  if (statSync(installed).mtimeMs < statSync(join(root, 'package-lock.json')).mtimeMs) {
+    return { command: 'ci', reason: 'package-lock.json is newer than node_modules' };
+  }
+  // Added to what there is: a platform may be running from it.
+  if (task !== 'start' && !existsSync(testRunner)) return { command: 'install', reason: 'those of the tests' };
   return undefined;
 }
 
@@ -53,13 +62,17 @@ function npm(...args) {
   return own?.endsWith('.js') ? run(process.execPath, [own, ...args]) : run('npm', args);
 }
 
-async function install(reason) {
-  say(`Installing the dependencies into node_modules (${reason}): npm ci, about a minute.`);
-  // Warnings about engines are about the Node that is replaced here.
+async function install(task, { command, reason }) {
+  say(`Installing the dependencies into node_modules (${reason}): npm ${command}, up to a minute.`);
   // Not the workspace instrumentation/, whose 96 packages only one option of `up` needs.
   const workspaces = ['kit', 'services', 'cli'].flatMap((folder) => ['--workspace', folder]);
+  // What tests, checks and benchmarks need is two thirds of all. Who has it, keeps it.
+  const less = task === 'start' && !existsSync(testRunner) ? ['--omit=dev'] : [];
+  // What is added has no script to run, and what is there has been built.
+  const more = command === 'install' ? ['--no-save', '--ignore-scripts'] : [];
+  // Warnings about engines are about the Node that is replaced here.
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  const code = await npm('ci', ...quiet, '--include-workspace-root', ...workspaces);
+  const code = await npm(command, ...less, ...more, ...quiet, '--include-workspace-root', ...workspaces);
   if (code !== 0) process.exit(code);
 }
 
@@ -98,7 +111,7 @@ async function start() {
 function vitest(tier, args) {
   const path = `${join(root, 'node_modules/.bin')}:${dirname(pinnedNode)}:${process.env.PATH}`;
   const env = { ...process.env, PATH: path, TEST_TIER: tier };
-  return run(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args], env);
+  return run(process.execPath, [testRunner, 'run', ...args], env);
 }
 
 /** Whether the arguments select tests: then they come from both tiers. */
@@ -130,8 +143,8 @@ if (!(task in tasks)) {
   process.exit(2);
 }
 try {
-  const reason = mustInstall();
-  if (reason) await install(reason);
+  const missing = whatToInstall(task);
+  if (missing) await install(task, missing);
   await continueUnderPinnedNode();
   await build();
   await tasks[task](args);

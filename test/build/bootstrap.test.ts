@@ -1,40 +1,74 @@
-// Goal: a newcomer's first command installs no packages that only an option needs.
+// Goal: a newcomer's first command installs no packages that only tests or an option need; the others add what they need.
+// Method: the script with an npm that says how it was called, and fails.
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 
 let folder: string;
-beforeAll(async () => {
+beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-bootstrap-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-it('npm start installs every workspace but instrumentation/', async () => {
   await mkdir(join(folder, 'scripts'));
   await copyFile(join(cloneRoot(), 'scripts/bootstrap.mjs'), join(folder, 'scripts/bootstrap.mjs'));
-  // An npm that says how it was called, and fails.
-  const npm = join(folder, 'npm.js');
-  await writeFile(npm, 'console.log(JSON.stringify(process.argv.slice(2)));\nprocess.exit(7);\n');
-  const started = promisify(execFile)(process.execPath, ['scripts/bootstrap.mjs', 'start'], {
-    cwd: folder,
-    env: { ...process.env, npm_execpath: npm },
+  await writeFile(join(folder, 'npm.js'), 'console.log(JSON.stringify(process.argv.slice(2)));\nprocess.exit(7);\n');
+  await write('package-lock.json');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function write(...files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), '');
+  }
+}
+const platformPackages = ['node_modules/node/bin/node', 'node_modules/.package-lock.json'];
+const testPackages = ['node_modules/vitest/vitest.mjs'];
+
+/** The arguments of the npm that a task called. */
+async function npmOf(task: string): Promise<readonly string[]> {
+  const { code, stdout } = await new Promise<{ code: unknown; stdout: string }>((resolve) => {
+    const env = { ...process.env, npm_execpath: join(folder, 'npm.js') };
+    execFile(process.execPath, ['scripts/bootstrap.mjs', task], { cwd: folder, env }, (error, out) =>
+      resolve({ code: error?.code, stdout: out }),
+    );
   });
-  const failure = await started.then(
-    () => undefined,
-    (error: { code: number; stdout: string }) => error,
-  );
-  expect(failure?.code).toBe(7);
-  const args = JSON.parse(failure?.stdout ?? '') as string[];
+  expect(code).toBe(7);
+  return JSON.parse(stdout) as string[];
+}
+
+it('npm start installs every workspace but instrumentation/, without what tests need', async () => {
+  const args = await npmOf('start');
   expect(args.slice(0, 1)).toEqual(['ci']);
-  expect(args).toContain('--include-workspace-root');
+  expect(args).toEqual(expect.arrayContaining(['--include-workspace-root', '--omit=dev']));
   const named = args.filter((_, index) => args[index - 1] === '--workspace');
   const { workspaces } = JSON.parse(await readFile(join(cloneRoot(), 'package.json'), 'utf8')) as {
     workspaces: string[];
   };
   const all = workspaces.map((pattern) => pattern.replace('/*', ''));
   expect(named.toSorted()).toEqual(all.filter((name) => name !== 'instrumentation').toSorted());
+});
+
+it.each(['test', 'test:all'])('npm run %s installs what tests need', async (task) => {
+  const args = await npmOf(task);
+  expect(args.slice(0, 1)).toEqual(['ci']);
+  expect(args).not.toContain('--omit=dev');
+});
+
+it('npm test after npm start adds to what is installed, and neither removes it nor writes the lock', async () => {
+  await write(...platformPackages);
+  const args = await npmOf('test');
+  expect(args.slice(0, 1)).toEqual(['install']);
+  expect(args).toEqual(expect.arrayContaining(['--no-save', '--include-workspace-root']));
+  expect(args).not.toContain('--omit=dev');
+});
+
+it('npm start after the lock has changed keeps what tests need', async () => {
+  await write(...platformPackages, ...testPackages);
+  const later = new Date(Date.now() + 60_000);
+  await utimes(join(folder, 'package-lock.json'), later, later);
+  const args = await npmOf('start');
+  expect(args.slice(0, 1)).toEqual(['ci']);
+  expect(args).not.toContain('--omit=dev');
 });
