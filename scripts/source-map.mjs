@@ -1,4 +1,8 @@
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+/** The digit that a character stands for, by its code. */
+const VALUES = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, DIGITS.indexOf(String.fromCharCode(code))));
+const COMMA = ','.charCodeAt(0);
+const SEMICOLON = ';'.charCodeAt(0);
 
 /**
  * A source map (as JSON text) that keeps our sources only. Node holds a whole map in memory from the first error on, and nine
@@ -10,48 +14,56 @@ export function ownSourceMap(text) {
   return JSON.stringify({ ...map, mappings: ownMappings(map.mappings, isOwn) });
 }
 
-/** Segments of other sources become one without a source, which ends what is before it. Format: ECMA-426. */
+/**
+ * Segments of other sources become one without a source, which ends what is before it. Format: ECMA-426; lines end with a
+ * semicolon, segments with a comma. One pass without an object for each segment: a service has 100,000, and a saved source
+ * waits for this.
+ */
 function ownMappings(mappings, isOwn) {
-  // Generated column, source, its line, its column: each number of a segment is the difference from the one before.
+  // Generated column, source, its line, its column: each number of a segment is the difference from the one before. Base 64
+  // digits of 5 bits, lowest first; 32 says that more follow, the lowest bit of a number is its sign.
   const read = [0, 0, 0, 0];
   const written = [0, 0, 0, 0];
+  let result = '';
   let wasOwn = false;
-  const segmentOf = (count) => {
-    const digits = Array.from({ length: count }, (_, index) => encode(read[index] - written[index])).join('');
-    for (let index = 0; index < count; index++) written[index] = read[index];
-    return digits;
-  };
-  const lines = mappings.split(';').map((line) => {
-    read[0] = 0;
-    written[0] = 0;
-    const segments = [];
-    for (const segment of line === '' ? [] : line.split(',')) {
-      const differences = decode(segment);
-      for (let index = 0; index < Math.min(4, differences.length); index++) read[index] += differences[index];
-      const own = differences.length > 1 && isOwn[read[1]];
-      if (own || wasOwn) segments.push(segmentOf(own ? 4 : 1));
-      wasOwn = own;
+  let begins = true;
+  for (let at = 0; at < mappings.length; ) {
+    let code = mappings.charCodeAt(at);
+    if (code === COMMA || code === SEMICOLON) {
+      at += 1;
+      if (code === COMMA) continue;
+      result += ';';
+      read[0] = 0;
+      written[0] = 0;
+      begins = true;
+      continue;
     }
-    return segments.join(',');
-  });
-  return lines.join(';');
-}
-
-/** Base 64 digits of 5 bits, lowest first; 32 says that more follow, the lowest bit of a number is its sign. */
-function decode(segment) {
-  const numbers = [];
-  let number = 0;
-  let shift = 0;
-  for (const character of segment) {
-    const digit = DIGITS.indexOf(character);
-    number += (digit & 31) << shift;
-    shift += 5;
-    if (digit & 32) continue;
-    numbers.push(number & 1 ? -(number >>> 1) : number >>> 1);
-    number = 0;
-    shift = 0;
+    let fields = 0;
+    for (; code !== COMMA && code !== SEMICOLON && at < mappings.length; fields += 1) {
+      let number = 0;
+      let shift = 0;
+      let digit;
+      do {
+        digit = VALUES[code];
+        number += (digit & 31) << shift;
+        shift += 5;
+        at += 1;
+        code = mappings.charCodeAt(at);
+      } while (digit & 32);
+      if (fields < 4) read[fields] += number & 1 ? -(number >>> 1) : number >>> 1;
+    }
+    const own = fields > 1 && isOwn[read[1]];
+    if (own || wasOwn) {
+      if (!begins) result += ',';
+      begins = false;
+      for (let index = 0; index < (own ? 4 : 1); index += 1) {
+        result += encode(read[index] - written[index]);
+        written[index] = read[index];
+      }
+    }
+    wasOwn = own;
   }
-  return numbers;
+  return result;
 }
 
 function encode(number) {
