@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => guard?.[Symbol.asyncDispose]());
 
 describe('the fast experiments', () => {
-  it('need no platform of their own kind', () => {
+  it('need no special platform', () => {
     const needs = fast.map(({ id, alone, platform: own }) => ({ id, alone, ...own, failpoints: true }));
     const common = { alone: false, failpoints: true, replicas: {}, env: {}, 'seeded-bugs': [] };
     expect(needs).toEqual(fast.map(({ id }) => ({ id, ...common })));

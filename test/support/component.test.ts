@@ -1,5 +1,5 @@
-// Goal: a server of a test run ends with all that it has started. Method: in its place a shell, whose child leads a session of
-// its own, as a backend of PostgreSQL does, and notices nothing.
+// Goal: a server of a test run ends with all that it has started. Method: in its place a shell, whose child leads a separate
+// session, as a backend of PostgreSQL does, and notices nothing.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -10,9 +10,9 @@ const PROBE_INTERVAL_MS = 25;
 const PROBE_TIMEOUT_MS = 1_000;
 
 /**
- * Runs the program that follows and ends it, and all that it has started, when standard input closes, which happens also when
- * this process is killed: no test run, however it ends, leaves a server behind. A backend of PostgreSQL that waits for another
- * one does not notice that its server was killed. What the tests stored is not needed any more.
+ * Runs the program that follows. When standard input closes, which happens also when this process is killed, it ends the program
+ * and all that it has started. A backend of PostgreSQL that waits for another one does not notice that its server was killed.
+ * What the tests stored is not needed any more.
  */
 const GUARD = `${killTreeScript}
 "$@" & child=$!
