@@ -1,5 +1,5 @@
 import { chown, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type Docker from 'dockerode';
 import { CliError } from '../errors.ts';
 import { findImage, imageBuild, imageName, type ServiceImage } from '../images/images.ts';
@@ -18,11 +18,13 @@ import { stopTimeoutMs } from './process-runtime.ts';
 import type { Project } from './project.ts';
 import type { ServiceInstance, ServiceRuntime, ServiceSource } from './service-runtime.ts';
 import type { StartConditions } from './unit.ts';
+import { upstreamsFile } from './upstreams-file.ts';
 
 /** Where the image looks for variables that are not passed to an engine (its Dockerfile). */
 const SECRETS_MOUNT = '/run/secrets/service.env';
 const FAILPOINT_MOUNT = '/run/failpoints';
 const FLAG_MOUNT = '/run/flags';
+const UPSTREAMS_MOUNT = '/run/upstreams';
 /** They hold passwords. */
 const secretVariables: readonly string[] = ['DATABASE_URL', 'BROKER_URL'];
 /** What is true of this machine or of our child processes only. */
@@ -124,6 +126,12 @@ async function containerSpec(
     await mkdir(flagFolder(project), { recursive: true, mode: 0o755 });
     binds.push(`${flagFolder(project)}:${FLAG_MOUNT}:ro`);
     variables.FLAGS_FILE = flagFile(FLAG_MOUNT);
+  }
+  if (instance.env.UPSTREAMS_FILE !== undefined) {
+    const folder = dirname(instance.env.UPSTREAMS_FILE);
+    await mkdir(folder, { recursive: true, mode: 0o755 });
+    binds.push(`${folder}:${UPSTREAMS_MOUNT}:ro`);
+    variables.UPSTREAMS_FILE = upstreamsFile(UPSTREAMS_MOUNT);
   }
   // A library that a fault puts into the process is found at the same path inside.
   const library = conditions.env?.LD_PRELOAD;

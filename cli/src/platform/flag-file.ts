@@ -1,8 +1,9 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type FlagName, parseFlags } from '@shop/kit/flag-names.ts';
 import { CliError } from '../errors.ts';
 import type { Project } from './project.ts';
+import { writeSharedFile } from './shared-file.ts';
 
 const NAME = 'flags.json';
 
@@ -32,16 +33,7 @@ export async function readFlags(file: string): Promise<ReadonlySet<FlagName>> {
   }
 }
 
-/**
- * Replaces the file in one step, so that a service that looks meanwhile sees the old flags or the new ones. Readable by all:
- * a container runs as another user, and the folder above is ours alone.
- */
 export async function writeFlags(file: string, on: ReadonlySet<FlagName>): Promise<void> {
   const values = Object.fromEntries([...on].sort().map((name) => [name, true]));
-  const folder = dirname(file);
-  await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
-  await mkdir(folder, { recursive: true, mode: 0o755 });
-  const draft = `${file}.${process.pid}.tmp`;
-  await writeFile(draft, `${JSON.stringify(values)}\n`, { mode: 0o644 });
-  await rename(draft, file);
+  await writeSharedFile(file, `${JSON.stringify(values)}\n`);
 }

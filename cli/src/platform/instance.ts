@@ -24,6 +24,8 @@ export interface SupervisionLimits {
   readonly stopStartingMs: number;
   /** Between two replicas of a service that are replaced: callers find the first one again with their next probe. */
   readonly betweenRoundsMs: number;
+  /** Until every caller has read the file of upstreams again. */
+  readonly announceMs: number;
   /** Failures of setUp in a row (a bad migration, for instance) after which the unit has failed. */
   readonly maxFailedSetUps: number;
 }
@@ -39,6 +41,7 @@ export const defaultLimits: SupervisionLimits = {
   probeTimeoutMs: 2000,
   stopStartingMs: 1500,
   betweenRoundsMs: 2 * PROBE_EVERY_MS,
+  announceMs: 1_000,
   maxFailedSetUps: 3,
 };
 

@@ -5,6 +5,7 @@ import type { RuntimeKind } from './service-runtime.ts';
 import type { ChangedSetting, Settings } from './settings.ts';
 import type { EdgeState } from './state.ts';
 import type { Unit } from './unit.ts';
+import type { Route } from './upstreams-file.ts';
 
 /** By service: the port of its first replica's inspector, each next replica has the next one; null: free ones. */
 export type InspectPorts = Readonly<Record<string, number | null>>;
@@ -33,6 +34,8 @@ export interface PlanRequest {
 export interface Plan {
   readonly units: readonly Unit[];
   readonly edges: readonly EdgeState[];
+  /** Where callers may connect, for each replica of what they call. */
+  readonly routes: readonly Route[];
   readonly gatewayUrl: string;
   readonly telemetryUrl: string;
   readonly toxiproxyUrl?: string;

@@ -6,10 +6,12 @@ import type { EventLog } from './events.ts';
 import { stopOrder } from './graph.ts';
 import { defaultLimits, Instance, type SupervisionLimits } from './instance.ts';
 import type { Plan, Planner } from './plan.ts';
+import { RoutingTable } from './routing-table.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import type { InstanceState, StartStep } from './state.ts';
 import type { StartConditions, Unit } from './unit.ts';
 import { unknownService } from './unknown-service.ts';
+import type { UpstreamsWriter } from './upstreams-file.ts';
 
 /** How long one start may take that was asked for by name. */
 const START_LIMIT_MS = 60_000;
@@ -27,6 +29,8 @@ export interface PlatformOptions {
   readonly planner: Planner;
   readonly events: EventLog;
   readonly limits?: SupervisionLimits;
+  /** Where callers find the addresses that they may call. */
+  readonly upstreams: UpstreamsWriter;
   /** Called whenever something that belongs into state.json has changed. */
   readonly onChange: () => void;
 }
@@ -40,6 +44,7 @@ export class Platform {
   readonly #events: EventLog;
   readonly #limits: SupervisionLimits;
   readonly #onChange: () => void;
+  readonly #routing: RoutingTable;
   readonly #instances = new Map<string, Instance>();
   #plan: Plan | undefined;
   #replicas: Record<string, number> = {};
@@ -52,7 +57,11 @@ export class Platform {
   #abortUp: AbortController | undefined;
   #isStopping = false;
 
-  constructor({ planner, events, limits = defaultLimits, onChange }: PlatformOptions) {
+  constructor({ planner, events, limits = defaultLimits, upstreams, onChange }: PlatformOptions) {
+    this.#routing = new RoutingTable({
+      writer: upstreams,
+      announceMs: limits.announceMs,
+    });
     this.#planner = planner;
     this.#events = events;
     this.#limits = limits;
@@ -80,7 +89,10 @@ export class Platform {
     const inOrder = [...this.#instances.values()].sort(
       (a, b) => order.indexOf(a.unit.name) - order.indexOf(b.unit.name),
     );
-    return inOrder.map((instance) => instance.snapshot());
+    return inOrder.map((instance) => {
+      const upstream = this.#routing.stateOf(instance.unit.name);
+      return { ...instance.snapshot(), ...(upstream && { upstream }) };
+    });
   }
 
   get status(): 'starting' | 'ready' | 'degraded' | 'stopping' | 'stopped' {
@@ -125,6 +137,7 @@ export class Platform {
       const units = await this.#asBuilt(chosen);
       await this.#inRounds(action === 'start' ? [chosen] : roundsOf(chosen), async (round) => {
         const ending = round.filter(({ status }) => action === 'restart' || status === 'failed');
+        await this.#announceLeaving(ending);
         await Promise.all(ending.map((instance) => instance.stop()));
         const started = round.map((instance) => {
           const unit = units.get(instance.unit.name);
@@ -195,6 +208,7 @@ export class Platform {
       }
       for (const name of replaced) await this.#assertReady(name);
       await replace(round);
+      await this.#routing.settle();
       replaced.push(...round.map(({ unit }) => unit.name));
     }
   }
@@ -237,7 +251,9 @@ export class Platform {
       this.#wantsDirect = request.direct ?? this.#wantsDirect;
       this.#wantedRuntime = plan.runtime;
       this.#wantedInstrumentation = plan.instrumentation;
-      this.#plan = merge(this.#plan, plan, request.services.length > 0);
+      const isPartial = request.services.length > 0;
+      this.#plan = merge(this.#plan, plan, isPartial);
+      this.#routing.plan(plan.routes, ({ instance = '' }) => isPartial || this.#instances.has(instance));
       for (const warning of plan.warnings) this.#events.add('up.warning', 'platform', warning);
       const { changedSettings = [] } = plan;
       if (changedSettings.length > 0)
@@ -245,7 +261,9 @@ export class Platform {
       // First of all: new code may need the new schema, and goes on as it is where a migration is refused.
       const applied = await this.#refresh(plan);
       this.#report = [];
-      await this.#removeUnplanned(plan, request.services.length > 0);
+      this.#hideAdded(plan);
+      await this.#removeUnplanned(plan, isPartial);
+      await this.#routing.publish();
       const limits = { began, gone, started, limitMs: request.waitTimeoutMs };
       const rounds = roundsOf(this.#outdated(plan));
       if (rounds.length === 0) await this.#startAll(plan.units, limits);
@@ -255,6 +273,7 @@ export class Platform {
         await this.#startAll(plan.units, limits);
       };
       await this.#inRounds(rounds, replace, gone);
+      await this.#routing.publish();
       return { started, applied, tookMs: performance.now() - began };
     } catch (error) {
       // No command waits any more: an interrupted start leaves nothing, and what ran before runs on. A late one stays, so that
@@ -312,11 +331,44 @@ export class Platform {
       const why = now ? restartReason(unit, now, served.has(unit.service)) : 'not wanted any more';
       this.#events.add('instance.retired', unit.name, why);
     }
+    await this.#announceLeaving(retired);
     await this.#stop(retired.map(({ unit }) => unit.name));
     for (const { unit } of retired) {
       const now = planned.get(unit.name);
       if (now) this.#instanceAs(now);
-      else this.#instances.delete(unit.name);
+      else await this.#forget(unit);
+    }
+  }
+
+  /** Callers turn to other replicas of these services, where there are any, before these end. */
+  async #announceLeaving(ending: readonly Instance[]): Promise<void> {
+    const served = new Set(
+      [...this.#instances.values()]
+        .filter((one) => !ending.includes(one) && one.status === 'ready' && this.#isCalled(one))
+        .map(serviceOf),
+    );
+    for (const { unit } of ending) if (served.has(unit.service)) this.#routing.leave(unit.name);
+    if (ending.length > 0) await this.#routing.announce();
+  }
+
+  #isCalled({ unit }: Instance): boolean {
+    return this.#routing.stateOf(unit.name)?.state === 'active';
+  }
+
+  /** It is stopped and not wanted any more. */
+  async #forget(unit: Unit): Promise<void> {
+    this.#instances.delete(unit.name);
+    this.#routing.remove(unit.name);
+    await this.#routing.publish();
+    await unit.dispose?.().catch((error) => this.#events.add('up.warning', unit.name, messageOf(error)));
+  }
+
+  /** Callers learn of a replica that is added to others, and of proxies that are added, once it is ready. */
+  #hideAdded(plan: Plan): void {
+    const running = new Set([...this.#instances.values()].map(serviceOf));
+    for (const { name, kind, service } of plan.units) {
+      const joins = kind === 'service' ? running.has(service) : running.size > 0;
+      if (joins && !this.#instances.has(name)) this.#routing.join(name);
     }
   }
 
@@ -383,6 +435,7 @@ export class Platform {
       unit,
       (event, message) => {
         this.#events.add(`instance.${event}`, unit.name, message);
+        if (event === 'ready' && this.#routing.hasBeenReady(unit.name)) this.#publishSoon();
         this.#onChange();
       },
       this.#limits,
@@ -445,8 +498,17 @@ export class Platform {
     }
   }
 
+  /** Without a command that waits for it: a failure becomes an event. */
+  #publishSoon(): void {
+    this.#routing
+      .publish()
+      .catch((error) =>
+        this.#events.add('up.warning', 'platform', `the upstreams were not written: ${messageOf(error)}`),
+      );
+  }
+
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#current.then(work);
+    const result = this.#current.then(work).finally(() => this.#routing.settle());
     // The next one begins whether this one succeeded or not; its failure is reported to its caller.
     this.#current = result.catch(() => {});
     return result;

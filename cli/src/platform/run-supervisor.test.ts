@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseUpstreams } from '@shop/kit/upstreams.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandDeps } from '../command-context.ts';
 import { createOutput } from '../output/output.ts';
@@ -19,6 +20,7 @@ import { childListFile, endEarlierRun } from './run-supervisor.ts';
 import { type PlatformState, readState } from './state.ts';
 import { signalSupervisor, waitUntilGone } from './supervisor-end.ts';
 import { isSupervisorRunning, startSupervisor } from './supervisor-process.ts';
+import { upstreamsFile, upstreamsFolder } from './upstreams-file.ts';
 
 const everything: UpRequest = { services: [], replicas: {}, providers: {}, waitTimeoutMs: 10_000 };
 
@@ -314,6 +316,77 @@ describe('supervisor', { timeout: 30_000 }, () => {
       expect(await asked).toBe('AbortError');
       await until('nothing is in progress', async () => (await state()).status !== 'starting');
       expect(await statuses()).toEqual(['starting']);
+    });
+  });
+
+  describe('that announces replicas to their callers', () => {
+    const shop = { top: { dependsOn: ['base'] }, 'base-1': { service: 'base' }, 'base-2': { service: 'base' } };
+    const told = async () =>
+      parseUpstreams(await readFile(upstreamsFile(upstreamsFolder(project)), 'utf8')).edges['top-base']?.map(
+        ({ instance, state }) => `${instance} ${state}`,
+      );
+
+    /** What was announced while `work` was done, without repetitions. */
+    async function toldDuring(work: () => Promise<unknown>): Promise<readonly string[]> {
+      const seen: string[] = [];
+      let isOver = false;
+      const looking = (async () => {
+        for (;;) {
+          const last = isOver;
+          const now = String(await told());
+          if (now !== seen.at(-1)) seen.push(now);
+          if (last) return;
+        }
+      })();
+      await work().finally(() => {
+        isOver = true;
+      });
+      await looking;
+      return seen;
+    }
+
+    it('has written all replicas down before it is ready, and a removed one is drained, then gone', async () => {
+      await start(shop);
+      await up();
+      expect(await told()).toEqual(['base-1 active', 'base-2 active']);
+      const before = processOf(await state(), 'top');
+      expect(await toldDuring(() => up({ ...everything, replicas: { base: 1 } }))).toEqual([
+        'base-1 active,base-2 active',
+        'base-1 active,base-2 draining',
+        'base-1 active',
+      ]);
+      expect(processOf(await state(), 'top')).toEqual(before);
+    });
+
+    it('shows an added replica once it is ready, and restarts no caller', async () => {
+      await start(shop);
+      await up({ ...everything, replicas: { base: 1 } });
+      const before = processOf(await state(), 'top');
+      expect(await toldDuring(() => up({ ...everything, replicas: { base: 2 } }))).toEqual([
+        'base-1 active',
+        'base-1 active,base-2 active',
+      ]);
+      expect(processOf(await state(), 'top')).toEqual(before);
+      expect((await state()).instances.find(({ name }) => name === 'base-2')).toMatchObject({
+        status: 'ready',
+        upstream: { state: 'active', weight: 100 },
+      });
+    });
+
+    it('never shows one that does not get ready', async () => {
+      await start({ ...shop, 'base-2': { service: 'base', env: { UNREADY: '1' } } });
+      await up({ ...everything, replicas: { base: 1 } });
+      expect(await toldDuring(() => up({ ...everything, replicas: { base: 2 }, waitTimeoutMs: 500 }))).toEqual([
+        'base-1 active',
+      ]);
+    });
+
+    it('announces each replica that is restarted before it ends, and no more when it is ready again', async () => {
+      await start(shop);
+      await up();
+      const seen = await toldDuring(() => createControlClient(project).service('base', 'restart', asked));
+      const both = 'base-1 active,base-2 active';
+      expect(seen).toEqual([both, 'base-1 draining,base-2 active', both, 'base-1 active,base-2 draining', both]);
     });
   });
 

@@ -25,6 +25,7 @@ import { recordOperations } from './record-changes.ts';
 import { rotateLogs } from './rotation.ts';
 import { type InstanceState, type PlatformState, recoverState, writeState } from './state.ts';
 import type { ExtensionContext, SupervisorExtension } from './supervisor-extension.ts';
+import { createUpstreamsWriter, upstreamsFile, upstreamsFolder } from './upstreams-file.ts';
 
 /** What a supervisor is made of. */
 export interface SupervisorOptions {
@@ -89,6 +90,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   const platform = new Platform({
     planner,
     events,
+    upstreams: createUpstreamsWriter(upstreamsFile(upstreamsFolder(project))),
     onChange: () => save(),
     ...(options.limits && { limits: options.limits }),
   });

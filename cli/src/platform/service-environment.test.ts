@@ -49,6 +49,12 @@ describe("a service's environment", () => {
     );
   });
 
+  it('names the file that has the addresses later, where there is one', () => {
+    const upstreamsFile = '/state/upstreams/upstreams.json';
+    expect(environmentOf('shipping', { upstreamsFile }).UPSTREAMS_FILE).toBe(upstreamsFile);
+    expect(environmentOf('shipping')).not.toHaveProperty('UPSTREAMS_FILE');
+  });
+
   it("holds no other service's password", () => {
     const others = Object.entries(secrets.postgres.services).filter(([name]) => name !== 'catalog');
     const text = JSON.stringify(environmentOf('catalog'));

@@ -23,6 +23,8 @@ export interface ServicePlace {
   readonly failpointDir?: string | undefined;
   /** Where feature flags are switched; the services that need one get its path. */
   readonly flagFile?: string | undefined;
+  /** Where its callees' addresses are written; the environment holds those of its start. */
+  readonly upstreamsFile?: string | undefined;
   /** Seeded bugs; a service gets the names of those that concern it. */
   readonly seededBugs?: readonly SeededBugName[] | undefined;
   /** Where a few variables are passed on from. */
@@ -45,6 +47,7 @@ export function serviceEnvironment(place: ServicePlace): Record<string, string> 
     NODE_COMPILE_CACHE: compileCacheDir,
     ...(place.failpointDir !== undefined && { FAILPOINT_DIR: place.failpointDir }),
     ...flagVariable(place),
+    ...(place.upstreamsFile !== undefined && { UPSTREAMS_FILE: place.upstreamsFile }),
     ...seededBugsVariable(place),
     OTEL_SERVICE_NAME: definition.name,
     OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${instance}`,

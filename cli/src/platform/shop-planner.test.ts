@@ -72,6 +72,26 @@ describe('which units', () => {
     expect(toPayments.map(({ name }) => name)).toEqual(['orders-payments', 'orders-payments-2']);
     expect(new Set(toPayments.map(({ upstream }) => upstream)).size).toBe(2);
   });
+
+  it('a route per edge and replica of its target, by the proxy first and past it in reserve', async () => {
+    const plan = await (await planner()).plan({ ...everything, replicas: { payments: 2 } });
+    const proxyOf = (name: string) => plan.edges.find((edge) => edge.name === name);
+    expect(plan.routes.filter(({ edge }) => /^orders-(payments|db)$/.test(edge))).toEqual([
+      ...['orders-payments', 'orders-payments-2'].map((name, index) => ({
+        edge: 'orders-payments',
+        instance: `payments-${index + 1}`,
+        primary: proxyOf(name)?.listen,
+        standby: proxyOf(name)?.upstream,
+      })),
+      { edge: 'orders-db', primary: proxyOf('orders-db')?.listen, standby: '127.0.0.1:15432' },
+    ]);
+  });
+
+  it('routes without a proxy lead to the target either way', async () => {
+    const { routes } = await (await planner()).plan({ ...everything, direct: true });
+    expect(routes.map(({ edge }) => edge)).toEqual(edges.map(({ name }) => name));
+    expect(routes.filter(({ primary, standby }) => primary !== standby)).toEqual([]);
+  });
 });
 
 describe('an inspector', () => {

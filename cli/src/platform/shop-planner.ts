@@ -37,6 +37,7 @@ import { changeSettings } from './settings.ts';
 import type { EdgeState } from './state.ts';
 import { createProxyKeeper, type ProxyKeeper } from './toxiproxy-wiring.ts';
 import type { Unit } from './unit.ts';
+import { type Route, upstreamsFile, upstreamsFolder } from './upstreams-file.ts';
 
 export interface ShopPlannerOptions {
   readonly project: Project;
@@ -217,12 +218,14 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
         externalBrokerUrl: rabbitmq?.externalUrl,
         seededBugs,
         endpointsOf: (edge) => (endpoints.get(edge) ?? []).map(({ address }) => address),
+        proxies: wired.filter(({ route }) => route.instance === instance).map(({ state }) => state.name),
       }),
     ),
   );
   return {
     units: [...componentUnits, ...serviceUnits],
     edges: proxy ? edgeStates : [],
+    routes: wired.map(({ route }) => route),
     gatewayUrl: wanted.has('gateway') ? `http://${LOOPBACK}:${ports.get('gateway-1')?.main}` : '',
     telemetryUrl: planning.telemetryUrl,
     ...(proxyUrl !== undefined && { toxiproxyUrl: proxyUrl }),
@@ -368,6 +371,7 @@ interface WiredEdge {
   /** Where the caller connects: the proxy, or the end itself. */
   readonly address: Address;
   readonly state: EdgeState;
+  readonly route: Route;
 }
 
 async function wireEdges({ ports, wanted, replicasOf, endOf, proxied }: Wiring): Promise<readonly WiredEdge[]> {
@@ -379,7 +383,13 @@ async function wireEdges({ ports, wanted, replicasOf, endOf, proxied }: Wiring):
       const name = proxyName(edge, replica);
       const address = proxied ? { host: LOOPBACK, port: await ports.reserve(`edge:${name}`) } : end;
       const state = { name, from: edge.from, to: edge.to, listen: hostPort(address), upstream: hostPort(end) };
-      wired.push({ edge, address, state });
+      const route = {
+        edge: edge.name,
+        ...((serviceNames as readonly string[]).includes(edge.to) && { instance: instanceName(edge.to, replica) }),
+        primary: state.listen,
+        standby: state.upstream,
+      };
+      wired.push({ edge, address, state, route });
     }
   }
   return wired;
@@ -400,6 +410,8 @@ interface ServiceUnitOptions {
   readonly externalBrokerUrl: string | undefined;
   readonly seededBugs: readonly SeededBugName[];
   readonly endpointsOf: (edge: Edge) => readonly Address[];
+  /** Of the edges that lead to it. */
+  readonly proxies: readonly string[];
 }
 
 async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
@@ -415,6 +427,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     telemetryUrl,
     compileCacheDir: join(project.cacheDir, 'compile-cache'),
     flagFile: flagFile(flagFolder(project)),
+    upstreamsFile: upstreamsFile(upstreamsFolder(project)),
     failpointDir: hasFailpoints(planning.env) ? failpointFolder(project) : undefined,
     seededBugs: options.seededBugs,
     env: planning.env,
@@ -441,7 +454,10 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     fingerprint: fingerprintOf(env, runtime.kind, source.version, inspector ?? ''),
     code: source.version,
     // Toxiproxy may have been running before this service had edges.
-    ...(proxied && { prepare: () => planning.proxies.populate({ anew: false }) }),
+    ...(proxied && {
+      prepare: () => planning.proxies.populate({ anew: false }),
+      dispose: () => planning.proxies.remove(options.proxies),
+    }),
     async start(conditions) {
       release = {};
       const running = await source.start(

@@ -12,6 +12,14 @@ import type { RuntimeKind } from './service-runtime.ts';
  */
 export type InstanceStatus = 'stopped' | 'starting' | 'ready' | 'unready' | 'backoff' | 'failed' | 'stopping';
 
+/** What is announced of a replica to its callers. */
+export interface UpstreamState {
+  /** `joining`: it was added, and is not shown to callers before it is ready. `draining`: it gets no new calls. */
+  readonly state: 'joining' | 'active' | 'draining';
+  /** Its share of the calls is its weight divided by the sum of the weights. */
+  readonly weight: number;
+}
+
 /** One replica of a service, or one component. */
 export interface InstanceState {
   /** `orders-1`, `rabbitmq`. */
@@ -49,6 +57,8 @@ export interface InstanceState {
   /** `127.0.0.1:9229`: where a debugger attaches; absent where none can. */
   readonly inspector?: string;
   readonly logFile?: string;
+  /** Services that others call. */
+  readonly upstream?: UpstreamState;
   /** Measured when the state was asked for; absent while it does not run. */
   readonly cpuPercent?: number;
   readonly rssBytes?: number;

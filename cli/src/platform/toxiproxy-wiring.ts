@@ -7,14 +7,22 @@ import type { EdgeState } from './state.ts';
  */
 async function populateProxies(apiUrl: string, edges: readonly EdgeState[]): Promise<void> {
   const proxies = edges.map(({ name, listen, upstream }) => ({ name, listen, upstream, enabled: true }));
-  const response = await fetch(`${apiUrl}/populate`, {
-    method: 'POST',
-    body: JSON.stringify(proxies),
-    signal: AbortSignal.timeout(5000),
-  }).catch((cause: unknown) => {
-    throw new Error(`Toxiproxy at ${apiUrl}: ${messageOf(cause)}`, { cause });
-  });
+  const response = await ask(apiUrl, '/populate', { method: 'POST', body: JSON.stringify(proxies) });
   if (!response.ok) throw new Error(`Toxiproxy refused the proxies (${response.status}): ${await response.text()}`);
+}
+
+async function removeProxy(apiUrl: string, name: string): Promise<void> {
+  const response = await ask(apiUrl, `/proxies/${name}`, { method: 'DELETE' });
+  if (!response.ok && response.status !== 404)
+    throw new Error(`Toxiproxy did not remove ${name} (${response.status}): ${await response.text()}`);
+}
+
+async function ask(apiUrl: string, path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(`${apiUrl}${path}`, { ...init, signal: AbortSignal.timeout(5000) });
+  } catch (cause) {
+    throw new Error(`Toxiproxy at ${apiUrl}: ${messageOf(cause)}`, { cause });
+  }
 }
 
 /** Keeps Toxiproxy's proxies as the plans want them. */
@@ -23,6 +31,8 @@ export interface ProxyKeeper {
   want(apiUrl: string, edges: readonly EdgeState[]): void;
   /** Creates what is missing. Does nothing when nothing has changed, unless Toxiproxy has started `anew` and is empty. */
   populate(options: { anew: boolean }): Promise<void>;
+  /** Removes proxies, whose connections end; one that is not there is not an error. */
+  remove(names: readonly string[]): Promise<void>;
 }
 
 export function createProxyKeeper(): ProxyKeeper {
@@ -45,6 +55,10 @@ export function createProxyKeeper(): ProxyKeeper {
         });
       }
       return done?.work ?? Promise.resolve();
+    },
+    async remove(names) {
+      const known = names.filter((name) => wanted.delete(name));
+      await Promise.all(known.map((name) => removeProxy(url, name)));
     },
   };
 }

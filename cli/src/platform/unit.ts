@@ -44,4 +44,6 @@ export interface Unit {
   setUp?(): Promise<void>;
   /** Applies to what runs what changed since its setUp; resolves with what that was: `migration orders/0007_refunds`. */
   refresh?(): Promise<readonly string[]>;
+  /** Idempotent work once it is stopped and not planned any more. */
+  dispose?(): Promise<void>;
 }

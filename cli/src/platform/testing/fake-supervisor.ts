@@ -43,6 +43,7 @@ await runSupervisor({
     maxFailedStarts: 3,
     readyProbeMs: 50,
     betweenRoundsMs: Number(process.env.SHOPCTL_FAKE_ROUND_MS ?? 50),
+    announceMs: 50,
   },
   idleExitMs: 2000,
   ...(process.env.SHOPCTL_FAKE_FAULTS === 'stuck' && {
@@ -99,11 +100,33 @@ await runSupervisor({
         },
       };
     };
+    const serviceOf = (name: string) => services[name]?.service ?? name;
+    /** `base-1` to `base-N` of a service of which N were asked for. */
+    const planned = (replicas: Readonly<Record<string, number>>) =>
+      names.filter((name) => Number(name.split('-')[1] ?? 1) <= (replicas[serviceOf(name)] ?? Infinity));
+    /** From each service to all replicas of those that it depends on. */
+    const routes = (all: readonly string[]) =>
+      Promise.all(
+        all.flatMap((from) =>
+          all
+            .filter((to) => services[from]?.dependsOn?.includes(serviceOf(to)))
+            .map(async (instance) => {
+              const address = `127.0.0.1:${await ports.reserve(instance)}`;
+              return {
+                edge: `${serviceOf(from)}-${serviceOf(instance)}`,
+                instance,
+                primary: address,
+                standby: address,
+              };
+            }),
+        ),
+      );
     return {
-      serviceNames: names,
-      plan: async ({ direct }) => ({
-        units: await Promise.all(names.map((name) => unitOf(name, direct))),
+      serviceNames: [...new Set(names.map(serviceOf))],
+      plan: async ({ direct, replicas }) => ({
+        units: await Promise.all(planned(replicas).map((name) => unitOf(name, direct))),
         edges: [],
+        routes: await routes(planned(replicas)),
         gatewayUrl: '',
         telemetryUrl: '',
         direct,

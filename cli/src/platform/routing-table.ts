@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { UpstreamState } from './state.ts';
+import { type Route, type UpstreamsWriter, upstreamsOf } from './upstreams-file.ts';
+
+export interface RoutingTableOptions {
+  readonly writer: UpstreamsWriter;
+  /** Until every caller has read the file again, ms. */
+  readonly announceMs: number;
+}
+
+/** The component that has the proxies. */
+const PROXIES = 'toxiproxy';
+
+/**
+ * What is announced to callers: the addresses that they may call. Invariants: R1: a replica that joins others is shown once it
+ * has been ready, as are proxies that are added. R2: a replica that is replaced or removed while others serve is announced
+ * as draining before it stops. R3: the file agrees with the table when `publish` has resolved.
+ */
+export class RoutingTable {
+  readonly #options: RoutingTableOptions;
+  #routes: readonly Route[] = [];
+  readonly #joining = new Set<string>();
+  readonly #leaving = new Set<string>();
+
+  constructor(options: RoutingTableOptions) {
+    this.#options = options;
+  }
+
+  /** Routes of a plan. Earlier ones are kept that `isKept` names: their replicas still run, or their callers do. */
+  plan(routes: readonly Route[], isKept: (route: Route) => boolean): void {
+    const planned = new Set(routes.map(keyOf));
+    this.#routes = [...routes, ...this.#routes.filter((route) => !planned.has(keyOf(route)) && isKept(route))];
+  }
+
+  /** This replica, or the proxies, are shown once they have been ready. */
+  join(instance: string): void {
+    this.#joining.add(instance);
+  }
+
+  /** True where it was not shown before. */
+  hasBeenReady(instance: string): boolean {
+    return this.#joining.delete(instance);
+  }
+
+  /** It is announced as draining, until `settle` or `remove`. */
+  leave(instance: string): void {
+    this.#leaving.add(instance);
+  }
+
+  /** What was announced to leave has been replaced, or stays. Resolves when that is written down. */
+  async settle(): Promise<void> {
+    if (this.#leaving.size === 0) return;
+    this.#leaving.clear();
+    await this.publish();
+  }
+
+  /** It is gone. */
+  remove(instance: string): void {
+    this.#routes = this.#routes.filter((route) => route.instance !== instance);
+    this.#joining.delete(instance);
+    this.#leaving.delete(instance);
+  }
+
+  /** Writes the table down. Resolves with whether callers have something new to read. */
+  publish(): Promise<boolean> {
+    const isOnStandby = () => this.#joining.has(PROXIES);
+    return this.#options.writer.write(
+      upstreamsOf(this.#routes, { joining: this.#joining, draining: this.#leaving, isOnStandby }),
+    );
+  }
+
+  /** The same, and resolves when the callers have read it. */
+  async announce(): Promise<void> {
+    if (await this.publish()) await delay(this.#options.announceMs);
+  }
+
+  /** What is announced of a replica to its callers; undefined where nothing calls it. */
+  stateOf(instance: string): UpstreamState | undefined {
+    if (!this.#routes.some((route) => route.instance === instance)) return undefined;
+    if (this.#joining.has(instance)) return { state: 'joining', weight: 0 };
+    return { state: this.#leaving.has(instance) ? 'draining' : 'active', weight: 100 };
+  }
+}
+
+function keyOf({ edge, instance = '' }: Route): string {
+  return `${edge} ${instance}`;
+}
