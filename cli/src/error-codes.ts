@@ -88,6 +88,21 @@ export const errorCodes = {
     meaning: 'the broker rejected an operation, or did not confirm it',
     action: 'see `shopctl logs rabbitmq`',
   },
+  session_not_found: {
+    exitCode: failed,
+    meaning: 'the database has no session with this pid, or of this application',
+    action: 'list sessions: `shopctl ops db sessions`',
+  },
+  session_changed: {
+    exitCode: failed,
+    meaning: 'a pid belongs to a later session than the one that was meant',
+    action: 'list sessions: `shopctl ops db sessions`',
+  },
+  operation_ineffective: {
+    exitCode: failed,
+    meaning: 'an operator command was carried out, and what it should end is still there',
+    action: 'see `why` and `next`',
+  },
   order_not_found: { exitCode: failed, meaning: 'no order has this id', action: 'list orders: `shopctl order list`' },
   event_not_found: {
     exitCode: failed,
@@ -271,6 +286,11 @@ export const errorCodes = {
   fault_unavailable: {
     exitCode: unavailable,
     meaning: 'a fault is not available on this machine or this platform',
+    action: 'see `why` and `next`',
+  },
+  operation_unavailable: {
+    exitCode: unavailable,
+    meaning: 'an operator command is not available on this platform',
     action: 'see `why` and `next`',
   },
   experiment_unavailable: {

@@ -14,6 +14,7 @@ import { register as registerExplain } from './commands/explain/command.ts';
 import { register as registerFlags } from './commands/flags/command.ts';
 import { register as registerLoad } from './commands/load/command.ts';
 import { register as registerLogs } from './commands/logs/command.ts';
+import { register as registerOps } from './commands/ops/command.ts';
 import { register as registerOrder } from './commands/order/command.ts';
 import { register as registerOutbox } from './commands/outbox/command.ts';
 import { register as registerProducts } from './commands/products/command.ts';
@@ -61,6 +62,7 @@ const commands: readonly Register[] = [
   registerCounters,
   registerVerify,
   registerAudit,
+  registerOps,
   registerChaos,
   registerLoad,
   registerBuild,

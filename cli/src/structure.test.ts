@@ -20,6 +20,7 @@ const floors: readonly (readonly string[])[] = [
   ['audit'],
   // What acts on it, and what reads it.
   ['chaos'],
+  ['operations'],
   ['shop'],
   ['command-context.ts'],
   // What runs it.

@@ -1,5 +1,6 @@
 import { openChaos } from './chaos/supervise.ts';
 import { openMonitoring } from './monitoring/supervise.ts';
+import { openOperations } from './operations/supervise.ts';
 import { supervisorBuild } from './platform/bundles.ts';
 import { hasFailpoints } from './platform/failpoint-files.ts';
 import { cloneRoot, openProject } from './platform/project.ts';
@@ -29,6 +30,7 @@ async function supervise(projectName: string): Promise<void> {
     failpoints: hasFailpoints(process.env),
     openExtension: async (context) =>
       combineExtensions([
+        openOperations(context),
         await openChaos({ ...context, env: process.env }),
         await openMonitoring({ ...context, env: process.env }),
       ]),

@@ -12,6 +12,8 @@ export interface TestDatabase {
   readonly ownerUrl: string;
   /** Reads all; for assertions. */
   readonly operatorUrl: string;
+  /** May do anything, in all databases of the run: touch no other than this one. */
+  readonly superuserUrl: string;
 }
 
 /** Copies a migrated database of the cluster, which has no connections, under a new name. */
@@ -38,7 +40,13 @@ export async function copyDatabase(
     url.pathname = `/${copy}`;
     return url.href;
   };
-  return { url: urlOf('service'), ownerUrl: urlOf('owner'), operatorUrl: urlOf('operator') };
+  const { host, port, user, password } = superuser;
+  return {
+    url: urlOf('service'),
+    ownerUrl: urlOf('owner'),
+    operatorUrl: urlOf('operator'),
+    superuserUrl: `postgres://${user}:${encodeURIComponent(password)}@${host}:${port}/${copy}`,
+  };
 }
 
 export function isDatabaseName(name: string): name is DatabaseName {

@@ -337,3 +337,67 @@ it('a fault that what holds it has forgotten is lost; one that cannot be asked f
   expect(await leases.lost([id])).toEqual([]);
   await leases.clear('all', 'over');
 });
+
+describe('a fault whose effect an operator may have ended', () => {
+  const request = { fault: 'dent', target: 'orders', parameters: {}, ttlMs: 60_000, hold: false };
+  let looks: number;
+  let verdict: 'observed' | 'not_observed';
+  const leases = () =>
+    leasesOf(
+      aFault({
+        witness: async () => {
+          looks += 1;
+          return { verdict, evidence: verdict === 'observed' ? 'a dent' : 'smooth' };
+        },
+      }),
+    );
+  beforeEach(() => {
+    looks = 0;
+    verdict = 'observed';
+  });
+
+  it('is looked at again once, stays active, and is reverted at its end', async () => {
+    const all = leases();
+    await all.inject(request, stays);
+    verdict = 'not_observed';
+    expect(await all.refresh()).toMatchObject([{ status: 'active', witness: { evidence: 'a dent' } }]);
+    all.lookAgain();
+    expect(await all.refresh()).toMatchObject([{ status: 'active', witness: { evidence: 'smooth' } }]);
+    await all.refresh();
+    expect(looks).toBe(2);
+    expect((await all.clear('all', 'over')).notReverted).toEqual([]);
+    expect(open).toEqual([]);
+  });
+
+  it('is seen to be in effect again after the next change', async () => {
+    const all = leases();
+    await all.inject(request, stays);
+    verdict = 'not_observed';
+    all.lookAgain();
+    await all.refresh();
+    verdict = 'observed';
+    all.lookAgain();
+    expect(await all.refresh()).toMatchObject([{ witness: { evidence: 'a dent' } }]);
+    await all.clear('all', 'over');
+  });
+
+  it('keeps what was measured while its target does not respond', async () => {
+    let isAway = false;
+    const all = leasesOf(
+      aFault({
+        witness: async () => {
+          if (isAway) throw new Error('ECONNREFUSED');
+          return { verdict, evidence: verdict === 'observed' ? 'a dent' : 'smooth' };
+        },
+      }),
+    );
+    await all.inject(request, stays);
+    verdict = 'not_observed';
+    isAway = true;
+    all.lookAgain();
+    expect(await all.refresh()).toMatchObject([{ witness: { evidence: 'a dent' } }]);
+    isAway = false;
+    expect(await all.refresh()).toMatchObject([{ witness: { evidence: 'smooth' } }]);
+    await all.clear('all', 'over');
+  });
+});

@@ -43,6 +43,8 @@ interface Entry {
   injected: Promise<unknown>;
   witness?: Witness;
   looking?: Promise<Witness> | undefined;
+  /** Whether an operator may have ended its effect since the last look; undefined before the first such change. */
+  isStale?: boolean;
   end?: Lease['end'];
   problem?: string | undefined;
   timer?: NodeJS.Timeout;
@@ -115,13 +117,37 @@ export class Leases {
     return this.list().filter(({ status }) => status !== 'reverted');
   }
 
-  /** The same, with another look at those that are pending or have not been observed yet. */
+  /**
+   * The same, with another look at those that are pending or have not been observed yet. What was observed is looked at
+   * again once after each `lookAgain`.
+   */
   async refresh(): Promise<readonly Lease[]> {
     for (const entry of this.#entries.values()) {
-      const verdict = entry.status === 'active' ? entry.witness?.verdict : undefined;
-      if (verdict === 'pending' || verdict === 'not_observed') entry.witness = await this.#witness(entry);
+      if (entry.status !== 'active' || entry.witness === undefined) continue;
+      const { verdict } = entry.witness;
+      if (entry.isStale === undefined && (verdict === 'pending' || verdict === 'not_observed')) {
+        entry.witness = await this.#witness(entry);
+      } else if (entry.isStale) await this.#lookAfterChange(entry);
     }
     return this.list();
+  }
+
+  /** An operator changed something: what was in effect may not be any more. */
+  lookAgain(): void {
+    for (const entry of this.#entries.values()) {
+      const verdict = entry.status === 'active' ? entry.witness?.verdict : undefined;
+      if (verdict === 'observed' || verdict === 'unmeasurable' || entry.isStale === false) entry.isStale = true;
+    }
+  }
+
+  async #lookAfterChange(entry: Entry): Promise<void> {
+    entry.isStale = false;
+    try {
+      entry.witness = await this.#witness(entry);
+    } catch {
+      // It is starting again, perhaps: the next call looks, and what was measured stays until then.
+      entry.isStale = true;
+    }
   }
 
   /** Of these faults those that should be in effect and are not in place any more, because their server lost them. */

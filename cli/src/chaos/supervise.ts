@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ErrorBody, toCliError } from '../errors.ts';
+import { OPERATION_DONE } from '../operations/supervise.ts';
 import { readJson, sendJson } from '../platform/control-api.ts';
 import type { ActiveFault } from '../platform/state.ts';
 import type { ExtensionContext, SupervisorExtension } from '../platform/supervisor-extension.ts';
@@ -37,6 +38,7 @@ export async function openChaos(
   restartHungProxy(context, () => leases.unfinished());
   // Its proxies were recreated without their toxics.
   events.follow(({ type, subject }) => {
+    if (type === OPERATION_DONE) leases.lookAgain();
     if (type === 'instance.ready' && subject === 'toxiproxy') void leases.reapply();
     if (type === 'instance.ready' && (subject === 'postgres' || subject === 'rabbitmq')) {
       void leases.retryFailedUndos(`${subject} is back`);

@@ -57,10 +57,13 @@ export const holdConnections = defineFault<typeof parameters, Held>({
   },
   async witness({ parameters: { connections } }, { id, database }, platform) {
     const held = await countSessions(id, database, platform);
-    const refusal = await platform.sessions.open(id, await platform.serviceDatabaseUrl(database)).then(
+    const probe = `${id}-probe`;
+    const refusal = await platform.sessions.open(probe, await platform.serviceDatabaseUrl(database)).then(
       () => undefined,
       (error: { code?: unknown }) => error.code,
     );
+    // One that was taken is not of the fault: what the fault holds may have been ended on purpose.
+    await platform.sessions.close(probe);
     const isFull = refusal === '53300';
     return {
       verdict: held >= connections || isFull ? 'observed' : 'not_observed',
