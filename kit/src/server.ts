@@ -68,6 +68,8 @@ export interface ServerOptions {
   readonly accessLevel?: 'info' | 'debug';
   /** Clients are untrusted: of their trace context only the trace id and the parent are taken. */
   readonly isPublic?: boolean;
+  /** Path whose clients decide whether they are traced, and whose requests are not logged. */
+  readonly probePath?: string;
   /** How long a client may take to send its request, in ms; 5 s by default. */
   readonly requestTimeoutMs?: number;
   /** How long a connection without a request is kept, in ms; 72 s by default. */
@@ -80,7 +82,8 @@ export interface ServerOptions {
  */
 export function createServer(options: ServerOptions): HttpServer {
   const { requestTimeoutMs = REQUEST_TIMEOUT_MS, keepAliveTimeoutMs = KEEP_ALIVE_TIMEOUT_MS } = options;
-  const listenerOf = (handle: RequestListener) => traceRequests(handle, { isPublic: options.isPublic === true });
+  const listenerOf = (handle: RequestListener) =>
+    traceRequests(handle, { isPublic: options.isPublic === true, probePath: options.probePath });
   const server = fastify({
     loggerInstance: options.logger as FastifyBaseLogger,
     // A child for each request would only add another id; the trace id in every line identifies the request.
@@ -130,7 +133,7 @@ export function createServer(options: ServerOptions): HttpServer {
   server.setNotFoundHandler(() => {
     throw missingRoute(undefined);
   });
-  if (options.isPublic && areLibrariesInstrumented()) distrustClients(server.server);
+  if (options.isPublic && areLibrariesInstrumented()) distrustClients(server.server, options.probePath);
   addHealthRoutes(server, options.health);
   server.server.on('connect', (_request, socket) =>
     rejectTunnel(socket as Socket, { logger: options.logger, requestTimeoutMs }),
@@ -173,7 +176,7 @@ function nameSpanAfterRoute(request: FastifyRequest): void {
 
 function logAccess(options: ServerOptions, request: FastifyRequest, reply: FastifyReply): void {
   const route = request.routeOptions.url ?? 'unknown';
-  if (route.startsWith('/health')) return;
+  if (route.startsWith('/health') || request.raw.url === options.probePath) return;
   options.logger[options.accessLevel ?? 'debug'](
     { method: request.method, route, status: reply.statusCode, durationMs: Math.round(reply.elapsedTime) },
     'request completed',

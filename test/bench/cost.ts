@@ -71,7 +71,7 @@ async function samplePlatform(platform: PlatformConnection, { orders, atOnce }: 
 async function measure(options: Options, output: Output) {
   const root = cloneRoot();
   const home = await mkdtemp(join(tmpdir(), 'shop-cost-'));
-  const env = { ...process.env, SHOPCTL_HOME: home, NO_COLOR: '1' };
+  const env = { ...process.env, SHOPCTL_PROBE: 'off', SHOPCTL_HOME: home, NO_COLOR: '1' };
   const shopctl = join(root, 'cli/bin/shopctl');
   await using _ = startGuard(home, [shopctl, 'down', '--volumes', '--project', 'cost'], env);
   await run(shopctl, ['up', '--direct', '--project', 'cost'], { env });

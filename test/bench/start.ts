@@ -30,7 +30,7 @@ export interface StartTimes {
 export async function measureStarts({ rounds, say }: { rounds: number; say(line: string): void }): Promise<StartTimes> {
   const root = cloneRoot();
   const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
-  const env = { ...process.env, SHOPCTL_HOME: folder, NO_COLOR: '1' };
+  const env = { ...process.env, SHOPCTL_PROBE: 'off', SHOPCTL_HOME: folder, NO_COLOR: '1' };
   const program = join(root, 'cli/bin/shopctl');
   await using _ = startGuard(folder, [program, 'down', '--volumes', '--project', 'bench'], env);
   const shopctl = (...args: string[]) => run(program, [...args, '--project', 'bench'], { env });

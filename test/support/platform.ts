@@ -85,7 +85,14 @@ const SHOPCTL_TIMEOUT_MS = 180_000;
 /** Starts a platform and resolves when it is ready. Throws with the output of `up` when it does not become ready. */
 export async function startPlatform(options: PlatformOptions): Promise<TestPlatform> {
   const home = await mkdtemp(join(tmpdir(), 'shop-e2e-'));
-  const env = { ...withoutSettings(process.env), ...options.env, SHOPCTL_HOME: home, NO_COLOR: '1' };
+  // A test that does not ask for the probe counts the requests that it sends.
+  const env = {
+    ...withoutSettings(process.env),
+    SHOPCTL_PROBE: 'off',
+    ...options.env,
+    SHOPCTL_HOME: home,
+    NO_COLOR: '1',
+  };
   const root = cloneRoot();
   const project = openProject(options.project, root, env);
   const command = join(root, 'cli/bin/shopctl');

@@ -48,7 +48,9 @@ export function startQueueMeter({ brokerUrl, onProblem }: QueueMeterOptions): Me
     while (!ended.signal.aborted) {
       try {
         const url = await brokerUrl();
-        if (url !== undefined) {
+        // One that is started again is not waited for.
+        if (url === undefined) pauseMs = PAUSE_MS.first / 2;
+        else {
           await askUntilLost(url, () => {
             if (isFailing) onProblem('the queues of the broker are read again');
             isFailing = false;

@@ -1,9 +1,12 @@
 import { messageOf } from '../errors.ts';
 import { reportOf } from '../otlp/own-metrics.ts';
 import { operatorBrokerUrl } from '../platform/connection.ts';
+import { isRunInProgress } from '../platform/run-lock.ts';
+import { wantsProbe } from '../platform/settings.ts';
 import type { ExtensionContext, SupervisorExtension } from '../platform/supervisor-extension.ts';
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
 import { VERSION } from '../version.ts';
+import { startProbeMeter } from './probe-meter.ts';
 import { startQueueMeter } from './queue-meter.ts';
 
 /** The meter of what the supervisor measures. */
@@ -17,6 +20,8 @@ export async function openMonitoring(
   context: ExtensionContext & { readonly env: NodeJS.ProcessEnv },
 ): Promise<SupervisorExtension> {
   const { project, env, state, takeMetrics } = context;
+  const onProblem = (message: string) => console.error(`supervisor: ${message}`);
+  const isProbing = wantsProbe(env);
   const meters = [
     startQueueMeter({
       async brokerUrl() {
@@ -25,7 +30,16 @@ export async function openMonitoring(
         if (broker?.status !== 'ready' && broker?.status !== 'unready') return undefined;
         return operatorBrokerUrl(now, await loadOrCreateSecrets(project.secretsFile), env);
       },
-      onProblem: (message) => console.error(`supervisor: ${message}`),
+      onProblem,
+    }),
+    startProbeMeter({
+      async gatewayUrl() {
+        const { status, gatewayUrl } = state();
+        const isUp = status === 'ready' || status === 'degraded';
+        if (!isProbing || !isUp || gatewayUrl === '' || (await isRunInProgress(project))) return undefined;
+        return gatewayUrl;
+      },
+      onProblem,
     }),
   ];
   const resource = {

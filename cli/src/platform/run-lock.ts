@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
-import { takeProjectLock } from '../process/project-lock.ts';
+import { lockHolder, takeProjectLock } from '../process/project-lock.ts';
 import type { Project } from './project.ts';
 import { makeStateFolder } from './state-folder.ts';
 
 /** Concurrent runs would see each other's faults and orders; a load is one too. Free again after kill -9. */
 export async function holdRuns(project: Project): Promise<AsyncDisposable> {
   await makeStateFolder(join(project.stateDir, 'chaos'));
-  const lock = await takeProjectLock(join(project.stateDir, 'chaos', 'run.lock'));
+  const lock = await takeProjectLock(lockFileOf(project));
   if (lock === undefined) {
     throw new CliError({
       code: 'run_in_progress',
@@ -18,4 +18,13 @@ export async function holdRuns(project: Project): Promise<AsyncDisposable> {
   }
   // The project's folder may be gone by then (down -v), and the lock with it.
   return { [Symbol.asyncDispose]: () => lock.release().catch(() => undefined) };
+}
+
+/** True while an experiment or a load runs on the project. */
+export async function isRunInProgress(project: Project): Promise<boolean> {
+  return (await lockHolder(lockFileOf(project))) !== undefined;
+}
+
+function lockFileOf({ stateDir }: Project): string {
+  return join(stateDir, 'chaos', 'run.lock');
 }

@@ -8,7 +8,7 @@ const OF_SERVICES =
  * Variables that decide which components there are, and what services can be configured with: read when a platform
  * starts.
  */
-const OF_THE_PLATFORM = /^SHOPCTL_(FAILPOINTS|RABBITMQ_START|(POSTGRES|RABBITMQ|TOXIPROXY|JAEGER)_URL)$/;
+const OF_THE_PLATFORM = /^SHOPCTL_(FAILPOINTS|PROBE|RABBITMQ_START|(POSTGRES|RABBITMQ|TOXIPROXY|JAEGER)_URL)$/;
 
 /** Values of variables by name. Some are URLs with passwords: never printed, never kept in state.json. */
 export type Settings = Readonly<Record<string, string>>;
@@ -27,6 +27,17 @@ export interface ChangedSetting {
   readonly name: string;
   readonly from: string | null;
   readonly to: string | null;
+}
+
+/** Whether the supervisor probes the gateway. Throws CliError (2) for a value that says neither. Pure. */
+export function wantsProbe({ SHOPCTL_PROBE: text }: NodeJS.ProcessEnv): boolean {
+  if (text === undefined || text === '' || text === 'on') return true;
+  if (text === 'off') return false;
+  throw new CliError({
+    code: 'invalid_configuration',
+    what: `SHOPCTL_PROBE is "${text}"`,
+    next: 'set it to "on" or "off", or unset it',
+  });
 }
 
 /** What a running platform makes of the settings that another `up` brings. */

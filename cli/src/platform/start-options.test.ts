@@ -40,3 +40,12 @@ describe.each([
     });
   });
 });
+
+it('refuses a probe that is neither on nor off', async () => {
+  for (const value of ['', 'on', 'off']) await requestOf({}, { SHOPCTL_PROBE: value });
+  await expect(requestOf({}, { SHOPCTL_PROBE: 'no' })).rejects.toMatchObject({
+    code: 'invalid_configuration',
+    message: expect.stringContaining('SHOPCTL_PROBE is "no"'),
+    next: expect.stringContaining('"off"'),
+  });
+});

@@ -6,7 +6,7 @@ import type { UpRequest } from './control-client.ts';
 import type { InspectPorts } from './plan.ts';
 import { readConfigFile } from './project.ts';
 import { type RuntimeKind, runtimeKinds } from './service-runtime.ts';
-import { settingsIn } from './settings.ts';
+import { settingsIn, wantsProbe } from './settings.ts';
 
 /** The options of a start; what is left open is taken from the environment and the configuration file. */
 export interface StartOptions {
@@ -35,6 +35,8 @@ export function startRequest(
   { root, env }: { root: string; env: NodeJS.ProcessEnv },
 ): UpRequest {
   const config = readConfigFile(root, env);
+  // The supervisor reads it when it starts; what is wrong with it is said here.
+  wantsProbe(env);
   const waitSeconds = options.waitTimeout ?? fromEnv(env) ?? config.waitTimeout ?? DEFAULT_WAIT_SECONDS;
   const runtime = chosenKind(options.runtime, runtimeKinds, {
     noun: 'runtime',

@@ -14,7 +14,7 @@ import { openTracedPool } from './client-requests.ts';
 import { createGrpcClientSpans, traceUnary } from './grpc-calls.ts';
 import { createDeliverySpans, createPublishSpans } from './messages.ts';
 import { createQuerySpans } from './queries.ts';
-import { seeTelemetry } from './testing.ts';
+import { CALLER, seeTelemetry } from './testing.ts';
 
 const telemetry = seeTelemetry();
 beforeAll(() => announceInstrumentedLibraries());
@@ -87,6 +87,23 @@ describe('an instrumented library', () => {
     const names = await spansOf(() => pool.send(request, (body) => body.text()));
     await pool.pool.close();
     expect([names, rpc.route, distrusted]).toEqual([[], '/products/{id:int}', true]);
+  });
+
+  it('lets the client of the probe decide whether it is traced, and takes nothing else from it', async () => {
+    await using server = createServer({ logger, health: createHealth({}), isPublic: true, probePath: '/probe' });
+    const seenBy = async (path: string) => {
+      const headers = { traceparent: CALLER, tracestate: 'a=b', baggage: 'secret=1' };
+      return (await fetch(`${origin}${path}`, { headers })).json();
+    };
+    for (const path of ['/probe', '/other']) {
+      server.get(path, async ({ raw: { headers } }) => {
+        const { traceparent, tracestate, baggage } = headers;
+        return { distrusted: isDistrusted(headers), traceparent, others: { tracestate, baggage } };
+      });
+    }
+    const origin = (await server.listen({ host: '127.0.0.1', port: 0 })).replace(/\/$/, '');
+    expect(await seenBy('/probe')).toEqual({ distrusted: false, traceparent: CALLER, others: {} });
+    expect(await seenBy('/other')).toMatchObject({ distrusted: true, others: { baggage: 'secret=1' } });
   });
 
   it('does nothing in work whose spans are made by hand', () => {

@@ -158,9 +158,14 @@ describe('a request', () => {
   });
 
   describe('on a public server', () => {
-    const inside = async (headers: Record<string, string>) => {
+    const inside = async (headers: Record<string, string>, probePath?: string) => {
       const logger = createLogger({ service: 'test', instance: 'test-1', level: 'silent' });
-      await using edge = createServer({ logger, health: createHealth({}), isPublic: true });
+      await using edge = createServer({
+        logger,
+        health: createHealth({}),
+        isPublic: true,
+        ...(probePath && { probePath }),
+      });
       edge.get('/', async () => {
         const passedOn: Record<string, string> = {};
         propagation.inject(context.active(), passedOn);
@@ -179,6 +184,15 @@ describe('a request', () => {
     it('is recorded also when its caller is not sampled', async () => {
       const passedOn = await inside({ traceparent: CALLER.replace(/01$/, '00') });
       expect(passedOn.traceparent).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-01$`));
+    });
+
+    it('to the path of the probe is recorded only when its caller is sampled, who says nothing else', async () => {
+      const headers = { traceparent: CALLER.replace(/01$/, '00'), tracestate: 'a=b', baggage: 'secret=1' };
+      const passedOn = await inside(headers, '/');
+      expect(Object.keys(passedOn)).toEqual(['traceparent']);
+      expect(passedOn.traceparent).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-00$`));
+      expect(telemetry.spans()).toEqual([]);
+      expect((await inside({ traceparent: CALLER }, '/')).traceparent).toMatch(/-01$/);
     });
   });
 

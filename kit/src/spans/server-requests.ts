@@ -29,14 +29,18 @@ const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH',
  * run by `inRequest`. On a public server callers are untrusted (decision 0027). Where Node's server is instrumented, which
  * makes the span and binds the events, it only counts.
  */
-export function traceRequests(handle: RequestListener, { isPublic }: { isPublic: boolean }): RequestListener {
+export function traceRequests(
+  handle: RequestListener,
+  { isPublic, probePath }: { isPublic: boolean; probePath?: string | undefined },
+): RequestListener {
   const duration = durationOf('http.server.request.duration');
   const countActive = countActiveRequests();
   return (request, response) => {
     if (request.url?.startsWith('/health')) return handle(request, response);
     response.once('close', countActive({ 'http.request.method': methodOf(request), 'url.scheme': 'http' }));
     if (areLibrariesInstrumented()) return handle(request, response);
-    const traced = new TracedRequest(request, isPublic ? untrustedContext(request) : callerContext(request), duration);
+    const parent = isPublic ? untrustedContext(request, request.url === probePath) : callerContext(request);
+    const traced = new TracedRequest(request, parent, duration);
     (request as Traced)[TRACED] = traced;
     response.once('close', endOf);
     return context.with(traced.context, handle, undefined, request, response);
@@ -61,12 +65,19 @@ export function nameRequest(request: IncomingMessage, route: string): void {
  * Marks the headers of each request to an instrumented public server, before the instrumentation reads the trace context
  * from them.
  */
-export function distrustClients(server: Server): void {
+export function distrustClients(server: Server, probePath: string | undefined): void {
   const emit: (name: string, ...args: unknown[]) => boolean = server.emit.bind(server);
   server.emit = (name: string, ...args: unknown[]) => {
-    if (name === 'request') distrust((args[0] as IncomingMessage).headers);
+    if (name === 'request') distrustRequest(args[0] as IncomingMessage, probePath);
     return emit(name, ...args);
   };
+}
+
+function distrustRequest({ url, headers }: IncomingMessage, probePath: string | undefined): void {
+  if (url === probePath) {
+    delete headers.tracestate;
+    delete headers.baggage;
+  } else distrust(headers);
 }
 
 function endOf(this: ServerResponse): void {
@@ -117,9 +128,13 @@ function callerContext({ headers }: IncomingMessage): Context {
   return propagation.extract(ROOT_CONTEXT, headers);
 }
 
-/** Without `tracestate` and `baggage`, which the services would propagate; the client's sampling flag is ignored. */
-function untrustedContext({ headers }: IncomingMessage): Context {
-  return decideSamplingHere(propagation.extract(ROOT_CONTEXT, { traceparent: headers.traceparent }));
+/**
+ * Without `tracestate` and `baggage`, which the services would propagate. The client's sampling flag is ignored, but for a
+ * probe, which hides no order.
+ */
+function untrustedContext({ headers }: IncomingMessage, isProbe: boolean): Context {
+  const extracted = propagation.extract(ROOT_CONTEXT, { traceparent: headers.traceparent });
+  return isProbe ? extracted : decideSamplingHere(extracted);
 }
 
 function clientOf({ socket, headers }: IncomingMessage): Attributes {

@@ -1,6 +1,7 @@
 import type { Health } from '@shop/kit/health.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { addOpenApi } from '@shop/kit/openapi.ts';
+import { PROBE_PATH } from '@shop/kit/probe.ts';
 import { createServer, type HttpServer } from '@shop/kit/server.ts';
 import type { Forward } from './forwarder.ts';
 import { publicApi } from './openapi.ts';
@@ -16,7 +17,7 @@ export interface GatewayDependencies {
 
 /** The public HTTP server, not listening yet. It writes one line for every request. */
 export function createApp({ forward, budgetMs, health, logger }: GatewayDependencies): HttpServer {
-  const server = createServer({ logger, health, accessLevel: 'info', isPublic: true });
+  const server = createServer({ logger, health, accessLevel: 'info', isPublic: true, probePath: PROBE_PATH });
   addRoutes(server, forward, budgetMs);
   addOpenApi(server, publicApi, () => undefined);
   return server;

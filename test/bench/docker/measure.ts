@@ -51,7 +51,7 @@ export async function measureDocker({
 }): Promise<DockerFigures> {
   const images = await measureImages();
   const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
-  const env = { ...process.env, SHOPCTL_HOME: folder, SHOPCTL_PROJECT: 'bench', NO_COLOR: '1' };
+  const env = { ...process.env, SHOPCTL_PROBE: 'off', SHOPCTL_HOME: folder, SHOPCTL_PROJECT: 'bench', NO_COLOR: '1' };
   await using _ = startGuard(folder, [PROGRAM, 'down', '--volumes'], env);
   const shopctl = shopctlAt(env);
   const starts: Record<Runtime, Start[]> = { process: [], docker: [] };

@@ -56,6 +56,7 @@ export async function openShell(options: ShellOptions = {}): Promise<Shell> {
   );
   const env: NodeJS.ProcessEnv = {
     ...Object.fromEntries(inherited),
+    SHOPCTL_PROBE: 'off',
     ...options.env,
     SHOPCTL_HOME: home,
     NO_COLOR: '1',
