@@ -24,7 +24,7 @@ const FIRST_PLATFORMS = [
 ];
 
 /**
- * Whole platforms that have the machine to themselves, because they judge how long something takes or need all of it.
+ * Whole platforms that have the machine to themselves, because they check how long something takes or need all of it.
  * Every other one mostly waits (for a lease, a breaker, a process), so that three at a time disturb each other little.
  */
 const ALONE = [

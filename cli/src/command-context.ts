@@ -19,7 +19,7 @@ export interface CommandDeps {
    */
   onInterrupt(cleanUp: () => Promise<void>): void;
   /** Called by the second signal instead of ending the process, once; for clean-ups that must not be skipped. */
-  onForce?(tell: () => void): void;
+  onForce?(handler: () => void): void;
   /** The project meant by `-p/--project`, the environment or the configuration file. */
   projectFrom(options: ProjectOptions): Project;
   /** Connects to the running platform; throws CliError (exit code 4) when it is not running. */

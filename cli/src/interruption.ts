@@ -9,7 +9,7 @@ export interface Interruption {
    * The next second signal is reported instead of ending the process: its clean-up must not be skipped. One further
    * ends it.
    */
-  onForce(tell: () => void): void;
+  onForce(handler: () => void): void;
   /** `exitCode`, or 130/143 once the clean-up is done if a signal came. */
   exitCodeOr(exitCode: ExitCode): Promise<ExitCode>;
 }
@@ -52,7 +52,7 @@ export function createInterruption(
   return {
     signal: controller.signal,
     onInterrupt: (cleanUp) => void cleanUps.push(cleanUp),
-    onForce: (tell) => void forces.push(tell),
+    onForce: (handler) => void forces.push(handler),
     exitCodeOr: async (exitCode) => ending ?? exitCode,
   };
 }

@@ -124,7 +124,7 @@ export async function main(args: readonly string[], { process: host = process } 
   } catch (error) {
     // An aborted wait is the expected end of an interrupted command.
     if (interruption.signal.aborted) return interruption.exitCodeOr(exitCodes.failed);
-    if (error instanceof CommanderError) return tellUsage(error, { args, program, output });
+    if (error instanceof CommanderError) return reportUsage(error, { args, program, output });
     const explained = toCliError(error);
     explained.next = withProject(explained.next, named);
     output.error(explained);
@@ -136,8 +136,8 @@ export async function main(args: readonly string[], { process: host = process } 
 /** The commands that an advice names, of the project that the command line named: they are there to be copied. */
 function withProject(next: string | undefined, project: string | undefined): string | undefined {
   if (project === undefined) return next;
-  return next?.replaceAll(/"shopctl ([^"]+)"/g, (told, command: string) =>
-    /(^| )(-p|--project|--help)( |$)/.test(command) ? told : `"shopctl ${command} -p ${project}"`,
+  return next?.replaceAll(/"shopctl ([^"]+)"/g, (quoted, command: string) =>
+    /(^| )(-p|--project|--help)( |$)/.test(command) ? quoted : `"shopctl ${command} -p ${project}"`,
   );
 }
 
@@ -156,7 +156,7 @@ interface CommandLine {
  * commander prints help and version itself and then throws, as it does for a wrong command line, which is reported
  * here.
  */
-function tellUsage(error: CommanderError, { args, program, output }: CommandLine): ExitCode {
+function reportUsage(error: CommanderError, { args, program, output }: CommandLine): ExitCode {
   if (error.exitCode === 0) return exitCodes.ok;
   // Without a command there is nothing wrong to report; the help has been printed.
   if (error.code !== 'commander.help') {

@@ -33,7 +33,7 @@ export interface BreakerLimits {
 const SUCCESS_WEIGHT = 4;
 
 /**
- * Opens when an edge keeps failing, and not at a burst of failures, such as all calls in flight on a process that dies. A cumulative sum of failures, less the responses, has to reach `breakerFailures` and to have been above zero for
+ * Opens when an edge keeps failing, and not at a burst of failures, such as all calls in flight on a process that crashes. A cumulative sum of failures, less the responses, has to reach `breakerFailures` and to have been above zero for
  * `breakerFailingMs`. It is capped, so that it returns to zero within a few responses. Source: E. S. Page, "Continuous
  * Inspection Schemes", Biometrika 41, 1954 (CUSUM). `now` is a monotonic clock in ms.
  */

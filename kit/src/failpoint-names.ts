@@ -6,7 +6,7 @@
 export interface FailpointPlace {
   /** What has happened when it is passed, and what has not. */
   readonly description: string;
-  /** What is lost when the process dies there, and what makes up for it. */
+  /** What is lost when the process ends there, and what makes up for it. */
   readonly lost: string;
   /** What `drop-reply` loses here; absent where no response is on its way. */
   readonly reply?: 'HTTP response' | 'gRPC response' | 'confirm' | 'COMMIT';

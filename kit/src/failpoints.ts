@@ -17,7 +17,7 @@ import type { FailpointName, FailpointService } from './failpoint-names.ts';
 import { TransientError } from './failures.ts';
 
 /**
- * Named places where a test can make this process die, wait or fail, or lose a response. Nothing outside the machine can
+ * Named places where a test can make this process end, wait or fail, or lose a response. Nothing outside the machine can
  * reach them: a file `<service>.<name>` in a folder that only this user can open arms one. What a file may say, and when
  * it acts, is `ArmedFailpoint`.
  */
@@ -43,7 +43,7 @@ export class ForcedResponseError extends Error {
  * What an armed failpoint does: `kill [<ms>]` (SIGKILL to itself, now or that much later while work goes on), `delay
  * <ms>`, `error`, `drop-reply` or `respond <status>`. Then `every=<n>`: each n-th hit acts, counted from when it was
  * armed, over all instances and restarts of the service. And `times=<n>`: it is disarmed by the n-th act, before it
- * acts, so that a restarted process does not die again. Without both it acts once; with only `every` until it is
+ * acts, so that a restarted process does not end again. Without both it acts once; with only `every` until it is
  * disarmed.
  */
 export interface ArmedFailpoint {

@@ -34,7 +34,7 @@ export const problems = {
   database_unavailable: { status: 503, title: 'The database of the service is unavailable', retryAfterS: 2 },
   overloaded: { status: 503, title: 'The service has more requests than it can take', retryAfterS: 1 },
   no_time_left: { status: 504, title: 'The time that the request was given is over' },
-  orders_timeout: { status: 504, title: 'The orders service gave no answer' },
+  orders_timeout: { status: 504, title: 'The orders service did not respond in time' },
   order_outcome_pending: { status: 504, title: 'The order was taken, its outcome is not known yet' },
 } as const satisfies Record<string, { status: number; title: string; retryAfterS?: number }>;
 

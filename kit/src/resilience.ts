@@ -211,7 +211,7 @@ function createEdgePicker<R extends Replica>(
 ): ReplicaPicker<R> {
   const meter = metrics.getMeter('Shop.Resilience');
   const ejections = meter.createCounter('shop.replica.ejections', {
-    description: 'Replicas that calls were kept away from, by edge and cause',
+    description: 'Replicas excluded from load balancing, by edge and cause',
     valueType: ValueType.INT,
   });
   for (const cause of EJECTION_CAUSES) ejections.add(0, { edge, cause });
@@ -230,7 +230,7 @@ function createEdgePicker<R extends Replica>(
     },
   );
   meter
-    .createObservableGauge('shop.replicas.ejected', { description: 'Replicas that calls are kept away from now' })
+    .createObservableGauge('shop.replicas.ejected', { description: 'Replicas excluded from load balancing now' })
     .addCallback((result) => result.observe(picker.ejected, { edge }));
   return picker;
 }

@@ -24,7 +24,7 @@ export interface Phase {
   readonly rate: number | undefined;
   readonly vus: number;
   /**
-   * `expected`: responses are as expected, and in time. `answered`: each order gets a response, with any result.
+   * `expected`: responses are as expected, and in time. `responded`: each order gets a response, with any result.
    * `nothing`: reported, not checked.
    */
   readonly demands: 'expected' | 'responded' | 'nothing';

@@ -36,7 +36,7 @@ const command = benchmark(
 
 interface Options {
   readonly orders: number;
-  readonly atOnce: number;
+  readonly concurrency: number;
   readonly write?: boolean;
 }
 
@@ -52,13 +52,17 @@ async function sample(...[platform, databases]: Parameters<typeof takeSample>) {
   return takeSample(platform, databases);
 }
 
-async function samplePlatform(platform: PlatformConnection, { orders, atOnce }: Options, say: (line: string) => void) {
+async function samplePlatform(
+  platform: PlatformConnection,
+  { orders, concurrency }: Options,
+  say: (line: string) => void,
+) {
   await using databases = openShopDatabases(platform.databaseUrls);
   say(`warming up with ${WARM_UP_ORDERS} orders`);
-  await placeOrders(WARM_UP_ORDERS, atOnce, { platform, databases });
+  await placeOrders(WARM_UP_ORDERS, concurrency, { platform, databases });
   const first = await sample(platform, databases);
-  say(`placing ${orders} orders, ${atOnce} at a time`);
-  const ordersPerSecond = await placeOrders(orders, atOnce, { platform, databases });
+  say(`placing ${orders} orders, ${concurrency} at a time`);
+  const ordersPerSecond = await placeOrders(orders, concurrency, { platform, databases });
   const second = await sample(platform, databases);
   say(`doing nothing for ${IDLE_MS / 1_000} s`);
   await delay(IDLE_MS);

@@ -20,7 +20,7 @@ export interface Edit {
   readonly builtMs: number;
 }
 
-interface Told {
+interface WatchEvent {
   readonly type: string;
   readonly tookMs?: number;
   readonly endpoints?: readonly { readonly name: string; readonly url?: string }[];
@@ -38,22 +38,22 @@ export async function measureEdits(options: {
   const shopctl = join(copy, 'cli/bin/shopctl');
   const env = { ...process.env, SHOPCTL_HOME: join(copy, '.shop'), SHOPCTL_PROJECT: 'bench-watch', NO_COLOR: '1' };
   await using _ = startGuard(copy, [shopctl, 'down', '--volumes'], env);
-  const told: Told[] = [];
+  const events: WatchEvent[] = [];
   const watching = spawn(shopctl, ['up', '--watch', '--json', '--replicas', `catalog=${replicas}`], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise<void>((resolve) => void watching.once('exit', () => resolve()));
-  createInterface({ input: watching.stdout }).on('line', (line) => told.push(JSON.parse(line) as Told));
-  const tellOf = (type: string) => until(() => told.find((one) => one.type === type), `"${type}"`);
+  createInterface({ input: watching.stdout }).on('line', (line) => events.push(JSON.parse(line) as WatchEvent));
+  const eventOf = (type: string) => until(() => events.find((one) => one.type === type), `"${type}"`);
   try {
-    const { endpoints = [] } = await tellOf('ready');
+    const { endpoints = [] } = await eventOf('ready');
     const urls = endpoints.filter(({ name }) => name.startsWith('catalog-')).map(({ url }) => url as string);
-    await tellOf('watching');
+    await eventOf('watching');
     const source = await readFile(join(copy, EDITED), 'utf8');
     const edits: Edit[] = [];
     for (let round = 1; round <= rounds; round += 1) {
-      told.length = 0;
+      events.length = 0;
       const code = `server.addHook('onSend', async (_, reply) => void reply.header('${HEADER}', '${round}'));`;
       const text = source.replace('  const addRoutesTo', `  ${code}\n  const addRoutesTo`);
       const savedAt = performance.now();
@@ -61,8 +61,8 @@ export async function measureEdits(options: {
       await until(async () => ((await anyServes(urls, String(round))) ? true : undefined), `round ${round}`);
       const respondedMs = performance.now() - savedAt;
       // The other replicas have to follow before the next save.
-      await tellOf('applied');
-      const { tookMs = Number.NaN } = await tellOf('built');
+      await eventOf('applied');
+      const { tookMs = Number.NaN } = await eventOf('built');
       edits.push({ respondedMs, builtMs: tookMs });
       say(
         `${replicas} replicas, save ${round}: ${respondedMs.toFixed(0)} ms, of which the build ${tookMs.toFixed(0)} ms`,

@@ -38,7 +38,7 @@ async function measure(
 }
 
 describe('groups of rows', () => {
-  it('are kept as they finish; one that fails takes away no other, and none finds what another has opened', async () => {
+  it('are kept as they finish; one that fails loses no other, and none finds what another has opened', async () => {
     const groups = [group('a', async () => found(met)), fails, group('c', async () => found(met))];
     const { events, outcome } = await measure(groups);
     expect(events).toEqual([
@@ -62,7 +62,7 @@ describe('groups of rows', () => {
     expect(outcome).toMatchObject({ finished: [{ key: 'a' }], failed: [{ key: 'a' }] });
   });
 
-  it('end where nothing more could be measured alone, without taking away what there is', async () => {
+  it('end where nothing more could be measured alone, and keep what there is', async () => {
     const { events, outcome } = await measure(
       [group('a', async () => found(met)), group('c', async () => found(met))],
       {

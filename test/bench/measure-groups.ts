@@ -17,8 +17,8 @@ export interface Outcome {
   readonly failed: readonly Failed[];
 }
 
-/** What happens to each group as soon as it is over, so that a later one that fails takes nothing away. */
-export interface Keeper {
+/** What happens to each group as soon as it is over, so that a later one that fails loses nothing. */
+export interface GroupListener {
   finished(group: Finished): Promise<void>;
   failed(group: Failed): void;
 }
@@ -28,20 +28,20 @@ export interface Keeper {
  * of two cores, and the next group must not be measured beside that, nor on what a failed one has left behind. Where
  * that cannot be closed, nothing more is measured.
  */
-export async function measureGroups(wanted: readonly Group[], bench: Bench, keeper: Keeper): Promise<Outcome> {
+export async function measureGroups(wanted: readonly Group[], bench: Bench, listener: GroupListener): Promise<Outcome> {
   const finished: Finished[] = [];
   const failed: Failed[] = [];
   for (const { key, title, run } of wanted) {
     const fail = (error: unknown) => {
       const one = { key, title, error: notMeasured(error) };
       failed.push(one);
-      keeper.failed(one);
+      listener.failed(one);
     };
     bench.say(`${key}: ${title}`);
     try {
       const group = { key, title, ...(await run(bench)) };
       finished.push(group);
-      await keeper.finished(group);
+      await listener.finished(group);
     } catch (error) {
       fail(error);
     }

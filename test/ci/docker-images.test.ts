@@ -1,6 +1,6 @@
 /**
  * Goal: .ci/docker-images fetches every image that the tests with an engine run, and names each part that it must leave out.
- * Method: an engine and a script of stand-ins that only keep books, and programs that are on the PATH already.
+ * Method: an engine and a script of stand-ins that only record calls, and programs that are on the PATH already.
  */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -44,7 +44,7 @@ it('names what could not run, whether or not it may', async () => {
   const built = await build({ previous: 3, docker: 3 }, 'previous');
   expect(built).toMatchObject({ code: 3 });
   expect(built.said).toContain('previous could not run here, as said above; CI_MAY_SKIP allows that');
-  expect(built.said).toContain('docker could not run here, as said above; that is no pass');
+  expect(built.said).toContain('docker could not run here, as said above; that is not a pass');
   expect(await build({ previous: 3, docker: 3 }, 'previous docker')).toMatchObject({ code: 0 });
 });
 

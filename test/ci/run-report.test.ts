@@ -22,7 +22,7 @@ const files = {
   'exit.test.ts': `it('ends its worker', () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => {}); });`,
   'unhandled.test.ts': `
     it('passes', async () => {
-      void Promise.reject(new Error('nobody waits'));
+      void Promise.reject(new Error('no caller waits'));
       await new Promise(setImmediate);
     });`,
 };
@@ -72,5 +72,5 @@ it('names each test, its project, what failed outside of tests, and errors that 
   });
   expect(of('exit.test.ts')).toMatchObject({ failed: true });
   expect(of('unhandled.test.ts')).toMatchObject({ failed: false, tests: [{ state: 'passed' }] });
-  expect(report.unhandled).toContain('nobody waits');
+  expect(report.unhandled).toContain('no caller waits');
 });

@@ -158,7 +158,7 @@ it.each<[string, Partial<Record<'first' | 'second', RunReport>>, number, string]
   ],
   ['a tier has no report', { first: run(whole(1, passed)) }, 0, 'ci: failed: the second tier has written no report'],
   ['no test was run', { first: run(), second: run() }, 0, 'ci: failed: no test was run'],
-])('fails at once when %s', async (_, reports, ended, says) => {
+])('fails immediately when %s', async (_, reports, ended, says) => {
   const { code, lines, again } = await check({ ...reports, again: fiveAgain }, ended);
   expect({ code, again }).toEqual({ code: 1, again: undefined });
   expect(lines).toContain(says);

@@ -107,7 +107,7 @@ describe('a queue of the broker', () => {
   });
 
   it('is purged once: the number of lost messages is reported, and redrive brings them back', async () => {
-    const { lease: away } = await inject(platform, ['shipping', 'stop']);
+    const { lease: stopped } = await inject(platform, ['shipping', 'stop']);
     const orders = await Promise.all([place(platform), place(platform)]);
     await eventually(
       'the events to be published',
@@ -121,7 +121,7 @@ describe('a queue of the broker', () => {
       end: { evidence: expect.stringContaining('are lost') },
     });
     expect(code).toBe(0);
-    await clear(away.id);
+    await clear(stopped.id);
     for (const { body } of orders) {
       const { id } = body as { id: string };
       expect(await platform.shopctl('outbox', 'redrive', '--order', id)).toMatchObject({ code: 0 });

@@ -171,10 +171,10 @@ describe('our client of Toxiproxy', () => {
 describe('a Toxiproxy that hangs', () => {
   it('is restarted to take a toxic back, and keeps what else was injected', { timeout: 90_000 }, async () => {
     const { lease: slow } = await inject(['orders-payments', 'latency', '--latency', '300ms']);
-    const { lease: away } = await inject(['orders-stock', 'down']);
+    const { lease: down } = await inject(['orders-stock', 'down']);
     const { lease: frozen } = await inject(['toxiproxy', 'pause']);
     expect(await platform.shopctl('chaos', 'clear', slow.id)).toMatchObject({ code: 0 });
-    expect((await activeFaults()).map(({ id }) => id).sort()).toEqual([away.id, frozen.id].sort());
+    expect((await activeFaults()).map(({ id }) => id).sort()).toEqual([down.id, frozen.id].sort());
     const { toxiproxyUrl } = await platform.state();
     const client = createToxiproxyClient(toxiproxyUrl as string);
     await eventually('what else was injected to be back', { withinMs: REVERTED_MS }, async () => {

@@ -11,7 +11,7 @@ import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import * as chaos from './support/chaos.ts';
 import { place } from './support/client.ts';
 
-interface ToldMatrix {
+interface MatrixReport {
   readonly verdict: string;
   readonly cells: readonly { readonly fault: string; readonly at: string; readonly verdict: string }[];
   readonly notCovered: number;
@@ -44,12 +44,12 @@ describe('chaos matrix', () => {
     ];
     const files = ['--junit', junit, '--html', html];
     const { code, stdout, stderr } = await platform.shopctl('chaos', 'matrix', ...ROW, ...cells, ...files, '--json');
-    const told = JSON.parse(stdout) as ToldMatrix;
-    expect(told.cells, stderr).toHaveLength(2);
-    expect(told, stderr).toMatchObject({ verdict: 'pass', notCovered: 0, findings: [] });
+    const reported = JSON.parse(stdout) as MatrixReport;
+    expect(reported.cells, stderr).toHaveLength(2);
+    expect(reported, stderr).toMatchObject({ verdict: 'pass', notCovered: 0, findings: [] });
     expect(code).toBe(0);
 
-    const { records } = await readJournal(told.runs[0]?.journal ?? '');
+    const { records } = await readJournal(reported.runs[0]?.journal ?? '');
     const injected = records.flatMap((one) =>
       one.type === 'fault' && one.state === 'injected' ? [one.lease.fault] : [],
     );
@@ -70,9 +70,9 @@ describe('chaos matrix', () => {
 
   it('begins nothing that would not end in its time, and says so', async () => {
     const { code, stdout } = await platform.shopctl('chaos', 'matrix', ...ROW, '--budget', '1s', '--json');
-    const told = JSON.parse(stdout) as ToldMatrix;
-    expect(told).toMatchObject({ notCovered: 5, runs: [] });
-    expect(new Set(told.cells.map(({ verdict }) => verdict))).toEqual(new Set(['not covered']));
+    const reported = JSON.parse(stdout) as MatrixReport;
+    expect(reported).toMatchObject({ notCovered: 5, runs: [] });
+    expect(new Set(reported.cells.map(({ verdict }) => verdict))).toEqual(new Set(['not covered']));
     expect(code).toBe(5);
   });
 

@@ -120,8 +120,8 @@ describe('a verdict', () => {
     const { runs, stderr } = await running;
     expect(runs, stderr).toMatchObject([{ verdict: 'pass', reasons: [] }]);
     const records = await recordsOf(runs[0]?.journal);
-    const told = records.find((record) => record.type === 'event' && record.event === 'orders.of-others');
-    expect(told).toMatchObject({ details: expect.stringMatching(/^[12] orders of other clients$/) });
+    const summary = records.find((record) => record.type === 'event' && record.event === 'orders.of-others');
+    expect(summary).toMatchObject({ details: expect.stringMatching(/^[12] orders of other clients$/) });
   });
 
   it('is unknown when the fault was never met', async () => {
@@ -233,9 +233,9 @@ describe('a run whose Toxiproxy is interrupted', () => {
     });
     expect(toxics).toMatchObject([{ type: 'latency', attributes: { latency: 400 } }]);
     const [code] = (await once(child, 'exit')) as [number];
-    const [told] = JSON.parse(await output) as RunSummary[];
-    expect(told).toMatchObject({ verdict: 'unknown', exitCode: 5 });
-    expect(told?.reasons).toContainEqual(expect.stringContaining('Toxiproxy was interrupted under the run'));
+    const [summary] = JSON.parse(await output) as RunSummary[];
+    expect(summary).toMatchObject({ verdict: 'unknown', exitCode: 5 });
+    expect(summary?.reasons).toContainEqual(expect.stringContaining('Toxiproxy was interrupted under the run'));
     expect(code).toBe(5);
     await chaos.expectClean(platform);
   });
@@ -251,10 +251,10 @@ describe('a run whose Toxiproxy is interrupted', () => {
       return (await createToxiproxyClient(toxiproxyUrl as string).proxy('orders-payments')).toxics.length > 0;
     });
     const [code] = (await once(child, 'exit')) as [number];
-    const [told] = JSON.parse(await output) as RunSummary[];
+    const [summary] = JSON.parse(await output) as RunSummary[];
     // Orders hung in it meanwhile, which is a failure when a client waited for its whole deadline.
-    expect(['unknown', 'fail']).toContain(told?.verdict);
-    expect(told?.reasons).toContainEqual(expect.stringContaining('Toxiproxy was interrupted under the run'));
+    expect(['unknown', 'fail']).toContain(summary?.verdict);
+    expect(summary?.reasons).toContainEqual(expect.stringContaining('Toxiproxy was interrupted under the run'));
     expect([1, 5]).toContain(code);
     await chaos.expectClean(platform);
   });
@@ -263,7 +263,7 @@ describe('a run whose Toxiproxy is interrupted', () => {
 describe('a run without telemetry', () => {
   it('is unknown where it looks at traces, not fail, and sees them again afterwards', async () => {
     const blind = `
-  - name: telemetry away
+  - name: telemetry is unavailable
     type: action
     provider: {type: fault, fault: telemetry-outage, target: telemetry}
   - name: orders
@@ -309,13 +309,13 @@ describe('an experiment that this machine cannot carry out', () => {
   it('is unknown and named beside those that are available when all of a tag are asked for', async () => {
     const { code, runs, stderr } = await run('--tag', 'clock');
     expect(runs.length, stderr).toBeGreaterThan(0);
-    for (const told of runs) {
-      expect(told).toMatchObject({
+    for (const summary of runs) {
+      expect(summary).toMatchObject({
         verdict: 'unknown',
         exitCode: 5,
         reasons: [expect.stringContaining('libfaketime')],
       });
-      expect((await recordsOf(told.journal)).map(({ type }) => type)).toEqual(['run', 'verdict']);
+      expect((await recordsOf(summary.journal)).map(({ type }) => type)).toEqual(['run', 'verdict']);
     }
     expect(code).toBe(5);
   });

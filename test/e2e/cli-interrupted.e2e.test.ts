@@ -28,7 +28,7 @@ async function at(running: Running, moment: () => Promise<boolean> | boolean): P
 }
 
 const moments = {
-  'at once': () => shell.processes().length > 0,
+  immediately: () => shell.processes().length > 0,
   'when the supervisor is there': () => shell.sockets('shop').length > 0,
   'when the database starts': async () => (await statusOf('postgres')) === 'starting',
   'when services start': async () => (await statusOf('orders-1')) === 'starting',

@@ -1,5 +1,5 @@
 /*
- * Goal: a process that dies between any two effects leaves nothing that does not end and balance.
+ * Goal: a process that crashes between any two effects leaves nothing that does not end and balance.
  * Method: failpoints kill a real process (SIGKILL) at each boundary of saga, compensation, relay, shipping, payments
  * and stock. The inside of a final statement is reached by holding the lock that the statement needs. The order is
  * found by its Idempotency-Key, because its client may have got no response.
@@ -15,7 +15,7 @@ import { childrenOf, findByKey, placeAndCrash, spansOf, untilReadmitted, untilRe
 import { eventually } from './support/eventually.ts';
 import { findImbalances, readLedger, untilDrained } from './support/ledger.ts';
 
-/** A saga has ended this long after the process is ready again: the dead one's lease (5 s), a scan, and its steps. */
+/** A saga has ended this long after the process is ready again: the lease of the one before (5 s), a scan, and its steps. */
 const RECOVERED_MS = 15_000;
 /** Another instance adopts when the lease has passed: 5 s, a scan of 0.5 s, and its steps on a busy machine. */
 const ADOPTED_MS = 10_000;
@@ -186,10 +186,10 @@ describe('one orders instance, killed', () => {
   it('while the final statement waits in PostgreSQL: Confirmed by it or by recovery, never twice', async () => {
     const key = randomUUID();
     await using lock = await holdLock('LOCK TABLE outbox IN SHARE MODE');
-    const answering = place(platform, { key }).catch(() => undefined);
+    const responding = place(platform, { key }).catch(() => undefined);
     await lock.untilAwaited();
     await killOrders();
-    expect(await answering).toMatchObject({ status: 504, body: { code: 'orders_timeout' } });
+    expect(await responding).toMatchObject({ status: 504, body: { code: 'orders_timeout' } });
     await lock.release();
     await untilReady(platform, 'orders');
     const orderId = (await findByKey(platform, key)) as string;

@@ -137,7 +137,7 @@ describe.skipIf(found === undefined)('up --runtime docker', () => {
     await expectConfirmed();
   });
 
-  it('chaos kill: the engine sees a container die, and the supervisor starts another', async () => {
+  it('chaos kill: the engine sees a container end, and the supervisor starts another', async () => {
     const { process: before } = await instance('payments-1');
     const { code, stdout } = await shell.run('chaos', 'inject', 'payments', 'kill', '--json');
     expect(code, stdout).toBe(0);

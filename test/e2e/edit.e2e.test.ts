@@ -22,7 +22,7 @@ const LIMIT_MS = 240_000;
 const SAVE_MS = 60_000;
 const ROUTES = 'services/catalog/src/main.ts';
 
-interface Told {
+interface WatchEvent {
   readonly type: string;
   readonly problem?: string;
   readonly started?: readonly string[];
@@ -35,7 +35,7 @@ let copy: string;
 let guard: Guard;
 let watching: ChildProcess;
 let env: NodeJS.ProcessEnv;
-const told: Told[] = [];
+const events: WatchEvent[] = [];
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'shop-edit-'));
@@ -50,7 +50,7 @@ beforeAll(async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   createInterface({ input: watching.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-    told.push(JSON.parse(line) as Told);
+    events.push(JSON.parse(line) as WatchEvent);
   });
   await until('watching');
 }, LIMIT_MS);
@@ -62,14 +62,14 @@ afterAll(async () => {
 }, LIMIT_MS);
 
 /** The next of its type since the last save. */
-async function until(type: string): Promise<Told> {
-  const found = await pollFor(async () => told.find((one) => one.type === type), { everyMs: 20, limitMs: LIMIT_MS });
-  if (found === undefined) throw new Error(`no "${type}" after ${JSON.stringify(told)}`);
+async function until(type: string): Promise<WatchEvent> {
+  const found = await pollFor(async () => events.find((one) => one.type === type), { everyMs: 20, limitMs: LIMIT_MS });
+  if (found === undefined) throw new Error(`no "${type}" after ${JSON.stringify(events)}`);
   return found;
 }
 
 async function save(file: string, change: (text: string) => string): Promise<void> {
-  told.length = 0;
+  events.length = 0;
   const text = await readFile(join(copy, file), 'utf8').catch(() => '');
   // Into place by one step, as editors do.
   await writeFile(join(copy, `${file}.tmp`), change(text));

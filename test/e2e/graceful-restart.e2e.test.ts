@@ -51,11 +51,11 @@ async function underLoad(work: () => Promise<void>) {
     const headers = { 'content-type': 'application/json' };
     const {
       statusCode,
-      headers: told,
+      headers: reported,
       body,
     } = await gateway.request({ method: 'POST', path: '/api/orders', headers, body: order });
     const response = (await body.json()) as { code?: string; reason?: string; status?: string };
-    if (statusCode === 201) path = String(told.location);
+    if (statusCode === 201) path = String(reported.location);
     return `${statusCode} ${response.code ?? response.reason ?? response.status}`;
   });
   await expect.poll(() => path, { timeout: 10_000 }).toMatch(/^\/api\/orders\/[0-9a-f-]{36}$/);

@@ -16,14 +16,14 @@ import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import * as chaos from './support/chaos.ts';
 import { place } from './support/client.ts';
 import { eventually } from './support/eventually.ts';
-import { k6CanBeHad } from './support/k6.ts';
+import { isK6Available } from './support/k6.ts';
 import { inParallel } from './support/parallel.ts';
 import { processesMarked } from './support/processes.ts';
 
 const { cacheDir } = openProject('e2e-load-run', cloneRoot(), process.env);
 const { k6: ways } = await describeTools({ cacheDir, env: process.env });
-const canBeHad = await k6CanBeHad(ways, process.env);
-if (!canBeHad) console.warn(`skipped: k6 is not available: ${ways.map(({ detail }) => detail).join('; ')}`);
+const isAvailable = await isK6Available(ways, process.env);
+if (!isAvailable) console.warn(`skipped: k6 is not available: ${ways.map(({ detail }) => detail).join('; ')}`);
 
 /** Building k6 takes minutes on a small machine. */
 const BUILD_LIMIT_MS = 900_000;
@@ -33,7 +33,7 @@ const ENDED_MS = 8_000;
 /** A load, its outbox, its audit and its traces: a busy machine takes several times as long as an idle one. */
 const RUN_LIMIT_MS = 240_000;
 
-describe.runIf(canBeHad)('a load', { timeout: RUN_LIMIT_MS }, () => {
+describe.runIf(isAvailable)('a load', { timeout: RUN_LIMIT_MS }, () => {
   let platform: TestPlatform;
   let folder: string;
   const children: ChildProcess[] = [];
@@ -166,7 +166,7 @@ describe.runIf(canBeHad)('a load', { timeout: RUN_LIMIT_MS }, () => {
     expect(result.orders.sent).toBe(4 * (row?.count ?? 0));
   });
 
-  it('with the broker away in its middle: orders do not notice, the outbox does and is drained', async () => {
+  it('with an outage of the broker in its middle: orders do not notice, the outbox does and is drained', async () => {
     const { code, result, stderr } = await run(
       'steady',
       '--rate',

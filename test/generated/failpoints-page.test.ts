@@ -16,7 +16,7 @@ function actionsAt({ reply, canRespond }: FailpointPlace): string {
 it('docs/saga.md has every failpoint, and no other', () =>
   expectGeneratedBlocks('docs/saga.md', {
     failpoints: [
-      '| failpoint | passed when | lost if the process dies there | `drop-reply`, `respond` |',
+      '| failpoint | passed when | lost if the process ends there | `drop-reply`, `respond` |',
       '| --- | --- | --- | --- |',
       ...rows,
     ].join('\n'),

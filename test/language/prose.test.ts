@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blocksOf, commentsOf, sentencesOf, titlesOf } from './prose.ts';
+import { blocksOf, commentsOf, literalsOf, sentencesOf, titlesOf } from './prose.ts';
 
 const textsOf = (markdown: string) => sentencesOf(markdown).map(({ text }) => text);
 
@@ -55,6 +55,23 @@ describe('commentsOf', () => {
 
   it('takes consecutive lines as one comment', () => {
     expect(commentsOf('  // One\n  // sentence.\n  call();\n  // Another.\n')).toEqual(['One\nsentence.', 'Another.']);
+  });
+});
+
+describe('literalsOf', () => {
+  it('has the texts of literals of each kind, without names of one word', () => {
+    const source = `const a = 'one text'; const b = "it's \\"two\\" texts"; import 'node:fs'; const c = \`three\n  texts\`;`;
+    expect(literalsOf(source)).toEqual(['one text', `it's  two  texts`, 'three\n  texts']);
+  });
+
+  it('has the texts around and within what a template inserts', () => {
+    const source = `note(\`\${count} of \${isOne ? \`one text\` : more({ a: 'b c' })} left\`);`;
+    expect(literalsOf(source)).toEqual(['one text', 'b c', 'CODE  of  CODE  left']);
+  });
+
+  it('takes no quotation mark of a comment or a pattern for the beginning of one', () => {
+    const source = "// it's\n/* a 'b */ const p = /['\"\\/]x y/g; const q = a / b; const t = 'a text'; // don't";
+    expect(literalsOf(source)).toEqual(['a text']);
   });
 });
 

@@ -24,7 +24,7 @@ function withoutQuotations(text: string): string {
     .replaceAll(/(`+)(?:(?!\1).)+\1/g, 'CODE')
     .replaceAll(/"[^"]*"/g, 'QUOTATION')
     .replaceAll(/\]\([^)]*\)/g, ']')
-    .replaceAll(/https?:\/\/\S+/g, 'URL')
+    .replaceAll(/\w+:\/\/\S+/g, 'URL')
     .replaceAll(/[[\]*]/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
@@ -106,4 +106,61 @@ export function commentsOf(source: string): readonly string[] {
 export function titlesOf(source: string): readonly string[] {
   const calls = /\b(?:it|describe|test)(?:\.\w+)*(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g;
   return [...source.matchAll(calls)].map(([, , title = '']) => title);
+}
+
+/** What a `/` after it begins: a pattern, and not a division. */
+const BEFORE_PATTERN = /(?:^|[=(,:[!&|?{};]|=>|\breturn)\s*$/;
+
+/**
+ * The texts of string literals and templates of TypeScript sources, with `CODE` where a template inserts a value. Those of one
+ * word are names and not prose, and are left out.
+ */
+export function literalsOf(source: string): readonly string[] {
+  const literals: string[] = [];
+  /** Reads on until `end` on its own level, and returns the place behind it. */
+  const readCode = (from: number, end: string): number => {
+    let at = from;
+    for (let open = 0; at < source.length; ) {
+      const sign = source[at] as string;
+      if (sign === end && open === 0) return at + 1;
+      if (sign === '{') open++;
+      if (sign === '}') open--;
+      at = readToken(at, sign);
+    }
+    return at;
+  };
+  const readToken = (at: number, sign: string): number => {
+    const two = source.slice(at, at + 2);
+    if (two === '//') return endOf('\n', at);
+    if (two === '/*') return endOf('*/', at);
+    if (sign === '/' && BEFORE_PATTERN.test(source.slice(Math.max(0, at - 40), at))) return readPattern(at);
+    if (sign === "'" || sign === '"' || sign === '`') return readLiteral(at + 1, sign);
+    return at + 1;
+  };
+  const endOf = (end: string, at: number) => {
+    const found = source.indexOf(end, at);
+    return found < 0 ? source.length : found + end.length;
+  };
+  const readPattern = (from: number): number => {
+    const [pattern = '/'] = /^\/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[\n])+\/\w*/.exec(source.slice(from)) ?? [];
+    return from + pattern.length;
+  };
+  const readLiteral = (from: number, quote: string): number => {
+    let text = '';
+    let at = from;
+    while (at < source.length && source[at] !== quote) {
+      if (quote === '`' && source.startsWith('${', at)) {
+        text += ' CODE ';
+        at = readCode(at + 2, '}');
+        continue;
+      }
+      const isEscaped = source[at] === '\\';
+      text += isEscaped ? ' ' : source[at];
+      at += isEscaped ? 2 : 1;
+    }
+    if (/\S\s+\S/.test(text)) literals.push(text.trim());
+    return at + 1;
+  };
+  readCode(0, '');
+  return literals;
 }

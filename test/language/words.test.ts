@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { blocksOf, commentsOf, sentencesOf, titlesOf } from './prose.ts';
+import { blocksOf, commentsOf, literalsOf, sentencesOf, titlesOf } from './prose.ts';
 import { bannedWords } from './words.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -68,6 +68,15 @@ describe('the language of the sources', () => {
         .flatMap((comment) => sentencesOf(comment))
         .filter(({ words }) => words > MAX_WORDS)
         .map(({ words, text }) => `${path}: ${words} words: ${text}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('has texts in the terms of the glossary', () => {
+    const found = sources.flatMap((path) =>
+      literalsOf(read(path))
+        .flatMap((literal) => blocksOf(literal))
+        .flatMap(({ text }) => bannedIn(text).map((word) => `${path}: ${word}: ${text}`)),
     );
     expect(found).toEqual([]);
   });

@@ -1,5 +1,5 @@
 /*
- * Goal: records that a migration begins to keep include what was there before it. Method: a database is taken back to
+ * Goal: records that a migration begins to keep include what was there before it. Method: a database is migrated back to
  * the migration before, given rows, and migrated again.
  */
 import { join } from 'node:path';

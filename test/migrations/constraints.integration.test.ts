@@ -169,7 +169,7 @@ describe.each(tables)('$table', ({ database, table, possible, impossible }) => {
   }, START_TIMEOUT_MS);
   afterAll(() => Promise.all([service?.end(), owner?.end()]));
 
-  /** Undefined when the row was taken; it is taken back. */
+  /** Undefined when the row was taken; it is rolled back. */
   async function refusalOf(row: Row): Promise<{ code: string; constraint: string } | undefined> {
     await service.query('BEGIN');
     try {

@@ -139,9 +139,9 @@ function newConstraint({ contype, indexname, skip_validation }: Constraint): rea
 }
 
 const MESSAGES = {
-  drop: 'takes away what the code of the last release reads; release code that does without it first',
+  drop: 'removes what the code of the last release reads; release code that does without it first',
   rename:
-    'takes away the old name; add the new one beside it, write both, switch, and drop the old one in a later release',
+    'removes the old name; add the new one beside it, write both, switch, and drop the old one in a later release',
   'change-type':
     'rewrites the table under a lock, and old code meets the new type; add a column of the new type instead',
   'not-null': 'makes inserts of the old code fail; add a default, or a CHECK ... NOT VALID once nothing inserts NULL',

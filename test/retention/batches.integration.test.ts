@@ -24,7 +24,7 @@ it.each([
     'orders',
     purgeOrders,
     `INSERT INTO orders (id, customer, lines, total_kopiykas, currency, status, state, open, owner, created_at, decided_at, updated_at)
-     SELECT gen_random_uuid(), 'somebody', '[{"productId":1,"quantity":1,"priceKopiykas":1}]', 1, 'UAH', 'Confirmed', 'Confirmed', false, gen_random_uuid(), t, t, t FROM ${TIMES}`,
+     SELECT gen_random_uuid(), 'Test', '[{"productId":1,"quantity":1,"priceKopiykas":1}]', 1, 'UAH', 'Confirmed', 'Confirmed', false, gen_random_uuid(), t, t, t FROM ${TIMES}`,
   ],
   [
     'orders',

@@ -243,7 +243,7 @@ it('never deletes what has not ended, and the audit still reports it', async () 
   await ledger.alter(
     'orders',
     `INSERT INTO orders (id, customer, lines, total_kopiykas, currency, state, owner, created_at, updated_at)
-     VALUES ('${open}', 'somebody', '[{"productId":1,"quantity":1,"priceKopiykas":45000}]', 45000, 'UAH', 'Started', gen_random_uuid(), now() - interval '3000 days', now() - interval '3000 days')`,
+     VALUES ('${open}', 'Test', '[{"productId":1,"quantity":1,"priceKopiykas":45000}]', 45000, 'UAH', 'Started', gen_random_uuid(), now() - interval '3000 days', now() - interval '3000 days')`,
   );
   await ledger.alter(
     'payments',

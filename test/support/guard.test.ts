@@ -9,12 +9,12 @@ import { startGuard } from './guard.ts';
 import { isAlive } from './processes.ts';
 
 let folder: string;
-let told: string;
+let results: string;
 beforeEach(() => {
-  [folder, told] = [mkdtempSync(join(tmpdir(), 'guard-')), mkdtempSync(join(tmpdir(), 'guard-told-'))];
+  [folder, results] = [mkdtempSync(join(tmpdir(), 'guard-')), mkdtempSync(join(tmpdir(), 'guard-results-'))];
 });
 afterEach(() => {
-  for (const one of [folder, told]) rmSync(one, { recursive: true, force: true });
+  for (const one of [folder, results]) rmSync(one, { recursive: true, force: true });
 });
 
 /**
@@ -25,8 +25,8 @@ const OWNER = `
   import { spawn } from 'node:child_process';
   import { once } from 'node:events';
   import { guardMark, guardProcess, startGuard } from '${new URL('guard.ts', import.meta.url).pathname}';
-  const [folder, told] = process.argv.slice(1);
-  startGuard(folder, ['touch', told + '/taken-back']);
+  const [folder, results] = process.argv.slice(1);
+  startGuard(folder, ['touch', results + '/taken-back']);
   const child = spawn('sh', ['-c', 'setsid sleep 600 >&2 & echo $!; exec sleep 600'], {
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -38,9 +38,9 @@ const OWNER = `
   setInterval(() => {}, 1_000);`;
 
 it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-  'takes back what was started when its owner ends by %s',
+  'ends what was started when its owner ends by %s',
   async (signal) => {
-    const owner = spawn(process.execPath, ['--input-type=module', '-e', OWNER, folder, told], {
+    const owner = spawn(process.execPath, ['--input-type=module', '-e', OWNER, folder, results], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [line] = await once(owner.stdout, 'data');
@@ -49,7 +49,7 @@ it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
     owner.kill(signal);
     await eventually('the folder to be gone', { withinMs: 20_000 }, async () => !existsSync(folder));
     expect(started.map(isAlive)).toEqual([false, false]);
-    expect(existsSync(join(told, 'taken-back'))).toBe(true);
+    expect(existsSync(join(results, 'taken-back'))).toBe(true);
   },
 );
 
@@ -59,9 +59,9 @@ const STUBBORN_OWNER = OWNER.replace(
   `'trap "" TERM; env -u SHOPCTL_GUARD setsid sleep 600 >&2 & echo $!; while :; do sleep 0.1; done'`,
 );
 
-it('takes back what is below a process that does not stop in time', async () => {
+it('ends what is below a process that does not stop in time', async () => {
   expect(STUBBORN_OWNER).not.toBe(OWNER);
-  const owner = spawn(process.execPath, ['--input-type=module', '-e', STUBBORN_OWNER, folder, told], {
+  const owner = spawn(process.execPath, ['--input-type=module', '-e', STUBBORN_OWNER, folder, results], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = await once(owner.stdout, 'data');

@@ -1,4 +1,4 @@
-/** Takes back what was started, also when the process that started it is killed. */
+/** Ends what was started, also when the process that started it is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';

@@ -35,7 +35,7 @@ export function sourcesBelow(folder: string): readonly string[] {
     .map((file) => posix.join(folder, file));
 }
 
-/** Groups of names that import each other, directly or through others; empty when every import leads away. */
+/** Groups of names that import each other, directly or through others; empty when no import leads back. */
 export function circlesOf(imports: readonly Import[]): readonly (readonly string[])[] {
   const targets = Map.groupBy(imports, ({ from }) => from);
   const reachable = new Map<string, ReadonlySet<string>>();

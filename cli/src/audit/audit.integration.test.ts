@@ -58,7 +58,7 @@ describe('a ledger that balances', () => {
 });
 
 const newOrder = `INSERT INTO orders (id, customer, lines, total_kopiykas, currency, state, owner, created_at)
-  VALUES ('${ids.nobody}', 'somebody', '[{"productId":1,"quantity":1,"priceKopiykas":45000}]', 45000, 'UAH', 'Started', gen_random_uuid(), `;
+  VALUES ('${ids.nobody}', 'Test', '[{"productId":1,"quantity":1,"priceKopiykas":45000}]', 45000, 'UAH', 'Started', gen_random_uuid(), `;
 
 /** What is changed, where, which invariant must find it (and none else), in which word, about which order. */
 const corruptions = [
@@ -656,13 +656,13 @@ describe('the responses of clients', () => {
     await writeFile(file, entries.map((entry) => JSON.stringify(entry)).join('\n'));
     return file;
   };
-  const told = (orderId: string, status: string) => ({ orderId, status });
+  const reported = (orderId: string, status: string) => ({ orderId, status });
   const all = [
-    told(ids.confirmed, 'Confirmed'),
-    told(ids.alsoConfirmed, 'Confirmed'),
-    told(ids.declined, 'Cancelled'),
-    told(ids.outOfStock, 'Cancelled'),
-    told(ids.refunded, 'Cancelled'),
+    reported(ids.confirmed, 'Confirmed'),
+    reported(ids.alsoConfirmed, 'Confirmed'),
+    reported(ids.declined, 'Cancelled'),
+    reported(ids.outOfStock, 'Cancelled'),
+    reported(ids.refunded, 'Cancelled'),
   ];
 
   it('is all true and complete', async () => {
@@ -670,14 +670,14 @@ describe('the responses of clients', () => {
   });
 
   it('an acknowledged order that is not there is lost', async () => {
-    const report = await ledger.audit({ historyFile: await history(...all, told(ids.nobody, 'Confirmed')) });
+    const report = await ledger.audit({ historyFile: await history(...all, reported(ids.nobody, 'Confirmed')) });
     expect(violatedOf(report)).toEqual(['I2']);
     expect(violationsOf(report)).toMatchObject([{ kind: 'lost', orderId: ids.nobody }]);
   });
 
   it('a status that flipped is wrong', async () => {
     const report = await ledger.audit({
-      historyFile: await history(...all.slice(1), told(ids.confirmed, 'Cancelled')),
+      historyFile: await history(...all.slice(1), reported(ids.confirmed, 'Cancelled')),
     });
     expect(violatedOf(report)).toEqual(['I2']);
     expect(violationsOf(report)).toMatchObject([{ kind: 'wrong', orderId: ids.confirmed }]);
@@ -818,7 +818,7 @@ describe('missing evidence', () => {
     await ledger.alter('shipping', `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'`);
     const target = {
       ...ledger.target,
-      telemetry: { ...ledger.target.telemetry, metrics: () => Promise.reject(new Error('away')) },
+      telemetry: { ...ledger.target.telemetry, metrics: () => Promise.reject(new Error('unavailable')) },
     };
     expect(exitCodeOf((await ledger.audit({ target })).verdict)).toBe(1);
   });

@@ -1,24 +1,24 @@
 import { AUDIT_HORIZON_DAYS } from '@shop/kit/keep-days.ts';
 import { CliError, messageOf } from '../errors.ts';
 import { type Verdict, worst } from '../shared/verdict.ts';
+import { checkOrders, unknownResult } from './check-orders.ts';
 import { type Ledger, openLedger } from './collect.ts';
 import type { OrderFacts, PriceFact } from './facts.ts';
 import { type History, readHistory } from './history.ts';
 import { isOrderWithinHorizon } from './horizon.ts';
 import { type Clock, type InvariantResult, type OrderInvariant, verdictOf } from './invariant.ts';
-import { CLEAN_TITLE, judgeClean } from './invariants/clean.ts';
+import { CLEAN_TITLE, cleanResult } from './invariants/clean.ts';
 import { acknowledgedIsDurable, ordersWereAskedFor } from './invariants/history.ts';
 import { inboxMatches } from './invariants/inbox.ts';
 import { type ByStatus, METRICS_TITLE } from './invariants/metrics.ts';
 import { moneyMatches } from './invariants/money.ts';
 import { outboxMatches } from './invariants/outbox.ts';
 import { pricesAreOfCatalog } from './invariants/prices.ts';
-import { judgeQueues, QUEUES_TITLE } from './invariants/queues.ts';
+import { QUEUES_TITLE, queuesResult } from './invariants/queues.ts';
 import { SESSIONS_TITLE } from './invariants/sessions.ts';
 import { shipmentsMatch } from './invariants/shipments.ts';
-import { judgeInventory, stockMatches } from './invariants/stock.ts';
+import { checkInventory, stockMatches } from './invariants/stock.ts';
 import { terminal } from './invariants/terminal.ts';
-import { judgeOrders, unknownResult } from './judge-orders.ts';
 import { readOnTheirWay } from './read-events.ts';
 import { checkMetrics } from './read-metrics.ts';
 import { checkSessions } from './read-sessions.ts';
@@ -71,10 +71,10 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   await using ledger = await openLedger(target);
   const counter: Counter = { orders: 0, beyondHorizon: 0 };
   const clock = { at: ledger.at, settledAt: settlement.settledAt };
-  const perOrder = await judgeLedger(ledger, { scope, history, clock, counter });
+  const perOrder = await checkLedger(ledger, { scope, history, clock, counter });
   if (scope.orderId !== undefined && counter.orders === 0) throw unknownOrder(scope.orderId, ledger);
   onProgress('comparing stock, queues, metrics and sessions');
-  const global = scope.orderId === undefined ? await judgeGlobally(options, ledger, clock) : [];
+  const global = scope.orderId === undefined ? await checkGlobally(options, ledger, clock) : [];
   const invariants = merge(perOrder, global);
   return {
     verdict: worst(invariants.map(({ verdict }) => verdict)),
@@ -112,7 +112,7 @@ interface LedgerOptions {
   readonly counter: Counter;
 }
 
-async function judgeLedger(
+async function checkLedger(
   ledger: Ledger,
   { scope, history, clock, counter }: LedgerOptions,
 ): Promise<InvariantResult[]> {
@@ -129,11 +129,11 @@ async function judgeLedger(
   ];
   try {
     const invariants = invariantsWith(await ledger.prices());
-    const results = await judgeOrders(invariants, counted(ledger.facts(scope), counter, clock), { clock, missing });
+    const results = await checkOrders(invariants, counted(ledger.facts(scope), counter, clock), { clock, missing });
     const comparing = new Set(invariants.filter(({ compares }) => compares !== undefined).map(({ id }) => id));
     return results.map((result) => onlyIfSeen(result, { scope, counter, isCompared: comparing.has(result.id) }));
   } catch (error) {
-    // A database that dies in the middle leaves sums that mean nothing.
+    // A database that fails in the middle leaves sums that mean nothing.
     return invariantsWith([]).map((invariant) => unknownResult(invariant, `reading broke off: ${messageOf(error)}`));
   }
 }
@@ -164,16 +164,16 @@ async function* counted(facts: AsyncIterable<OrderFacts>, counter: Counter, { at
   }
 }
 
-async function judgeGlobally(
+async function checkGlobally(
   { target, deadLetters = 0, lostBefore, signal }: AuditOptions,
   ledger: Ledger,
   clock: Clock,
 ): Promise<InvariantResult[]> {
   return Promise.all([
-    orUnknown({ id: 'I5', title: stockMatches.title }, () => judgeProducts(ledger)),
+    orUnknown({ id: 'I5', title: stockMatches.title }, () => checkProducts(ledger)),
     orUnknown({ id: 'I9', title: QUEUES_TITLE }, async () => {
       const queues = await target.queues();
-      return judgeQueues(queues, { deadLetters, onTheirWay: await readOnTheirWay(target, clock) });
+      return queuesResult(queues, { deadLetters, onTheirWay: await readOnTheirWay(target, clock) });
     }),
     orUnknown({ id: 'I11', title: METRICS_TITLE }, () => checkMetrics(target, { lostBefore, signal })),
     orUnknown({ id: 'I13', title: SESSIONS_TITLE }, () => checkSessions(target, signal)),
@@ -182,26 +182,26 @@ async function judgeGlobally(
 }
 
 async function checkClean({ clean }: AuditTarget): Promise<InvariantResult> {
-  if (clean !== undefined) return judgeClean(await clean());
+  if (clean !== undefined) return cleanResult(await clean());
   return { ...SKIPPED, id: 'I14', title: CLEAN_TITLE, evidence: 'no supervisor looks after what is audited' };
 }
 
 async function orUnknown(
   invariant: { id: string; title: string },
-  judge: () => Promise<InvariantResult>,
+  check: () => Promise<InvariantResult>,
 ): Promise<InvariantResult> {
   try {
-    return await judge();
+    return await check();
   } catch (error) {
     return unknownResult(invariant, messageOf(error));
   }
 }
 
-async function judgeProducts(ledger: Ledger): Promise<InvariantResult> {
+async function checkProducts(ledger: Ledger): Promise<InvariantResult> {
   const reason = ledger.missing.get('stock');
   if (reason !== undefined) throw new Error(reason);
   const inventory = await ledger.inventory();
-  const violations = judgeInventory(inventory);
+  const violations = checkInventory(inventory);
   const evidence = `${inventory.length} products add up`;
   return { id: 'I5', title: stockMatches.title, verdict: verdictOf(violations, []), evidence, violations, inFlight: 0 };
 }

@@ -18,7 +18,7 @@ async function read(...lines: readonly object[]) {
 
 const unclear = { status: 'unclear', time: 1 };
 
-describe('orders that unanswered requests may have made', () => {
+describe('orders that requests without a response may have made', () => {
   it('are one for each request without a key', async () => {
     expect(await read(unclear, unclear)).toMatchObject({ unclearWithoutKey: 2, unclearKeys: new Set() });
   });
@@ -37,9 +37,9 @@ describe('orders that unanswered requests may have made', () => {
     ['Confirmed', 'after'],
     ['unclear', 'before'],
   ])('are none when another request of the key names its order: %s, %s', async (status, when) => {
-    const told = { orderId: '5A', status, time: 2, key: 'a' };
+    const received = { orderId: '5A', status, time: 2, key: 'a' };
     const asked = { ...unclear, key: 'a' };
-    const { unclearKeys } = await read(...(when === 'before' ? [told, asked] : [asked, told]));
+    const { unclearKeys } = await read(...(when === 'before' ? [received, asked] : [asked, received]));
     expect(unclearKeys).toEqual(new Set());
   });
 
@@ -50,13 +50,13 @@ describe('orders that unanswered requests may have made', () => {
 });
 
 describe('an order with two responses', () => {
-  const told = (status: string, reason?: string) => ({ orderId: 'x', status, reason });
+  const received = (status: string, reason?: string) => ({ orderId: 'x', status, reason });
 
   it.each([
-    ['the same', [told('Cancelled', 'out of stock'), told('Cancelled', 'out of stock')], false],
-    ['once without the reason', [told('Cancelled'), told('Cancelled', 'out of stock')], false],
-    ['with two reasons', [told('Cancelled', 'out of stock'), told('Cancelled', 'payment declined')], true],
-    ['with two statuses', [told('Cancelled', 'out of stock'), told('Confirmed')], true],
+    ['the same', [received('Cancelled', 'out of stock'), received('Cancelled', 'out of stock')], false],
+    ['once without the reason', [received('Cancelled'), received('Cancelled', 'out of stock')], false],
+    ['with two reasons', [received('Cancelled', 'out of stock'), received('Cancelled', 'payment declined')], true],
+    ['with two statuses', [received('Cancelled', 'out of stock'), received('Confirmed')], true],
   ])('%s', async (_title, lines, isFlipped) => {
     expect((await read(...lines)).flipped.has('x')).toBe(isFlipped);
   });

@@ -58,7 +58,7 @@ export interface Finding {
 }
 
 /** Checks orders one by one; holds sums only, so that their number does not matter. */
-export interface OrderJudge {
+export interface OrderCheck {
   add(facts: OrderFacts): Finding;
   /** Counts and sums of all that were added. */
   evidence(): string;
@@ -74,7 +74,7 @@ export interface OrderInvariant {
   readonly needs: readonly DatabaseName[];
   /** The rows of other databases that it compares orders with, within the horizon (see `areCompared`); absent when it compares none. */
   readonly compares?: readonly OtherRows[];
-  start(clock: Clock): OrderJudge;
+  start(clock: Clock): OrderCheck;
 }
 
 export const NOTHING: Finding = { violations: [] };
@@ -84,7 +84,7 @@ export function violated(kind: ViolationKind, detail: string): Finding {
   return { violations: [{ kind, detail }] };
 }
 
-/** Verdict of a finished judgement: a violation that is certain outweighs evidence that is missing. */
+/** Verdict of a finished check: a violation that is certain outweighs evidence that is missing. */
 export function verdictOf(violations: readonly Violation[], missing: readonly string[]): Verdict {
   if (violations.some(({ kind }) => kind !== 'recovered')) return 'fail';
   return missing.length > 0 ? 'unknown' : 'pass';

@@ -1,19 +1,19 @@
 import { AUDIT_HORIZON_DAYS } from '@shop/kit/keep-days.ts';
 import type { MetricPoint, MetricStats } from '../otlp/metric-store.ts';
 import { poll } from '../shared/wait-until.ts';
+import { unknownResult } from './check-orders.ts';
 import { HORIZON_MS } from './horizon.ts';
 import type { InvariantResult } from './invariant.ts';
 import {
   type ByStatus,
-  judgeMetrics,
   lostUntilNow,
   METRICS_TITLE,
   type MetricEvidence,
+  metricsResult,
   type ProcessReport,
   STATUSES,
   sumOf,
 } from './invariants/metrics.ts';
-import { unknownResult } from './judge-orders.ts';
 import type { AuditTarget } from './target.ts';
 
 const NAMES = ['shop.sagas', 'shop.saga.duration', 'shop.saga.recoveries', 'shop.outbox.pending'];
@@ -31,7 +31,7 @@ const GAUGE_AGE_MS = 6_500;
 const LIMIT_MS = 3_500;
 const POLL_MS = 250;
 
-/** Decisions that kills have kept from being counted so far, which a later judgement leaves out. Rejects as `checkMetrics`. */
+/** Decisions that kills have kept from being counted so far, which a later check leaves out. Rejects as `checkMetrics`. */
 export async function readLostCounts(target: AuditTarget): Promise<ByStatus> {
   return lostUntilNow((await look(target)).evidence);
 }
@@ -49,13 +49,13 @@ export async function checkMetrics(
     return unknownResult({ id: 'I11', title: METRICS_TITLE }, reason);
   }
   const deadline = performance.now() + LIMIT_MS;
-  const judge = async (): Promise<InvariantResult | undefined> => {
+  const check = async (): Promise<InvariantResult | undefined> => {
     const { evidence, complete } = await look(target);
-    const result = judgeMetrics({ ...evidence, lostBefore });
+    const result = metricsResult({ ...evidence, lostBefore });
     if ((complete && result.verdict === 'pass') || performance.now() > deadline) return result;
     return undefined;
   };
-  return poll(judge, { everyMs: POLL_MS, signal });
+  return poll(check, { everyMs: POLL_MS, signal });
 }
 
 /** `complete`: nothing has moved since the reports, so that they are compared with exact numbers. */

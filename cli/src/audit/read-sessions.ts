@@ -2,7 +2,7 @@ import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
 import { poll } from '../shared/wait-until.ts';
 import { databaseNames } from '../topology/databases.ts';
 import type { InvariantResult } from './invariant.ts';
-import { judgeSessions, type OpenTransaction, type SessionFact } from './invariants/sessions.ts';
+import { type OpenTransaction, type SessionFact, sessionsResult } from './invariants/sessions.ts';
 import type { AuditTarget } from './target.ts';
 
 /** No statement of a service takes longer than 2 s, and no transaction has more than a batch of them. In ms. */
@@ -33,7 +33,7 @@ export async function checkSessions(target: AuditTarget, signal?: AbortSignal): 
   const began = performance.now();
   const names = Object.values(target.databaseUrls).map((url) => new URL(url).pathname.slice(1));
   let stillOpen: ReadonlySet<string> | undefined;
-  const judge = async (): Promise<InvariantResult | undefined> => {
+  const check = async (): Promise<InvariantResult | undefined> => {
     const rows = await target.databases.query<SessionRow>('orders', SESSIONS, [names, databaseNames]);
     const open = rows.filter(({ transaction }) => transaction !== null);
     const before = stillOpen;
@@ -41,14 +41,14 @@ export async function checkSessions(target: AuditTarget, signal?: AbortSignal): 
     const elapsedMs = performance.now() - began;
     const isOver = elapsedMs >= TRANSACTION_LIMIT_MS;
     const suspects = open.filter((row) => stillOpen?.has(keyOf(row)));
-    const result = judgeSessions(
+    const result = sessionsResult(
       sessionsOf(rows, target.databasePoolSize),
       isOver ? suspects.map((row) => ({ ...placeOf(row), openForMs: elapsedMs })) : [],
       target.instances.filter((name) => hasDatabase(name.replace(/-\d+$/, ''))),
     );
     return isOver || (suspects.length === 0 && result.verdict === 'pass') ? result : undefined;
   };
-  return poll(judge, { everyMs: POLL_MS, signal });
+  return poll(check, { everyMs: POLL_MS, signal });
 }
 
 function hasDatabase(service: string): boolean {

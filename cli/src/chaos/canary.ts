@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** What is spoken on an edge. */
+/** The protocol of an edge. */
 export type Protocol = 'http' | 'grpc' | 'postgres' | 'amqp';
 
 /**

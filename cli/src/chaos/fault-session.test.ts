@@ -68,131 +68,131 @@ function aSupervisor({ clearLeaves = 'reverted' as LeaseStatus, isGone = false }
     onChange: (change: FaultChange) => void changes.push(change),
     onTrouble: (event: string) => void troubles.push(event),
   };
-  return { client, clock, leases, add, changes, troubles, state, book: new FaultSession(client, listener, clock) };
+  return { client, clock, leases, add, changes, troubles, state, session: new FaultSession(client, listener, clock) };
 }
 
 describe('reverting', () => {
   it('ends the faults of the run, says so, and touches no others', async () => {
-    const { book, add, leases, changes } = aSupervisor();
+    const { session, add, leases, changes } = aSupervisor();
     add({ isHeld: false, target: 'orders-stock' });
-    await book.inject('slow', REQUEST, never);
-    expect(book.phase()).toBe('fault');
-    expect(await book.revert()).toMatchObject({ notReverted: [] });
+    await session.inject('slow', REQUEST, never);
+    expect(session.phase()).toBe('fault');
+    expect(await session.revert()).toMatchObject({ notReverted: [] });
     expect(leases.map(({ status }) => status)).toEqual(['active', 'reverted']);
     expect(changes).toMatchObject([
       { step: 'slow', state: 'injected' },
       { step: 'slow', state: 'reverted' },
     ]);
-    expect(book.phase()).toBe('after');
+    expect(session.phase()).toBe('after');
   });
 
   it('reports a fault that could not be reverted', async () => {
-    const { book } = aSupervisor({ clearLeaves: 'undo_failed' });
-    await book.inject('slow', REQUEST, never);
-    expect((await book.revert()).notReverted).toEqual(['latency on orders-payments (l0): Toxiproxy hangs']);
+    const { session } = aSupervisor({ clearLeaves: 'undo_failed' });
+    await session.inject('slow', REQUEST, never);
+    expect((await session.revert()).notReverted).toEqual(['latency on orders-payments (l0): Toxiproxy hangs']);
   });
 
   it('reports a fault as not reverted when it is unknown whether it is gone', async () => {
-    const { book, state, troubles } = aSupervisor();
-    await book.inject('slow', REQUEST, never);
+    const { session, state, troubles } = aSupervisor();
+    await session.inject('slow', REQUEST, never);
     state.isGone = true;
-    expect((await book.revert()).notReverted).toEqual([expect.stringContaining('unknown whether it is gone')]);
+    expect((await session.revert()).notReverted).toEqual([expect.stringContaining('unknown whether it is gone')]);
     expect(troubles).toEqual(['revert.failed']);
   });
 
   it('ends also a fault whose injection was given up', async () => {
-    const { book, client, leases, add } = aSupervisor();
+    const { session, client, leases, add } = aSupervisor();
     const interruption = new AbortController();
     client.inject = async function* () {
       add({ status: 'injecting' });
       interruption.abort(new Error('interrupted'));
       yield await Promise.reject(interruption.signal.reason);
     };
-    await expect(book.inject('slow', REQUEST, interruption.signal)).rejects.toThrow('interrupted');
-    const reverting = book.revert();
+    await expect(session.inject('slow', REQUEST, interruption.signal)).rejects.toThrow('interrupted');
+    const reverting = session.revert();
     // The supervisor takes it back, because its connection is gone.
     leases[0] = { ...(leases[0] as Lease), status: 'reverted' };
     expect(await reverting).toMatchObject({ notReverted: [], reverted: [{ id: 'l0' }] });
   });
 
   it('may be repeated, and reverts nothing twice', async () => {
-    const { book, changes } = aSupervisor();
-    await book.inject('slow', REQUEST, never);
-    await book.revert();
-    expect(await book.revert()).toEqual({ reverted: [], notReverted: [] });
+    const { session, changes } = aSupervisor();
+    await session.inject('slow', REQUEST, never);
+    await session.revert();
+    expect(await session.revert()).toEqual({ reverted: [], notReverted: [] });
     expect(changes.filter(({ state }) => state === 'reverted')).toHaveLength(1);
   });
 
   it('of one step leaves the others', async () => {
-    const { book, leases } = aSupervisor();
-    await book.inject('first', REQUEST, never);
-    await book.inject('second', REQUEST, never);
-    await book.revert('first');
+    const { session, leases } = aSupervisor();
+    await session.inject('first', REQUEST, never);
+    await session.inject('second', REQUEST, never);
+    await session.revert('first');
     expect(leases.map(({ status }) => status)).toEqual(['reverted', 'active']);
-    expect(book.phase()).toBe('fault');
+    expect(session.phase()).toBe('fault');
   });
 });
 
 it('a fault that happens once acts from when it was asked for, though it is reported when it is reverted', async () => {
-  const { book, client, clock, add } = aSupervisor();
+  const { session, client, clock, add } = aSupervisor();
   client.inject = async function* () {
     const { since } = add();
     clock.advance(2_000);
-    expect(book.phase()).toBe('fault');
+    expect(session.phase()).toBe('fault');
     const lease = add({ since, status: 'reverted', end: { why: 'it happens once', tookMs: 1_900, evidence: 'back' } });
     yield { type: 'injected', lease };
     yield { type: 'ended', lease };
   };
   clock.advance(1_000);
-  expect(book.phase()).toBe('before');
-  await book.inject('kill', REQUEST, never);
-  await expect.poll(() => book.phase()).toBe('after');
-  expect(book.firstInjectedAt).toBe(1_000);
+  expect(session.phase()).toBe('before');
+  await session.inject('kill', REQUEST, never);
+  await expect.poll(() => session.phase()).toBe('after');
+  expect(session.firstInjectedAt).toBe(1_000);
 });
 
 it('a fault that was refused has not happened', async () => {
-  const { book, client } = aSupervisor();
+  const { session, client } = aSupervisor();
   client.inject = async function* () {
     yield { type: 'failed', error: { code: 'unknown_fault_target', what: 'there is no such edge', exitCode: 2 } };
   };
-  await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('there is no such edge');
-  expect(await book.revert()).toEqual({ reverted: [], notReverted: [] });
-  expect(book.phase()).toBe('before');
+  await expect(session.inject('slow', REQUEST, never)).rejects.toThrow('there is no such edge');
+  expect(await session.revert()).toEqual({ reverted: [], notReverted: [] });
+  expect(session.phase()).toBe('before');
 });
 
 it('a fault whose injection lost the supervisor may be in effect', async () => {
-  const { book, client, state } = aSupervisor();
+  const { session, client, state } = aSupervisor();
   client.inject = async function* () {
     state.isGone = true;
     yield await Promise.reject(
       new CliError({ code: 'supervisor_lost', what: 'lost the connection to the supervisor' }),
     );
   };
-  await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('lost the connection');
-  expect((await book.revert()).notReverted).toEqual([expect.stringContaining('unknown whether it is gone')]);
+  await expect(session.inject('slow', REQUEST, never)).rejects.toThrow('lost the connection');
+  expect((await session.revert()).notReverted).toEqual([expect.stringContaining('unknown whether it is gone')]);
 });
 
 it('a fault without a holder to report it to has not happened', async () => {
-  const { book, client, state } = aSupervisor();
+  const { session, client, state } = aSupervisor();
   client.inject = async function* () {
     state.isGone = true;
     yield await Promise.reject(notRunning());
   };
-  await expect(book.inject('slow', REQUEST, never)).rejects.toThrow('platform not running');
-  expect(await book.revert()).toEqual({ reverted: [], notReverted: [] });
+  await expect(session.inject('slow', REQUEST, never)).rejects.toThrow('platform not running');
+  expect(await session.revert()).toEqual({ reverted: [], notReverted: [] });
 });
 
 it('a fault that was not in place any more when it was reverted was cut short', async () => {
-  const { book, state } = aSupervisor();
-  const { id } = await book.inject('slow', REQUEST, never);
+  const { session, state } = aSupervisor();
+  const { id } = await session.inject('slow', REQUEST, never);
   state.lost = [id];
-  await book.revert();
-  expect(book.cutShort()).toEqual(['latency on orders-payments was lost by what held it']);
-  expect([book.isLost('slow'), book.isLost('other')]).toEqual([true, false]);
+  await session.revert();
+  expect(session.cutShort()).toEqual(['latency on orders-payments was lost by what held it']);
+  expect([session.isLost('slow'), session.isLost('other')]).toEqual([true, false]);
 });
 
 it('a fault whose time was over before its step is reverted was cut short', async () => {
-  const { book, client, leases, add } = aSupervisor();
+  const { session, client, leases, add } = aSupervisor();
   client.inject = async function* () {
     const lease = add();
     yield { type: 'injected', lease };
@@ -204,18 +204,18 @@ it('a fault whose time was over before its step is reverted was cut short', asyn
     leases[0] = ended;
     yield { type: 'ended', lease: ended };
   };
-  await book.inject('slow', REQUEST, never);
-  await expect.poll(() => book.phase()).toBe('after');
-  expect(book.expiredTtl('slow')).toContain('its time to live expired');
+  await session.inject('slow', REQUEST, never);
+  await expect.poll(() => session.phase()).toBe('after');
+  expect(session.expiredTtl('slow')).toContain('its time to live expired');
 });
 
 describe('a fault that ended before the run took it back', () => {
   async function endedWith(why: string) {
-    const { book, leases } = aSupervisor();
-    await book.inject('slow', REQUEST, never);
+    const { session, leases } = aSupervisor();
+    await session.inject('slow', REQUEST, never);
     leases[0] = { ...(leases[0] as Lease), status: 'reverted', end: { why, tookMs: 1, evidence: 'gone' } };
-    await book.revert();
-    return book.cutShort();
+    await session.revert();
+    return session.cutShort();
   }
 
   it('is reported when others ended it', async () => {

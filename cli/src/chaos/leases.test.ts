@@ -130,7 +130,7 @@ describe('a fault', () => {
     expect(await leases.inject(request, stays)).toMatchObject({ status: 'active' });
   });
 
-  it('that is held ends when its holder goes away, and once', async () => {
+  it('that is held ends when its holder disconnects, and once', async () => {
     const holder = new AbortController();
     const leases = leasesOf();
     await leases.inject({ ...request, hold: true }, holder.signal);
@@ -148,7 +148,7 @@ describe('a fault', () => {
     expect(leases.unfinished()).toMatchObject([{ status: 'active' }]);
   });
 
-  it('ends when its command goes away while it is being injected, detached or not', async () => {
+  it('ends when its command disconnects while it is being injected, detached or not', async () => {
     const command = new AbortController();
     const { promise, resolve } = Promise.withResolvers<void>();
     const leases = leasesOf(aFault({ inject: () => promise }));

@@ -16,7 +16,7 @@ export interface PlatformAccess extends Administration {
   /** Stops and starts again, without waiting until it is ready. */
   relaunch(name: string): Promise<void>;
   /** Disconnects senders and readers of telemetry, or accepts them again. */
-  setTelemetryUnavailable(isAway: boolean): void;
+  setTelemetryUnavailable(isUnavailable: boolean): void;
   toxiproxy(apiUrl: string): ToxiproxyClient;
   readonly sessions: DatabaseSessions;
   /** The libfaketime that shifts a process's clock; undefined when it is not available. */

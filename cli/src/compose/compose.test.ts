@@ -22,10 +22,12 @@ const services = composeFile().services as Readonly<Record<string, Service>>;
 
 describe.each(serviceNames)('%s', (name) => {
   it('gets the addresses of its edges, and of no other', () => {
-    const told = Object.keys(services[name]?.environment ?? {}).filter((variable) =>
+    const reported = Object.keys(services[name]?.environment ?? {}).filter((variable) =>
       /URLS?$|ADDRESSES$/.test(variable),
     );
-    expect(new Set(told)).toEqual(new Set(edges.filter(({ from }) => from === name).map(({ variable }) => variable)));
+    expect(new Set(reported)).toEqual(
+      new Set(edges.filter(({ from }) => from === name).map(({ variable }) => variable)),
+    );
   });
 
   it('has the time to drain and to send its last telemetry when it is stopped', () => {

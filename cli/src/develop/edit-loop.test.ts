@@ -18,7 +18,7 @@ function aLoop(changes: Partial<EditTools> = {}) {
       asked.push('apply');
       return { started: ['orders-1'], applied: [] };
     },
-    tell: (event) => void events.push(event),
+    emit: (event) => void events.push(event),
     ...changes,
   };
   const loop = createEditLoop(tools);
@@ -87,7 +87,7 @@ it('takes what is saved during a restart as one, afterwards', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const saves: (readonly string[])[] = [];
   const { loop, asked } = aLoop({
-    tell: (event) => void (event.type === 'saved' && saves.push(event.files)),
+    emit: (event) => void (event.type === 'saved' && saves.push(event.files)),
     async apply() {
       await released;
       return { started: [], applied: [] };

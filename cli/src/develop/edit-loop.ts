@@ -15,13 +15,13 @@ export interface EditTools {
   targetsOf(file: string): readonly string[];
   rebuild(targets: readonly string[]): Promise<readonly RebuiltTarget[]>;
   /** Lets the platform take what changed; throws CliError when it does not. */
-  apply(tell: (instance: string, message: string) => void): Promise<{
+  apply(emit: (instance: string, message: string) => void): Promise<{
     readonly started: readonly string[];
     readonly applied: readonly string[];
   }>;
   /** Absent where types cannot be checked. */
   readonly checkTypes?: (signal: AbortSignal) => Promise<readonly TypeProblem[]>;
-  tell(event: EditEvent): void;
+  emit(event: EditEvent): void;
 }
 
 export interface EditLoop {
@@ -44,7 +44,7 @@ export interface EditLoop {
  * checked beside it, from the latest save only.
  */
 export function createEditLoop(tools: EditTools): EditLoop {
-  const { tell } = tools;
+  const { emit } = tools;
   const over = new AbortController();
   const waiting = new Set<string>();
   let since = 0;
@@ -61,18 +61,18 @@ export function createEditLoop(tools: EditTools): EditLoop {
     const results = await tools.rebuild(targets);
     for (const [problem, failed] of Map.groupBy(results, (result) => result.problem)) {
       if (problem === undefined) continue;
-      tell({ type: 'build_failed', targets: failed.map(({ name }) => name), problem });
+      emit({ type: 'build_failed', targets: failed.map(({ name }) => name), problem });
     }
     if (results.every(({ problem }) => problem !== undefined)) return false;
     const changed = results.filter((result) => result.changed.some((file) => !file.endsWith('.map')));
     if (changed.length > 0 || !isFirst) {
-      tell({ type: 'built', changed: changed.map(({ name }) => name), tookMs: performance.now() - began });
+      emit({ type: 'built', changed: changed.map(({ name }) => name), tookMs: performance.now() - began });
     }
     return changed.length > 0;
   }
 
   async function bring(files: readonly string[], savedAt: number): Promise<void> {
-    tell({ type: 'saved', files });
+    emit({ type: 'saved', files });
     const sources = files.filter((file) => !isTest(file));
     const isBuilt = await rebuild([...new Set(sources.flatMap((file) => tools.targetsOf(file)))]);
     isOwed ||= isBuilt || files.some(isMigration);
@@ -81,10 +81,10 @@ export function createEditLoop(tools: EditTools): EditLoop {
 
   async function applyOwed(savedAt: number): Promise<void> {
     if (isOwed && !over.signal.aborted) {
-      const done = await tools.apply((instance, message) => tell({ type: 'instance', instance, message }));
+      const done = await tools.apply((instance, message) => emit({ type: 'instance', instance, message }));
       isOwed = false;
       if (done.started.length + done.applied.length > 0) {
-        tell({ type: 'applied', ...done, tookMs: performance.now() - savedAt });
+        emit({ type: 'applied', ...done, tookMs: performance.now() - savedAt });
       }
     }
   }
@@ -97,7 +97,7 @@ export function createEditLoop(tools: EditTools): EditLoop {
 
   async function report(bringing: Promise<void>): Promise<void> {
     await bringing.catch((error: unknown) => {
-      if (!over.signal.aborted) tell({ type: 'refused', error: toCliError(error) });
+      if (!over.signal.aborted) emit({ type: 'refused', error: toCliError(error) });
     });
   }
 
@@ -119,11 +119,11 @@ export function createEditLoop(tools: EditTools): EditLoop {
       (errors) => {
         // Said again only when they are others.
         const key = JSON.stringify(errors);
-        if (key !== lastTypes) tell({ type: 'types', errors });
+        if (key !== lastTypes) emit({ type: 'types', errors });
         lastTypes = key;
       },
       (error: unknown) => {
-        if (!stop.signal.aborted && !over.signal.aborted) tell({ type: 'types_unknown', reason: messageOf(error) });
+        if (!stop.signal.aborted && !over.signal.aborted) emit({ type: 'types_unknown', reason: messageOf(error) });
       },
     );
     types = { stop, done };

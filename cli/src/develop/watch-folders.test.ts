@@ -34,11 +34,11 @@ async function write(file: string, text: string): Promise<void> {
   await writeFile(join(root, file), text);
 }
 
-const told = () => expect.poll(() => seen, { timeout: 10_000 });
+const seenSoon = () => expect.poll(() => seen, { timeout: 10_000 });
 
 it('reports a file that is saved, once', async () => {
   await write('services/orders/src/main.ts', '2');
-  await told().toEqual(['services/orders/src/main.ts']);
+  await seenSoon().toEqual(['services/orders/src/main.ts']);
 });
 
 it('reports a file that is replaced by another, each time', async () => {
@@ -46,36 +46,36 @@ it('reports a file that is replaced by another, each time', async () => {
     seen.length = 0;
     await write('draft', text);
     await rename(join(root, 'draft'), join(root, 'services/orders/src/main.ts'));
-    await told().toEqual(['services/orders/src/main.ts']);
+    await seenSoon().toEqual(['services/orders/src/main.ts']);
   }
 });
 
 it('reports files of folders that are made afterwards', async () => {
   await write('services/orders/src/saga/deep/step.ts', '1');
-  await told().toContain('services/orders/src/saga/deep/step.ts');
+  await seenSoon().toContain('services/orders/src/saga/deep/step.ts');
   await write('services/orders/src/saga/deep/later.ts', '2');
-  await told().toContain('services/orders/src/saga/deep/later.ts');
+  await seenSoon().toContain('services/orders/src/saga/deep/later.ts');
 });
 
 it('reports files of a folder that replaces one that was removed', async () => {
   await rm(join(root, 'services/orders/src'), { recursive: true });
-  await told().toContain('services/orders/src/main.ts');
+  await seenSoon().toContain('services/orders/src/main.ts');
   seen.length = 0;
   await write('services/orders/src/main.ts', '2');
-  await told().toContain('services/orders/src/main.ts');
+  await seenSoon().toContain('services/orders/src/main.ts');
 });
 
 it('reports a file that is removed', async () => {
   await rm(join(root, 'services/orders/src/main.ts'));
-  await told().toEqual(['services/orders/src/main.ts']);
+  await seenSoon().toEqual(['services/orders/src/main.ts']);
 });
 
 it('reports nothing of drafts and backups, and nothing once it is disposed', async () => {
   await write('services/orders/src/.main.ts.swp', '1');
   await write('services/orders/src/main.ts~', '1');
   await write('services/orders/src/other.ts', '1');
-  await told().toEqual(['services/orders/src/other.ts']);
+  await seenSoon().toEqual(['services/orders/src/other.ts']);
   watching[Symbol.dispose]();
   await write('services/orders/src/main.ts', '3');
-  await told().toEqual(['services/orders/src/other.ts']);
+  await seenSoon().toEqual(['services/orders/src/other.ts']);
 });

@@ -63,7 +63,7 @@ export async function watchSources({
   const script = (await import(pathToFileURL(join(root, 'scripts/build.mjs')).href)) as BuildScript;
   const build = await script.repeatedBuild();
   const compiler = findCompiler(root);
-  const tell = (event: EditEvent) =>
+  const emit = (event: EditEvent) =>
     output.record({ time: new Date().toISOString(), ...event }, () =>
       event.type === 'watching'
         ? describeEvent(event, output.style)
@@ -74,7 +74,7 @@ export async function watchSources({
     rebuild: (targets) => build.rebuild(targets, { color: output.mode === 'text' && output.style.red('') !== '' }),
     apply: (report) => apply(control, { ...request, asked: askedFrom('up --watch', request.asked?.reason) }, report),
     ...(compiler !== undefined && { checkTypes: (stop) => typeErrors(compiler, root, stop) }),
-    tell,
+    emit,
   });
   try {
     let begun: Promise<void> | undefined;
@@ -88,8 +88,8 @@ export async function watchSources({
     begun = loop.begin(build.targetsOf('kit/src/'));
     loop.saved(early);
     await begun;
-    tell({ type: 'watching', folders: FOLDERS, endsPlatform });
-    if (compiler === undefined) tell({ type: 'types_unknown', reason: 'TypeScript is not installed ("npm install")' });
+    emit({ type: 'watching', folders: FOLDERS, endsPlatform });
+    if (compiler === undefined) emit({ type: 'types_unknown', reason: 'TypeScript is not installed ("npm install")' });
     await untilGone(control, signal);
   } finally {
     await loop.end();

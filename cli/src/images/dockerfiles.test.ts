@@ -106,8 +106,8 @@ describe('sources of an image', () => {
     const isCopied = (file: string) =>
       copied.some((path) => (path === 'services' ? isManifest(file) : file === path || file.startsWith(`${path}/`)));
     expect(copied.filter((path) => !files.some((file) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
-    const told = ['.dockerignore', dockerfileOf(subject)];
-    expect(files.filter((file) => !isCopied(file) && !told.includes(file))).toEqual([]);
+    const reported = ['.dockerignore', dockerfileOf(subject)];
+    expect(files.filter((file) => !isCopied(file) && !reported.includes(file))).toEqual([]);
     expect(files.filter((file) => file.includes('node_modules') || file.endsWith('.test.ts'))).toEqual([]);
   });
 

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { AuditReport } from '../audit/audit.ts';
 import { exitCodeOf } from '../shared/verdict.ts';
 import {
-  judgeAudit,
-  judgeDrain,
-  judgeK6,
-  judgeKeys,
-  judgeKnee,
-  judgeTraces,
+  checkAudit,
+  checkDrain,
+  checkK6,
+  checkKeys,
+  checkKnee,
+  checkTraces,
   type LoadCheck,
   verdictOf,
 } from './checks.ts';
@@ -20,12 +20,12 @@ const verdicts = (checks: readonly LoadCheck[]) => checks.map(({ verdict }) => v
 
 describe('k6', () => {
   it('that ran to its end passes, and so does each threshold that was met', () => {
-    expect(verdicts(judgeK6(ended))).toEqual(['pass', 'pass']);
+    expect(verdicts(checkK6(ended))).toEqual(['pass', 'pass']);
   });
 
   it('that says thresholds were crossed ran to its end all the same: they fail', () => {
     const crossed = { ...summary, thresholds: [{ ...threshold, isMet: false }] };
-    expect(judgeK6({ ...ended, exitCode: 99, summary: crossed })).toMatchObject([
+    expect(checkK6({ ...ended, exitCode: 99, summary: crossed })).toMatchObject([
       { verdict: 'pass' },
       { group: 'threshold', name: 'order_duration p(95)<1', verdict: 'fail', evidence: '0.5 ms' },
     ]);
@@ -36,11 +36,11 @@ describe('k6', () => {
     ['no summary', { exitCode: 105, summary: 'ENOENT' }, 'k6 ended with 105 and left no summary (ENOENT)'],
     ['no order', { orders: 0 }, 'no order was sent'],
   ])('with %s has shown nothing', (_, end, evidence) => {
-    expect(judgeK6({ ...ended, ...end })[0]).toMatchObject({ verdict: 'unknown', evidence });
+    expect(checkK6({ ...ended, ...end })[0]).toMatchObject({ verdict: 'unknown', evidence });
   });
 
   it('that was ended because the system was saturated has shown what it was to show', () => {
-    expect(judgeK6({ ...ended, exitCode: 105, wasEnough: true })[0]).toMatchObject({ verdict: 'pass' });
+    expect(checkK6({ ...ended, exitCode: 105, wasEnough: true })[0]).toMatchObject({ verdict: 'pass' });
   });
 });
 
@@ -54,14 +54,14 @@ describe('a knee', () => {
   };
 
   it('is reported with what limits it', () => {
-    expect(judgeKnee(knee)).toMatchObject({
+    expect(checkKnee(knee)).toMatchObject({
       verdict: 'pass',
       evidence: '40 orders a second held (p95 90 ms), 60 did not: it was slow',
     });
   });
 
   it('below the first step fails', () => {
-    expect(judgeKnee({ ...knee, sustainedPerSecond: null })).toMatchObject({ verdict: 'fail' });
+    expect(checkKnee({ ...knee, sustainedPerSecond: null })).toMatchObject({ verdict: 'fail' });
   });
 });
 
@@ -69,15 +69,15 @@ describe('what waits behind the responses', () => {
   const last = { atMs: 0, pending: 3, open: 1 };
 
   it('must come to its end', () => {
-    expect(judgeDrain({ tookMs: 120, last })).toMatchObject({ verdict: 'pass', evidence: '120 ms after the load' });
-    expect(judgeDrain({ tookMs: undefined, last })).toMatchObject({
+    expect(checkDrain({ tookMs: 120, last })).toMatchObject({ verdict: 'pass', evidence: '120 ms after the load' });
+    expect(checkDrain({ tookMs: undefined, last })).toMatchObject({
       verdict: 'fail',
       evidence: '3 events and 1 sagas still waited',
     });
   });
 
   it('is unknown when it cannot be seen', () => {
-    expect(judgeDrain('refused')).toMatchObject({ verdict: 'unknown', evidence: 'refused' });
+    expect(checkDrain('refused')).toMatchObject({ verdict: 'unknown', evidence: 'refused' });
   });
 });
 
@@ -92,21 +92,21 @@ describe('the audit', () => {
       { ...invariant, verdict: 'fail', violations: [{ kind: 'lost', detail: 'no order' }] },
     ] as const;
     const report = { invariants } as unknown as AuditReport;
-    expect(verdicts(judgeAudit(report))).toEqual(['pass', 'unknown', 'fail']);
-    expect(judgeAudit(report)[2]?.evidence).toBe('3 orders (lost: no order)');
+    expect(verdicts(checkAudit(report))).toEqual(['pass', 'unknown', 'fail']);
+    expect(checkAudit(report)[2]?.evidence).toBe('3 orders (lost: no order)');
   });
 
   it('that could not be made is unknown', () => {
-    expect(judgeAudit('no database')).toMatchObject([{ verdict: 'unknown', evidence: 'no database' }]);
+    expect(checkAudit('no database')).toMatchObject([{ verdict: 'unknown', evidence: 'no database' }]);
   });
 
   it('fails when a key has two orders', () => {
-    expect(judgeKeys([])).toMatchObject({ verdict: 'pass' });
-    expect(judgeKeys(['k'])).toMatchObject({ verdict: 'fail', evidence: '1 keys have several: k' });
+    expect(checkKeys([])).toMatchObject({ verdict: 'pass' });
+    expect(checkKeys(['k'])).toMatchObject({ verdict: 'fail', evidence: '1 keys have several: k' });
   });
 
   it('does not know of two orders for a key where it could not look', () => {
-    expect(judgeKeys('no database')).toMatchObject({ verdict: 'unknown', evidence: 'no database' });
+    expect(checkKeys('no database')).toMatchObject({ verdict: 'unknown', evidence: 'no database' });
   });
 });
 
@@ -116,7 +116,7 @@ describe('sampled traces', () => {
   const asked = { wanted: 3, wasEnough: false };
 
   it('have a check each', () => {
-    const found = judgeTraces(
+    const found = checkTraces(
       [
         { ...trace, verdict: 'pass' },
         { ...trace, verdict: 'fail' },
@@ -128,7 +128,7 @@ describe('sampled traces', () => {
   });
 
   it.each([0, 1, 2])('that were wanted are missing evidence when %d of 3 were had', (had) => {
-    const found = judgeTraces(Array(had).fill({ ...trace, verdict: 'pass' }), asked);
+    const found = checkTraces(Array(had).fill({ ...trace, verdict: 'pass' }), asked);
     expect(found.at(-1)).toMatchObject({
       name: 'sampled traces',
       verdict: 'unknown',
@@ -138,13 +138,13 @@ describe('sampled traces', () => {
   });
 
   it('are not missed where they were not wanted', () => {
-    expect(judgeTraces([], { ...asked, wanted: 0 })).toEqual([]);
+    expect(checkTraces([], { ...asked, wanted: 0 })).toEqual([]);
   });
 
   it('of a load that was ended because it was saturated may be fewer, and not none', () => {
     const cut = { ...asked, wasEnough: true };
-    expect(verdicts(judgeTraces([{ ...trace, verdict: 'pass' }], cut))).toEqual(['pass']);
-    expect(verdicts(judgeTraces([], cut))).toEqual(['unknown']);
+    expect(verdicts(checkTraces([{ ...trace, verdict: 'pass' }], cut))).toEqual(['pass']);
+    expect(verdicts(checkTraces([], cut))).toEqual(['unknown']);
   });
 });
 

@@ -27,23 +27,23 @@ export interface K6End {
 }
 
 /** Whether k6 did what it was asked for, and each threshold separately. */
-export function judgeK6({ exitCode, summary, wasEnough, messages, orders }: K6End): readonly LoadCheck[] {
+export function checkK6({ exitCode, summary, wasEnough, messages, orders }: K6End): readonly LoadCheck[] {
   const check = { group: 'k6', name: 'k6 ran to its end' } as const;
   const ended = `k6 ended with ${exitCode}`;
   const log = messages === '' ? '' : `: ${messages}`;
   if (typeof summary === 'string')
     return [{ ...check, verdict: 'unknown', evidence: `${ended} and left no summary (${summary})${log}` }];
   if (exitCode !== 0 && exitCode !== THRESHOLDS_CROSSED && !wasEnough)
-    return [{ ...check, verdict: 'unknown', evidence: `${ended}${log}` }, ...judgeThresholds(summary)];
+    return [{ ...check, verdict: 'unknown', evidence: `${ended}${log}` }, ...checkThresholds(summary)];
   if (orders === 0) return [{ ...check, verdict: 'unknown', evidence: `no order was sent${log}` }];
   const how = wasEnough
     ? 'ended early, the system was saturated'
     : `${count(orders)} requests, ${count(summary.dropped)} dropped`;
-  return [{ ...check, verdict: 'pass', evidence: how }, ...judgeThresholds(summary)];
+  return [{ ...check, verdict: 'pass', evidence: how }, ...checkThresholds(summary)];
 }
 
 /** In the order of their names, which keeps those of a phase together; k6 has none. */
-function judgeThresholds({ thresholds }: K6Summary): readonly LoadCheck[] {
+function checkThresholds({ thresholds }: K6Summary): readonly LoadCheck[] {
   const nameOf = ({ metric }: Threshold) => metric.split('{').reverse().join(' ');
   return thresholds
     .toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)))
@@ -56,7 +56,7 @@ function judgeThresholds({ thresholds }: K6Summary): readonly LoadCheck[] {
 }
 
 /** A ramp whose first step does not hold has found nothing out about a limit: the system is not well. */
-export function judgeKnee(knee: Knee): LoadCheck {
+export function checkKnee(knee: Knee): LoadCheck {
   const { sustainedPerSecond, saturatedAtPerSecond, because, p95Ms } = knee;
   const check = { group: 'knee', name: 'the first step of the ramp holds' } as const;
   if (sustainedPerSecond === null) return { ...check, verdict: 'fail', evidence: because ?? 'nothing was measured' };
@@ -66,7 +66,7 @@ export function judgeKnee(knee: Knee): LoadCheck {
 }
 
 /** A text: why it could not be seen. */
-export function judgeDrain(drain: Drain | string): LoadCheck {
+export function checkDrain(drain: Drain | string): LoadCheck {
   const check = { group: 'outbox', name: 'everything is published and every saga ends' } as const;
   if (typeof drain === 'string') return { ...check, verdict: 'unknown', evidence: drain };
   const { tookMs, last } = drain;
@@ -79,7 +79,7 @@ export function judgeDrain(drain: Drain | string): LoadCheck {
 }
 
 /** A text: why there was none. */
-export function judgeAudit(report: AuditReport | string): readonly LoadCheck[] {
+export function checkAudit(report: AuditReport | string): readonly LoadCheck[] {
   if (typeof report === 'string') return [{ group: 'audit', name: 'audit', verdict: 'unknown', evidence: report }];
   return report.invariants.flatMap(({ id, title, verdict, evidence, violations: [first] }): LoadCheck[] => {
     if (verdict === 'skipped') return [];
@@ -96,9 +96,9 @@ export interface TracesAsked {
 }
 
 /** Traces that were asked for and not found to look at are missing evidence. */
-export function judgeTraces(traces: readonly SampledTrace[], { wanted, wasEnough }: TracesAsked): readonly LoadCheck[] {
+export function checkTraces(traces: readonly SampledTrace[], { wanted, wasEnough }: TracesAsked): readonly LoadCheck[] {
   const least = wasEnough ? Math.min(1, wanted) : wanted;
-  const judged = traces.map(
+  const checked = traces.map(
     ({ orderId, contract, verdict, explanation, traceId }): LoadCheck => ({
       group: 'trace',
       name: `${contract} order ${orderId}`,
@@ -106,13 +106,13 @@ export function judgeTraces(traces: readonly SampledTrace[], { wanted, wasEnough
       evidence: `${explanation} (trace ${traceId})`,
     }),
   );
-  if (traces.length >= least) return judged;
+  if (traces.length >= least) return checked;
   const evidence = `${traces.length} of ${wanted}: no other order has a contract and was quick enough to be looked at`;
-  return [...judged, { group: 'trace', name: 'sampled traces', verdict: 'unknown', evidence }];
+  return [...checked, { group: 'trace', name: 'sampled traces', verdict: 'unknown', evidence }];
 }
 
 /** A text: why they could not be looked at. */
-export function judgeKeys(repeated: readonly string[] | string): LoadCheck {
+export function checkKeys(repeated: readonly string[] | string): LoadCheck {
   const check = { group: 'audit', name: 'one order per Idempotency-Key' } as const;
   if (typeof repeated === 'string') return { ...check, verdict: 'unknown', evidence: repeated };
   if (repeated.length === 0) return { ...check, verdict: 'pass', evidence: 'no key has two orders' };

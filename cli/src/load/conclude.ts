@@ -1,11 +1,11 @@
 import { exitCodeOf } from '../shared/verdict.ts';
 import {
-  judgeAudit,
-  judgeDrain,
-  judgeK6,
-  judgeKeys,
-  judgeKnee,
-  judgeTraces,
+  checkAudit,
+  checkDrain,
+  checkK6,
+  checkKeys,
+  checkKnee,
+  checkTraces,
   type LoadCheck,
   verdictOf,
 } from './checks.ts';
@@ -14,7 +14,7 @@ import type { Finished } from './finished.ts';
 import { checkIterations } from './iterations.ts';
 import { findKnee, firstSaturated } from './knee.ts';
 import { type MeasuredPhase, measure, measurePhases, startOf, throughputOf } from './measured.ts';
-import { judgeMemory } from './memory.ts';
+import { checkMemory } from './memory.ts';
 import { peakOf } from './outbox.ts';
 import type { Plan } from './plan.ts';
 import type { LoadResult } from './result.ts';
@@ -27,7 +27,7 @@ export function conclude(plan: Plan, run: Finished): LoadResult {
   const knee = kneeOf(plan, measured, run);
   const usage = usageOf(run);
   const soak = { durationS: plan.settings.durationS, faults: plan.faults };
-  const memory = scenario.name === 'soak' ? judgeMemory(usage, soak) : { checks: [], notChecked: [] };
+  const memory = scenario.name === 'soak' ? checkMemory(usage, soak) : { checks: [], notChecked: [] };
   const checks = [...checksOf(plan, run, { knee, measured }), ...memory.checks];
   const verdict = verdictOf(checks, run.window.notReverted);
   const { audited, drained } = run;
@@ -89,18 +89,18 @@ function checksOf(
   { exitCode, summary, cutAt, messages, others, records, window, drained, audited, sampled }: Finished,
   { knee, measured }: { knee: LoadResult['knee']; measured: readonly MeasuredPhase[] },
 ): readonly LoadCheck[] {
-  const ofK6 = judgeK6({ exitCode, summary, wasEnough: cutAt !== undefined, messages, orders: records.length });
+  const ofK6 = checkK6({ exitCode, summary, wasEnough: cutAt !== undefined, messages, orders: records.length });
   const hasRun = !ofK6.some(({ verdict }) => verdict === 'unknown');
   const dropped = typeof summary === 'string' ? 0 : summary.dropped;
   return [
     ...ofK6,
     ...checkIterations({ phases, measured, hasRun, dropped, said: [...others, ...messages.split('\n')] }),
-    ...(knee === null ? [] : [judgeKnee(knee)]),
+    ...(knee === null ? [] : [checkKnee(knee)]),
     ...window.checks,
-    judgeDrain(drained),
-    ...judgeAudit(audited.report),
-    judgeKeys(audited.repeatedKeys),
-    ...judgeTraces(sampled, { wanted: tracesWanted, wasEnough: cutAt !== undefined }),
+    checkDrain(drained),
+    ...checkAudit(audited.report),
+    checkKeys(audited.repeatedKeys),
+    ...checkTraces(sampled, { wanted: tracesWanted, wasEnough: cutAt !== undefined }),
   ];
 }
 

@@ -19,9 +19,9 @@ const lease: Lease = {
 };
 
 /** A session that reverts what it injects, unless a test changes that. */
-function aBook(changes: Partial<Pick<FaultSession, 'inject' | 'revert' | 'refresh' | 'isLost'>> = {}) {
+function aSession(changes: Partial<Pick<FaultSession, 'inject' | 'revert' | 'refresh' | 'isLost'>> = {}) {
   const calls: string[] = [];
-  const book = {
+  const session = {
     async inject(step: string, { hold }: { hold: boolean }) {
       calls.push(`inject ${step}${hold ? ' held' : ''}`);
       return lease;
@@ -34,7 +34,7 @@ function aBook(changes: Partial<Pick<FaultSession, 'inject' | 'revert' | 'refres
     isLost: () => false,
     ...changes,
   } as unknown as FaultSession;
-  return { book, calls };
+  return { session, calls };
 }
 
 const faults = [{ target: 'orders-broker', fault: 'down', parameters: {} }];
@@ -44,10 +44,12 @@ const past = { startedAt: performance.now() - 10_000, signal: new AbortControlle
 
 describe('the window of a fault', () => {
   it('injects it as a held lease, reverts it, and reports from when to when it acted', async () => {
-    const { book, calls } = aBook();
-    const { faults: told, checks, notReverted } = await runFaultWindow({ faults, book, phase }, past);
+    const { session, calls } = aSession();
+    const { faults: reported, checks, notReverted } = await runFaultWindow({ faults, session, phase }, past);
     expect(calls).toEqual(['inject down on orders-broker held', 'revert']);
-    expect(told).toMatchObject([{ from: lease.since, to: expect.any(String), inEffect: true, evidence: 'refused' }]);
+    expect(reported).toMatchObject([
+      { from: lease.since, to: expect.any(String), inEffect: true, evidence: 'refused' },
+    ]);
     expect(checks).toMatchObject([{ verdict: 'pass', evidence: 'observed: refused' }]);
     expect(notReverted).toEqual([]);
   });
@@ -58,19 +60,19 @@ describe('the window of a fault', () => {
       status: 'reverted',
       witness: { verdict: 'not_observed', evidence: 'no effect' },
     } as const;
-    const absent = aBook({ refresh: async () => unseen });
+    const absent = aSession({ refresh: async () => unseen });
     expect((await runFaultWindow({ faults, ...absent, phase }, past)).checks).toMatchObject([{ verdict: 'unknown' }]);
-    const refused = aBook({ inject: async () => Promise.reject(new Error('no such proxy')) });
-    const { checks, faults: told } = await runFaultWindow({ faults, ...refused, phase }, past);
+    const refused = aSession({ inject: async () => Promise.reject(new Error('no such proxy')) });
+    const { checks, faults: reported } = await runFaultWindow({ faults, ...refused, phase }, past);
     expect(checks).toMatchObject([{ verdict: 'unknown', evidence: 'not injected: no such proxy' }]);
-    expect(told).toMatchObject([{ from: null, to: null }]);
+    expect(reported).toMatchObject([{ from: null, to: null }]);
   });
 
   it('is unknown when the fault was not in place any more at its end', async () => {
-    const { book } = aBook({ isLost: (step) => step === 'down on orders-broker' });
-    const { checks, faults: told } = await runFaultWindow({ faults, book, phase }, past);
+    const { session } = aSession({ isLost: (step) => step === 'down on orders-broker' });
+    const { checks, faults: reported } = await runFaultWindow({ faults, session, phase }, past);
     expect(checks).toMatchObject([{ verdict: 'unknown', evidence: 'it was not in place any more at its end' }]);
-    expect(told).toMatchObject([{ inEffect: false }]);
+    expect(reported).toMatchObject([{ inEffect: false }]);
   });
 
   it('of a load that ended before it names each fault, as never in effect', () => {
@@ -84,10 +86,10 @@ describe('the window of a fault', () => {
 
   it('is unknown when others ended the fault before its time', async () => {
     const end = { why: 'asked for', tookMs: 1, evidence: 'connects' };
-    const cleared = aBook({ refresh: async () => ({ ...lease, status: 'reverted' as const, end }) });
-    const { checks, faults: told } = await runFaultWindow({ faults, ...cleared, phase }, past);
+    const cleared = aSession({ refresh: async () => ({ ...lease, status: 'reverted' as const, end }) });
+    const { checks, faults: reported } = await runFaultWindow({ faults, ...cleared, phase }, past);
     expect(checks).toMatchObject([{ verdict: 'unknown', evidence: 'others ended it before its time: asked for' }]);
-    expect(told).toMatchObject([{ from: lease.since, to: null }]);
+    expect(reported).toMatchObject([{ from: lease.since, to: null }]);
   });
 
   it('of a fault that happens once is over when it has happened, not at the end of its phase', async () => {
@@ -97,7 +99,7 @@ describe('the window of a fault', () => {
       end: { why: 'it happens once', tookMs: 1, evidence: 'ready' },
     } as const;
     let endedAt = 0;
-    const { book } = aBook({
+    const { session } = aSession({
       inject: async () => once,
       refresh: async () => once,
       async revert() {
@@ -106,25 +108,25 @@ describe('the window of a fault', () => {
         return { reverted: [], notReverted: [] };
       },
     });
-    const { faults: told } = await runFaultWindow({ faults, book, phase }, past);
-    expect(Date.parse(String(told[0]?.to))).toBeLessThanOrEqual(endedAt);
+    const { faults: reported } = await runFaultWindow({ faults, session, phase }, past);
+    expect(Date.parse(String(reported[0]?.to))).toBeLessThanOrEqual(endedAt);
   });
 
   it('reports a fault that could not be reverted', async () => {
-    const left = aBook({
+    const left = aSession({
       revert: async () => ({ reverted: [], notReverted: ['down on orders-broker'] }),
       refresh: async () => ({ ...lease, status: 'undo_failed' as const }),
     });
-    const { notReverted, faults: told } = await runFaultWindow({ faults, ...left, phase }, past);
+    const { notReverted, faults: reported } = await runFaultWindow({ faults, ...left, phase }, past);
     expect(notReverted).toEqual(['down on orders-broker']);
-    expect(told).toMatchObject([{ to: null }]);
+    expect(reported).toMatchObject([{ to: null }]);
   });
 
   it('reverts also when it is interrupted while it waits', async () => {
-    const { book, calls } = aBook();
+    const { session, calls } = aSession();
     const signal = AbortSignal.abort();
     await expect(
-      runFaultWindow({ faults, book, phase }, { startedAt: performance.now(), signal }),
+      runFaultWindow({ faults, session, phase }, { startedAt: performance.now(), signal }),
     ).rejects.toMatchObject({ name: 'AbortError' });
     expect(calls).toEqual(['revert']);
   });

@@ -47,7 +47,7 @@ const TTL_SLACK_MS = 60_000;
  * checks.
  */
 export async function runFaultWindow(
-  { faults, book, phase }: { faults: readonly WrittenFault[]; book: FaultSession; phase: Phase },
+  { faults, session, phase }: { faults: readonly WrittenFault[]; session: FaultSession; phase: Phase },
   { startedAt, signal }: { startedAt: number; signal: AbortSignal },
 ): Promise<FaultWindow> {
   const beginsAt = startedAt + phase.startS * 1000 + LATER_MS;
@@ -57,26 +57,26 @@ export async function runFaultWindow(
   try {
     await waitUntil(beginsAt, signal);
     for (const chosen of faults) {
-      const lease = await inject(chosen, endsAt, book, signal);
+      const lease = await inject(chosen, endsAt, session, signal);
       injected.push({ chosen, lease, injectedAt: new Date().toISOString() });
     }
     await waitUntil(endsAt, signal);
   } finally {
-    notReverted = (await book.revert()).notReverted;
+    notReverted = (await session.revert()).notReverted;
   }
   const revertedAt = new Date().toISOString();
   const ended = await Promise.all(
     injected.map(async (one) => ({
       ...one,
-      last: typeof one.lease === 'string' ? one.lease : ((await book.refresh(one.lease.id)) ?? one.lease),
+      last: typeof one.lease === 'string' ? one.lease : ((await session.refresh(one.lease.id)) ?? one.lease),
     })),
   );
   return {
     faults: ended.map(({ last, ...one }) => ({
       ...describeFault(one, last, revertedAt),
-      inEffect: judgeFault(one.chosen, last, book).verdict === 'pass',
+      inEffect: checkFault(one.chosen, last, session).verdict === 'pass',
     })),
-    checks: ended.map(({ chosen, last }) => judgeFault(chosen, last, book)),
+    checks: ended.map(({ chosen, last }) => checkFault(chosen, last, session)),
     notReverted,
   };
 }
@@ -94,12 +94,12 @@ export function neverInEffect(faults: readonly WrittenFault[], evidence: string)
 async function inject(
   { target, fault, parameters }: WrittenFault,
   endsAt: number,
-  book: FaultSession,
+  session: FaultSession,
   signal: AbortSignal,
 ): Promise<Lease | string> {
   const ttlMs = Math.round(Math.max(1_000, endsAt - performance.now())) + TTL_SLACK_MS;
   try {
-    return await book.inject(stepOf({ target, fault }), { fault, target, parameters, ttlMs, hold: true }, signal);
+    return await session.inject(stepOf({ target, fault }), { fault, target, parameters, ttlMs, hold: true }, signal);
   } catch (error) {
     signal.throwIfAborted();
     return messageOf(error);
@@ -129,12 +129,12 @@ function describeFault(
 }
 
 /** A fault that was not measurably in effect makes the run say nothing about it. */
-function judgeFault(chosen: WrittenFault, lease: Lease | string, book: FaultSession): LoadCheck {
+function checkFault(chosen: WrittenFault, lease: Lease | string, session: FaultSession): LoadCheck {
   const check = checkOf(chosen);
   if (typeof lease === 'string') return { ...check, verdict: 'unknown', evidence: `not injected: ${lease}` };
   const why = endedByOthers(lease);
   if (why !== undefined) return { ...check, verdict: 'unknown', evidence: `others ended it before its time: ${why}` };
-  if (book.isLost(stepOf(chosen)))
+  if (session.isLost(stepOf(chosen)))
     return { ...check, verdict: 'unknown', evidence: 'it was not in place any more at its end' };
   const { verdict = 'not_observed', evidence = 'it was never looked at' } = lease.witness ?? {};
   return { ...check, verdict: verdict === 'observed' ? 'pass' : 'unknown', evidence: `${verdict}: ${evidence}` };

@@ -43,9 +43,9 @@ describe('what the audit receives', () => {
 describe('an unexpected order', () => {
   it('is one of the run whose response said that nothing was recorded', () => {
     const refused = aRecord({ key: 'k', http: 503, status: undefined, orderId: undefined, code: 'overloaded' });
-    const clear = aRecord({ key: 'told', orderId: 'a' });
+    const clear = aRecord({ key: 'reported', orderId: 'a' });
     const own = [
-      { id: 'a', key: 'told' },
+      { id: 'a', key: 'reported' },
       { id: 'x', key: 'k' },
       { id: 'cut-off', key: 'load-1-whole-9' },
     ];

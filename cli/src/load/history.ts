@@ -49,7 +49,7 @@ interface Line {
  */
 export function historyLines(records: readonly OrderRecord[], own: readonly OwnOrder[]): readonly Line[] {
   const byKey = Map.groupBy(records, ({ key }) => key);
-  const told = records.map(({ orderId, status, reason, at }) => ({
+  const reported = records.map(({ orderId, status, reason, at }) => ({
     orderId,
     status: status ?? 'rejected',
     reason,
@@ -60,7 +60,7 @@ export function historyLines(records: readonly OrderRecord[], own: readonly OwnO
     const sent = byKey.get(key);
     return sent === undefined || sent.some(mayHaveTakenEffect);
   });
-  return [...told, ...recovered.map(({ id }) => ({ orderId: id, status: 'unclear' }))];
+  return [...reported, ...recovered.map(({ id }) => ({ orderId: id, status: 'unclear' }))];
 }
 
 /** Unexpected orders of the run, by the responses that its clients received. */

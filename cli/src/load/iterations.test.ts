@@ -8,10 +8,10 @@ const whole = scenarios.steady.phases({ rate: 20, durationS: 15, vus: 10, hasFau
 
 /** 300 iterations were due, every n-th of them threw. */
 function throwing(every: number, changes: Partial<IterationCoverage> = {}) {
-  const told = records(300, 15).filter(({ index }) => index % every !== 0);
+  const measuredRecords = records(300, 15).filter(({ index }) => index % every !== 0);
   return checkIterations({
     phases: whole,
-    measured: measurePhases(whole, told, 1),
+    measured: measurePhases(whole, measuredRecords, 1),
     hasRun: true,
     dropped: 0,
     said: [],

@@ -186,7 +186,7 @@ async function load(plan: Plan, run: Run, traces: TraceSampler): Promise<Loaded>
 }
 
 /** Progress is printed on a terminal once a second; elsewhere every ten, so that a log of CI stays short. */
-const TOLD_EVERY_MS = 10_000;
+const PROGRESS_INTERVAL_MS = 10_000;
 
 function followLive(
   { phases, scenario }: Plan,
@@ -195,14 +195,14 @@ function followLive(
 ): Parameters<typeof startObserver>[0]['onLook'] {
   const count = new LiveCount(phases);
   const isRedrawn = terminalOf(process.stderr, deps.env).redraws;
-  let toldAt = performance.now();
+  let notedAt = performance.now();
   return ({ records, pending, machinePercent }) => {
     count.add(records);
     for (const record of records) traces.offer(record);
     const line = `${scenario.name} ${describeLive(count.state(Date.now()), { pending, machinePercent })}`;
     progress.update(line);
-    if (isRedrawn || performance.now() - toldAt < TOLD_EVERY_MS) return;
-    toldAt = performance.now();
+    if (isRedrawn || performance.now() - notedAt < PROGRESS_INTERVAL_MS) return;
+    notedAt = performance.now();
     progress.note(line);
   };
 }
@@ -220,20 +220,20 @@ async function injectFaults(
   const over = new AbortController();
   // Without a load there is nothing that the fault could act on.
   void k6.ended.then(() => over.abort());
-  const book = new FaultSession(createChaosClient(project), noteFaults(progress), systemClock);
+  const session = new FaultSession(createChaosClient(project), noteFaults(progress), systemClock);
   const signal = AbortSignal.any([deps.signal, over.signal]);
   try {
-    return await runFaultWindow({ faults, book, phase }, { startedAt, signal });
+    return await runFaultWindow({ faults, session, phase }, { startedAt, signal });
   } catch (error) {
-    const { notReverted } = await book.revert();
-    if (deps.signal.aborted && notReverted.length > 0) tellLeft(notReverted, deps);
+    const { notReverted } = await session.revert();
+    if (deps.signal.aborted && notReverted.length > 0) reportLeft(notReverted, deps);
     if (deps.signal.aborted || !over.signal.aborted) throw error;
     return { ...neverInEffect(faults, 'the load ended before the fault was over'), notReverted };
   }
 }
 
 /** An interrupted run has no result that could say it; its exit code does. */
-function tellLeft(notReverted: readonly string[], { output }: CommandDeps): void {
+function reportLeft(notReverted: readonly string[], { output }: CommandDeps): void {
   for (const what of notReverted) output.warn(`left: ${what}; run "shopctl chaos clear --all"`);
   process.exitCode = exitCodes.dirty;
 }

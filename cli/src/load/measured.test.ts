@@ -62,8 +62,8 @@ describe('a phase', () => {
   });
 
   it('in which users wait for their responses misses an iteration when a later one has a record', () => {
-    const told = records(45, 10).filter(({ index }) => index % 3 !== 0);
-    expect(measurePhases([{ ...phase, rate: undefined }], told, 1)).toMatchObject([{ due: 45, missing: 15 }]);
+    const reported = records(45, 10).filter(({ index }) => index % 3 !== 0);
+    expect(measurePhases([{ ...phase, rate: undefined }], reported, 1)).toMatchObject([{ due: 45, missing: 15 }]);
   });
 });
 

@@ -102,8 +102,8 @@ function begunOf(records: readonly OrderRecord[]): number {
 
 /** Iterations with a record of all their requests. */
 function countWhole(records: readonly OrderRecord[], requests: number): number {
-  const told = Map.groupBy(records, ({ index }) => index).values();
-  return told.filter(({ length }) => length >= requests).reduce((sum) => sum + 1, 0);
+  const reported = Map.groupBy(records, ({ index }) => index).values();
+  return reported.filter(({ length }) => length >= requests).reduce((sum) => sum + 1, 0);
 }
 
 /** `201 Confirmed`, `200 Cancelled: payment declined`, `503 overloaded`, `timeout`. */

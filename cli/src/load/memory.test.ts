@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeMemory, type Soak } from './memory.ts';
+import { checkMemory, type Soak } from './memory.ts';
 import { UsageMeter } from './usage.ts';
 
 const MB = 1024 ** 2;
@@ -34,10 +34,10 @@ const bytesOf = (megabytes: number | undefined) => (megabytes === undefined ? un
 const startTimeOf = (name: string, minute: number) =>
   minute < Number(name.split('restarted ')[1] ?? 0) ? 'first' : 's';
 
-const judged = (minutes: number, curves: Readonly<Record<string, Curve>>, faults: Soak['faults'] = []) =>
-  judgeMemory(soak(minutes, curves), { durationS: minutes * 60, faults });
+const checked = (minutes: number, curves: Readonly<Record<string, Curve>>, faults: Soak['faults'] = []) =>
+  checkMemory(soak(minutes, curves), { durationS: minutes * 60, faults });
 const verdicts = (minutes: number, curves: Readonly<Record<string, Curve>>) =>
-  judged(minutes, curves).checks.map(({ verdict }) => verdict);
+  checked(minutes, curves).checks.map(({ verdict }) => verdict);
 
 /** As `orders` was measured in the first ten minutes after a start: 111 MB, 169 in the end, then level. */
 const levelsOff: Curve = (minute) => 111 + 60 * (1 - Math.exp(-minute / 4));
@@ -53,7 +53,7 @@ describe('the memory of a soak', () => {
   });
 
   it('that grows and grows fails, and says by how much', () => {
-    expect(judged(10, { 'orders-1': leak(10), rabbitmq: () => 235 })).toEqual({
+    expect(checked(10, { 'orders-1': leak(10), rabbitmq: () => 235 })).toEqual({
       checks: [
         {
           group: 'memory',
@@ -78,14 +78,14 @@ describe('the memory of a soak', () => {
   });
 
   it('of a short one is not checked, which is reported', () => {
-    expect(judged(9, { 'orders-1': leak(50) })).toEqual({
+    expect(checked(9, { 'orders-1': leak(50) })).toEqual({
       checks: [],
       notChecked: ['how memory grew: that takes 10 min, of which the first half is warm-up'],
     });
   });
 
   it('of stores that fill up is checked once they are full, and once it is more than they may take', () => {
-    expect(judged(10, { supervisor: leak(15) })).toEqual({
+    expect(checked(10, { supervisor: leak(15) })).toEqual({
       checks: [],
       notChecked: ['how the memory of supervisor grew: it fills up to 350 MB and has 250 MB'],
     });
@@ -94,11 +94,11 @@ describe('the memory of a soak', () => {
   });
 
   it('that was measured nowhere is missing evidence, where it is to be checked', () => {
-    expect(judgeMemory(null, { durationS: 600, faults: [] })).toMatchObject({
+    expect(checkMemory(null, { durationS: 600, faults: [] })).toMatchObject({
       checks: [{ name: 'the platform has levelled off', verdict: 'unknown' }],
       notChecked: [],
     });
-    expect(judgeMemory(null, { durationS: 599, faults: [] }).checks).toEqual([]);
+    expect(checkMemory(null, { durationS: 599, faults: [] }).checks).toEqual([]);
   });
 
   it.each([
@@ -113,7 +113,7 @@ describe('the memory of a soak', () => {
       'its second half was seen for 4.0 min: that takes 10 min, of which the first half is warm-up',
     ],
   ])('of a process that %s is missing evidence, which is said of it by name', (_, name, curve, evidence) => {
-    expect(judged(20, { [name]: curve, rabbitmq: () => 235 })).toMatchObject({
+    expect(checked(20, { [name]: curve, rabbitmq: () => 235 })).toMatchObject({
       checks: [
         { name: `${name} has levelled off`, verdict: 'unknown', evidence },
         { name: 'rabbitmq has levelled off', verdict: 'pass' },
@@ -124,7 +124,7 @@ describe('the memory of a soak', () => {
 
   it('of a process that a fault was aimed at is not checked, which is reported; others are not excused by it', () => {
     const faults = [{ target: 'orders', fault: 'kill' }];
-    expect(judged(20, { 'orders-1 restarted 7': () => 100, 'stock-1 restarted 7': () => 100 }, faults)).toMatchObject({
+    expect(checked(20, { 'orders-1 restarted 7': () => 100, 'stock-1 restarted 7': () => 100 }, faults)).toMatchObject({
       checks: [{ name: 'stock-1 restarted 7 has levelled off', verdict: 'unknown' }],
       notChecked: [
         'how the memory of orders-1 restarted 7 grew: it was restarted in the run, times: 1, and kill was aimed at orders',
@@ -133,7 +133,7 @@ describe('the memory of a soak', () => {
   });
 
   it('of k6 and of the command itself is not checked', () => {
-    expect(judged(10, { k6: () => undefined, shopctl: () => undefined, 'orders-1': levelsOff }).checks).toMatchObject([
+    expect(checked(10, { k6: () => undefined, shopctl: () => undefined, 'orders-1': levelsOff }).checks).toMatchObject([
       { name: 'orders-1 has levelled off', verdict: 'pass' },
     ]);
   });

@@ -24,7 +24,7 @@ const NOT_OF_THE_PLATFORM = ['k6', 'shopctl'];
  */
 const FILLS_UP_TO: Readonly<Record<string, number>> = { supervisor: 350 * 1024 ** 2, jaeger: 700 * 1024 ** 2 };
 
-export interface JudgedMemory {
+export interface CheckedMemory {
   readonly checks: readonly LoadCheck[];
   /** What was not checked, and why. */
   readonly notChecked: readonly string[];
@@ -39,25 +39,25 @@ export interface Soak {
  * Whether each process of a soak has levelled off: the slope of its memory over the second half of the run. One that was not
  * there all the time, or could not be read, is missing evidence, unless a fault of the run was aimed at it.
  */
-export function judgeMemory(usage: LoadResult['usage'], { durationS, faults }: Soak): JudgedMemory {
+export function checkMemory(usage: LoadResult['usage'], { durationS, faults }: Soak): CheckedMemory {
   if (durationS < 2 * LEAST_HALF_MINUTES * 60) return { checks: [], notChecked: [`how memory grew: ${LEAST_LENGTH}`] };
   const processes = (usage?.processes ?? []).filter(({ name }) => !NOT_OF_THE_PLATFORM.includes(name));
   if (processes.length === 0)
     return { checks: [unknown('the platform', 'its processes could not be looked at')], notChecked: [] };
-  const judged = processes.map((process) => judgeOne(process, faults));
+  const checked = processes.map((process) => checkOne(process, faults));
   return {
-    checks: judged.filter((one) => typeof one !== 'string'),
-    notChecked: judged.filter((one) => typeof one === 'string'),
+    checks: checked.filter((one) => typeof one !== 'string'),
+    notChecked: checked.filter((one) => typeof one === 'string'),
   };
 }
 
 const LEAST_LENGTH = `that takes ${2 * LEAST_HALF_MINUTES} min, of which the first half is warm-up`;
 
 /** A text: why it is not to be checked. */
-function judgeOne(process: Usage, faults: Soak['faults']): LoadCheck | string {
+function checkOne(process: Usage, faults: Soak['faults']): LoadCheck | string {
   const { name } = process;
   const why = whyNotKnown(process);
-  if (why === undefined) return isFilling(process) ? whyFilling(process) : judge(process);
+  if (why === undefined) return isFilling(process) ? whyFilling(process) : check(process);
   const aimed = faults.find(({ target }) => target === name || name.startsWith(`${target}-`));
   return aimed === undefined
     ? unknown(name, why)
@@ -82,7 +82,7 @@ function whyNotKnown({ memory }: Usage): string | undefined {
   return `its second half was seen for ${slopeMinutes.toFixed(1)} min: ${LEAST_LENGTH}`;
 }
 
-function judge({ name, memory }: Usage): LoadCheck {
+function check({ name, memory }: Usage): LoadCheck {
   const { slopeMinutes = 0, lastBytes = 0 } = memory ?? {};
   const grown = growthOf(memory);
   const perMinute = `${(grown / slopeMinutes / 1024 ** 2).toFixed(2)} MB a minute`;

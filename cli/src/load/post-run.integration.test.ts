@@ -51,7 +51,7 @@ async function placeAnOrder(key: string): Promise<void> {
 }
 
 /** What the audit says, when `meanwhile` happens while it settles. */
-async function auditing(meanwhile: () => Promise<void>, told = records) {
+async function auditing(meanwhile: () => Promise<void>, reported = records) {
   const { target } = ledger;
   let first = true;
   const changed = {
@@ -65,7 +65,7 @@ async function auditing(meanwhile: () => Promise<void>, told = records) {
   return auditLoad(
     async () => changed,
     // The responses are of now: an order from long after them would not be from the time of the run.
-    { runId: 'load-1', folder, records: told.map((record) => ({ ...record, at: Date.now() })), before: undefined },
+    { runId: 'load-1', folder, records: reported.map((record) => ({ ...record, at: Date.now() })), before: undefined },
     { signal: new AbortController().signal, onProgress: () => undefined },
   );
 }
@@ -130,10 +130,10 @@ describe('what was found out about keys', () => {
   });
 
   it('is nothing where the platform is unavailable', async () => {
-    const away = async () => Promise.reject(new Error('not running'));
+    const unavailable = async () => Promise.reject(new Error('not running'));
     const options = { runId: 'load-1', folder, records, before: undefined };
     const { signal } = new AbortController();
-    expect(await auditLoad(away, options, { signal, onProgress: () => undefined })).toEqual({
+    expect(await auditLoad(unavailable, options, { signal, onProgress: () => undefined })).toEqual({
       report: 'not running',
       repeatedKeys: 'not running',
       sagas: 'not running',

@@ -106,8 +106,8 @@ const ASKED_FOR = 'I3';
 async function ofRunAlone(report: AuditReport, readUnexpected: () => Promise<readonly string[]>): Promise<AuditReport> {
   const found = report.invariants.find(({ id }) => id === ASKED_FOR);
   if (found?.verdict !== 'fail') return report;
-  const judged = await checkUnexpected(found, readUnexpected);
-  const invariants = report.invariants.map((result) => (result === found ? judged : result));
+  const checked = await checkUnexpected(found, readUnexpected);
+  const invariants = report.invariants.map((result) => (result === found ? checked : result));
   return { ...report, invariants, verdict: worst(invariants.map((result) => result.verdict)) };
 }
 

@@ -66,8 +66,8 @@ function numbersOf(measured: Measured): string[] {
 }
 
 function renderErrors({ outcomes, errors }: Measured, style: Style): string[] {
-  const told = `responses: ${countsText(outcomes)}`;
-  return Object.keys(errors).length === 0 ? [told] : [`${told}\n${style.red(`errors: ${countsText(errors)}`)}`];
+  const reported = `responses: ${countsText(outcomes)}`;
+  return Object.keys(errors).length === 0 ? [reported] : [`${reported}\n${style.red(`errors: ${countsText(errors)}`)}`];
 }
 
 function renderKnee({ knee }: LoadResult, style: Style): string[] {

@@ -50,7 +50,7 @@ describe('sampled traces', () => {
     ]);
   });
 
-  it('are not those of orders that were slow, repeated, unanswered, or of a kind without a contract', async () => {
+  it('are not those of orders that were slow, repeated, without a response, or of a kind without a contract', async () => {
     const { sampler } = aSampler({ count: 1, durationMs: 0 });
     sampler.offer(aRecord({ tookMs: 900 }));
     sampler.offer(aRecord({ isFirst: false }));

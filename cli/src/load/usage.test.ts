@@ -121,8 +121,8 @@ describe('the meter', () => {
     const meter = new UsageMeter();
     meter.add(0, new Map([[10, aProcess(1_000)]]), [orders], idle);
     meter.add(1_000, new Map([[10, aProcess(1_050)]]), [orders], idle);
-    const anew = { name: 'orders-1', process: { pid: 20, startTime: 'later' } };
-    meter.add(2_000, new Map([[20, aProcess(10, { startTime: 'later' })]]), [anew], idle);
+    const restarted = { name: 'orders-1', process: { pid: 20, startTime: 'later' } };
+    meter.add(2_000, new Map([[20, aProcess(10, { startTime: 'later' })]]), [restarted], idle);
     expect(meter.report()?.processes[0]?.cpuMs).toBe(600);
   });
 

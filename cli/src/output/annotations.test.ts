@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-async function told(env: NodeJS.ProcessEnv, annotations?: Forge) {
+async function reported(env: NodeJS.ProcessEnv, annotations?: Forge) {
   const lines: string[] = [];
   const output = { note: (text: string) => lines.push(text), warn: (text: string) => lines.push(`warning: ${text}`) };
   await annotate([suite], { ...(annotations && { annotations }) }, { env, output });
@@ -43,7 +43,7 @@ it.each([
 
 describe('for GitHub', () => {
   it('a failure is an error and missing evidence a warning, escaped as workflow commands are', async () => {
-    expect(await told({ GITHUB_ACTIONS: 'true' })).toEqual([
+    expect(await reported({ GITHUB_ACTIONS: 'true' })).toEqual([
       '::error title=verify%3A trace 50%25 of spans%3A a%2C b::fail: missing%0D%0Aa span%0A- payments',
       '::warning title=verify%3A I11 metrics::unknown: a <process> | was killed',
     ]);
@@ -66,8 +66,8 @@ describe('for GitHub', () => {
   it('appends a summary to the file of the step', async () => {
     const file = join(folder, 'summary.md');
     const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: file };
-    await told(env);
-    await told(env);
+    await reported(env);
+    await reported(env);
     const page = [
       '### ❌ verify: fail',
       '',
@@ -84,7 +84,7 @@ describe('for GitHub', () => {
   });
 
   it('warns of a summary that cannot be written, and goes on', async () => {
-    const lines = await told({ GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: folder });
+    const lines = await reported({ GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: folder });
     expect(lines.at(-1)).toMatch(/^warning: no summary was written to GITHUB_STEP_SUMMARY: EISDIR/);
   });
 });
@@ -107,10 +107,10 @@ describe('for GitLab', () => {
 });
 
 it('elsewhere, and where none is asked for, nothing is written', async () => {
-  expect(await told({})).toEqual([]);
-  expect(await told({ GITHUB_ACTIONS: 'true' }, 'none')).toEqual([]);
+  expect(await reported({})).toEqual([]);
+  expect(await reported({ GITHUB_ACTIONS: 'true' }, 'none')).toEqual([]);
 });
 
 it('one that is asked for counts before what was detected', async () => {
-  expect((await told({ GITLAB_CI: 'true' }, 'github'))[0]).toMatch(/^::error /);
+  expect((await reported({ GITLAB_CI: 'true' }, 'github'))[0]).toMatch(/^::error /);
 });

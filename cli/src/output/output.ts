@@ -54,7 +54,7 @@ export function createOutput({ stdout, stderr, env }: OutputOptions): Configurab
   const errStyle = createStyle({ enabled: err.colors });
   let mode: OutputMode = 'text';
   const print = (text: string) => void stdout.write(`${text}\n`);
-  const tell = (text: string) => void stderr.write(`${text}\n`);
+  const writeLine = (text: string) => void stderr.write(`${text}\n`);
   return {
     get mode() {
       return mode;
@@ -67,10 +67,12 @@ export function createOutput({ stdout, stderr, env }: OutputOptions): Configurab
     isTerminal: out.isTerminal,
     result: (value, text) => print(mode === 'json' ? JSON.stringify(value, null, 2) : text(value)),
     record: (value, text) => print(mode === 'json' ? JSON.stringify(value) : text(value)),
-    note: tell,
-    warn: (text) => tell(`${errStyle.yellow('warning:')} ${text}`),
+    note: writeLine,
+    warn: (text) => writeLine(`${errStyle.yellow('warning:')} ${text}`),
     error: (error) =>
-      tell(mode === 'json' ? JSON.stringify({ error }) : formatError(error, errStyle, env.SHOPCTL_DEBUG !== undefined)),
+      writeLine(
+        mode === 'json' ? JSON.stringify({ error }) : formatError(error, errStyle, env.SHOPCTL_DEBUG !== undefined),
+      ),
     progress: (text) => createProgress({ text, stream: stderr, redraws: err.redraws, style: errStyle }),
   };
 }

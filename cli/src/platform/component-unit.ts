@@ -6,7 +6,7 @@ import type { Unit } from './unit.ts';
 
 /** What the supervisor wants to know about each child, and puts into its environment. */
 export interface ChildRegistry {
-  /** SHOPCTL_MARK of every child: finds what forked away (epmd) even after kill -9. */
+  /** SHOPCTL_MARK of every child: finds daemons (epmd) even after kill -9. */
   readonly mark: string;
   /** Throws when it cannot be written down (a full disk): the child must not live on then. */
   started(identity: ProcessIdentity, stopSignal: NodeJS.Signals): void;

@@ -79,7 +79,7 @@ function streamEvents(response: ServerResponse, events: EventLog, isFollowed: bo
 async function streamUp(response: ServerResponse, handlers: ControlHandlers, request: UpRequest): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => {
-    if (!response.writableEnded) gone.abort(new Error('the command that asked for it went away'));
+    if (!response.writableEnded) gone.abort(new Error('the command that asked for it disconnected'));
   });
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
   const write = (progress: UpProgress) => void response.write(`${JSON.stringify(progress)}\n`);

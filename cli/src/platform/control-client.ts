@@ -159,7 +159,7 @@ export async function* stream<T>(options: Call): AsyncGenerator<T> {
 async function send(options: Call): Promise<IncomingMessage> {
   await requireOwnSocket(options.project.socketPath);
   const response = await open(options).catch(async (error: unknown) => {
-    throw error instanceof NotRunningError ? await whyNobodyListens(options.project, error) : error;
+    throw error instanceof NotRunningError ? await whyNothingListens(options.project, error) : error;
   });
   if (response.statusCode === 200) return response;
   const { error } = JSON.parse(await readText(response)) as { error: ErrorBody };
@@ -199,7 +199,7 @@ class UnreachableSupervisorError extends NotRunningError {
   }
 }
 
-async function whyNobodyListens(project: Supervised, error: NotRunningError): Promise<NotRunningError> {
+async function whyNothingListens(project: Supervised, error: NotRunningError): Promise<NotRunningError> {
   const holder = await lockHolder(project.lockFile);
   return holder ? new UnreachableSupervisorError(holder.pid, project, error) : error;
 }

@@ -105,7 +105,7 @@ export class Platform {
 
   /**
    * Brings up what is asked and waits until it is ready. When it fails, or `signal` aborts, what this call started is
-   * stopped again if the caller went away, and left for inspection if it was not ready in time.
+   * stopped again if the caller disconnected, and left for inspection if it was not ready in time.
    */
   async up(request: UpRequest, signal: AbortSignal): Promise<UpResult> {
     this.#checkNames(request);

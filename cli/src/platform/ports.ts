@@ -23,7 +23,7 @@ export interface PortBook {
 
 /**
  * Below the range from which Linux (32768) and macOS (49152) take ports for outgoing connections. So a port that is
- * remembered while nothing listens on it is not given away. Above what well-known programs listen on.
+ * remembered while nothing listens on it is not given to others. Above what well-known programs listen on.
  */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_000;

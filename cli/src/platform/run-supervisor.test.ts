@@ -239,10 +239,10 @@ describe('supervisor', { timeout: 30_000 }, () => {
           if (/^instance\.(starting|ready)$/.test(type)) seen.push(`${subject} ${type.slice('instance.'.length)}`);
       })().catch((error: Error) => error.name);
       // What happened before is reported first.
-      await until('what happened before was told', async () => seen.length === 2 * first);
+      await until('what happened before was reported', async () => seen.length === 2 * first);
       await work();
       await until(
-        'the last readiness was told',
+        'the last readiness was reported',
         async () => seen.at(-1) === 'base-3 ready' && seen.length === 4 * first,
       );
       over.abort();
@@ -272,8 +272,11 @@ describe('supervisor', { timeout: 30_000 }, () => {
       });
       await up();
       const before = processOf(await state(), 'base-2');
-      const answer = await up({ ...everything, direct: true });
-      expect(answer).toMatchObject({ type: 'failed', error: { what: 'base-1 is not ready', code: 'instance_failed' } });
+      const response = await up({ ...everything, direct: true });
+      expect(response).toMatchObject({
+        type: 'failed',
+        error: { what: 'base-1 is not ready', code: 'instance_failed' },
+      });
       expect(processOf(await state(), 'base-2')).toEqual(before);
       expect(await statuses()).toEqual(['failed', 'ready']);
     });
@@ -302,7 +305,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
       });
     });
 
-    it('runs on what it had replaced when the asker goes away', async () => {
+    it('runs on what it had replaced when the asker disconnects', async () => {
       await start({ 'base-1': { service: 'base', envWhenDirect: { UNREADY: '1' } } });
       await up();
       const before = processOf(await state(), 'base-1');

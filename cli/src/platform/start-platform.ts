@@ -51,7 +51,7 @@ export interface StartedPlatform {
 
 /**
  * Starts the platform of a project, or what is named and its dependencies, and resolves when it is ready. An interruption
- * takes back what was started. Throws CliError: 2 for options that name what does not exist, 6 while faults are left, and
+ * ends what was started. Throws CliError: 2 for options that name what does not exist, 6 while faults are left, and
  * what the supervisor reports.
  */
 export async function startPlatform(
@@ -82,7 +82,7 @@ export async function startPlatform(
       const failpoints = before === undefined ? hasFailpoints(env) : before.failpoints === true;
       await buildServiceImages(serviceNames, { root: project.root, failpoints, env, signal, progress });
     }
-    // The supervisor takes back what this call started as soon as the connection is gone; we wait to see it through.
+    // The supervisor ends what this call started as soon as the connection is gone; we wait to see it through.
     const starting = wasRunning ? undefined : startSupervisor({ project, env, signal });
     onInterrupt(async () => {
       // How the start itself ended is reported by the command; here it only has to be over.
@@ -116,7 +116,7 @@ async function requireInstrumentation(
     throw new CliError({
       code: 'invalid_usage',
       what: 'services in containers cannot run under stock instrumentation',
-      why: 'their images hold the services with spans of their own',
+      why: 'their images hold the services with separate spans',
       next: 'add "--runtime process", or "--instrumentation manual"',
     });
   }
@@ -157,15 +157,15 @@ function checkNames(names: readonly string[]): void {
 
 type UpDone = Extract<UpProgress, { type: 'done' }>;
 
-/** What an `up` ends with; `tell` is called with what happens until then. Throws the CliError it fails with. */
+/** What an `up` ends with; `onEvent` is called with what happens until then. Throws the CliError it fails with. */
 export async function followUp(
   responses: AsyncIterable<UpProgress>,
-  tell: (event: PlatformEvent) => void,
+  onEvent: (event: PlatformEvent) => void,
 ): Promise<UpDone> {
   for await (const response of responses) {
     if (response.type === 'done') return response;
     if (response.type === 'failed') throw receivedError(response.error);
-    tell(response.event);
+    onEvent(response.event);
   }
   throw new CliError({
     code: 'supervisor_lost',
@@ -176,11 +176,11 @@ export async function followUp(
 }
 
 function follow(
-  answers: AsyncIterable<UpProgress>,
+  responses: AsyncIterable<UpProgress>,
   progress: { update(text: string): void; note(text: string): void },
 ): Promise<UpDone> {
   const waiting = new Set<string>();
-  return followUp(answers, ({ type, subject, message }) => {
+  return followUp(responses, ({ type, subject, message }) => {
     if (type === 'instance.starting') waiting.add(subject);
     if (type === 'instance.ready') waiting.delete(subject);
     if (type === 'instance.crashed' || type === 'instance.failed') progress.note(`${subject}: ${message}`);

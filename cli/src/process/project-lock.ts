@@ -15,7 +15,7 @@ export interface ProjectLock {
 export async function takeProjectLock(file: string): Promise<ProjectLock | undefined> {
   const own = await identifyProcess(process.pid);
   if (!own) throw new Error('this process has no start time');
-  // Two takers in one process must not take away each other's draft.
+  // Two takers in one process must not remove each other's draft.
   const draft = `${file}.${own.pid}.${randomUUID()}`;
   await writeFile(draft, JSON.stringify(own), { mode: 0o600, flush: true });
   try {
@@ -71,7 +71,7 @@ function parseHolder(text: string): ProcessIdentity | undefined {
 }
 
 /**
- * Two takers may both have seen the dead holder. Each moves what is there aside and looks at it: who finds a living
+ * Two takers may both have seen that the holder has ended. Each moves what is there aside and looks at it: who finds a living
  * holder has moved the winner's lock and puts it back.
  */
 async function removeStale(file: string, dead: ProcessIdentity | undefined): Promise<void> {

@@ -15,7 +15,7 @@ export interface InstallationPlace {
 
 /**
  * Resolves when no other process installs the thing of this name, and keeps others waiting until it is disposed; free
- * again when its holder dies. There is no limit but the signal: how long an installation may take is for who carries it
+ * again when its holder ends. There is no limit but the signal: how long an installation may take is for who carries it
  * out. What was missing before may be there now. Rejects with the signal's reason, or when the folder cannot be
  * written.
  */

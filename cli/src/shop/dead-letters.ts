@@ -17,7 +17,7 @@ export interface MovedLetter {
   readonly messageId: string | null;
   readonly type: string | null;
   readonly queue: string;
-  /** Why it had died: `rejected`, `delivery_limit`. */
+  /** Why it was dead-lettered: `rejected`, `delivery_limit`. */
   readonly reason: string | null;
 }
 
@@ -26,7 +26,7 @@ export interface DeadLetters extends AsyncDisposable {
   /** Messages waiting in the dead-letter queue. Changes nothing: a look at a message would count as a delivery. */
   count(): Promise<number>;
   /**
-   * Moves at most `limit` messages back to the queue they died in, one by one: published, confirmed, then acknowledged.
+   * Moves at most `limit` messages back to the queue that refused them, one by one: published, confirmed, then acknowledged.
    * A crash between the two leaves a duplicate, which the inbox absorbs, never a gap. `onMoved` is called for each one.
    * Throws CliError (1) when the broker did not take one; that one stays a dead letter.
    */
@@ -94,8 +94,8 @@ async function moveOne(channel: ConfirmChannel, message: GetMessage): Promise<Mo
 }
 
 /**
- * Where a message died, and why; the shop's queue for one whose history the broker did not write. A wait among the
- * retries is not a death, and one that the consumer rejected after its last delivery died of the limit.
+ * Where a message was dead-lettered, and why; the shop's queue for one whose history the broker did not write. A wait among the
+ * retries does not count, and one that the consumer rejected after its last delivery met the limit.
  */
 function deathOf(headers: Readonly<Record<string, unknown>>): { queue: string; reason: string | null } {
   const history = Array.isArray(headers['x-death']) ? (headers['x-death'] as Record<string, unknown>[]) : [];

@@ -65,7 +65,7 @@ export interface Edge {
   readonly name: string;
   readonly from: ServiceName;
   readonly to: ServiceName | ComponentName;
-  /** What is spoken over it. */
+  /** Its protocol. */
   readonly protocol: Protocol | 'sql' | 'amqp';
   /**
    * The variable that says where the caller connects: `DATABASE_URL`, `BROKER_URL`, `CATALOG_URLS`, `STOCK_ADDRESSES`.

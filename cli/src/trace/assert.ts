@@ -156,11 +156,11 @@ function conclude(
   waitedMs: number,
 ): AssertResult {
   const counts = countsOf(expected);
-  const [verdict, explanation] = judge(comparison, recorded, absences, traceId);
+  const [verdict, explanation] = check(comparison, recorded, absences, traceId);
   return { verdict, explanation, comparison, tree, counts, spans: recorded.spans.length, absences, waitedMs };
 }
 
-function judge(
+function check(
   { faults, lost }: Comparison,
   { spans, incomplete }: RecordedTrace,
   absences: readonly AbsenceReason[],

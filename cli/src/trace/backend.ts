@@ -55,8 +55,8 @@ export function createBackend(baseUrl: string): TelemetryBackend & MetricSource 
       return { ...(await createJaegerBackend(baseUrl).trace(traceId)), incomplete };
     },
     async traceIds(prefix) {
-      const answer = await get(baseUrl, `/api/traces?idPrefix=${encodeURIComponent(prefix)}`);
-      return (expectOk(baseUrl, answer) as { traceIds: string[] }).traceIds;
+      const response = await get(baseUrl, `/api/traces?idPrefix=${encodeURIComponent(prefix)}`);
+      return (expectOk(baseUrl, response) as { traceIds: string[] }).traceIds;
     },
     async metrics(names) {
       const query = new URLSearchParams(names.map((name): [string, string] => ['name', name]));

@@ -25,7 +25,7 @@ const Span = Type.Cyclic(
         error: Type.Optional(Type.Boolean()),
         /** The parameter that says how often the subtree occurs. */
         repeat: Type.Optional(Type.String({ minLength: 1 })),
-        /** The span may have died with its process before it was exported; its children are then orphans. */
+        /** The span may have been lost with its process before it was exported; its children are then orphans. */
         mayBeLost: Type.Optional(Type.Boolean()),
         children: Type.Optional(Type.Array(Type.Ref('Span'))),
       },

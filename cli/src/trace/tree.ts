@@ -36,7 +36,7 @@ export interface TraceTree {
    * continued its own trace.
    */
   readonly roots: readonly TraceNode[];
-  /** The other spans whose parent is not in the trace: it is still open, was not exported, or died with its process. */
+  /** The other spans whose parent is not in the trace: it is still open, was not exported, or was lost with its process. */
   readonly orphans: readonly TraceNode[];
 }
 

@@ -80,7 +80,7 @@ export function createSpanAccounting(options: SpanAccountingOptions): SpanAccoun
     },
     onEnd(span) {
       counts.ended++;
-      // The batch processor would drop it without telling anyone.
+      // The batch processor would drop it without a report.
       if (queued >= limits.maxQueueSize) {
         counts.dropped++;
         return;

@@ -74,7 +74,7 @@ describe('replicas', () => {
     expect([broken.requests(), running.requests()]).toEqual([1, 1]);
   });
 
-  it('one that dies fails what was in flight on it, and nothing else', async () => {
+  it('one that crashes fails what was in flight on it, and nothing else', async () => {
     const held: Server[] = [];
     const dying = await aServer((server) => {
       held.push(server);

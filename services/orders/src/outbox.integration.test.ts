@@ -39,14 +39,14 @@ it('gives a row to one relay only while that relay works on it', async () => {
   });
 });
 
-it('frees the rows of a relay that died before it had marked them', async () => {
+it('frees the rows of a relay that crashed before it had marked them', async () => {
   const ids = await rows(3);
-  const died = database.transaction(async (one) => {
+  const crashed = database.transaction(async (one) => {
     const [first] = await claimUnpublished(one, 10);
     await markPublished(one, [first?.id as string]);
     throw new Error('killed');
   });
-  await expect(died).rejects.toThrow('killed');
+  await expect(crashed).rejects.toThrow('killed');
   const again = await other.transaction((two) => claimUnpublished(two, 10));
   expect(again.map(({ id }) => id)).toEqual(ids);
 });

@@ -20,7 +20,7 @@ interface Row {
   TraceParent: string | null;
 }
 
-/** Locked rows belong to the relay that holds the transaction; others skip them, and get them when it dies. */
+/** Locked rows belong to the relay that holds the transaction; others skip them, and get them when it ends. */
 const claim = sql(
   'SELECT outbox: claim',
   `SELECT id, order_id, type, payload::text AS payload, "TraceParent" FROM outbox

@@ -28,7 +28,7 @@ const deleteOld = sql(
 
 /**
  * This process's lease over the sagas it runs: one row renewed by the database's clock, whatever the number of sagas.
- * It dies with the process. A process that was paused past it finds its sagas adopted, and its saves refused.
+ * It ends with the process. A process that was paused past it finds its sagas adopted, and its saves refused.
  */
 export interface Ownership extends AsyncDisposable {
   readonly id: string;

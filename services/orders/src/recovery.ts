@@ -17,7 +17,7 @@ const SCAN_MS = 500;
 /** Sagas resumed concurrently; a slow compensation keeps one of these places, and never the scan. */
 const RECOVERY_CONCURRENCY = 32;
 
-/** Runs idle sagas: those of dead instances, our own that a lost save left behind, and compensations that are due. */
+/** Runs idle sagas: those of instances that ended, our own that a lost save left behind, and compensations that are due. */
 export interface Recovery {
   /** Stops adopting; resolves when the sagas adopted last have stopped. */
   stop(): Promise<void>;

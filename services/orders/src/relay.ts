@@ -15,14 +15,14 @@ import type { Publisher } from './publisher.ts';
  *
  * R1  A row is marked published only after the broker confirmed it, and never when the broker returned it.
  * R2  A claimed row is locked by its batch's transaction: no other batch, of this relay or of another, publishes it, and a
- *     dead relay's rows are free.
+ *     ended relay's rows are free.
  * R3  While the broker is unavailable or silent no span is made, so a waiting row does not make its order's trace grow.
  * R4  The number of pending rows is refreshed at every poll, whatever the broker does.
  * R5  A batch that its transaction's time limits fail is not tried again as it was: the next one has half of its rows.
  */
 
 const POLL_MS = 500;
-/** Rows at most. A batch's claim, mark and commit are shared by them; a dead relay's are published once more. */
+/** Rows at most. A batch's claim, mark and commit are shared by them; a crashed relay's are published once more. */
 export const BATCH = 500;
 /** Batches processed concurrently while more than one waits: one is published while the other is read, marked and committed. */
 const BATCH_CONCURRENCY = 2;

@@ -40,7 +40,7 @@ async function effects({ orderId }: Charge): Promise<readonly string[]> {
   return rows.map(({ kind, amount }) => `${kind} ${amount}`);
 }
 
-/** Payments whose process dies at a failpoint. */
+/** Payments whose process ends at a failpoint. */
 const dyingAt = (place: string) =>
   createPayments(createPaymentStore(database), async (name) => {
     if (name === place) throw new TransientError(`killed at ${place}`);
@@ -103,7 +103,7 @@ describe('a refund', () => {
     expect(await payments.charge(charge)).toEqual({ outcome: 'voided' });
   });
 
-  it('declined -> declined: there is nothing to take back', async () => {
+  it('declined -> declined: there is nothing to refund', async () => {
     const charge = aCharge({ amount: PAYMENT_LIMIT_KOPIYKAS + 1 });
     await payments.charge(charge);
     expect(await refund(charge)).toMatchObject({ state: 'declined' });

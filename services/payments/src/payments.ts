@@ -11,7 +11,7 @@ export interface Payments {
    * an open attempt, which a repeat completes and a refund voids.
    */
   charge(charge: Charge): Promise<ChargeResult>;
-  /** Takes back what was, or may yet be, charged: after it no charge of this order succeeds. Idempotent. */
+  /** Refunds what was, or may yet be, charged: after it no charge of this order succeeds. Idempotent. */
   refund(orderId: string, refundKey: string): Promise<RefundResult>;
   find(orderId: string): Promise<Payment | undefined>;
 }

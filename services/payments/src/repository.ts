@@ -87,7 +87,7 @@ export interface PaymentStore {
   addAttempt(charge: Charge): Promise<boolean>;
   /** False when the attempt is no longer open. */
   recordOutcome(charge: Charge, outcome: ChargeDecision): Promise<boolean>;
-  /** Takes back an accepted or open charge; undefined when there is none. */
+  /** Refunds an accepted or open charge; undefined when there is none. */
   takeBack(orderId: string, refundKey: string): Promise<Payment | typeof KEY_REUSED | undefined>;
   /** Refuses all charges to come; undefined when the order has a payment, or the key another order. */
   addTombstone(orderId: string, refundKey: string): Promise<Payment | undefined>;

@@ -66,7 +66,7 @@ export function addRoutes(server: HttpServer, payments: Payments): void {
     '/payments/:orderId/refund',
     {
       schema: {
-        summary: 'Take back the charge of an order, or refuse it before it is made',
+        summary: 'Refund the charge of an order, or refuse it before it is made',
         params: Params,
         body: Type.Object({ idempotencyKey: IdempotencyKey }),
         response: {

@@ -100,7 +100,7 @@ export async function openConsumer({ url, instance, prefetch, logger, delivery }
   };
 }
 
-/** One channel's consumer. Dies with its channel, whose messages the broker then delivers to another. */
+/** One channel's consumer. Ends with its channel, whose messages the broker then delivers to another. */
 interface Subscription {
   readonly consuming: boolean;
   /** Fires when the channel is closed or the broker has cancelled the consumer. */

@@ -188,7 +188,7 @@ describe('health and reflection', () => {
     expect(response.listServicesResponse?.service.map(({ name }) => name)).toContain('stock.Inventory');
   });
 
-  it('ends although a health watcher stays connected, after telling it', async () => {
+  it('ends although a health watcher stays connected, after a notice to it', async () => {
     const { app, health, connect } = await aStock();
     const watcher = connect(healthService).watch?.({ service: '' }) as ClientReadableStream<{ status: string }>;
     const statuses: string[] = [];

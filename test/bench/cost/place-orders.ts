@@ -10,16 +10,16 @@ const SHIPPED_LIMIT_MS = 120_000;
 const LOOK_EVERY_MS = 250;
 
 /**
- * Places confirmed orders of one line, `atOnce` at a time, and resolves when each has its shipment, with the responses
+ * Places confirmed orders of one line, `concurrency` at a time, and resolves when each has its shipment, with the responses
  * a second. Throws when one is not confirmed, or a shipment does not come in time.
  */
 export async function placeOrders(
   count: number,
-  atOnce: number,
+  concurrency: number,
   { platform, databases }: { readonly platform: PlatformConnection; readonly databases: ShopDatabases },
 ): Promise<number> {
   const before = await shipments(databases);
-  const pool = new Pool(platform.gatewayUrl, { connections: atOnce });
+  const pool = new Pool(platform.gatewayUrl, { connections: concurrency });
   let next = 0;
   async function client(): Promise<void> {
     while (next < count) {
@@ -33,7 +33,7 @@ export async function placeOrders(
   }
   const began = performance.now();
   try {
-    await Promise.all(Array.from({ length: atOnce }, client));
+    await Promise.all(Array.from({ length: concurrency }, client));
   } finally {
     await pool.close();
   }

@@ -36,7 +36,7 @@ export function renderStarts(
     '| | as processes | in containers |',
     '| --- | --- | --- |',
     row('`up`, everything stopped before, data there', ({ upMs }) => upMs, seconds),
-    row('a service until ready, six starting at once', ({ serviceMs }) => serviceMs, seconds),
+    row('a service until ready, six starting concurrently', ({ serviceMs }) => serviceMs, seconds),
     row(
       'memory of the six services (resident)',
       ({ rssBytes }) => rssBytes,

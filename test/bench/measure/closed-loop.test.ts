@@ -2,13 +2,13 @@ import { expect, it } from 'vitest';
 import { closedLoop } from './closed-loop.ts';
 
 it('does as many pieces of work as configured, never more concurrently than it has clients', async () => {
-  let atOnce = 0;
+  let concurrency = 0;
   let most = 0;
   const result = await closedLoop(3, { count: 10 }, async () => {
-    atOnce += 1;
-    most = Math.max(most, atOnce);
+    concurrency += 1;
+    most = Math.max(most, concurrency);
     await Promise.resolve();
-    atOnce -= 1;
+    concurrency -= 1;
   });
   expect(result.done).toBe(10);
   expect(most).toBe(3);

@@ -22,7 +22,7 @@ interface Response {
 
 const END_LIMIT_MS = 5_000;
 
-/** Starts `file` (a module that calls `answerCalls`). Arguments and results go over a pipe: no secret is in argv. */
+/** Starts `file` (a module that calls `serveCalls`). Arguments and results go over a pipe: no secret is in argv. */
 export function startWorker(file: URL, options: { readonly env?: NodeJS.ProcessEnv } = {}): Worker {
   const child = fork(file, {
     serialization: 'advanced',

@@ -56,7 +56,7 @@ export async function measurePeers(bench: Bench): Promise<Section> {
       atLeast: 3,
     })),
     notes: [
-      `${versions.join(', ')}. Each in one process that holds steps and load, without tracing and logging, with ${ENGINE_POOLS.steps} connections to each database of a step and ${ENGINE_POOLS.orders} to that of its own records.`,
+      `${versions.join(', ')}. Each in one process that holds steps and load, without tracing and logging, with ${ENGINE_POOLS.steps} connections to each database of a step and ${ENGINE_POOLS.orders} to the one of the engine's records.`,
       'All three run their steps through the database code of the services, with the same pools, after the same time under load. DBOS and Restate have four durable steps, of which one reads the price; ours saves its row after each step that changes something. Restate has the durability that its server has by default, and a second process; transactional steps of DBOS are not used.',
       "Steps are functions with the services' SQL. Ours writes its saga row, leases and outbox beside that, with recovery and relay running; its time is that of the orders, or from the first shipped to the last where that is longer. The peers' own records take that place.",
     ],

@@ -13,7 +13,7 @@ import { command } from '../subjects/stopped.ts';
 const FIRST = 10_000_000;
 const LIMIT_MS = 300_000;
 
-/** (e) Sagas that a dead process left behind right after it inserted them, driven to their end by another. */
+/** (e) Sagas that a killed process left behind right after it inserted them, driven to their end by another. */
 export async function measureRecovery(bench: Bench): Promise<Section> {
   const sagas = bench.options.quick ? 200 : 1_000;
   const shop = await bench.shop('direct');

@@ -56,7 +56,7 @@ export async function measureRelay(bench: Bench): Promise<Section> {
   };
 }
 
-/** What is in the queue afterwards belongs to no order, and is thrown away. */
+/** What is in the queue afterwards belongs to no order, and is discarded. */
 async function withoutShipping<T>(shops: readonly Shop[], work: () => Promise<T>): Promise<T> {
   for (const { platform } of shops) await command(platform, 'stop', 'shipping');
   const result = await work();

@@ -43,7 +43,7 @@ const CONFIRMED: Readonly<Partial<Record<DatabaseName, readonly string[]>>> = {
   ],
 };
 
-/** Sagas whose process died right after it had inserted the order: an owner without a lease. */
+/** Sagas whose process crashed right after it had inserted the order: an owner without a lease. */
 const INTERRUPTED = `
   INSERT INTO orders (id, customer, lines, total_kopiykas, currency, state, owner, trace_parent)
   SELECT ${ID}, 'Bench', ${LINES}, 45000, 'UAH', 'Started', md5('owner')::uuid, ${TRACE_PARENT}

@@ -4,7 +4,7 @@ import { exitCodes } from '../../../cli/src/exit-codes.ts';
 
 /**
  * Demands of the output of `shopctl audit --json` that the ledger balances after kills. I2 and I3 want a client's
- * history; I11 compares with metrics, and what a killed process had counted in its last second may have died with it.
+ * history; I11 compares with metrics, and what a killed process had counted in its last second may have been lost with it.
  */
 export function expectBalancedAfterKills({ code, stdout }: { code: number; stdout: string }): void {
   const { invariants } = JSON.parse(stdout) as AuditReport;

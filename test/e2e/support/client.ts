@@ -30,7 +30,7 @@ export interface RequestOptions {
  */
 const TIMEOUT_MS = 15_000;
 
-// Connections are not kept: a test that ends the gateway must not meet a dead one of an earlier test.
+// Connections are not kept: a test that ends the gateway must not use a closed one of an earlier test.
 const dispatcher = new Agent({ pipelining: 0, connections: 128, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
 
 /** One request, as it is. Rejects when the connection breaks before the response. */

@@ -9,7 +9,7 @@ const RESTART_MS = 20_000;
 export interface Crash {
   /** The client's response; undefined when its connection broke. */
   readonly response: ClientResponse | undefined;
-  /** Name of the instance that died. */
+  /** Name of the instance that crashed. */
   readonly instance: string;
   /** Its process. */
   readonly pid: number;
@@ -32,7 +32,7 @@ export async function placeAndCrash(
   // A broken connection is one of the results that a crash may have.
   const response = await place(platform, order).catch(() => undefined);
   const victim = await eventually(
-    `${failpoint} to be passed and a ${service} to die`,
+    `${failpoint} to be passed and a ${service} to end`,
     { withinMs: 10_000 },
     async () => {
       if ((await platform.armed()).length > 0) return undefined;

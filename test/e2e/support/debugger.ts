@@ -26,11 +26,11 @@ export async function attach(address: string): Promise<Debugger> {
     socket.addEventListener('open', resolve, { once: true });
     socket.addEventListener('error', () => reject(new Error(`no debugger can attach to ${address}`)), { once: true });
   });
-  const answers = new Map<number, (message: Message) => void>();
+  const pending = new Map<number, (message: Message) => void>();
   const listeners = new Set<(message: Message) => void>();
   socket.addEventListener('message', ({ data }) => {
     const message = JSON.parse(String(data)) as Message;
-    if (message.id !== undefined) answers.get(message.id)?.(message);
+    if (message.id !== undefined) pending.get(message.id)?.(message);
     else for (const listener of listeners) listener(message);
   });
   let sent = 0;
@@ -38,8 +38,8 @@ export async function attach(address: string): Promise<Debugger> {
     send: <Result>(method: string, params: object = {}) =>
       new Promise<Result>((resolve, reject) => {
         const id = ++sent;
-        answers.set(id, ({ result, error }) => {
-          answers.delete(id);
+        pending.set(id, ({ result, error }) => {
+          pending.delete(id);
           if (error) reject(new Error(`${method}: ${error.message}`));
           else resolve(result as Result);
         });

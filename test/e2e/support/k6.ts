@@ -10,7 +10,7 @@ import { k6Release } from '../../../cli/src/providers/release/releases.ts';
  * True when k6 is here or will be once it is set up. A way says that it can install; whether a release can be downloaded
  * is known only to who asks its host, which is done where there is no other way.
  */
-export async function k6CanBeHad(ways: readonly Availability[], env: NodeJS.ProcessEnv): Promise<boolean> {
+export async function isK6Available(ways: readonly Availability[], env: NodeJS.ProcessEnv): Promise<boolean> {
   if (ways.some(({ kind, available, installable }) => available || (installable && kind !== 'release'))) return true;
   return ways.some(({ kind, installable }) => kind === 'release' && installable) && (await hasRelease(env));
 }

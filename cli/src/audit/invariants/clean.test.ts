@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type CleanFacts, judgeClean } from './clean.ts';
+import { type CleanFacts, cleanResult } from './clean.ts';
 
 const clean: CleanFacts = {
   proxies: [{ name: 'orders-payments', enabled: true, toxics: [] }],
@@ -11,7 +11,7 @@ const clean: CleanFacts = {
 };
 
 it('holds where nothing of a fault is left', () => {
-  expect(judgeClean(clean)).toMatchObject({ id: 'I14', verdict: 'pass', violations: [] });
+  expect(cleanResult(clean)).toMatchObject({ id: 'I14', verdict: 'pass', violations: [] });
 });
 
 it.each<[Partial<CleanFacts>, string]>([
@@ -25,5 +25,5 @@ it.each<[Partial<CleanFacts>, string]>([
   [{ faults: ['lock on orders-db (15fbad)'] }, 'lock on orders-db (15fbad) was not reverted'],
   [{ armed: ['orders.stock-reserved:unsaved'] }, 'the failpoint orders.stock-reserved:unsaved is armed'],
 ])('%j violates it, by name', (change, detail) => {
-  expect(judgeClean({ ...clean, ...change })).toMatchObject({ verdict: 'fail', violations: [{ detail }] });
+  expect(cleanResult({ ...clean, ...change })).toMatchObject({ verdict: 'fail', violations: [{ detail }] });
 });

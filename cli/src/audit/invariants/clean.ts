@@ -25,7 +25,7 @@ export interface CleanFacts {
  * I14: every edge has its proxy, enabled and without toxics, no process is frozen, no fault is active or left in the undo file, no
  * failpoint is armed. Pure.
  */
-export function judgeClean({ proxies, missing, frozen, processes, faults, armed }: CleanFacts): InvariantResult {
+export function cleanResult({ proxies, missing, frozen, processes, faults, armed }: CleanFacts): InvariantResult {
   const violations: Violation[] = [
     ...faults.map((fault) => `${fault} was not reverted`),
     ...missing.map((name) => `the proxy ${name} is not there`),

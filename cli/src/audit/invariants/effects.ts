@@ -15,7 +15,7 @@ const PAST = { charge: 'charged', refund: 'refunded' } as const;
  * once. Any other has no effect; each effect is of the payment's sum. Payment and effects are of one snapshot and one
  * statement.
  */
-export function judgeEffects(payment: PaymentFact | undefined, effects: readonly EffectFact[]): Finding {
+export function checkEffects(payment: PaymentFact | undefined, effects: readonly EffectFact[]): Finding {
   const state = payment?.state ?? 'missing';
   const expected = EFFECTS_OF[state] ?? [];
   for (const kind of ['charge', 'refund'] as const) {

@@ -16,21 +16,21 @@ export function acknowledgedIsDurable(history: History): OrderInvariant {
       const seen = new Set<string>();
       return {
         add({ orderId, order }) {
-          const told = history.acknowledged.get(orderId);
-          if (told === undefined || order === undefined) return NOTHING;
+          const reported = history.acknowledged.get(orderId);
+          if (reported === undefined || order === undefined) return NOTHING;
           seen.add(orderId);
           if (history.flipped.has(orderId)) return violated('wrong', 'clients received two different results');
-          const contradiction = contradictionOf(told, order);
+          const contradiction = contradictionOf(reported, order);
           return contradiction === undefined ? NOTHING : violated('wrong', contradiction);
         },
         evidence: () => `${count(history.acknowledged.size)} orders acknowledged, ${count(seen.size)} found`,
         total: () =>
           [...history.acknowledged]
             .filter(([orderId, { time = at }]) => !seen.has(orderId) && at - time <= HORIZON_MS)
-            .map(([orderId, told]) => ({
+            .map(([orderId, reported]) => ({
               kind: 'lost',
               orderId,
-              detail: `the client received ${told.status}, there is no order`,
+              detail: `the client received ${reported.status}, there is no order`,
             })),
       };
     },
@@ -70,7 +70,7 @@ export function ordersWereAskedFor(history: History): OrderInvariant {
           ...recovered.map(
             (orderId): Violation => ({ kind: 'recovered', orderId, detail: 'took effect, its client got no response' }),
           ),
-          ...surplus.map((orderId) => judgeSurplus(orderId, surplus.length, history.unclearWithoutKey)),
+          ...surplus.map((orderId) => checkSurplus(orderId, surplus.length, history.unclearWithoutKey)),
         ],
       };
     },
@@ -83,11 +83,12 @@ function isInWindow(createdAt: number, { window }: History): boolean {
 }
 
 /** Which of them is the one too many is unknown: all are listed. */
-function judgeSurplus(orderId: string, surplus: number, unclear: number): Violation {
+function checkSurplus(orderId: string, surplus: number, unclear: number): Violation {
   if (surplus <= unclear) return { kind: 'recovered', orderId, detail: 'took effect, its client got no response' };
   return {
     kind: 'unexpected',
     orderId,
-    detail: unclear === 0 ? 'no request asked for it' : `one of ${surplus} orders for ${unclear} unanswered requests`,
+    detail:
+      unclear === 0 ? 'no request asked for it' : `one of ${surplus} orders for ${unclear} requests without a response`,
   };
 }

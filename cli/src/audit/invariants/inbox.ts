@@ -14,19 +14,19 @@ export const inboxMatches: OrderInvariant = {
       add(facts) {
         tally.messages += facts.inbox.length;
         tally.shipments += facts.shipments.length;
-        return judge(facts, clock);
+        return check(facts, clock);
       },
       evidence: () => `${count(tally.messages)} messages for ${count(tally.shipments)} shipments`,
     };
   },
 };
 
-function judge({ order, outbox, inbox, shipments }: OrderFacts, clock: Clock): Finding {
+function check({ order, outbox, inbox, shipments }: OrderFacts, clock: Clock): Finding {
   const ids = inbox.map(({ messageId }) => messageId);
   const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
   if (repeated !== undefined) return violated('duplicated', `message ${repeated} was taken more than once`);
   if (shipments.length > 0 && inbox.length === 0) return violated('lost', 'a shipment without an inbox row');
-  if (order === undefined) return judgeStray({ inbox, shipments });
+  if (order === undefined) return checkStray({ inbox, shipments });
   // Of an older order either version of the event may be deleted before the other.
   if (outbox.length === 0 || !isOrderWithinHorizon(order, clock.at)) return NOTHING;
   const unknown = inbox.find(({ messageId }) => !outbox.some((event) => event.messageId === messageId));
@@ -36,7 +36,7 @@ function judge({ order, outbox, inbox, shipments }: OrderFacts, clock: Clock): F
 }
 
 /** A shipment for no order is the business of I7. */
-function judgeStray({ inbox, shipments }: Pick<OrderFacts, 'inbox' | 'shipments'>): Finding {
+function checkStray({ inbox, shipments }: Pick<OrderFacts, 'inbox' | 'shipments'>): Finding {
   const [message] = inbox;
   if (message === undefined || shipments.length > 0) return NOTHING;
   return violated('unexpected', `message ${message.messageId} (${message.type}) is about no order`);

@@ -4,20 +4,20 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { checkOrders } from '../check-orders.ts';
 import type { OrderFact, OrderFacts, OutboxFact } from '../facts.ts';
 import type { History } from '../history.ts';
 import type { InvariantResult } from '../invariant.ts';
-import { judgeOrders } from '../judge-orders.ts';
 import { acknowledgedIsDurable, ordersWereAskedFor } from './history.ts';
 import { inboxMatches } from './inbox.ts';
-import { type ByStatus, judgeMetrics, lostUntilNow, type MetricEvidence } from './metrics.ts';
+import { type ByStatus, lostUntilNow, type MetricEvidence, metricsResult } from './metrics.ts';
 import { moneyMatches } from './money.ts';
 import { outboxMatches } from './outbox.ts';
 import { pricesAreOfCatalog } from './prices.ts';
-import { judgeQueues } from './queues.ts';
-import { judgeSessions } from './sessions.ts';
+import { queuesResult } from './queues.ts';
+import { sessionsResult } from './sessions.ts';
 import { shipmentsMatch } from './shipments.ts';
-import { judgeInventory, stockMatches } from './stock.ts';
+import { checkInventory, stockMatches } from './stock.ts';
 import { terminal } from './terminal.ts';
 
 const NOW = 1_700_000_000_000;
@@ -25,8 +25,8 @@ const HOUR = 3_600_000;
 /** Of a declined payment; what was declined is compared with the limit, not with the order. */
 const ABOVE_LIMIT = 5_000_001;
 const all = [terminal, moneyMatches, stockMatches, outboxMatches, shipmentsMatch, inboxMatches];
-const judge = (facts: readonly OrderFacts[], settledAt: number | undefined = undefined): Promise<InvariantResult[]> =>
-  judgeOrders(all, facts, { clock: { at: NOW, settledAt }, missing: new Map() });
+const check = (facts: readonly OrderFacts[], settledAt: number | undefined = undefined): Promise<InvariantResult[]> =>
+  checkOrders(all, facts, { clock: { at: NOW, settledAt }, missing: new Map() });
 const violated = (results: readonly InvariantResult[]) =>
   results.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
 
@@ -146,7 +146,7 @@ describe('a ledger that balances', () => {
   it('violates nothing, whatever orders it holds', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(confirmed, inBothVersions, cancelled), { maxLength: 20 }), async (facts) => {
-        expect(violated(await judge(facts))).toEqual([]);
+        expect(violated(await check(facts))).toEqual([]);
       }),
     );
   });
@@ -253,7 +253,7 @@ describe('what is older than the horizon', () => {
     await fc.assert(
       fc.asyncProperty(old, fc.subarray([...PARTS]), fc.boolean(), async (facts, gone, isGone) => {
         const left = without(facts, gone);
-        expect(violated(await judge([isGone ? { ...left, order: undefined, outbox: [] } : left]))).toEqual([]);
+        expect(violated(await check([isGone ? { ...left, order: undefined, outbox: [] } : left]))).toEqual([]);
       }),
     );
   });
@@ -261,7 +261,7 @@ describe('what is older than the horizon', () => {
   it('excuses nothing of a younger order', async () => {
     const orders = fc.sample(confirmed, { numRuns: 20, seed: 1 });
     const incomplete = orders.map((one) => without(aged(one, NOW - 364 * DAY), ['outbox', 'inbox', 'payments']));
-    expect(violated(await judge(incomplete))).toEqual(['I4', 'I6', 'I8']);
+    expect(violated(await check(incomplete))).toEqual(['I4', 'I6', 'I8']);
   });
 
   it('excuses nothing that is changed within the horizon, whether or not its order is still there', async () => {
@@ -275,7 +275,7 @@ describe('what is older than the horizon', () => {
       fc.asyncProperty(old, fc.boolean(), async (facts, isGone) => {
         const changed = again(facts);
         const seen = isGone ? { ...changed, order: undefined, outbox: [] } : changed;
-        expect(violated(await judge([seen]))).toEqual(['I4']);
+        expect(violated(await check([seen]))).toEqual(['I4']);
       }),
     );
   });
@@ -373,7 +373,7 @@ const changesOfCancelled: readonly Change[] = [
 
 describe('one change is found by exactly one invariant, which names the order', () => {
   const expectOne = async (facts: OrderFacts, others: readonly OrderFacts[], id: string) => {
-    const results = await judge([...others, facts]);
+    const results = await check([...others, facts]);
     expect(violated(results)).toEqual([id]);
     expect(results.flatMap(({ violations }) => violations.map(({ orderId }) => orderId))).toEqual([facts.orderId]);
   };
@@ -449,8 +449,8 @@ describe('one change is found by exactly one invariant, which names the order', 
           shipments: [],
           parcels: [],
         };
-        expect(violated(await judge([open]))).toEqual(ageMs > 30_000 ? ['I1'] : []);
-        expect(violated(await judge([open], NOW))).toEqual(['I1']);
+        expect(violated(await check([open]))).toEqual(ageMs > 30_000 ? ['I1'] : []);
+        expect(violated(await check([open], NOW))).toEqual(['I1']);
       }),
     );
   });
@@ -461,7 +461,7 @@ describe('stock per product', () => {
     fc.assert(
       fc.property(fc.nat(1_000), fc.nat(1_000), fc.integer({ min: -5, max: 5 }), (onHand, reserved, drift) => {
         const inventory = [{ productId: 1, onHand, initialOnHand: onHand + reserved + drift, reserved }];
-        const kinds = judgeInventory(inventory).map(({ kind }) => kind);
+        const kinds = checkInventory(inventory).map(({ kind }) => kind);
         expect(kinds).toEqual(drift === 0 ? [] : [drift > 0 ? 'lost' : 'unexpected']);
       }),
     );
@@ -477,7 +477,7 @@ describe('queues', () => {
   it('hold no more than what may be on its way, and exactly the injected poison', () => {
     fc.assert(
       fc.property(fc.nat(5), fc.nat(5), fc.nat(5), fc.nat(5), (ready, onTheirWay, dead, deadLetters) => {
-        const { verdict } = judgeQueues(queues(ready, dead), { onTheirWay, deadLetters });
+        const { verdict } = queuesResult(queues(ready, dead), { onTheirWay, deadLetters });
         expect(verdict).toBe(ready <= onTheirWay && dead === deadLetters ? 'pass' : 'fail');
       }),
     );
@@ -485,11 +485,11 @@ describe('queues', () => {
 
   it('are not empty while a message waits to be retried', () => {
     const retries = { name: 'shipping.order-confirmed.retries', ready: 1, unacknowledged: 0, consumers: 0 };
-    expect(judgeQueues([...queues(0, 0), retries], { onTheirWay: 0, deadLetters: 0 }).verdict).toBe('fail');
+    expect(queuesResult([...queues(0, 0), retries], { onTheirWay: 0, deadLetters: 0 }).verdict).toBe('fail');
   });
 
   it('that are not there are unknown', () => {
-    expect(judgeQueues([], { onTheirWay: 0, deadLetters: 0 }).verdict).toBe('unknown');
+    expect(queuesResult([], { onTheirWay: 0, deadLetters: 0 }).verdict).toBe('unknown');
   });
 });
 
@@ -521,7 +521,7 @@ describe('metrics', () => {
   it('lie between what must have been reported and what was decided; what a kill may have taken is unknown', () => {
     fc.assert(
       fc.property(fc.nat(20), fc.nat(20), fc.nat(20), fc.nat(20), (counted, low, more, lost) => {
-        const { verdict } = judgeMetrics(evidence(counted, low, low + more, lost));
+        const { verdict } = metricsResult(evidence(counted, low, low + more, lost));
         const isShort = counted < low;
         const expected = counted > low + more ? 'fail' : !isShort ? 'pass' : low - counted <= lost ? 'unknown' : 'fail';
         expect(verdict).toBe(expected);
@@ -533,11 +533,11 @@ describe('metrics', () => {
     const before = evidence(8, 10, 10, 2);
     const lostBefore = lostUntilNow(before);
     expect(lostBefore).toEqual(both(2));
-    expect(judgeMetrics(before).verdict).toBe('unknown');
-    expect(judgeMetrics({ ...evidence(13, 15, 15, 2), lostBefore }).verdict).toBe('pass');
+    expect(metricsResult(before).verdict).toBe('unknown');
+    expect(metricsResult({ ...evidence(13, 15, 15, 2), lostBefore }).verdict).toBe('pass');
     // Another one is missing: a kill since then explains it, or none does.
-    expect(judgeMetrics({ ...evidence(12, 15, 15, 3), lostBefore }).verdict).toBe('unknown');
-    expect(judgeMetrics({ ...evidence(12, 15, 15, 2), lostBefore }).verdict).toBe('fail');
+    expect(metricsResult({ ...evidence(12, 15, 15, 3), lostBefore }).verdict).toBe('unknown');
+    expect(metricsResult({ ...evidence(12, 15, 15, 2), lostBefore }).verdict).toBe('fail');
     // What no kill explains stays a violation.
     expect(lostUntilNow(evidence(7, 10, 10, 2))).toEqual(both(0));
   });
@@ -547,7 +547,7 @@ describe('metrics', () => {
     const counted = { Confirmed: 8, Cancelled: 8 };
     const [report] = evidence(10, 10, 10).reports as [MetricEvidence['reports'][number]];
     const reports = [{ ...report, sagas: counted, durations: counted }];
-    const result = judgeMetrics({ ...evidence(10, 10, 10), reports, maybeLost: lost });
+    const result = metricsResult({ ...evidence(10, 10, 10), reports, maybeLost: lost });
     expect(result.verdict).toBe('fail');
     expect(result.violations.map(({ detail }) => detail)).toEqual([
       'shop.sagas{status=Confirmed} is 8, 10 orders are Confirmed',
@@ -557,12 +557,12 @@ describe('metrics', () => {
 
   it('what the metric store did not keep excuses a shortage, and makes nothing unknown without one', () => {
     const dropped = ['the metric store has forgotten 3 processes'];
-    expect(judgeMetrics({ ...evidence(8, 10, 10), dropped })).toMatchObject({
+    expect(metricsResult({ ...evidence(8, 10, 10), dropped })).toMatchObject({
       verdict: 'unknown',
       evidence: expect.stringContaining('2 Confirmed not counted, and the metric store has forgotten 3 processes'),
     });
-    expect(judgeMetrics({ ...evidence(10, 10, 10), dropped }).verdict).toBe('pass');
-    expect(judgeMetrics({ ...evidence(11, 10, 10), dropped }).verdict).toBe('fail');
+    expect(metricsResult({ ...evidence(10, 10, 10), dropped }).verdict).toBe('pass');
+    expect(metricsResult({ ...evidence(11, 10, 10), dropped }).verdict).toBe('fail');
   });
 
   it.each([
@@ -580,22 +580,22 @@ describe('metrics', () => {
         reports: [{ ...report, durationSums: both(ms), recoveries }],
       };
     };
-    expect(judgeMetrics(of(0)).verdict).toBe(verdict);
+    expect(metricsResult(of(0)).verdict).toBe(verdict);
     // A recovered saga's time is that of two clocks.
-    expect(judgeMetrics(of(1)).verdict).toBe('pass');
+    expect(metricsResult(of(1)).verdict).toBe('pass');
   });
 
   it('that no service reported are compared with nothing, which is unknown', () => {
     const [report] = evidence(5, 5, 5).reports;
     const withoutGauge = [{ ...report, pending: undefined }] as MetricEvidence['reports'];
-    expect(judgeMetrics({ ...evidence(5, 5, 5), reports: withoutGauge })).toMatchObject({
+    expect(metricsResult({ ...evidence(5, 5, 5), reports: withoutGauge })).toMatchObject({
       verdict: 'unknown',
       evidence: expect.stringContaining('orders-1 (1) has not reported shop.outbox.pending'),
     });
-    expect(judgeMetrics({ ...evidence(0, 0, 0), reports: [] }).verdict).toBe('unknown');
+    expect(metricsResult({ ...evidence(0, 0, 0), reports: [] }).verdict).toBe('unknown');
     // A violation is certain all the same.
     expect(
-      judgeMetrics({
+      metricsResult({
         ...evidence(4, 5, 5),
         reports: [{ ...withoutGauge[0], sagas: both(4), durations: both(4) }] as MetricEvidence['reports'],
       }).verdict,
@@ -607,13 +607,13 @@ describe('sessions', () => {
   const session = { database: 'orders', instance: 'orders-1', connections: 8, poolSize: 8 };
 
   it('of an instance that should be there and is not are unknown', () => {
-    expect(judgeSessions([session], [], ['orders-1']).verdict).toBe('pass');
-    expect(judgeSessions([session], [], ['orders-1', 'stock-1'])).toMatchObject({
+    expect(sessionsResult([session], [], ['orders-1']).verdict).toBe('pass');
+    expect(sessionsResult([session], [], ['orders-1', 'stock-1'])).toMatchObject({
       verdict: 'unknown',
       evidence: expect.stringContaining('stock-1 has no connection'),
     });
-    expect(judgeSessions([], [], ['orders-1']).verdict).toBe('unknown');
-    expect(judgeSessions([{ ...session, connections: 9 }], [], ['stock-1']).verdict).toBe('fail');
+    expect(sessionsResult([], [], ['orders-1']).verdict).toBe('unknown');
+    expect(sessionsResult([{ ...session, connections: 9 }], [], ['stock-1']).verdict).toBe('fail');
   });
 });
 
@@ -627,7 +627,7 @@ describe('prices', () => {
     { productId: 1, priceKopiykas: 200, currency: 'UAH', validFrom: NOW },
   ];
   const at = (createdAt: number, priceKopiykas: number, currency?: string) =>
-    judgeOrders(
+    checkOrders(
       [pricesAreOfCatalog(prices)],
       [order(createdAt, [{ productId: 1, quantity: 1, priceKopiykas }], currency)],
       {
@@ -653,7 +653,7 @@ describe('prices', () => {
 });
 
 describe('the responses of clients', () => {
-  const judged = async (history: Partial<History>, orders: readonly Partial<OrderFact>[]) => {
+  const checked = async (history: Partial<History>, orders: readonly Partial<OrderFact>[]) => {
     const none = { acknowledged: new Map(), flipped: new Set<string>(), unclear: new Set<string>(), window: undefined };
     const whole: History = { ...none, unclearKeys: new Set(), unclearWithoutKey: 0, ...history };
     const facts = orders.map((change, index) => {
@@ -664,27 +664,27 @@ describe('the responses of clients', () => {
       ]);
       return { ...cancelledOne, order: { ...(cancelledOne.order as OrderFact), ...change } };
     });
-    const results = await judgeOrders([acknowledgedIsDurable(whole), ordersWereAskedFor(whole)], facts, {
+    const results = await checkOrders([acknowledgedIsDurable(whole), ordersWereAskedFor(whole)], facts, {
       clock: { at: NOW, settledAt: undefined },
       missing: new Map(),
     });
     return results.flatMap(({ id, violations }) => violations.map(({ kind, orderId }) => `${id} ${kind} ${orderId}`));
   };
-  const told = (reason: string | undefined) => ({
+  const acknowledged = (reason: string | undefined) => ({
     acknowledged: new Map([['o0', { status: 'Cancelled', reason } as const]]),
   });
 
   it('includes the reason', async () => {
-    expect(await judged(told('out of stock'), [{}])).toEqual([]);
-    expect(await judged(told(undefined), [{}])).toEqual([]);
-    expect(await judged(told('payment declined'), [{}])).toEqual(['I2 wrong o0']);
+    expect(await checked(acknowledged('out of stock'), [{}])).toEqual([]);
+    expect(await checked(acknowledged(undefined), [{}])).toEqual([]);
+    expect(await checked(acknowledged('payment declined'), [{}])).toEqual(['I2 wrong o0']);
   });
 
-  it('an unanswered request is matched with its own order by its key, and excuses no other', async () => {
+  it('a request without a response is matched with its own order by its key, and excuses no other', async () => {
     const unclearKeys = new Set(['a']);
-    expect(await judged({ unclearKeys }, [{ idempotencyKey: 'a' }])).toEqual(['I3 recovered o0']);
-    expect(await judged({ unclearKeys }, [{ idempotencyKey: 'b' }])).toEqual(['I3 unexpected o0']);
-    expect(await judged({ unclearWithoutKey: 1 }, [{}])).toEqual(['I3 recovered o0']);
-    expect(await judged({ unclearWithoutKey: 1 }, [{}, {}])).toEqual(['I3 unexpected o0', 'I3 unexpected o1']);
+    expect(await checked({ unclearKeys }, [{ idempotencyKey: 'a' }])).toEqual(['I3 recovered o0']);
+    expect(await checked({ unclearKeys }, [{ idempotencyKey: 'b' }])).toEqual(['I3 unexpected o0']);
+    expect(await checked({ unclearWithoutKey: 1 }, [{}])).toEqual(['I3 recovered o0']);
+    expect(await checked({ unclearWithoutKey: 1 }, [{}, {}])).toEqual(['I3 unexpected o0', 'I3 unexpected o1']);
   });
 });

@@ -56,16 +56,16 @@ const OUTSIDE_DATABASE_MS = 10_000;
  * The histogram has as many values, of the time that the orders took, and the gauge is the number of unpublished rows.
  * Missing evidence of one status excuses no other. Pure.
  */
-export function judgeMetrics(evidence: MetricEvidence): InvariantResult {
+export function metricsResult(evidence: MetricEvidence): InvariantResult {
   const counted = sumOf(evidence.reports.map(({ sagas }) => sagas));
-  const judged = STATUSES.map((status) => judgeCount(status, counted[status], evidence));
+  const checked = STATUSES.map((status) => checkCount(status, counted[status], evidence));
   const violations: Violation[] = [
-    ...judgeDurations(evidence.reports),
-    ...judgeTimes(evidence),
-    ...judgeGauges(evidence),
-    ...judged.flatMap(({ violation }) => violation ?? []),
+    ...checkDurations(evidence.reports),
+    ...checkTimes(evidence),
+    ...checkGauges(evidence),
+    ...checked.flatMap(({ violation }) => violation ?? []),
   ];
-  const gaps = [...evidence.gaps, ...judged.flatMap(({ gap }) => gap ?? [])];
+  const gaps = [...evidence.gaps, ...checked.flatMap(({ gap }) => gap ?? [])];
   const live = evidence.reports.filter(({ ended }) => !ended);
   gaps.push(...silences(evidence.reports));
   const summary = STATUSES.map(
@@ -88,7 +88,7 @@ export function judgeMetrics(evidence: MetricEvidence): InvariantResult {
 }
 
 /** What is short is excused by what may explain it of this status. */
-function judgeCount(status: Status, sum: number, evidence: MetricEvidence): { violation?: Violation; gap?: string } {
+function checkCount(status: Status, sum: number, evidence: MetricEvidence): { violation?: Violation; gap?: string } {
   const lostBefore = evidence.lostBefore?.[status] ?? 0;
   const [low, high] = [evidence.reported[status] - lostBefore, evidence.decided[status]];
   const subject = `shop.sagas{status=${status}}`;
@@ -110,7 +110,7 @@ function judgeCount(status: Status, sum: number, evidence: MetricEvidence): { vi
  * s an order more. Compared when the values are those of exactly these orders, and none was recovered: a recovered
  * saga's time is that of two clocks.
  */
-function judgeTimes({ reports, decided, reported, waited }: MetricEvidence): Violation[] {
+function checkTimes({ reports, decided, reported, waited }: MetricEvidence): Violation[] {
   if (reports.some(({ recoveries }) => recoveries > 0)) return [];
   const [values, sums] = [
     sumOf(reports.map(({ durations }) => durations)),
@@ -149,7 +149,7 @@ function silences(reports: readonly ProcessReport[]): string[] {
   return silent.map(({ name }) => `${name} has not reported shop.outbox.pending`);
 }
 
-function judgeDurations(reports: readonly ProcessReport[]): Violation[] {
+function checkDurations(reports: readonly ProcessReport[]): Violation[] {
   return reports.flatMap(({ name, sagas, durations }) =>
     STATUSES.filter((status) => sagas[status] !== durations[status]).map((status) => ({
       kind: 'wrong' as const,
@@ -159,7 +159,7 @@ function judgeDurations(reports: readonly ProcessReport[]): Violation[] {
   );
 }
 
-function judgeGauges({ reports, pending }: MetricEvidence): Violation[] {
+function checkGauges({ reports, pending }: MetricEvidence): Violation[] {
   return reports.flatMap(({ name, ended, pending: gauge }) => {
     if (ended || gauge === undefined || (gauge >= pending.lowest && gauge <= pending.highest)) return [];
     const rows = rangeOf(pending);

@@ -2,7 +2,7 @@ import { formatMoney } from '../../shop/money.ts';
 import { PAYMENT_LIMIT_KOPIYKAS } from '../../shop/payment-limit.ts';
 import type { OrderFact, PaymentFact } from '../facts.ts';
 import { count, type Finding, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
-import { judgeEffects } from './effects.ts';
+import { checkEffects } from './effects.ts';
 
 /** Sums are of one currency: payments knows no other. */
 const money = (kopiykas: number) => formatMoney(kopiykas, 'UAH');
@@ -31,8 +31,8 @@ export const moneyMatches: OrderInvariant = {
           tally.confirmed++;
           tally.owedKopiykas += order.totalKopiykas;
         }
-        const finding = order === undefined ? judgeStray(payments) : judgeOrder(order, payments, charges);
-        return finding === NOTHING ? judgeEffects(payments[0], effects) : finding;
+        const finding = order === undefined ? checkStray(payments) : checkOrder(order, payments, charges);
+        return finding === NOTHING ? checkEffects(payments[0], effects) : finding;
       },
       evidence: () =>
         `${count(tally.confirmed)} Confirmed for ${money(tally.owedKopiykas)}, ${count(tally.charges)} charges of ${money(tally.chargedKopiykas)}, ${count(tally.effects)} charges and refunds made`,
@@ -40,24 +40,24 @@ export const moneyMatches: OrderInvariant = {
   },
 };
 
-function judgeStray(payments: readonly PaymentFact[]): Finding {
+function checkStray(payments: readonly PaymentFact[]): Finding {
   const [payment] = payments;
   return payment === undefined ? NOTHING : violated('unexpected', `a payment (${payment.state}) without an order`);
 }
 
-function judgeOrder(order: OrderFact, payments: readonly PaymentFact[], charges: readonly PaymentFact[]): Finding {
+function checkOrder(order: OrderFact, payments: readonly PaymentFact[], charges: readonly PaymentFact[]): Finding {
   const sum = order.lines.reduce((total, { priceKopiykas, quantity }) => total + priceKopiykas * quantity, 0);
   if (sum !== order.totalKopiykas) {
     return violated('wrong', `total is ${money(order.totalKopiykas)}, its lines sum to ${money(sum)}`);
   }
   if (payments.length > 1) return violated('duplicated', `${payments.length} payments`);
-  if (order.status === 'Confirmed') return judgeConfirmed(order, payments[0], charges[0]);
+  if (order.status === 'Confirmed') return checkConfirmed(order, payments[0], charges[0]);
   // An open saga is still charging or refunding: its end is the business of I1.
   if (order.open) return NOTHING;
-  return judgeCancelled(order, payments[0]);
+  return checkCancelled(order, payments[0]);
 }
 
-function judgeConfirmed(order: OrderFact, payment: PaymentFact | undefined, charge: PaymentFact | undefined): Finding {
+function checkConfirmed(order: OrderFact, payment: PaymentFact | undefined, charge: PaymentFact | undefined): Finding {
   if (charge === undefined) return violated('lost', `Confirmed, but its payment is ${payment?.state ?? 'missing'}`);
   if (charge.amountKopiykas !== order.totalKopiykas || charge.currency !== order.currency) {
     const charged = formatMoney(charge.amountKopiykas ?? 0, charge.currency ?? 'no currency');
@@ -69,7 +69,7 @@ function judgeConfirmed(order: OrderFact, payment: PaymentFact | undefined, char
   return NOTHING;
 }
 
-function judgeCancelled(order: OrderFact, payment: PaymentFact | undefined): Finding {
+function checkCancelled(order: OrderFact, payment: PaymentFact | undefined): Finding {
   if (payment?.state === 'accepted') return violated('unexpected', `Cancelled, but charged and not refunded`);
   if (payment?.state === 'attempted') return violated('unexpected', 'Cancelled, but its charge was left open');
   if (payment !== undefined && !ENDS_WITHOUT_MONEY.has(payment.state))

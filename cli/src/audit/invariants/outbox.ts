@@ -23,7 +23,7 @@ export const outboxMatches: OrderInvariant = {
         if (order?.status === 'Confirmed') tally.confirmed++;
         tally.events += outbox.length;
         tally.published += outbox.filter(({ publishedAt }) => publishedAt !== undefined).length;
-        return judge({ order, orderId, outbox, clock });
+        return check({ order, orderId, outbox, clock });
       },
       evidence: () =>
         `${count(tally.confirmed)} Confirmed, ${count(tally.events)} events, ${count(tally.events - tally.published)} unpublished`,
@@ -38,7 +38,7 @@ interface Case {
   readonly clock: Clock;
 }
 
-function judge({ order, orderId, outbox, clock }: Case): Finding {
+function check({ order, orderId, outbox, clock }: Case): Finding {
   if (order?.status !== 'Confirmed') {
     if (outbox.length === 0) return NOTHING;
     return violated('unexpected', `${outbox[0]?.type} for ${order === undefined ? 'no order' : describe(order)}`);
@@ -50,14 +50,14 @@ function judge({ order, orderId, outbox, clock }: Case): Finding {
     const mayBeDeleted = clock.at - (order.decidedAt ?? order.createdAt) > HORIZON_MS;
     return mayBeDeleted ? NOTHING : violated('lost', `no ${ORDER_CONFIRMED} in the outbox`);
   }
-  const findings = outbox.map((event) => judgeEvent({ order, orderId, event, clock }));
+  const findings = outbox.map((event) => checkEvent({ order, orderId, event, clock }));
   return {
     violations: findings.flatMap(({ violations }) => violations),
     inFlight: findings.some(({ inFlight }) => inFlight),
   };
 }
 
-function judgeEvent(options: { order: OrderFact; orderId: string; event: OutboxFact; clock: Clock }): Finding {
+function checkEvent(options: { order: OrderFact; orderId: string; event: OutboxFact; clock: Clock }): Finding {
   const { order, orderId, event, clock } = options;
   const { type } = event;
   const contradiction = contradictionIn(event, order, orderId);
@@ -92,8 +92,8 @@ function contradictionIn(
 
 /** Version 2 says the price of each line. */
 function contradictingLines({ lines }: EventFact, order: OrderFact, type: string): string | undefined {
-  const [ordered, told] = [describeLines(order.lines), describeLines(lines)];
-  if (ordered !== told) return `ordered ${ordered}, its ${type} says ${told || 'nothing'}`;
+  const [ordered, reported] = [describeLines(order.lines), describeLines(lines)];
+  if (ordered !== reported) return `ordered ${ordered}, its ${type} says ${reported || 'nothing'}`;
   if (type !== ORDER_CONFIRMED_V2) return undefined;
   const mispriced = lines.find(
     (line) => !order.lines.some((one) => one.productId === line.productId && one.priceKopiykas === line.priceKopiykas),

@@ -21,7 +21,7 @@ export function pricesAreOfCatalog(prices: readonly PriceFact[]): OrderInvariant
           if (order === undefined) return NOTHING;
           tally.orders++;
           tally.lines += order.lines.length;
-          return judge(order, byProduct);
+          return check(order, byProduct);
         },
         evidence: () =>
           `${count(tally.lines)} lines of ${count(tally.orders)} orders, ${count(prices.length)} prices of ${count(byProduct.size)} products`,
@@ -30,7 +30,7 @@ export function pricesAreOfCatalog(prices: readonly PriceFact[]): OrderInvariant
   };
 }
 
-function judge(order: OrderFact, byProduct: ReadonlyMap<number, readonly PriceFact[]>): Finding {
+function check(order: OrderFact, byProduct: ReadonlyMap<number, readonly PriceFact[]>): Finding {
   const violations = order.lines.flatMap((line) => {
     const detail = differenceOf(line, order, byProduct.get(line.productId) ?? []);
     return detail === undefined ? [] : [{ kind: 'wrong' as const, detail }];

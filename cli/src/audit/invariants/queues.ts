@@ -13,7 +13,7 @@ export interface QueueExpectation {
 }
 
 /** I9: nothing waits in the queue or to be retried, and the dead letters are exactly what was injected. Pure. */
-export function judgeQueues(queues: readonly QueueDepth[], expected: QueueExpectation): InvariantResult {
+export function queuesResult(queues: readonly QueueDepth[], expected: QueueExpectation): InvariantResult {
   const main = queues.find(({ name }) => name === ORDER_CONFIRMED_QUEUE);
   const dead = queues.find(({ name }) => name === DEAD_LETTERS_QUEUE);
   const missing = [main ? [] : ORDER_CONFIRMED_QUEUE, dead ? [] : DEAD_LETTERS_QUEUE].flat();

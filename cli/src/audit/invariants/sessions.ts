@@ -22,7 +22,7 @@ export interface OpenTransaction {
  * I13: no transaction stays open, and no instance has more connections than its pool. Of an instance that should be there and
  * has no connection nothing was seen. Pure.
  */
-export function judgeSessions(
+export function sessionsResult(
   sessions: readonly SessionFact[],
   open: readonly OpenTransaction[],
   expected: readonly string[],

@@ -20,8 +20,8 @@ export const shipmentsMatch: OrderInvariant = {
         if (facts.order?.status === 'Confirmed') tally.confirmed++;
         tally.shipments += facts.shipments.length;
         tally.parcels += facts.parcels.length;
-        const finding = judge(facts, clock);
-        return finding === NOTHING ? judgeParcels(facts) : finding;
+        const finding = check(facts, clock);
+        return finding === NOTHING ? checkParcels(facts) : finding;
       },
       evidence: () =>
         `${count(tally.confirmed)} Confirmed, ${count(tally.shipments)} shipments, ${count(tally.parcels)} parcels`,
@@ -29,7 +29,7 @@ export const shipmentsMatch: OrderInvariant = {
   },
 };
 
-function judge({ order, outbox, shipments }: OrderFacts, clock: Clock): Finding {
+function check({ order, outbox, shipments }: OrderFacts, clock: Clock): Finding {
   if (shipments.length > 1) return violated('duplicated', `${shipments.length} shipments`);
   const [shipment] = shipments;
   if (order?.status !== 'Confirmed') {
@@ -37,11 +37,11 @@ function judge({ order, outbox, shipments }: OrderFacts, clock: Clock): Finding 
     const whose = order === undefined ? 'no order' : `an order that is ${order.status ?? order.state}`;
     return violated('unexpected', `a shipment for ${whose}`);
   }
-  return shipment === undefined ? judgeMissing(outbox, clock) : judgeContent(order, shipment);
+  return shipment === undefined ? checkMissing(outbox, clock) : checkContent(order, shipment);
 }
 
 /** Until its event is published nothing can be shipped: that is the business of I6. */
-function judgeMissing(outbox: readonly OutboxFact[], clock: Clock): Finding {
+function checkMissing(outbox: readonly OutboxFact[], clock: Clock): Finding {
   const publishedAt = outbox.map((event) => event.publishedAt).find((time) => time !== undefined);
   if (publishedAt === undefined) return NOTHING;
   if (!isOverdue(clock, publishedAt, SHIPMENT_LIMIT_MS)) return { violations: [], inFlight: true };
@@ -49,13 +49,13 @@ function judgeMissing(outbox: readonly OutboxFact[], clock: Clock): Finding {
 }
 
 /** Every version of the event has the order's lines, of which there is one at least: a shipment without any has lost them. */
-function judgeContent(order: OrderFact, { lines }: ShipmentFact): Finding {
+function checkContent(order: OrderFact, { lines }: ShipmentFact): Finding {
   const [wanted, shipped] = [describeLines(order.lines), describeLines(lines)];
   return wanted === shipped ? NOTHING : violated('wrong', `ordered ${wanted}, shipped ${shipped}`);
 }
 
 /** Shipment and parcel are of one snapshot and one statement. */
-function judgeParcels({ shipments: [shipment], parcels }: OrderFacts): Finding {
+function checkParcels({ shipments: [shipment], parcels }: OrderFacts): Finding {
   const [parcel] = parcels;
   if (parcels.length > 1) return violated('duplicated', `${parcels.length} parcels`);
   if (parcel === undefined) return shipment === undefined ? NOTHING : violated('lost', 'a shipment without a parcel');

@@ -17,7 +17,7 @@ export const stockMatches: OrderInvariant = {
         tally.reservations += held.length;
         tally.reservedUnits += held.reduce((sum, { lines }) => sum + units(lines), 0);
         if (order?.status === 'Confirmed') tally.confirmedUnits += units(order.lines);
-        return order === undefined ? judgeStray(reservations) : judgeOrder(order, reservations, held);
+        return order === undefined ? checkStray(reservations) : checkOrder(order, reservations, held);
       },
       evidence: () =>
         `${count(tally.confirmedUnits)} units confirmed, ${count(tally.reservedUnits)} held by ${count(tally.reservations)} reservations`,
@@ -26,7 +26,7 @@ export const stockMatches: OrderInvariant = {
 };
 
 /** I5, per product: what was there at first is on hand or reserved, and never less than nothing is on hand. */
-export function judgeInventory(inventory: readonly InventoryFact[]): readonly Violation[] {
+export function checkInventory(inventory: readonly InventoryFact[]): readonly Violation[] {
   return inventory.flatMap(({ productId, onHand, initialOnHand, reserved }): Violation[] => {
     const subject = `product ${productId}`;
     if (onHand < 0) return [{ kind: 'wrong', subject, detail: `product ${productId}: ${onHand} on hand` }];
@@ -37,14 +37,14 @@ export function judgeInventory(inventory: readonly InventoryFact[]): readonly Vi
   });
 }
 
-function judgeStray(reservations: readonly ReservationFact[]): Finding {
+function checkStray(reservations: readonly ReservationFact[]): Finding {
   const [reservation] = reservations;
   return reservation === undefined
     ? NOTHING
     : violated('unexpected', `a reservation (${reservation.state}) without an order`);
 }
 
-function judgeOrder(
+function checkOrder(
   order: OrderFact,
   reservations: readonly ReservationFact[],
   held: readonly ReservationFact[],

@@ -63,7 +63,7 @@ function orderRow(order: LedgerOrder): string {
   const status = kind === 'confirmed' ? 'Confirmed' : 'Cancelled';
   const lines = JSON.stringify([{ productId, quantity, priceKopiykas }]);
   return `INSERT INTO orders (id, customer, lines, total_kopiykas, currency, status, reason, state, open, owner, trace_parent, created_at, decided_at, updated_at)
-    VALUES ('${id}', 'somebody', '${lines}', ${totalOf(order)}, 'UAH', '${status}', ${REASONS[kind]}, '${status}', false, gen_random_uuid(), '${traceOf(id)}',
+    VALUES ('${id}', 'Test', '${lines}', ${totalOf(order)}, 'UAH', '${status}', ${REASONS[kind]}, '${status}', false, gen_random_uuid(), '${traceOf(id)}',
       ${ago(placed)}, ${ago(ended)}, ${ago(ended)});`;
 }
 

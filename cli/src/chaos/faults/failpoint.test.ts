@@ -61,7 +61,7 @@ describe('an injected failpoint', () => {
     await pass('charge-requested:unrecorded');
   });
 
-  it('taken away before it acted is absent, never seen', async () => {
+  it('removed before it acted is not observed', async () => {
     const { undo, witness } = await inject('orders', { at: 'stock-reserved:unsaved', action: 'kill' });
     await failpoint.undo(undo, platform());
     expect((await witness()).verdict).toBe('not_observed');

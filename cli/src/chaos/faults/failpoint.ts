@@ -48,12 +48,12 @@ interface Armed {
   readonly actedBefore: number;
 }
 
-/** Armed for its next hit, or for as many as stated; a process restarted after the last one does not die again. */
+/** Armed for its next hit, or for as many as stated; a process restarted after the last one does not end again. */
 export const failpoint = defineFault<typeof parameters, Armed>({
   name: 'failpoint',
   kind: 'failpoint',
   scope: 'service',
-  title: 'the service dies, waits, fails or loses a response at a named place in its code',
+  title: 'the service ends, waits, fails or loses a response at a named place in its code',
   parameters,
   defaults: { excluded: 'it holds the orders; E24 to E28 kill, fail and lose responses at each boundary' },
   // Place and action depend on the service: stated on the command line, not picked.

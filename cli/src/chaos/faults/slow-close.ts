@@ -20,9 +20,8 @@ export const slowClose = toxicFault({
         evidence: 'the close reaches the called side late, which the caller cannot observe',
       };
     }
-    let look = await lookAtClose(probe, delay);
-    for (let looks = 1; looks < MOST_LOOKS && look.isHeld === 'unclear'; looks++)
-      look = await lookAtClose(probe, delay);
+    let look = await probeClose(probe, delay);
+    for (let looks = 1; looks < MOST_LOOKS && look.isHeld === 'unclear'; looks++) look = await probeClose(probe, delay);
     const { isHeld, result } = look;
     const heldMs = Math.round(result.closeMs ?? result.tookMs);
     return toWitness(
@@ -37,7 +36,7 @@ export const slowClose = toxicFault({
  * that after its request was not held. On a busy machine its last byte may be read late, and then little of the delay
  * is left. Where less than half is left, nothing distinguishes that from a late response without the fault.
  */
-async function lookAtClose(
+async function probeClose(
   probe: EdgeProbe,
   delay: number,
 ): Promise<{ readonly isHeld: boolean | 'unclear'; readonly result: CanaryResult }> {

@@ -105,7 +105,7 @@ export async function runNext(
     platformProject,
     seededBugs: experiment.platform['seeded-bugs'],
     interrupted: deps.signal,
-    tell: createProgressReporter(output),
+    onEvent: createProgressReporter(output),
   });
   await conclude(found, run, batch, output);
   return run;

@@ -2,11 +2,11 @@ import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import type { FoundExperiment } from '../../experiments/format/catalog.ts';
 import { readJournal } from '../../experiments/journal.ts';
 import { findBoundary } from '../../experiments/matrix/boundaries.ts';
-import { type JudgedRound, judgeRound } from '../../experiments/matrix/judge-round.ts';
+import { type CheckedRound, checkRound } from '../../experiments/matrix/check-round.ts';
 import { excludedFaults } from '../../experiments/matrix/matrix-faults.ts';
 import { cellsOf, type Plan, planMatrix, type Round, rowName, sample } from '../../experiments/matrix/plan.ts';
 import { commandFor, countOf, type Repetition, renderFinding, renderMatrix } from '../../experiments/matrix/render.ts';
-import { renderMatrixHtml, suiteOfMatrix, summaryOf, toldRow } from '../../experiments/matrix/render-files.ts';
+import { renderMatrixHtml, rowAsJson, suiteOfMatrix, summaryOf } from '../../experiments/matrix/render-files.ts';
 import { type RoundSpec, roundExperiment } from '../../experiments/matrix/round-experiment.ts';
 import { type MatrixResult, runMatrix } from '../../experiments/matrix/run-matrix.ts';
 import { startOwn } from '../../experiments/run/own-platform.ts';
@@ -42,7 +42,7 @@ export interface ChaosMatrixOptions extends CommonOptions {
 const FIRST_GUESS_MS = 45_000;
 
 /** One run as in `--json`. */
-interface ToldRun {
+interface RoundRun {
   readonly id: string;
   readonly at: readonly string[];
   readonly verdict: RunVerdict;
@@ -58,7 +58,7 @@ interface Matrix {
   readonly options: ChaosMatrixOptions;
   readonly project: Project;
   readonly deps: CommandDeps;
-  readonly runs: ToldRun[];
+  readonly runs: RoundRun[];
 }
 
 /** `shopctl chaos matrix`. The exit code is that of the worst cell that was covered. */
@@ -74,7 +74,7 @@ export async function runChaosMatrix(options: ChaosMatrixOptions, deps: CommandD
   const over = Promise.withResolvers<void>();
   // As of "chaos run": a first Ctrl-C ends the run that goes on, which reverts faults and closes its journal.
   deps.onInterrupt(() => over.promise);
-  deps.onForce?.(() => deps.output.note('still taking back what was done'));
+  deps.onForce?.(() => deps.output.note('still reverting faults'));
   forwardHangUp();
   try {
     await using _ = await holdRuns(project);
@@ -92,13 +92,13 @@ function planText({ plan, rounds }: Matrix): string {
 }
 
 function showPlan(matrix: Matrix): void {
-  const told = matrix.rounds.map(({ row, boundaries }) => ({
-    ...toldRow(row),
+  const reported = matrix.rounds.map(({ row, boundaries }) => ({
+    ...rowAsJson(row),
     at: boundaries.map(({ name }) => name),
   }));
-  matrix.deps.output.result({ rounds: told, unreachable: matrix.plan.unreachable }, () =>
+  matrix.deps.output.result({ rounds: reported, unreachable: matrix.plan.unreachable }, () =>
     [
-      ...told.map(({ fault, target, at }) => `${fault} ${target} at ${at.join(', ')}`),
+      ...reported.map(({ fault, target, at }) => `${fault} ${target} at ${at.join(', ')}`),
       planText(matrix),
       ...[...excludedFaults].map(([name, why]) => `${name} is excluded: ${why}`),
     ].join('\n'),
@@ -146,7 +146,7 @@ async function runOn(platformProject: Project, matrix: Matrix): Promise<void> {
   show(matrix, result, times.tookMs);
 }
 
-async function runRound(spec: RoundSpec, platformProject: Project, matrix: Matrix): Promise<JudgedRound> {
+async function runRound(spec: RoundSpec, platformProject: Project, matrix: Matrix): Promise<CheckedRound> {
   const { project, deps, repetition, runs } = matrix;
   const { output, signal } = deps;
   const at = spec.boundaries.map(({ name }) => name);
@@ -159,16 +159,16 @@ async function runRound(spec: RoundSpec, platformProject: Project, matrix: Matri
     seededBugs: repetition.seededBugs,
     interrupted: signal,
     // A round has many steps of which only what is wrong matters; all are in its journal.
-    tell: () => undefined,
+    onEvent: () => undefined,
   });
   await writeReports(run.folder, output);
   const { records } = await readJournal(run.folder.journal);
-  const judged = judgeRound(spec, records, run);
-  const { verdict, reasons } = judged;
+  const checked = checkRound(spec, records, run);
+  const { verdict, reasons } = checked;
   runs.push({ id: run.id, at, verdict, reasons, tookMs: run.tookMs, journal: run.folder.journal });
   const why = reasons.map((reason) => `\n    ${reason}`).join('');
   output.note(`${paintVerdict(verdict, output.style)} ${words}, ${formatDuration(run.tookMs)}${why}`);
-  return judged;
+  return checked;
 }
 
 async function writeFiles(
@@ -191,13 +191,13 @@ function show(matrix: Matrix, result: MatrixResult, tookMs: number): void {
   const measured: readonly RunVerdict[] = verdicts.length === 0 ? ['unknown'] : verdicts;
   const verdict = worst(isCutShort ? [...measured, 'interrupted'] : measured);
   const notCovered = countOf(cells, 'not covered');
-  const told = {
+  const reported = {
     verdict,
     seed: repetition.seed,
-    cells: cells.map(({ row, boundary, ...rest }) => ({ ...toldRow(row), at: boundary.name, ...rest })),
+    cells: cells.map(({ row, boundary, ...rest }) => ({ ...rowAsJson(row), at: boundary.name, ...rest })),
     findings: findings.map(({ kind, row, boundaries, reasons }) => ({
       kind,
-      ...toldRow(row),
+      ...rowAsJson(row),
       at: boundaries.map(({ name }) => name),
       reasons,
       command: commandFor(row, boundaries, repetition),
@@ -207,7 +207,7 @@ function show(matrix: Matrix, result: MatrixResult, tookMs: number): void {
     runs,
     tookMs,
   };
-  deps.output.result(told, () =>
+  deps.output.result(reported, () =>
     [
       renderMatrix(plan, result, deps.output.style),
       ...findings.map((finding) => renderFinding(finding, repetition)),

@@ -52,9 +52,7 @@ export async function runChaosRun(
   const over = Promise.withResolvers<void>();
   // A first Ctrl-C aborts the signal, and the run ends in order: reverts its faults, closes its journal, stops its platform.
   deps.onInterrupt(() => over.promise);
-  deps.onForce?.(() =>
-    deps.output.note('still taking back what was done; once more leaves the rest to the supervisor'),
-  );
+  deps.onForce?.(() => deps.output.note('still reverting faults; once more leaves the rest to the supervisor'));
   forwardHangUp();
   try {
     await using _ = await holdRuns(project);
@@ -67,7 +65,7 @@ export async function runChaosRun(
     await writeSharedReports(runs, options, deps.output);
     show(runs, performance.now() - began, deps);
     await annotateRuns(runs, options, { ...deps, root: project.root });
-    if (options.all) judgeReached(reached, options, deps);
+    if (options.all) checkReached(reached, options, deps);
     over.resolve();
   }
 }
@@ -188,7 +186,7 @@ function exitCodeOfAll(finished: readonly RunSummary[]): number {
 }
 
 /** The failpoints that no experiment has reached; unknown without failpoints. */
-function judgeReached(reached: Reached, { requireCoverage }: ChaosRunOptions, { output }: CommandDeps): void {
+function checkReached(reached: Reached, { requireCoverage }: ChaosRunOptions, { output }: CommandDeps): void {
   if (reached.size > 0) output.note(describeReached(reached));
   if (!requireCoverage || (reached.size > 0 && neverReached(reached).length === 0)) return;
   if (reached.size === 0) output.note('coverage is not known: the services ran without failpoints');

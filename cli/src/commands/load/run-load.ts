@@ -43,7 +43,7 @@ export async function runLoad(name: string, options: LoadRunOptions, deps: Comma
   const over = Promise.withResolvers<void>();
   // A first Ctrl-C aborts the signal, and the run ends in order: ends k6, reverts faults, removes its files.
   deps.onInterrupt(() => over.promise);
-  deps.onForce?.(() => deps.output.note('still ending k6 and taking back faults; once more does not wait for it'));
+  deps.onForce?.(() => deps.output.note('still ending k6 and reverting faults; once more does not wait for it'));
   forwardHangUp();
   try {
     await using _ = await holdRuns(project);
@@ -80,15 +80,15 @@ async function planOf(name: string, options: LoadRunOptions, { root }: Project):
 /** While a fault acts a load may be meant to measure its effect, and what is not ready may be so on purpose. */
 function refuseUnready({ state, gatewayUrl }: PlatformConnection): void {
   if (gatewayUrl !== '' && state.faults.length > 0) return;
-  const away = state.instances.filter(({ kind, status }) => kind === 'service' && status !== 'ready');
-  if (gatewayUrl !== '' && away.length === 0) return;
+  const unready = state.instances.filter(({ kind, status }) => kind === 'service' && status !== 'ready');
+  if (gatewayUrl !== '' && unready.length === 0) return;
   throw new CliError({
     code: 'component_not_running',
     what: 'the platform is not ready for a load',
     why:
       gatewayUrl === ''
         ? 'the gateway was not started'
-        : away.map(({ name, status }) => `${name} is ${status}`).join(', '),
+        : unready.map(({ name, status }) => `${name} is ${status}`).join(', '),
     next: 'see "shopctl status"; "shopctl up" starts what is missing',
   });
 }

@@ -139,7 +139,7 @@ async function redriveDeadLetters(
 
   async function moveAll(): Promise<void> {
     try {
-      // Only as many as there were: a letter that dies again immediately would be moved for ever.
+      // Only as many as there were: a message that is dead-lettered again immediately would be moved for ever.
       await letters.moveBack(count, (letter) => moved.push(letter));
     } catch (error) {
       output.warn(`${moved.length} of ${count} dead letters were moved before the failure`);
@@ -166,7 +166,7 @@ function describeLetters(
   if (dryRun) return `${count} dead letter${count === 1 ? '' : 's'} would be moved back to ${ORDER_CONFIRMED_QUEUE}`;
   const lines = moved.map(
     ({ messageId, type, queue, reason }) =>
-      `${messageId ?? '(no id)'} ${type ?? '(no type)'} moved to ${queue}${reason === null ? '' : ` (it had died: ${reason})`}`,
+      `${messageId ?? '(no id)'} ${type ?? '(no type)'} moved to ${queue}${reason === null ? '' : ` (dead-lettered: ${reason})`}`,
   );
   const rest = left > 0 ? [`${left} had been taken by someone else`] : [];
   return [...lines, `${moved.length} moved; one that fails again comes back as a dead letter`, ...rest].join('\n');

@@ -129,10 +129,10 @@ async function install(
   const began = performance.now();
   const progress = output.progress(`installing ${component}`);
   try {
-    const tell = (message: string) => progress.update(`installing ${component}: ${message}`);
+    const onMessage = (message: string) => progress.update(`installing ${component}: ${message}`);
     await (isTool(component)
-      ? installTool(component, context, tell, { forced, signal })
-      : installComponent(component, context, tell, { forced, signal }));
+      ? installTool(component, context, onMessage, { forced, signal })
+      : installComponent(component, context, onMessage, { forced, signal }));
     progress.succeed(`${component} installed in ${formatDuration(performance.now() - began)}`);
     return undefined;
   } catch (error) {

@@ -54,7 +54,7 @@ export async function runWatch(options: ProjectOptions, deps: CommandDeps): Prom
     process.off('uncaughtException', defect.reject);
     performer.end();
   }
-  tellFaults(store.shown(), deps);
+  reportFaults(store.shown(), deps);
   await feed.end();
 }
 
@@ -85,7 +85,7 @@ function requireTerminal({
 }
 
 /** Faults do not end with this command; a user who leaves should know. */
-function tellFaults({ faults }: WatchModel, { output }: CommandDeps): void {
+function reportFaults({ faults }: WatchModel, { output }: CommandDeps): void {
   for (const lease of faults) {
     const end = lease.status === 'undo_failed' ? 'undo failed' : `ends in ${remaining(lease)}`;
     output.note(`still active: ${lease.target} ${lease.fault}, ${end} ("shopctl chaos clear ${lease.id}" ends it)`);

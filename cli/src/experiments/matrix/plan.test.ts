@@ -5,7 +5,7 @@ import { excludedFaults, matrixFaults } from './matrix-faults.ts';
 import { cellsOf, planMatrix, type Round, rowName, sample } from './plan.ts';
 import { roundExperiment } from './round-experiment.ts';
 
-const told = (rounds: readonly Round[]) =>
+const reported = (rounds: readonly Round[]) =>
   rounds.map(({ row, boundaries: own }) => `${rowName(row)}: ${own.map(({ name }) => name).join(' ')}`);
 
 describe('the plan', () => {
@@ -33,7 +33,7 @@ describe('the plan', () => {
   });
 
   it('is the same for the same seed, and another order for another', () => {
-    const [one, same, other] = [1, 1, 2].map((seed) => told(planMatrix({}, seed).rounds));
+    const [one, same, other] = [1, 1, 2].map((seed) => reported(planMatrix({}, seed).rounds));
     expect(same).toEqual(one);
     expect(other).not.toEqual(one);
     expect(cellsOf(planMatrix({}, 2).rounds)).toBe(cellsOf(planMatrix({}, 1).rounds));
@@ -54,7 +54,7 @@ describe('the plan', () => {
       },
       7,
     );
-    expect(told(rounds)).toEqual(['reset_peer orders-payments: payments.charge-decided:response-unsent']);
+    expect(reported(rounds)).toEqual(['reset_peer orders-payments: payments.charge-decided:response-unsent']);
   });
 
   it.each([
@@ -73,7 +73,7 @@ describe('a sample', () => {
     for (const count of [1, 3, 40]) {
       const chosen = sample(rounds, count);
       expect(cellsOf(chosen)).toBe(count);
-      expect(told(chosen)).toEqual(told(sample(planMatrix({}, 5).rounds, count)));
+      expect(reported(chosen)).toEqual(reported(sample(planMatrix({}, 5).rounds, count)));
     }
     expect(sample(rounds, 1_000_000)).toEqual(rounds);
   });

@@ -1,7 +1,7 @@
 import type { JunitCase, JunitSuite } from '../../output/junit.ts';
 import { html } from '../../report/html.ts';
 import { standalonePage } from '../../report/standalone-page.ts';
-import type { CellVerdict } from './judge-round.ts';
+import type { CellVerdict } from './check-round.ts';
 import { type Plan, type Row, rowName } from './plan.ts';
 import { countOf, type Repetition, renderFinding } from './render.ts';
 import type { Cell, MatrixResult } from './run-matrix.ts';
@@ -70,6 +70,6 @@ export function summaryOf(cells: readonly Cell[]): string {
 }
 
 /** A row as `--json` shows it. */
-export function toldRow({ fault, target, parameters }: Row) {
+export function rowAsJson({ fault, target, parameters }: Row) {
   return { fault: fault.name, target, parameters };
 }

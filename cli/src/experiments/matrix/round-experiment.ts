@@ -49,8 +49,8 @@ export function roundExperiment(spec: RoundSpec, seededBugs: readonly string[]):
     { contracts: new Map() },
   );
   if (experiment !== undefined) return experiment;
-  const told = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  throw new Error(`a round of the matrix is not a valid experiment: ${told}`);
+  const reported = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  throw new Error(`a round of the matrix is not a valid experiment: ${reported}`);
 }
 
 function idOf(row: Row | undefined): string {
@@ -172,8 +172,8 @@ const DECLINED = 12;
  * silent.
  */
 function responsesUnder(row: Row | undefined): readonly string[] {
-  const told = ['Confirmed', 'Cancelled', 'problem'];
-  return row?.target === 'gateway' ? [...told, 'none'] : told;
+  const reported = ['Confirmed', 'Cancelled', 'problem'];
+  return row?.target === 'gateway' ? [...reported, 'none'] : reported;
 }
 
 function join(name: string): object {

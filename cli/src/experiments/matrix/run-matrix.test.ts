@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunVerdict } from '../../shared/verdict.ts';
 import { findBoundary } from './boundaries.ts';
-import type { JudgedRound } from './judge-round.ts';
+import type { CheckedRound } from './check-round.ts';
 import { planMatrix, type Round, rowName } from './plan.ts';
 import { commandFor } from './render.ts';
 import type { RoundSpec } from './round-experiment.ts';
@@ -11,7 +11,7 @@ const DOWN = { faults: ['down'], targets: ['orders-payments'] };
 const at = (...names: string[]) => names.map(findBoundary);
 const aPlan = (...names: string[]) => planMatrix({ ...DOWN, boundaries: at(...names) }, 1).rounds;
 
-const judged = ({ boundaries }: RoundSpec, verdict: RunVerdict): JudgedRound => {
+const checked = ({ boundaries }: RoundSpec, verdict: RunVerdict): CheckedRound => {
   const reason = verdict === 'pass' ? '' : `it was ${verdict}`;
   return { verdict, reasons: [reason], cells: new Map(boundaries.map((one) => [one, { verdict, reason }])) };
 };
@@ -28,7 +28,7 @@ async function cover(
     async run(spec) {
       const names = spec.boundaries.map(({ name }) => name);
       asked.push(`${spec.row === undefined ? 'no fault' : rowName(spec.row)}: ${names.toSorted().join(' ')}`);
-      return judged(spec, fails(spec, names) ? 'fail' : 'pass');
+      return checked(spec, fails(spec, names) ? 'fail' : 'pass');
     },
   });
   return { result, asked };
@@ -158,7 +158,7 @@ describe('a matrix that ends early', () => {
       hasTime: () => true,
       run: async (spec) => {
         runs++;
-        return judged(spec, verdict);
+        return checked(spec, verdict);
       },
     });
     expect({ runs, verdicts: result.cells.map((cell) => cell.verdict) }).toEqual({

@@ -1,6 +1,6 @@
 import type { RunVerdict } from '../../shared/verdict.ts';
 import type { Boundary, OrderPath } from './boundaries.ts';
-import type { JudgedRound } from './judge-round.ts';
+import type { CheckedRound } from './check-round.ts';
 import { type Round, type Row, rowName } from './plan.ts';
 import type { RoundSpec } from './round-experiment.ts';
 import { shrink } from './shrink.ts';
@@ -34,7 +34,7 @@ export interface MatrixResult {
 
 export interface MatrixPorts {
   /** Never rejects but for a defect: whatever happens is a verdict. */
-  run(spec: RoundSpec): Promise<JudgedRound>;
+  run(spec: RoundSpec): Promise<CheckedRound>;
   /** Whether one more run may begin. */
   hasTime(): boolean;
 }
@@ -59,7 +59,7 @@ class Matrix {
   readonly #cells = new Map<string, Cell>();
   readonly #findings: MatrixFinding[] = [];
   /** What was run for shrinking and can be met again: a fault alone, boundaries alone. */
-  readonly #answers = new Map<string, JudgedRound>();
+  readonly #rounds = new Map<string, CheckedRound>();
   /** Boundaries at which holding an order fails, whatever the fault. */
   readonly #broken = new Set<Boundary>();
   #runs = 0;
@@ -86,12 +86,12 @@ class Matrix {
     }
     let left = boundaries.filter((one) => !this.#broken.has(one));
     while (left.length > 0 && this.#ports.hasTime()) {
-      const judged = await this.#run({ row, boundaries: left, path });
-      if (judged.verdict !== 'fail') {
-        for (const [boundary, { verdict, reason }] of judged.cells) this.#say(row, [boundary], verdict, reason);
+      const checked = await this.#run({ row, boundaries: left, path });
+      if (checked.verdict !== 'fail') {
+        for (const [boundary, { verdict, reason }] of checked.cells) this.#say(row, [boundary], verdict, reason);
         return;
       }
-      const finding = await this.#explain({ row, boundaries: left, path, reasons: judged.reasons });
+      const finding = await this.#explain({ row, boundaries: left, path, reasons: checked.reasons });
       this.#findings.push(finding);
       this.#say(row, finding.boundaries, 'fail', finding.reasons[0] ?? '');
       left = left.filter((one) => !finding.boundaries.includes(one));
@@ -117,9 +117,9 @@ class Matrix {
   async #shrunk({ row, boundaries, path, reasons }: Failure): Promise<MatrixFinding> {
     let latest = reasons;
     const smallest = await shrink(boundaries, async (part) => {
-      const judged = await this.#timed({ row, boundaries: part, path });
-      if (judged.verdict === 'fail') latest = judged.reasons;
-      return judged.verdict === 'fail';
+      const checked = await this.#timed({ row, boundaries: part, path });
+      if (checked.verdict === 'fail') latest = checked.reasons;
+      return checked.verdict === 'fail';
     });
     const without = await this.#remembered({ row: undefined, boundaries: smallest, path });
     if (without.verdict !== 'fail') return { kind: 'pair', row, boundaries: smallest, reasons: latest };
@@ -127,24 +127,24 @@ class Matrix {
     return { kind: 'boundary', row, boundaries: smallest, reasons: without.reasons };
   }
 
-  async #remembered(spec: RoundSpec): Promise<JudgedRound> {
+  async #remembered(spec: RoundSpec): Promise<CheckedRound> {
     const names = spec.boundaries.map(({ name }) => name).toSorted();
     const key = [spec.row === undefined ? 'no fault' : rowName(spec.row), spec.path, ...names].join(' ');
-    const response = this.#answers.get(key) ?? (await this.#timed(spec));
-    this.#answers.set(key, response);
+    const response = this.#rounds.get(key) ?? (await this.#timed(spec));
+    this.#rounds.set(key, response);
     return response;
   }
 
-  async #timed(spec: RoundSpec): Promise<JudgedRound> {
+  async #timed(spec: RoundSpec): Promise<CheckedRound> {
     if (!this.#ports.hasTime()) throw new OutOfTime();
     return this.#run(spec);
   }
 
-  async #run(spec: RoundSpec): Promise<JudgedRound> {
-    const judged = await this.#ports.run(spec);
+  async #run(spec: RoundSpec): Promise<CheckedRound> {
+    const checked = await this.#ports.run(spec);
     this.#runs++;
-    const { verdict, reasons, cells } = judged;
-    if (verdict !== 'dirty' && verdict !== 'interrupted') return judged;
+    const { verdict, reasons, cells } = checked;
+    if (verdict !== 'dirty' && verdict !== 'interrupted') return checked;
     if (spec.row !== undefined) this.#say(spec.row, [...cells.keys()], verdict, reasons[0] ?? verdict);
     throw new Stopped(reasons[0]);
   }

@@ -1,7 +1,7 @@
 /**
  * The smallest part of a failing set that this finds to fail alone: delta debugging. Halves first, then smaller parts
  * and what is left without them, at last single elements. The result fails, and no single element can be left out of it
- * without the failure going away. `fails` is not asked twice about the same part, nor about the whole set, which is
+ * with the failure still there. `fails` is not asked twice about the same part, nor about the whole set, which is
  * known to fail. Source: A. Zeller, R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28(2),
  * 2002.
  */

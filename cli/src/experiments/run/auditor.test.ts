@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { InvariantResult } from '../../audit/invariant.ts';
 import type { AuditRules } from '../format/schema.ts';
-import { judgeReport, missingFrom } from './auditor.ts';
+import { checkReport, missingFrom } from './auditor.ts';
 
 const rules: AuditRules = { accept: {}, expect: {}, 'dead-letters': 0, settle: 5_000 };
 const published: InvariantResult = {
@@ -16,13 +16,13 @@ const report = { invariants: [published], settled: true, waitingFor: '' };
 
 it('what is in flight although the settling is over is not known to end well', () => {
   const open = { ...report, settled: false, waitingFor: '1 events in the outbox' };
-  expect(judgeReport(open, rules)).toMatchObject([
+  expect(checkReport(open, rules)).toMatchObject([
     { verdict: 'unknown', evidence: expect.stringContaining('1 still in flight after 5 s (1 events in the outbox)') },
   ]);
 });
 
 it('what others do beside a run that has settled does not count', () => {
-  expect(judgeReport(report, rules)).toMatchObject([{ verdict: 'pass' }]);
+  expect(checkReport(report, rules)).toMatchObject([{ verdict: 'pass' }]);
 });
 
 it('an expectation of an invariant that the audit does not have is not a pass', () => {
@@ -35,7 +35,7 @@ it('an expectation of an invariant that the audit does not have is not a pass', 
 it.each(['skipped', 'unknown'] as const)('an invariant that is %s holds only where that is accepted', (verdict) => {
   const looked = { ...report, invariants: [{ ...published, verdict, inFlight: 0 }] };
   const other = verdict === 'skipped' ? 'unknown' : 'skipped';
-  expect(judgeReport(looked, rules)).toMatchObject([{ verdict: 'unknown' }]);
-  expect(judgeReport(looked, { ...rules, accept: { I6: [other] } })).toMatchObject([{ verdict: 'unknown' }]);
-  expect(judgeReport(looked, { ...rules, accept: { I6: [verdict] } })).toMatchObject([{ verdict: 'pass' }]);
+  expect(checkReport(looked, rules)).toMatchObject([{ verdict: 'unknown' }]);
+  expect(checkReport(looked, { ...rules, accept: { I6: [other] } })).toMatchObject([{ verdict: 'unknown' }]);
+  expect(checkReport(looked, { ...rules, accept: { I6: [verdict] } })).toMatchObject([{ verdict: 'pass' }]);
 });

@@ -6,7 +6,7 @@ import { type InvariantResult, VERDICT_WORDS } from '../../audit/invariant.ts';
 import type { AuditRules } from '../format/schema.ts';
 import type { AuditedInvariant } from '../journal-records.ts';
 import type { Finding } from './findings.ts';
-import type { BookedOrder } from './order-book.ts';
+import type { LoggedOrder } from './order-log.ts';
 import { customerOf } from './providers/place-order.ts';
 import type { RunContext } from './run-context.ts';
 import { verdictWhere } from './step-result.ts';
@@ -84,7 +84,7 @@ export async function auditRun(
   }
   noteOthers(others, before, context);
   const report = sinceBaseline(whole, before.ledger);
-  const invariants = judgeReport(report, rules);
+  const invariants = checkReport(report, rules);
   context.journal.write({
     type: 'audit',
     verdict: report.verdict,
@@ -98,7 +98,7 @@ export async function auditRun(
 /**
  * Each invariant against the file's rules. What had not ended when the settling was over is not known to end well. Pure.
  */
-export function judgeReport(
+export function checkReport(
   { invariants, settled, waitingFor }: Pick<AuditReport, 'invariants' | 'settled' | 'waitingFor'>,
   rules: AuditRules,
 ): readonly AuditedInvariant[] {
@@ -126,7 +126,7 @@ function noteOthers(others: readonly OtherOrder[], before: Before, { journal }: 
 }
 
 /** NDJSON as `audit --history` reads it. */
-function historyText(orders: readonly BookedOrder[], earlier: readonly OtherOrder[]): string {
+function historyText(orders: readonly LoggedOrder[], earlier: readonly OtherOrder[]): string {
   const lines = [
     ...earlier.map(({ id, status }) => ({ orderId: id, status: status ?? 'unclear' })),
     ...orders.map(({ response, invokedTime, key }) => ({

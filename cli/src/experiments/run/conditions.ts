@@ -21,7 +21,7 @@ const ALWAYS_NEVER: readonly EventCondition[] = [
  * the experiment did not test what it is about. What happened more often than exactly so many times is a failure; what
  * cannot be counted is unknown either way.
  */
-export async function judgeConditions({ reach, never }: ResolvedExperiment, context: RunContext): Promise<Finding[]> {
+export async function checkConditions({ reach, never }: ResolvedExperiment, context: RunContext): Promise<Finding[]> {
   const findings: Finding[] = [];
   // Each waits for its reports, a second: together they wait once. What must never happen has the time of the others.
   for (const { condition, count, evidence } of await countAll(reach, (condition) => reached(condition, context))) {
@@ -42,7 +42,7 @@ export async function judgeConditions({ reach, never }: ResolvedExperiment, cont
     const observed = count === undefined ? `cannot be counted: ${evidence}` : `${count} times (${evidence})`;
     findings.push({ verdict, reason: `${describeCondition(condition)} must never happen: ${observed}` });
   }
-  return [...findings, ...judgeProxy(context), ...judgeFaults(context)];
+  return [...findings, ...checkProxy(context), ...checkFaults(context)];
 }
 
 function countAll(conditions: readonly EventCondition[], count: (condition: EventCondition) => Promise<EventCount>) {
@@ -50,7 +50,7 @@ function countAll(conditions: readonly EventCondition[], count: (condition: Even
 }
 
 /** Whatever was measured with an interrupted Toxiproxy is not evidence, unless that was the fault. */
-function judgeProxy({ processEvents, faults, clock }: RunContext): Finding[] {
+function checkProxy({ processEvents, faults, clock }: RunContext): Finding[] {
   if (faults.targets().some(({ target }) => isProxy(target))) return [];
   const [first] = proxyInterruptions(processEvents.all(), clock.date().getTime());
   if (first === undefined) return [];
@@ -59,7 +59,7 @@ function judgeProxy({ processEvents, faults, clock }: RunContext): Finding[] {
 }
 
 /** What was observed after another command had ended a fault was not observed under it. */
-function judgeFaults({ faults }: RunContext): Finding[] {
+function checkFaults({ faults }: RunContext): Finding[] {
   return faults.cutShort().map((reason) => ({ verdict: 'unknown', reason: `${reason} in the middle of the run` }));
 }
 

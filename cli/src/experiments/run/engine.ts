@@ -4,7 +4,7 @@ import type { Probe, ResolvedExperiment, Step } from '../format/schema.ts';
 import type { Journal } from '../journal.ts';
 import type { PhaseName } from '../journal-records.ts';
 import type { ExecutableStep } from './execute.ts';
-import { type Finding, judge } from './findings.ts';
+import { check, type Finding } from './findings.ts';
 import { pollProbe, type Repeated } from './poll-probe.ts';
 import { type StepResult, unknown } from './step-result.ts';
 
@@ -38,17 +38,17 @@ export interface EnginePorts {
    */
   endLoads(): Promise<readonly (StepResult & { readonly step: string })[]>;
   /** Witnesses that waited for something to happen, now that the method is over. */
-  judgePending(): Promise<readonly (StepResult & { readonly step: string })[]>;
+  checkPending(): Promise<readonly (StepResult & { readonly step: string })[]>;
   /** Resolves with faults that could not be reverted; never rejects. */
   revertAll(): Promise<readonly string[]>;
   /** What speaks against a pass where none of the declared faults was ever in effect. */
-  judgeFaults(): readonly Finding[];
+  checkFaults(): readonly Finding[];
   /** Journals reach and never conditions and resolves with what speaks against a pass. */
-  judgeConditions(): Promise<readonly Finding[]>;
+  checkConditions(): Promise<readonly Finding[]>;
   /** Journals the audit and resolves with what speaks against a pass. */
   audit(): Promise<readonly Finding[]>;
   /** A line of progress for the user. */
-  tell(event: EngineEvent): void;
+  onEvent(event: EngineEvent): void;
 }
 
 export type EngineEvent =
@@ -116,7 +116,7 @@ class ExperimentRun {
       this.#findings.push({ verdict: 'unknown', reason: 'the system never was steady' });
     const isClean = await this.#revert();
     if (wasSteady === 'pass' && isClean) await this.#after(hypothesis.probes);
-    if (wasSteady === 'pass' && !this.#signals.interrupted.aborted) this.#findings.push(...this.#ports.judgeFaults());
+    if (wasSteady === 'pass' && !this.#signals.interrupted.aborted) this.#findings.push(...this.#ports.checkFaults());
     const problem = this.#ports.journal.problem();
     if (problem !== undefined) {
       this.#findings.push({ verdict: 'unknown', reason: `the journal could not be written: ${problem}` });
@@ -132,7 +132,7 @@ class ExperimentRun {
     } else if (this.#signals.run.aborted && !this.#isAudited) {
       this.#findings.push({ verdict: 'unknown', reason: `the budget was over during ${this.#where}` });
     }
-    return { ...judge(this.#findings), steadyAt: this.#steadyAt };
+    return { ...check(this.#findings), steadyAt: this.#steadyAt };
   }
 
   async #after(hypothesis: readonly Probe[]): Promise<void> {
@@ -140,7 +140,7 @@ class ExperimentRun {
     await this.#phase('steady-after', async () => {
       const verdict = await this.#probes('steady-after', hypothesis);
       if (verdict === 'pass') this.#steadyAt = this.#ports.clock.now();
-      await this.#guarded('conditions', this.#signals.run, () => this.#ports.judgeConditions());
+      await this.#guarded('conditions', this.#signals.run, () => this.#ports.checkConditions());
       return verdict;
     });
     await this.#phase('audit', async () => {
@@ -167,10 +167,10 @@ class ExperimentRun {
 
   /** Undefined when the phase did not take place, or was cut short. */
   async #phase(phase: PhaseName, work: () => Promise<Verdict | undefined>): Promise<Verdict | undefined> {
-    const { journal, tell } = this.#ports;
+    const { journal, onEvent } = this.#ports;
     if (this.#signals.run.aborted) return undefined;
     this.#where = phase;
-    tell({ type: 'phase', phase });
+    onEvent({ type: 'phase', phase });
     journal.write({ type: 'phase', phase, state: 'begin' });
     let verdict: Verdict | undefined;
     try {
@@ -206,7 +206,7 @@ class ExperimentRun {
     }
     const loads = await this.#ports.endLoads();
     for (const name of [...this.#background.keys()]) verdicts.push((await this.#join(name)).verdict);
-    for (const late of [...loads, ...(await this.#ports.judgePending())]) {
+    for (const late of [...loads, ...(await this.#ports.checkPending())]) {
       verdicts.push(late.verdict);
       this.#find('method', late.step, late);
     }
@@ -224,10 +224,10 @@ class ExperimentRun {
   }
 
   async #step(phase: PhaseName, index: number, step: Step): Promise<Repeated> {
-    const { clock, journal, tell } = this.#ports;
+    const { clock, journal, onEvent } = this.#ports;
     this.#signals.run.throwIfAborted();
     this.#where = `"${step.name}"`;
-    tell({ type: 'step', name: step.name });
+    onEvent({ type: 'step', name: step.name });
     const provider = step.type === 'hold' ? 'hold' : step.provider.type;
     journal.write({ type: 'step', phase, index, name: step.name, kind: step.type, provider, state: 'begin' });
     const beganAt = clock.now();
@@ -243,15 +243,17 @@ class ExperimentRun {
 
   /** E2: also of a step that was cut short. */
   async #ended(phase: PhaseName, { step, index, beganAt, result }: Background): Promise<Repeated> {
-    const { clock, journal, tell } = this.#ports;
+    const { clock, journal, onEvent } = this.#ports;
     const provider = step.type === 'hold' ? 'hold' : step.provider.type;
     const end = (came: Repeated) => {
       const tookMs = Math.round(clock.now() - beganAt);
       const { verdict, attempts, ...rest } = came;
-      const told = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined && value !== ''));
+      const written = Object.fromEntries(
+        Object.entries(rest).filter(([, value]) => value !== undefined && value !== ''),
+      );
       const common = { type: 'step', phase, index, name: step.name, kind: step.type, provider, state: 'end' } as const;
-      journal.write({ ...common, verdict, attempts, tookMs, ...told });
-      tell({ type: 'stepEnd', name: step.name, result: came, tookMs });
+      journal.write({ ...common, verdict, attempts, tookMs, ...written });
+      onEvent({ type: 'stepEnd', name: step.name, result: came, tookMs });
     };
     let came: Repeated;
     try {
@@ -301,8 +303,8 @@ class ExperimentRun {
 
   /** E1. True when nothing is left. */
   async #revert(): Promise<boolean> {
-    const { journal, revertAll, tell } = this.#ports;
-    tell({ type: 'phase', phase: 'revert' });
+    const { journal, revertAll, onEvent } = this.#ports;
+    onEvent({ type: 'phase', phase: 'revert' });
     journal.write({ type: 'phase', phase: 'revert', state: 'begin' });
     const notReverted = await revertAll().catch((error: unknown) => [
       `the revert broke off: ${(error as Error).message}`,

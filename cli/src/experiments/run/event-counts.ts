@@ -76,7 +76,7 @@ async function countOther(condition: EventCondition, context: RunContext): Promi
 }
 
 /**
- * Of a target all; without one only those that no fault explains, and of the shop: see `judgeConditions` for Toxiproxy. A
+ * Of a target all; without one only those that no fault explains, and of the shop: see `checkConditions` for Toxiproxy. A
  * fault explains the ends of what it is aimed at from when it was asked for until it was reverted.
  */
 function countExits(target: string | undefined, context: RunContext): EventCount {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ResolvedExperiment } from '../format/schema.ts';
-import { countDeclared, describeFaults, judgeFaults } from './faults-in-effect.ts';
+import { checkFaults, countDeclared, describeFaults } from './faults-in-effect.ts';
 import { aFault, aJoin, aProbe } from './testing/fake-run.ts';
 
 it('the faults of a method are counted, and nothing else of it', () => {
@@ -18,6 +18,6 @@ it.each([
     '0 of 2 faults in effect',
   ],
 ])('faults where %s', (_, faults, findings, text) => {
-  expect(judgeFaults(faults)).toEqual(findings);
+  expect(checkFaults(faults)).toEqual(findings);
   expect(describeFaults(faults)).toBe(text);
 });

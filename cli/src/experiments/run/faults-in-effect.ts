@@ -13,7 +13,7 @@ export function countDeclared({ method }: Pick<ResolvedExperiment, 'method'>): n
 }
 
 /** What was measured says nothing about faults of which none was ever in effect. Pure. */
-export function judgeFaults({ declared, inEffect }: FaultsInEffect): readonly Finding[] {
+export function checkFaults({ declared, inEffect }: FaultsInEffect): readonly Finding[] {
   if (declared === 0 || inEffect > 0) return [];
   return [{ verdict: 'unknown', reason: `no fault was ever in effect, of ${declared} that the experiment declares` }];
 }

@@ -7,7 +7,7 @@ export interface Finding {
 }
 
 /** The worst of the findings with their reasons, worst first; none is a pass. */
-export function judge(findings: readonly Finding[]): { verdict: RunVerdict; reasons: readonly string[] } {
+export function check(findings: readonly Finding[]): { verdict: RunVerdict; reasons: readonly string[] } {
   const sorted = findings.toSorted((a, b) => compareVerdicts(a.verdict, b.verdict));
   return { verdict: sorted[0]?.verdict ?? 'pass', reasons: sorted.map(({ reason }) => reason) };
 }

@@ -96,8 +96,8 @@ async function recordNotRun(
   journal.write(
     runRecord({ experiment, file, seed, platformProject: project, seededBugs: platform['seeded-bugs'] }, folder),
   );
-  const told = { verdict: 'unknown', exitCode, reasons: [reason], tookMs: 0 } as const;
-  journal.write({ type: 'verdict', ...told, clocks: {} });
+  const reported = { verdict: 'unknown', exitCode, reasons: [reason], tookMs: 0 } as const;
+  journal.write({ type: 'verdict', ...reported, clocks: {} });
   await journal.close();
-  return { id, folder, ...told, faults: { declared: countDeclared(experiment), inEffect: 0 } };
+  return { id, folder, ...reported, faults: { declared: countDeclared(experiment), inEffect: 0 } };
 }

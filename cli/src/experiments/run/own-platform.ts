@@ -112,7 +112,7 @@ export async function endLeftOver(project: Project, deps: CommandDeps): Promise<
   }
 }
 
-/** Two that take down one platform could take away what the next one begins. */
+/** Two that take down one platform could remove what the next one begins. */
 async function untilReaped(note: string): Promise<void> {
   const text = await readFile(note, 'utf8').catch(() => '');
   // Killed while it wrote the note: its reaper had nothing to end yet.

@@ -10,9 +10,9 @@ import type { TelemetryBackend } from '../../trace/backend.ts';
 import type { ResolvedExperiment } from '../format/schema.ts';
 import type { Journal } from '../journal.ts';
 import type { Snapshot } from './counters.ts';
-import type { LoadBook } from './load-book.ts';
-import type { OrderBook } from './order-book.ts';
+import type { OrderLog } from './order-log.ts';
 import type { ProcessEvents } from './process-events.ts';
+import type { RunningLoads } from './running-loads.ts';
 
 /** The platform an experiment runs on. */
 export interface RunPlatform {
@@ -51,8 +51,8 @@ export interface RunContext {
   /** Aborted when the run is interrupted or its budget is over. */
   readonly signal: AbortSignal;
   readonly platform: RunPlatform;
-  readonly orders: OrderBook;
-  readonly loads: LoadBook;
+  readonly orders: OrderLog;
+  readonly loads: RunningLoads;
   readonly faults: FaultSession;
   readonly processEvents: ProcessEvents;
 

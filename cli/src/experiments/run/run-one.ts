@@ -17,18 +17,18 @@ import { createJournal, type Journal } from '../journal.ts';
 import { type Clocks, JOURNAL_VERSION } from '../journal-records.ts';
 import { auditRun, type Before, readBefore } from './auditor.ts';
 import { captureBaseline, referredTo } from './baselines.ts';
-import { judgeConditions } from './conditions.ts';
+import { checkConditions } from './conditions.ts';
 import { type EngineEvent, type EnginePorts, type RunResult, runExperiment } from './engine.ts';
 import { execute, waitsByItself } from './execute.ts';
 import { createExperimentFolder, type ExperimentFolder } from './experiment-folder.ts';
-import { countDeclared, type FaultsInEffect, judgeFaults } from './faults-in-effect.ts';
+import { checkFaults, countDeclared, type FaultsInEffect } from './faults-in-effect.ts';
 import { journalFaults } from './journal-faults.ts';
-import { LoadBook } from './load-book.ts';
-import { OrderBook } from './order-book.ts';
+import { OrderLog } from './order-log.ts';
 import { followProcesses } from './process-events.ts';
-import { judgePending } from './providers/fault.ts';
-import { joinLoad, judgeLoad } from './providers/load.ts';
+import { checkPending } from './providers/fault.ts';
+import { checkLoad, joinLoad } from './providers/load.ts';
 import type { Baseline, RunContext, RunPlatform } from './run-context.ts';
+import { RunningLoads } from './running-loads.ts';
 import { type Sampler, startSampler } from './sampler.ts';
 
 export interface RunOptions extends FoundExperiment {
@@ -40,7 +40,7 @@ export interface RunOptions extends FoundExperiment {
   readonly seededBugs: readonly string[];
   /** Ctrl-C and the like. */
   readonly interrupted: AbortSignal;
-  readonly tell: (event: EngineEvent) => void;
+  readonly onEvent: (event: EngineEvent) => void;
 }
 
 export interface FinishedRun {
@@ -166,7 +166,7 @@ interface OpenRun {
 }
 
 async function openRun({ options, platform, journal, folder, run, loss, endsAt }: Opening): Promise<OpenRun> {
-  const { experiment, seed, tell, interrupted } = options;
+  const { experiment, seed, onEvent, interrupted } = options;
   const clock = systemClock;
   const faults = new FaultSession(createChaosClient(platform.project), journalFaults(journal), clock);
   const processEvents = followProcesses(platform.connection.control, clock.date().getTime(), {
@@ -184,8 +184,8 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
     journal,
     signal: run,
     platform,
-    orders: new OrderBook(journal, clock, () => faults.phase()),
-    loads: new LoadBook(),
+    orders: new OrderLog(journal, clock, () => faults.phase()),
+    loads: new RunningLoads(),
     faults,
     processEvents,
     baselines: new Map<string, Baseline>(),
@@ -193,7 +193,7 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
     endsAt,
   };
   const sampler = startSampler(context);
-  const start = await begin(context, tell);
+  const start = await begin(context, onEvent);
   const referred = referredTo(experiment);
   const faultsInEffect = () => ({ declared: countDeclared(experiment), inEffect: faults.inEffect });
   const ports: EnginePorts = {
@@ -207,20 +207,20 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
       const load = context.loads.take(step);
       return load === undefined ? undefined : joinLoad(load);
     },
-    endLoads: async () => (await context.loads.end()).map(({ step, summary }) => ({ ...judgeLoad(summary), step })),
-    judgePending: () => judgeAllPending(context),
+    endLoads: async () => (await context.loads.end()).map(({ step, summary }) => ({ ...checkLoad(summary), step })),
+    checkPending: () => checkAllPending(context),
     async revertAll() {
       return (await faults.revert()).notReverted;
     },
-    judgeFaults: () => judgeFaults(faultsInEffect()),
-    judgeConditions: () => judgeConditions(experiment, context),
+    checkFaults: () => checkFaults(faultsInEffect()),
+    checkConditions: () => checkConditions(experiment, context),
     async audit() {
       // The budget is the method's; the audit has its own limit, so that the audit reports a slow settle.
       const limit = AbortSignal.timeout(experiment.audit.settle + AUDIT_SLACK_MS);
       const signal = AbortSignal.any([interrupted, loss.signal, limit]);
       return auditRun({ ...context, signal }, { folder: folder.path, before: start, rules: experiment.audit });
     },
-    tell,
+    onEvent,
   };
   return {
     ports,
@@ -234,13 +234,13 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
 }
 
 /** What the run is compared with. What cannot be read now makes I3 and I11 say more than they should, never less. */
-async function begin(context: RunContext, tell: (event: EngineEvent) => void): Promise<Before> {
+async function begin(context: RunContext, onEvent: (event: EngineEvent) => void): Promise<Before> {
   try {
     const before = await readBefore(context);
     const violated = before.ledger === undefined ? '' : describeBaseline(before.ledger);
     if (violated !== '') {
       context.journal.write({ type: 'event', event: 'ledger.unbalanced', details: violated });
-      tell({ type: 'remark', text: `pre-existing, not held against this run: ${violated}` });
+      onEvent({ type: 'remark', text: `pre-existing, not held against this run: ${violated}` });
     }
     context.baselines.set('start', await captureBaseline(context));
     return before;
@@ -259,11 +259,11 @@ const PROCESS_EVENTS: Readonly<Record<string, string>> = {
   'instance.stopped': 'process.stopped',
 };
 
-async function judgeAllPending(context: RunContext) {
+async function checkAllPending(context: RunContext) {
   const results = [];
   for (const step of context.experiment.method) {
     if (step.type !== 'action' || step.provider.type !== 'fault') continue;
-    const result = await judgePending(step as FaultStep, context);
+    const result = await checkPending(step as FaultStep, context);
     if (result !== undefined) results.push({ ...result, step: step.name });
   }
   return results;
@@ -291,7 +291,7 @@ function clocksOf(
 }
 
 /** The end of the first order under a fault that was not Confirmed, or took longer than any order before the fault. */
-function firstSymptomAt({ orders }: OrderBook): number | undefined {
+function firstSymptomAt({ orders }: OrderLog): number | undefined {
   const slowest = Math.max(
     0,
     ...orders.filter(({ phase }) => phase === 'before').map(({ response }) => response?.tookMs ?? 0),

@@ -5,7 +5,7 @@ import { within } from '../../shared/time-limit.ts';
 import type { SampleRecord } from '../journal-records.ts';
 import { gained, matching, numberOf, readSeries, type Snapshot, snapshot } from './counters.ts';
 import { eventCounters } from './event-counters.ts';
-import type { BookedOrder } from './order-book.ts';
+import type { LoggedOrder } from './order-log.ts';
 import type { RunContext } from './run-context.ts';
 
 const EVERY_MS = 1_000;
@@ -119,7 +119,7 @@ function readGauges(points: readonly MetricPoint[]): Partial<SampleRecord['value
 
 function responses({ orders, clock }: Pick<RunContext, 'orders' | 'clock'>, state: SamplerState) {
   const now = clock.now();
-  const endOf = ({ response, invokedAt }: BookedOrder) => invokedAt + (response?.tookMs ?? Number.POSITIVE_INFINITY);
+  const endOf = ({ response, invokedAt }: LoggedOrder) => invokedAt + (response?.tookMs ?? Number.POSITIVE_INFINITY);
   const recent = orders.orders.filter((order) => endOf(order) > state.countedUntil && endOf(order) <= now);
   const times = recent.flatMap(({ response }) => response?.tookMs ?? []);
   const perSecond = Math.round((recent.length / Math.max(1, now - state.countedUntil)) * 10_000) / 10;

@@ -33,7 +33,7 @@ export class Schedule {
     return this.#groups.find((group) => group.needs === needs)?.waiting.map(({ found }) => found) ?? [];
   }
 
-  /** Takes it away, however often it was to be repeated; false when it does not wait. */
+  /** Removes it, however often it was to be repeated; false when it does not wait. */
   removeAll(found: FoundExperiment): boolean {
     const isWaiting = this.#groups.some(({ waiting }) => waiting.some((one) => one.found === found));
     for (const group of this.#groups) group.waiting = group.waiting.filter((one) => one.found !== found);

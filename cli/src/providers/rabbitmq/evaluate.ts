@@ -35,9 +35,9 @@ async function callBroker(
     timeoutMs: CALL_TIMEOUT_MS,
     input: `${erlang}\n`, // An expression is complete at the end of its line.
   }).catch((cause) => {
-    throw new Error(`the broker did not answer: ${complaintOf(cause).slice(0, 500)}`, { cause });
+    throw new Error(`the broker did not respond: ${complaintOf(cause).slice(0, 500)}`, { cause });
   });
   const value = /^\{ok,\s*(.*)\}\s*$/s.exec(stdout)?.[1];
   if (value !== undefined) return value;
-  throw new Error(`the broker did not answer: ${`${stderr} ${stdout}`.trim().slice(0, 500)}`);
+  throw new Error(`the broker did not respond: ${`${stderr} ${stdout}`.trim().slice(0, 500)}`);
 }

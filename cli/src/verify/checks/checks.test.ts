@@ -215,7 +215,7 @@ describe('the metrics', () => {
   });
 
   it('that could not be read before the first order are unknown', async () => {
-    const before = Promise.reject(new Error('away'));
+    const before = Promise.reject(new Error('unavailable'));
     before.catch(() => undefined);
     await expect(metrics.run(aRun({ before }))).rejects.toThrow(EvidenceMissing);
   });

@@ -96,7 +96,7 @@ export function startFeed({ project, connect, dispatch }: FeedOptions): Feed {
     createAsk('faults', readFaults, dispatch),
   ];
   const refresh = () => {
-    for (const ask of asks) ask.anew();
+    for (const ask of asks) ask.again();
   };
   const round = () => {
     dispatch({ type: 'tick', nowMs: Date.now() });
@@ -129,7 +129,7 @@ function keyOf({ supervisor, telemetryUrl, gatewayUrl, instances }: PlatformStat
 }
 
 /**
- * One source, never asked twice at a time: `anew` has it asked once more when its present response may be old already.
+ * One source, never asked twice at a time: `again` has it asked once more when its present response may be old already.
  */
 function createAsk(source: Source, read: () => Promise<void>, dispatch: (message: Message) => void) {
   let asking: Promise<void> | undefined;
@@ -149,7 +149,7 @@ function createAsk(source: Source, read: () => Promise<void>, dispatch: (message
     now() {
       asking ??= run();
     },
-    anew() {
+    again() {
       if (asking === undefined) asking = run();
       else again = true;
     },

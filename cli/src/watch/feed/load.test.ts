@@ -25,11 +25,11 @@ it('places as many orders as the rate and the time say, and counts their respons
     async () => decided('Confirmed'),
     async () => decided('Cancelled'),
   );
-  const told: number[] = [];
-  const onProgress = ({ sent }: { sent: number }) => told.push(sent);
+  const reported: number[] = [];
+  const onProgress = ({ sent }: { sent: number }) => reported.push(sent);
   const end = await runLoad({ client, perSecond: 200, forMs: 100, signal: never, onProgress });
   expect(end).toMatchObject({ sent: 20, confirmed: 10, cancelled: 10, failed: 0 });
-  expect(told[0]).toBe(0);
+  expect(reported[0]).toBe(0);
 });
 
 it('sends no more orders once it is ended', async () => {

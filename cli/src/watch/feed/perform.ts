@@ -35,7 +35,7 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
   const over = new AbortController();
   let load: AbortController | undefined;
 
-  const tell = (tone: Notice['tone'], text: string) => dispatch({ type: 'notice', notice: { tone, text } });
+  const notify = (tone: Notice['tone'], text: string) => dispatch({ type: 'notice', notice: { tone, text } });
 
   async function place(order: OrderPreset, { connection }: Reach): Promise<void> {
     const { productId, quantity } = order;
@@ -44,15 +44,15 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
       { timeoutMs: ORDER_LIMIT_MS, signal: over.signal },
     );
     const took = formatDuration(response.tookMs);
-    if (response.kind === 'problem') tell('bad', `${response.problem.title}: ${response.problem.detail} (${took})`);
-    else if (response.status === 'Confirmed') tell('good', `order ${shortId(response.id)} Confirmed in ${took}`);
-    else tell('plain', `order ${shortId(response.id)} Cancelled: ${response.reason} (${took})`);
+    if (response.kind === 'problem') notify('bad', `${response.problem.title}: ${response.problem.detail} (${took})`);
+    else if (response.status === 'Confirmed') notify('good', `order ${shortId(response.id)} Confirmed in ${took}`);
+    else notify('plain', `order ${shortId(response.id)} Cancelled: ${response.reason} (${took})`);
   }
 
   async function startLoad(perSecond: number, forMs: number, { connection }: Reach): Promise<void> {
     if (load !== undefined) return;
     load = new AbortController();
-    tell('good', `load of ${perSecond} orders/s started; l ends it`);
+    notify('good', `load of ${perSecond} orders/s started; l ends it`);
     const { sent, confirmed, cancelled, failed } = await runLoad({
       client: createGatewayClient(connection.gatewayUrl),
       perSecond,
@@ -63,7 +63,7 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
     load = undefined;
     dispatch({ type: 'load', load: undefined });
     const text = `load ended: ${sent} orders, ${confirmed} confirmed, ${cancelled} cancelled, ${failed} failed`;
-    tell(failed === 0 ? 'good' : 'bad', text);
+    notify(failed === 0 ? 'good' : 'bad', text);
   }
 
   async function inject({ preset, target, ttlMs }: Extract<Effect, { type: 'inject' }>): Promise<void> {
@@ -71,7 +71,7 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
     for await (const response of chaos.inject({ fault, target, parameters, ttlMs, hold: false }, over.signal)) {
       if (response.type === 'failed') throw receivedError(response.error);
       const { tone, text } = effectWords(response.lease);
-      tell(tone, `${target} ${fault} ${text}`);
+      notify(tone, `${target} ${fault} ${text}`);
     }
     feed.refresh();
   }
@@ -80,16 +80,16 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
     const { reverted, notReverted } = await chaos.clear(ids, '"watch"');
     feed.refresh();
     const [left] = notReverted;
-    if (left) tell('bad', `${left.target} ${left.fault} was not reverted: ${left.problem}`);
-    else if (reverted.length === 0) tell('plain', 'it had ended already');
-    else tell('good', `${reverted.map(({ target, fault }) => `${target} ${fault}`).join(', ')}: reverted`);
+    if (left) notify('bad', `${left.target} ${left.fault} was not reverted: ${left.problem}`);
+    else if (reverted.length === 0) notify('plain', 'it had ended already');
+    else notify('good', `${reverted.map(({ target, fault }) => `${target} ${fault}`).join(', ')}: reverted`);
   }
 
   async function restart(service: string, { connection }: Reach): Promise<void> {
     const began = performance.now();
     await connection.control.service(service, 'restart', askedFrom('watch'));
     feed.refresh();
-    tell('good', `${service} is ready again (${formatDuration(performance.now() - began)})`);
+    notify('good', `${service} is ready again (${formatDuration(performance.now() - began)})`);
   }
 
   async function readOrder(id: string, { databases, telemetry }: Reach): Promise<void> {
@@ -124,7 +124,7 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
   return {
     perform(effect) {
       act(effect).catch((error: unknown) => {
-        if (!over.signal.aborted) tell('bad', messageOf(error));
+        if (!over.signal.aborted) notify('bad', messageOf(error));
       });
     },
     end: () => over.abort(),

@@ -37,7 +37,7 @@ const KEPT = 900;
 const PACE_SAMPLES = 6;
 /** A pace below this, events per second, is none. */
 const NO_PACE = 0.5;
-/** Events of a second in passing are no backlog worth telling. */
+/** Events of a second in passing are no backlog worth showing. */
 export const WORTH_TELLING = 5;
 
 /** Seconds missed while this process was not given the processor are filled with what was before, up to so many ms. */

@@ -28,7 +28,7 @@ function doing(model: WatchModel, text: string, effect: Effect): Update {
   return { model: { ...model, notice: { tone: 'doing', text } }, effects: [effect] };
 }
 
-function told(model: WatchModel, text: string, tone: Notice['tone'] = 'plain'): Update {
+function notify(model: WatchModel, text: string, tone: Notice['tone'] = 'plain'): Update {
   return only({ ...model, notice: { tone, text } });
 }
 
@@ -84,7 +84,7 @@ function command(model: WatchModel, character: string): Update {
 }
 
 function open(model: WatchModel, picker: Picker, whenEmpty: string): Update {
-  return picker.choices.length === 0 ? told(model, whenEmpty) : only({ ...model, page: picker });
+  return picker.choices.length === 0 ? notify(model, whenEmpty) : only({ ...model, page: picker });
 }
 
 function place(model: WatchModel): Update {
@@ -107,7 +107,7 @@ export function indexOfSelected({ shop, selected }: WatchModel): number {
 
 function openOrder(model: WatchModel): Update {
   const order = model.shop?.orders[indexOfSelected(model)];
-  if (order === undefined) return told(model, 'there is no order yet; o places one');
+  if (order === undefined) return notify(model, 'there is no order yet; o places one');
   const { id } = order;
   const page: OrderPage = { kind: 'order', id, tab: 'trace', scroll: 0, detail: undefined, problem: undefined };
   return { model: { ...model, selected: id, page }, effects: [{ type: 'readOrder', id }] };
@@ -208,7 +208,7 @@ function choose(model: WatchModel, picker: Picker, value: ChoiceValue): Update {
     case 'fault': {
       const targets = pickTarget(value.preset, model.state, picker);
       return targets.choices.length === 0
-        ? told(main, `${value.preset.label} has no target here: the services are wired without proxies`, 'bad')
+        ? notify(main, `${value.preset.label} has no target here: the services are wired without proxies`, 'bad')
         : only({ ...model, page: targets });
     }
     case 'target': {
@@ -221,7 +221,7 @@ function choose(model: WatchModel, picker: Picker, value: ChoiceValue): Update {
       });
     }
     case 'clear':
-      return doing(main, 'taking back', { type: 'clear', ids: value.ids });
+      return doing(main, 'reverting', { type: 'clear', ids: value.ids });
     case 'restart':
       return doing(main, `restarting ${value.service}`, { type: 'restart', service: value.service });
   }

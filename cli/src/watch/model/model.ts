@@ -82,7 +82,7 @@ export interface OrderPage {
   readonly kind: 'order';
   readonly id: string;
   readonly tab: 'trace' | 'timeline';
-  /** Lines scrolled away at the top. */
+  /** Lines scrolled past the top. */
   readonly scroll: number;
   /** Undefined until it has been read. */
   readonly detail: OrderDetail | undefined;

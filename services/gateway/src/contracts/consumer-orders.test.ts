@@ -50,7 +50,7 @@ const post = (body: object, headers: Record<string, string> = {}): RequestInit =
 describe('placing an order', () => {
   it.each([
     {
-      given: 'product 1 can be had and paid',
+      given: 'product 1 is available and can be paid',
       body: { customer: 'Olena', lines },
       status: 201,
       expected: { id: uuid(id), status: 'Confirmed' },
@@ -91,14 +91,24 @@ describe('placing an order', () => {
   });
 
   it.each([
-    { given: 'product 1 can be had and paid', body: { customer: '', lines }, status: 400, code: 'invalid_request' },
+    {
+      given: 'product 1 is available and can be paid',
+      body: { customer: '', lines },
+      status: 400,
+      code: 'invalid_request',
+    },
     { given: 'there is no product 1', body: { customer: 'Olena', lines }, status: 422, code: 'unknown_product' },
-    { given: 'the catalog is away', body: { customer: 'Olena', lines }, status: 503, code: 'catalog_unavailable' },
+    {
+      given: 'the catalog is unavailable',
+      body: { customer: 'Olena', lines },
+      status: 503,
+      code: 'catalog_unavailable',
+    },
   ])('while $given gets $status $code', async ({ given, body, status, code }) => {
     await recording.pact
       .addInteraction()
       .given(given)
-      .uponReceiving(`an order that is answered ${code}`)
+      .uponReceiving(`an order that is refused with ${code}`)
       .withRequest('POST', '/orders', (request) => {
         request.headers(budget);
         request.jsonBody(body);

@@ -31,11 +31,16 @@ let ownership: Ownership;
 let orders: Orders;
 let published: OutboxRow[];
 /** What the services behind orders respond, and which versions of the event it publishes. */
-let behind: { catalog: 'has' | 'has not' | 'away'; stock: ReserveResult; payments: ChargeResult; isV2On: boolean };
+let behind: {
+  catalog: 'has' | 'has not' | 'unavailable';
+  stock: ReserveResult;
+  payments: ChargeResult;
+  isV2On: boolean;
+};
 
 const catalog: Catalog = {
   async findProduct(id) {
-    if (behind.catalog === 'away') {
+    if (behind.catalog === 'unavailable') {
       throw new CallUnavailableError('orders-catalog', 'failure', false);
     }
     return behind.catalog === 'has' ? { id, priceKopiykas: 45_000, currency: 'UAH' } : undefined;
@@ -92,11 +97,11 @@ async function anOpenOrder(orderId: string): Promise<{ saga: Saga; owner: string
 const respondingWith = (responses: Partial<typeof behind>) => async () => void Object.assign(behind, responses);
 
 const states = {
-  'product 1 can be had and paid': async () => undefined,
+  'product 1 is available and can be paid': async () => undefined,
   'payments decline': respondingWith({ payments: 'declined' }),
   'stock is short': respondingWith({ stock: 'insufficient' }),
   'there is no product 1': respondingWith({ catalog: 'has not' }),
-  'the catalog is away': respondingWith({ catalog: 'away' }),
+  'the catalog is unavailable': respondingWith({ catalog: 'unavailable' }),
   'the order is being worked on': async (parameters: unknown) => void (await anOpenOrder(orderOf(parameters))),
   async 'the order is confirmed'(parameters: unknown) {
     const { saga: before, owner } = await anOpenOrder(orderOf(parameters));

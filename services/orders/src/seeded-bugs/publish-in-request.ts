@@ -2,7 +2,7 @@ import { type Database, type Queryable, type Statement, sql } from '@shop/kit/da
 import type { Publisher } from '../publisher.ts';
 import { confirmOrder } from '../repository.ts';
 
-/** The row is there for the books: the relay never sees it. */
+/** The row is there for the record: the relay never sees it. */
 const confirmPublished = sql(
   'UPDATE orders, INSERT outbox: seeded bug',
   confirmOrder.text

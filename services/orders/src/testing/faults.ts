@@ -27,7 +27,7 @@ export type MessageFault =
   | { readonly kind: 'delay reply'; readonly ms: number }
   /** Arrives now, and once more after `ms`. */
   | { readonly kind: 'duplicate'; readonly ms: number }
-  /** The receiver dies between the two halves of its work; what it wrote first stays. */
+  /** The receiver crashes between the two halves of its work; what it wrote first stays. */
   | { readonly kind: 'half done' };
 
 /** What happens to an instance of the orders service. */

@@ -3,7 +3,7 @@ import type { VirtualTime } from './virtual-time.ts';
 
 /**
  * An operating system process that can stop for a while, or for good. Whatever it sends or receives passes `gate`: a
- * paused process goes on when it is continued, a dead one never.
+ * paused process goes on when it is continued, a crashed one never.
  */
 export interface SimulatedProcess {
   readonly name: string;

@@ -8,7 +8,7 @@ export interface Script {
   readonly steps?: Partial<Record<StepName, StepOutcome | Error>>;
   /** How often each compensation fails before it succeeds. */
   readonly failures?: Partial<Record<CompensationName, number>>;
-  /** The process dies when one of these is reached for the first time; saves and effects before it stay. */
+  /** The process crashes when one of these is reached for the first time; saves and effects before it stay. */
   readonly crashAt?: ReadonlySet<FailpointName<'orders'>>;
   /** Number of the save (from 1) from which on another owns the row. */
   readonly fencedFromSave?: number;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { InvariantResult } from '../../../audit/invariant.ts';
-import { judgeLedger } from './audit.ts';
+import { checkLedger } from './audit.ts';
 
 const results = (verdicts: Readonly<Record<string, InvariantResult['verdict']>>): InvariantResult[] =>
   Object.entries(verdicts).map(([id, verdict]) => {
@@ -17,13 +17,13 @@ it.each([
   ['fail', { I6: 'unknown', I7: 'fail' }, 'unknown'],
   ['pass', { I6: 'pass' }, 'unknown'],
 ] as const)('each %s, given %j, is %s', (wanted, given, verdict) => {
-  expect(judgeLedger({ type: 'audit', invariants: ['I6', 'I7'], verdict: wanted }, results(given)).verdict).toBe(
+  expect(checkLedger({ type: 'audit', invariants: ['I6', 'I7'], verdict: wanted }, results(given)).verdict).toBe(
     verdict,
   );
 });
 
 it('what is not asked for does not count', () => {
-  const result = judgeLedger(
+  const result = checkLedger(
     { type: 'audit', invariants: ['I6'], verdict: 'pass' },
     results({ I6: 'pass', I7: 'fail' }),
   );

@@ -8,11 +8,11 @@ import { type StepResult, unknown, verdictWhere } from '../step-result.ts';
 /** The ledger in the middle of a method: what is in flight is allowed, what is late is not. */
 export async function probeAudit({ provider }: AuditProbe, { platform, signal }: RunContext): Promise<StepResult> {
   const { invariants } = await audit({ target: platform.audited, settleMs: 0, signal });
-  return judgeLedger(provider, invariants);
+  return checkLedger(provider, invariants);
 }
 
 /** Holds when each of the wanted invariants has the wanted verdict. */
-export function judgeLedger(
+export function checkLedger(
   { invariants: wanted, verdict: wantedVerdict }: AuditProbe['provider'],
   invariants: readonly InvariantResult[],
 ): StepResult {

@@ -1,5 +1,5 @@
 import type { OrdersTolerance } from '../../format/schema.ts';
-import type { BookedOrder } from '../order-book.ts';
+import type { LoggedOrder } from '../order-log.ts';
 import type { RunContext } from '../run-context.ts';
 import type { Aspect } from './aspect.ts';
 
@@ -14,8 +14,8 @@ const FINAL: readonly string[] = ['Confirmed', 'Cancelled'];
  * Asks for each order, as its client would, until all have the status or the time is over. An order whose response was
  * lost is found by its idempotency key; one without a key cannot be found, which is unknown.
  */
-export async function judgeEventually(
-  orders: readonly BookedOrder[],
+export async function checkEventually(
+  orders: readonly LoggedOrder[],
   { status, within }: NonNullable<OrdersTolerance['eventually']>,
   context: RunContext,
 ): Promise<Aspect> {
@@ -51,7 +51,7 @@ export async function judgeEventually(
 }
 
 /** The order's status now; `unknown` when it cannot be asked for, other words when it has none. */
-async function look(order: BookedOrder, context: RunContext): Promise<string> {
+async function look(order: LoggedOrder, context: RunContext): Promise<string> {
   const id = order.response?.orderId ?? (await findByKey(order, context));
   if (id === undefined) return 'unknown';
   if (id === null) return 'not there';
@@ -61,7 +61,7 @@ async function look(order: BookedOrder, context: RunContext): Promise<string> {
     const body = (await response.json()) as { status?: string };
     if (response.status === 404) return 'not there';
     if (response.status !== 200 || body.status === undefined) return `HTTP ${response.status}`;
-    context.orders.tell(id, body.status);
+    context.orders.recordStatus(id, body.status);
     return body.status;
   } catch {
     // The gateway or a service behind it is unavailable: probed again until the time is over.
@@ -71,7 +71,7 @@ async function look(order: BookedOrder, context: RunContext): Promise<string> {
 
 /** Null when no order has this key; undefined when it is not known. */
 async function findByKey(
-  { key }: BookedOrder,
+  { key }: LoggedOrder,
   { platform: { databases } }: RunContext,
 ): Promise<string | null | undefined> {
   if (key === undefined) return undefined;

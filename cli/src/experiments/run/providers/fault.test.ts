@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Lease } from '../../../chaos/lease.ts';
 import type { FaultStep } from '../../format/schema.ts';
 import type { RunContext } from '../run-context.ts';
-import { judgePending } from './fault.ts';
+import { checkPending } from './fault.ts';
 
 type Verdict = NonNullable<Lease['witness']>['verdict'];
 
@@ -14,7 +14,7 @@ function leaseWith(verdict: Verdict): Lease {
 async function endOf({ last, now, isWitnessed = false }: { last: Verdict; now: Verdict; isWitnessed?: boolean }) {
   const witnessed: string[] = [];
   const records: unknown[] = [];
-  const result = await judgePending({ name: 'kill' } as FaultStep, {
+  const result = await checkPending({ name: 'kill' } as FaultStep, {
     faults: {
       leaseOf: () => leaseWith(last),
       refresh: async () => leaseWith(now),

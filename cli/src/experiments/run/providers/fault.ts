@@ -23,7 +23,7 @@ export async function injectFault(step: FaultStep, context: RunContext): Promise
     signal.throwIfAborted();
     return unknown(`not injected: ${messageOf(error)}`, { expected });
   }
-  return judgeWitness(step, await untilDecided(lease, step.witness.within, context), context, expected);
+  return checkWitness(step, await untilDecided(lease, step.witness.within, context), context, expected);
 }
 
 /** Asking observes again. A failpoint that waits for its hit is observed again at the end of the method. */
@@ -38,7 +38,7 @@ async function untilDecided(lease: Lease, withinMs: number, context: RunContext)
   return latest;
 }
 
-function judgeWitness(
+function checkWitness(
   step: FaultStep,
   { id, witness }: Lease,
   { journal, faults }: Pick<RunContext, 'journal' | 'faults'>,
@@ -49,7 +49,7 @@ function judgeWitness(
   journal.write({ type: 'witness', step: step.name, leaseId: id, verdict, evidence });
   if (verdict === 'observed') faults.witnessed(step.name);
   const observed = `${verdict}: ${evidence}`;
-  // `pending` holds for now: see `judgePending`.
+  // `pending` holds for now: see `checkPending`.
   return verdict === 'observed' || verdict === 'pending'
     ? { verdict: 'pass', expected, observed }
     : unknown(observed, { expected });
@@ -61,7 +61,7 @@ type Session = Pick<FaultSession, 'leaseOf' | 'refresh' | 'witnessed' | 'isWitne
  * Faults that waited for something to happen, at the end of the method: what has not happened by now was not tested. One
  * that the method has reverted was observed for the last time at its revert.
  */
-export async function judgePending(
+export async function checkPending(
   step: FaultStep,
   { faults, journal }: { faults: Session; journal: RunContext['journal'] },
 ): Promise<StepResult | undefined> {

@@ -30,7 +30,7 @@ async function ask(instance: InstanceState, path: string, tolerance: HttpProbe['
     const url = `http://127.0.0.1:${httpPort(instance)}${path}`;
     const response = await fetch(url, { signal: AbortSignal.timeout(LIMIT_MS) });
     const text = await response.text();
-    return judge(instance.name, { status: response.status, text, tookMs: performance.now() - began }, tolerance);
+    return check(instance.name, { status: response.status, text, tookMs: performance.now() - began }, tolerance);
   } catch (error) {
     return {
       verdict: 'fail',
@@ -45,7 +45,7 @@ interface HttpResult {
   readonly tookMs: number;
 }
 
-function judge(name: string, { status, text, tookMs }: HttpResult, tolerance: HttpProbe['tolerance']): StepResult {
+function check(name: string, { status, text, tookMs }: HttpResult, tolerance: HttpProbe['tolerance']): StepResult {
   const problems: string[] = [];
   if (tolerance.status !== undefined && !isWithin(status, tolerance.status)) problems.push(`status ${status}`);
   if (tolerance.duration !== undefined && !isWithin(tookMs, tolerance.duration)) problems.push(`${round(tookMs)} ms`);

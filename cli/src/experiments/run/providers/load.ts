@@ -1,7 +1,7 @@
 import type { LoadProvider } from '../../format/schema.ts';
-import type { Load, LoadSummary } from '../load-book.ts';
 import { createRandom } from '../random.ts';
 import type { RunContext } from '../run-context.ts';
+import type { Load, LoadSummary } from '../running-loads.ts';
 import { type StepResult, unknown } from '../step-result.ts';
 import { keyOf, linesOf } from './orders.ts';
 import { placeOrder } from './place-order.ts';
@@ -52,16 +52,16 @@ export async function stopLoad(step: string, { loads }: Pick<RunContext, 'loads'
   const load = loads.take(step);
   if (load === undefined) return unknown(`"${step}" was never started`);
   load.stop();
-  return judgeLoad(await load.done);
+  return checkLoad(await load.done);
 }
 
 /** The same, at the load's own end. */
 export async function joinLoad({ done }: Load): Promise<StepResult> {
-  return judgeLoad(await done);
+  return checkLoad(await done);
 }
 
 /** More than one order in twenty sent late is another load than was asked for. */
-export function judgeLoad({ sent, late }: LoadSummary): StepResult {
+export function checkLoad({ sent, late }: LoadSummary): StepResult {
   const observed = `${sent} orders sent${late > 0 ? `, ${late} of them more than ${LATE_MS} ms late` : ''}`;
   return late > sent / 20
     ? unknown(observed, { expected: 'orders sent at their time' })

@@ -1,8 +1,8 @@
 import type { OrdersProvider, OrdersTolerance } from '../../format/schema.ts';
-import type { BookedOrder, Invocation } from '../order-book.ts';
+import type { Invocation, LoggedOrder } from '../order-log.ts';
 import type { RunContext } from '../run-context.ts';
 import { type StepResult, unknown } from '../step-result.ts';
-import { judgeOrders } from './judge-orders.ts';
+import { checkOrders } from './check-orders.ts';
 import { placeOrder } from './place-order.ts';
 
 /** Places a step's orders, `parallel` at a time, and evaluates their responses. */
@@ -14,7 +14,7 @@ export async function placeOrders(
 ): Promise<StepResult> {
   const invocations = invocationsOf(name, provider, context);
   if (invocations === undefined) return unknown(`no orders of "${provider['repeat-of']}" to repeat`);
-  const placed: BookedOrder[] = new Array(invocations.length);
+  const placed: LoggedOrder[] = new Array(invocations.length);
   let next = 0;
   const client = async () => {
     for (let index = next++; index < invocations.length; index = next++) {
@@ -27,7 +27,7 @@ export async function placeOrders(
   if (failed !== undefined) throw failed.reason;
   if (tolerance === undefined)
     return { verdict: 'pass', observed: `${placed.length} orders got a response or timed out` };
-  return judgeOrders(placed, tolerance, context);
+  return checkOrders(placed, tolerance, context);
 }
 
 /** Undefined when there is nothing to repeat. */

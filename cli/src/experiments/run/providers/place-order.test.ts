@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { CliError } from '../../../errors.ts';
 import { createFakeClock } from '../../../shared/testing/fake-clock.ts';
-import { OrderBook } from '../order-book.ts';
+import { OrderLog } from '../order-log.ts';
 import type { RunContext } from '../run-context.ts';
 import { placeOrder } from './place-order.ts';
 
 it('a client that gave up has waited all of its time, whatever two clocks say of it', async () => {
   const clock = createFakeClock();
-  const orders = new OrderBook({ write: () => undefined } as unknown as RunContext['journal'], clock, () => 'fault');
+  const orders = new OrderLog({ write: () => undefined } as unknown as RunContext['journal'], clock, () => 'fault');
   const gateway = {
     async placeOrder() {
       clock.advance(11_999.6);

@@ -1,7 +1,7 @@
 import { CliError } from '../../../errors.ts';
 import { exitCodes } from '../../../exit-codes.ts';
 import type { PlaceResponse } from '../../../shop/gateway-client.ts';
-import type { BookedOrder, Invocation, OrderResponse } from '../order-book.ts';
+import type { Invocation, LoggedOrder, OrderResponse } from '../order-log.ts';
 import type { RunContext } from '../run-context.ts';
 
 /** The customer of every order of a run, and of no other order. */
@@ -33,7 +33,7 @@ export async function placeOrder(
   invocation: Invocation,
   timeoutMs: number,
   { orders, platform, clock, signal, runId }: Pick<RunContext, 'orders' | 'platform' | 'clock' | 'signal' | 'runId'>,
-): Promise<BookedOrder> {
+): Promise<LoggedOrder> {
   const order = orders.invoke(invocation);
   const began = clock.now();
   const request = { customer: customerOf(runId), lines: invocation.lines };

@@ -2,7 +2,7 @@ import type { RevertProvider } from '../../format/schema.ts';
 import type { RunContext } from '../run-context.ts';
 import { type StepResult, unknown } from '../step-result.ts';
 
-/** Takes back one fault, or all of the run. What is left is a failure here; the end of the run makes it dirty. */
+/** Reverts one fault, or all of the run. What is left is a failure here; the end of the run makes it dirty. */
 export async function revert({ of }: RevertProvider, { faults }: Pick<RunContext, 'faults'>): Promise<StepResult> {
   const expiredTtl = of === undefined ? undefined : faults.expiredTtl(of);
   const { reverted, notReverted } = await faults.revert(of);

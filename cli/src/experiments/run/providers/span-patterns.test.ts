@@ -6,7 +6,7 @@ import { expectedTree, loadContract } from '../../../trace/contract.ts';
 import { spansOf } from '../../../trace/synthetic-trace.ts';
 import type { TraceProbe, TraceTolerance } from '../../format/schema.ts';
 import { aPoint, createFakeContext, type FakeContext } from '../testing/fake-context.ts';
-import { judgeSpans } from './span-patterns.ts';
+import { checkSpans } from './span-patterns.ts';
 
 const confirmed = spansOf(expectedTree(await loadContract('confirmed', cloneRoot())));
 /** Nothing of payments: as of an order that was not charged. */
@@ -30,20 +30,20 @@ function accounts(service?: string, more: Record<string, number> = {}, point: ob
   });
 }
 
-function judged(tolerance: TraceTolerance, fake: FakeContext, clock = createFakeClock()) {
+function checked(tolerance: TraceTolerance, fake: FakeContext, clock = createFakeClock()) {
   const { context } = createFakeContext({ points: () => accounts(), ...fake }, clock);
-  return judgeSpans('a'.repeat(32), { within: 5_000, tolerance } as unknown as TraceProbe, context);
+  return checkSpans('a'.repeat(32), { within: 5_000, tolerance } as unknown as TraceProbe, context);
 }
 
 describe('what must not be in a trace', () => {
   it('is not in it when every process has sent all its spans', async () => {
-    expect(await judged(noCharge, { trace: () => ({ spans: uncharged }) })).toMatchObject({ verdict: 'pass' });
+    expect(await checked(noCharge, { trace: () => ({ spans: uncharged }) })).toMatchObject({ verdict: 'pass' });
   });
 
   it('fails when it comes a moment later', async () => {
     const clock = createFakeClock();
     const trace = () => ({ spans: clock.now() < 600 ? uncharged : confirmed });
-    expect(await judged(noCharge, { trace }, clock)).toMatchObject({ verdict: 'fail' });
+    expect(await checked(noCharge, { trace }, clock)).toMatchObject({ verdict: 'fail' });
   });
 
   it.each<[string, FakeContext]>([
@@ -54,11 +54,11 @@ describe('what must not be in a trace', () => {
     ['spans have not ended', { points: () => accounts('orders', { ended: 8, exported: 8 }) }],
     ['the process is gone', { points: () => accounts('orders', {}, { stale: true }) }],
   ])('is unknown when %s', async (_, fake) => {
-    expect(await judged(noCharge, { trace: () => ({ spans: uncharged }), ...fake })).toMatchObject({
+    expect(await checked(noCharge, { trace: () => ({ spans: uncharged }), ...fake })).toMatchObject({
       verdict: 'unknown',
     });
     const counted = { has: [{ name: 'charge payment', service: 'orders', count: { lte: 1 } }] };
-    expect(await judged(counted, { trace: () => ({ spans: uncharged }), ...fake })).toMatchObject({
+    expect(await checked(counted, { trace: () => ({ spans: uncharged }), ...fake })).toMatchObject({
       verdict: 'unknown',
     });
   });
@@ -66,18 +66,18 @@ describe('what must not be in a trace', () => {
   it('is unknown when its service has never reported', async () => {
     const payment = { 'has-not': [{ name: 'POST /payments', service: 'payments' }] };
     const trace = () => ({ spans: uncharged });
-    expect(await judged(payment, { trace, points: () => [] })).toMatchObject({ verdict: 'unknown' });
+    expect(await checked(payment, { trace, points: () => [] })).toMatchObject({ verdict: 'unknown' });
   });
 
   it('is decided by the service it would be of', async () => {
     const points = () => accounts('shipping', { exported: 8, dropped: 1 });
-    expect(await judged(noCharge, { trace: () => ({ spans: uncharged }), points })).toMatchObject({ verdict: 'pass' });
+    expect(await checked(noCharge, { trace: () => ({ spans: uncharged }), points })).toMatchObject({ verdict: 'pass' });
   });
 
   it('waits for the report that decides', async () => {
     const clock = createFakeClock();
     const points = () => accounts('orders', { exported: clock.now() < 6_000 ? 8 : 9 });
-    expect(await judged(noCharge, { trace: () => ({ spans: uncharged }), points }, clock)).toMatchObject({
+    expect(await checked(noCharge, { trace: () => ({ spans: uncharged }), points }, clock)).toMatchObject({
       verdict: 'pass',
     });
   });
@@ -91,7 +91,7 @@ describe('what must be in a trace', () => {
   it('is seen, whatever else was lost, where more would be as good', async () => {
     const points = () => accounts('orders', { exported: 8, dropped: 1 });
     const some = { has: [{ name: 'charge payment', service: 'orders' }] };
-    expect(await judged(some, { ...whole, points })).toMatchObject({ verdict: 'pass' });
+    expect(await checked(some, { ...whole, points })).toMatchObject({ verdict: 'pass' });
   });
 
   it.each<[string, TraceTolerance]>([
@@ -100,32 +100,32 @@ describe('what must be in a trace', () => {
     ['exactly 31', { spans: 31 }],
     ['other than two', { has: [{ name: 'charge payment', count: { ne: 2 } }] }],
   ])('is %s only when no span can have been lost', async (_, tolerance) => {
-    expect(await judged(tolerance, whole)).toMatchObject({ verdict: 'pass' });
+    expect(await checked(tolerance, whole)).toMatchObject({ verdict: 'pass' });
     const dropped = () => accounts('orders', { exported: 8, dropped: 1 });
-    expect(await judged(tolerance, { ...whole, points: dropped })).toMatchObject({ verdict: 'unknown' });
+    expect(await checked(tolerance, { ...whole, points: dropped })).toMatchObject({ verdict: 'unknown' });
     const gone = () => accounts('orders', {}, { stale: true });
-    expect(await judged(tolerance, { ...whole, points: gone })).toMatchObject({ verdict: 'unknown' });
+    expect(await checked(tolerance, { ...whole, points: gone })).toMatchObject({ verdict: 'unknown' });
   });
 
   it('is all six services, whatever was lost: there are no more', async () => {
     const points = () => accounts('orders', { exported: 8, dropped: 1 });
-    expect(await judged({ services: 6 }, { ...whole, points })).toMatchObject({ verdict: 'pass' });
+    expect(await checked({ services: 6 }, { ...whole, points })).toMatchObject({ verdict: 'pass' });
   });
 
   it('fails when there are too many, whatever was lost', async () => {
     const points = () => accounts('orders', { exported: 8, dropped: 1 });
     const none = { has: [{ name: 'charge payment', count: { lte: 0 } }] };
-    expect(await judged(none, { ...whole, points })).toMatchObject({ verdict: 'fail' });
+    expect(await checked(none, { ...whole, points })).toMatchObject({ verdict: 'fail' });
   });
 
   it('fails when it was never created, and is unknown when it may have been lost', async () => {
     const trace = () => ({ spans: uncharged });
-    expect(await judged(charge, { trace })).toMatchObject({ verdict: 'fail' });
+    expect(await checked(charge, { trace })).toMatchObject({ verdict: 'fail' });
     const ofOrders = () => accounts('orders', { exported: 8, dropped: 1 });
-    expect(await judged(charge, { trace, points: ofOrders })).toMatchObject({ verdict: 'unknown' });
+    expect(await checked(charge, { trace, points: ofOrders })).toMatchObject({ verdict: 'unknown' });
     const ofOthers = () => accounts('stock', { exported: 8, dropped: 1 });
-    expect(await judged(charge, { trace, points: ofOthers })).toMatchObject({ verdict: 'fail' });
+    expect(await checked(charge, { trace, points: ofOthers })).toMatchObject({ verdict: 'fail' });
     const anybody = { has: [{ name: 'charge payment', count: 1 }] };
-    expect(await judged(anybody, { trace, points: () => [] })).toMatchObject({ verdict: 'unknown' });
+    expect(await checked(anybody, { trace, points: () => [] })).toMatchObject({ verdict: 'unknown' });
   });
 });

@@ -28,7 +28,7 @@ const MOST_LOST = 2_000;
  * not be there may come late. A count that further spans could bring in or out of its bound is final only when the span
  * counts prove that none was lost or is still to come.
  */
-export async function judgeSpans(traceId: string, step: TraceProbe, context: RunContext): Promise<StepResult> {
+export async function checkSpans(traceId: string, step: TraceProbe, context: RunContext): Promise<StepResult> {
   const { clock, signal, platform } = context;
   const deadline = clock.now() + (step.within ?? DEFAULT_WITHIN_MS);
   const readAccounts = createAccountReader(platform.telemetry);

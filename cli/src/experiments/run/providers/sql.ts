@@ -16,16 +16,16 @@ export async function probeSql({ provider, tolerance }: SqlProbe, { platform }: 
   } catch (error) {
     return unknown(messageOf(error), { expected });
   }
-  if (countsRows) return judged(rows.length, bound, expected, ' rows');
+  if (countsRows) return checked(rows.length, bound, expected, ' rows');
   const columns = Object.values(rows[0] ?? {});
   if (columns.length !== 1)
     return unknown(rows.length === 0 ? 'no row' : `${columns.length} columns instead of 1`, { expected });
   const value = asValue(columns[0]);
   if (value === null && bound !== null) return unknown('NULL', { expected });
-  return judged(value, bound, expected, '');
+  return checked(value, bound, expected, '');
 }
 
-function judged(value: Value, bound: SqlProbe['tolerance'], expected: string, unit: string): StepResult {
+function checked(value: Value, bound: SqlProbe['tolerance'], expected: string, unit: string): StepResult {
   const isHeld = isWithin(value, bound as Parameters<typeof isWithin>[1]);
   return { verdict: isHeld ? 'pass' : 'fail', expected, observed: `${String(value)}${unit}` };
 }

@@ -6,10 +6,10 @@ import { type AssertResult, assertTrace } from '../../../trace/assert.ts';
 import { type ExpectedSpan, expectedTree, loadContract } from '../../../trace/contract.ts';
 import { diffLines, renderDiff } from '../../../trace/diff.ts';
 import type { TraceProbe, TraceTolerance } from '../../format/schema.ts';
-import type { BookedOrder } from '../order-book.ts';
+import type { LoggedOrder } from '../order-log.ts';
 import type { RunContext } from '../run-context.ts';
 import { type StepResult, unknown } from '../step-result.ts';
-import { describePattern, judgeSpans } from './span-patterns.ts';
+import { checkSpans, describePattern } from './span-patterns.ts';
 
 /** Spans arrive a batch delay after they end, and the relay has its poll: a trace is always waited for. ms. */
 const DEFAULT_WITHIN_MS = 10_000;
@@ -58,20 +58,20 @@ export function evenly<T>(all: readonly T[], most: number): readonly T[] {
   return Array.from({ length: most }, (_, index) => all[Math.round(index * step)] as T);
 }
 
-function choose(orders: readonly BookedOrder[], which: TraceProbe['provider']['which']): readonly BookedOrder[] {
+function choose(orders: readonly LoggedOrder[], which: TraceProbe['provider']['which']): readonly LoggedOrder[] {
   if (which === 'first') return orders.slice(0, 1);
   if (which === 'last') return orders.slice(-1);
   return which === 'each' ? orders : orders.filter(({ response }) => response?.status !== 'Confirmed');
 }
 
-async function probeTrace(order: BookedOrder, step: TraceProbe, context: RunContext): Promise<StepResult> {
+async function probeTrace(order: LoggedOrder, step: TraceProbe, context: RunContext): Promise<StepResult> {
   try {
     const traceId = order.response?.traceId ?? (await storedTraceId(order, context));
     if (traceId === undefined) return unknown(`order ${order.op} has no trace id`);
     const { contract } = step.tolerance;
     const shape = contract === undefined ? undefined : await probeShape(contract, order, traceId, step, context);
     if (shape !== undefined && shape.verdict !== 'pass') return shape;
-    const parts = hasSpanRules(step.tolerance) ? await judgeSpans(traceId, step, context) : undefined;
+    const parts = hasSpanRules(step.tolerance) ? await checkSpans(traceId, step, context) : undefined;
     return parts ?? shape ?? unknown('there is nothing to compare it with');
   } catch (error) {
     context.signal.throwIfAborted();
@@ -84,7 +84,7 @@ function hasSpanRules({ spans, services, has, 'has-not': hasNot }: TraceToleranc
 }
 
 /** Of an order whose response was lost: its saga keeps the trace it belongs to. */
-async function storedTraceId({ key }: BookedOrder, { platform }: RunContext): Promise<string | undefined> {
+async function storedTraceId({ key }: LoggedOrder, { platform }: RunContext): Promise<string | undefined> {
   if (key === undefined) return undefined;
   const [row] = await platform.databases.query<{ trace_parent: string | null }>(
     'orders',
@@ -96,7 +96,7 @@ async function storedTraceId({ key }: BookedOrder, { platform }: RunContext): Pr
 
 async function probeShape(
   name: string,
-  order: BookedOrder,
+  order: LoggedOrder,
   traceId: string,
   step: TraceProbe,
   { platform, signal }: RunContext,

@@ -98,13 +98,13 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
       calls.push('end loads');
       return fake.loads ?? [];
     },
-    judgePending: async () => fake.pending ?? [],
+    checkPending: async () => fake.pending ?? [],
     async revertAll() {
       calls.push('revert all');
       return fake.notReverted ?? [];
     },
-    judgeFaults: () => fake.faults ?? [],
-    async judgeConditions() {
+    checkFaults: () => fake.faults ?? [],
+    async checkConditions() {
       calls.push('conditions');
       return fake.conditions ?? [];
     },
@@ -115,7 +115,7 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
       if (fake.audit instanceof Error) throw fake.audit;
       return fake.audit ?? [];
     },
-    tell: () => undefined,
+    onEvent: () => undefined,
   };
   const experiment = {
     id: 'T1',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunVerdict } from '../../shared/verdict.ts';
 import type { JournalRecord } from '../journal-records.ts';
 import { findBoundary } from './boundaries.ts';
-import { judgeRound } from './judge-round.ts';
+import { checkRound } from './check-round.ts';
 import { planMatrix } from './plan.ts';
 import type { RoundSpec } from './round-experiment.ts';
 
@@ -34,34 +34,34 @@ const begun = (ms: number) =>
   });
 const injected = (ms: number) => record(ms, { type: 'fault', step: 'the fault', state: 'injected', lease: {} });
 
-function judge(spec: RoundSpec, records: readonly JournalRecord[], verdict: RunVerdict, ...reasons: string[]) {
-  const judged = judgeRound(spec, records, { verdict, reasons });
+function check(spec: RoundSpec, records: readonly JournalRecord[], verdict: RunVerdict, ...reasons: string[]) {
+  const checked = checkRound(spec, records, { verdict, reasons });
   return {
-    verdict: judged.verdict,
-    cells: Object.fromEntries([...judged.cells].map(([{ name }, one]) => [name, one.verdict])),
+    verdict: checked.verdict,
+    cells: Object.fromEntries([...checked.cells].map(([{ name }, one]) => [name, one.verdict])),
   };
 }
 
 describe('a round that passed', () => {
   it('passes at each boundary when the fault came while orders were held', () => {
-    expect(judge(aSpec(), [sent, injected(1_000 + RESERVED.holdMs - 1)], 'pass')).toEqual({
+    expect(check(aSpec(), [sent, injected(1_000 + RESERVED.holdMs - 1)], 'pass')).toEqual({
       verdict: 'pass',
       cells: { 'orders.stock-reserved:unsaved': 'pass', 'orders.payment-charged:unsaved': 'pass' },
     });
   });
 
   it('is unknown when the fault came when an order may have gone on', () => {
-    expect(judge(aSpec(), [sent, injected(1_000 + RESERVED.holdMs)], 'pass').verdict).toBe('unknown');
+    expect(check(aSpec(), [sent, injected(1_000 + RESERVED.holdMs)], 'pass').verdict).toBe('unknown');
   });
 
   it('is unknown when no record says when the fault came', () => {
-    expect(judge(aSpec(), [sent], 'pass').verdict).toBe('unknown');
+    expect(check(aSpec(), [sent], 'pass').verdict).toBe('unknown');
   });
 
   it('counts a signal from when it was sent, however long the process takes to end', () => {
     const records = [sent, begun(2_000), injected(60_000)];
-    expect(judge(aSpec('stop', 'orders'), records, 'pass').verdict).toBe('pass');
-    expect(judge(aSpec(), records, 'pass').verdict).toBe('unknown');
+    expect(check(aSpec('stop', 'orders'), records, 'pass').verdict).toBe('pass');
+    expect(check(aSpec(), records, 'pass').verdict).toBe('unknown');
   });
 });
 
@@ -80,7 +80,7 @@ describe('a round that did not pass', () => {
       state: 'end',
       verdict: 'fail',
     });
-    expect(judge(aSpec(), [sent, probe, injected(2_000)], 'fail', unreached)).toEqual({
+    expect(check(aSpec(), [sent, probe, injected(2_000)], 'fail', unreached)).toEqual({
       verdict: 'unknown',
       cells: { 'orders.stock-reserved:unsaved': 'pass', 'orders.payment-charged:unsaved': 'unknown' },
     });
@@ -88,7 +88,7 @@ describe('a round that did not pass', () => {
 
   it('fails as a whole when the ledger does not balance', () => {
     const audit = record(9_000, { type: 'audit', invariants: [{ id: 'I4', verdict: 'fail' }] });
-    expect(judge(aSpec(), [sent, injected(2_000), audit], 'fail', 'I4 is violated', unreached)).toEqual({
+    expect(check(aSpec(), [sent, injected(2_000), audit], 'fail', 'I4 is violated', unreached)).toEqual({
       verdict: 'fail',
       cells: { 'orders.stock-reserved:unsaved': 'fail', 'orders.payment-charged:unsaved': 'fail' },
     });
@@ -97,18 +97,18 @@ describe('a round that did not pass', () => {
   it('is unknown as a whole when a sum that was wrong before it is wrong in another way', () => {
     const audit = record(9_000, { type: 'audit', invariants: [{ id: 'I5', verdict: 'unknown' }] });
     const reason = 'I5 stock reserved is unknown: otherwise wrong than before: product 7';
-    expect(judge(aSpec(), [sent, injected(2_000), audit], 'unknown', reason).verdict).toBe('unknown');
+    expect(check(aSpec(), [sent, injected(2_000), audit], 'unknown', reason).verdict).toBe('unknown');
   });
 
   it('is unknown as a whole when the fault was not seen, also if an order did not come', () => {
     const reasons = [unreached, '"the fault": absent: it was not there'];
-    expect(judge(aSpec(), [sent, injected(2_000)], 'fail', ...reasons)).toEqual({
+    expect(check(aSpec(), [sent, injected(2_000)], 'fail', ...reasons)).toEqual({
       verdict: 'unknown',
       cells: { 'orders.stock-reserved:unsaved': 'unknown', 'orders.payment-charged:unsaved': 'unknown' },
     });
   });
 
   it.each(['dirty', 'interrupted'] as const)('is %s as a whole', (verdict) => {
-    expect(judge(aSpec(), [sent, injected(2_000)], verdict, 'something is left').verdict).toBe(verdict);
+    expect(check(aSpec(), [sent, injected(2_000)], verdict, 'something is left').verdict).toBe(verdict);
   });
 });

@@ -11,7 +11,7 @@ export interface CellVerdict {
 }
 
 /** What a run said, and what that says of each of its boundaries. */
-export interface JudgedRound {
+export interface CheckedRound {
   readonly verdict: RunVerdict;
   readonly reasons: readonly string[];
   readonly cells: ReadonlyMap<Boundary, CellVerdict>;
@@ -27,19 +27,19 @@ interface RoundRun {
  * Reads a round's journal. What is wrong with one boundary alone makes only its own cell unknown: its order did not
  * come, or had gone on before the fault was there. Everything else is said of all, until shrinking finds out more.
  */
-export function judgeRound(
+export function checkRound(
   spec: RoundSpec,
   records: readonly JournalRecord[],
   { verdict, reasons }: RoundRun,
-): JudgedRound {
+): CheckedRound {
   const common = reasons.filter((reason) => !spec.boundaries.some((boundary) => isOf(boundary, reason)));
   const ofAll = commonVerdict(spec, records, { verdict, reasons: common });
-  const judge = (boundary: Boundary): CellVerdict => {
+  const check = (boundary: Boundary): CellVerdict => {
     if (ofAll !== 'pass') return { verdict: ofAll, reason: common[0] ?? '' };
     const reason = reasons.find((one) => isOf(boundary, one)) ?? tooLate(spec, boundary, records);
     return reason === undefined ? { verdict: 'pass', reason: '' } : { verdict: 'unknown', reason };
   };
-  const cells = new Map(spec.boundaries.map((boundary) => [boundary, judge(boundary)]));
+  const cells = new Map(spec.boundaries.map((boundary) => [boundary, check(boundary)]));
   if (ofAll !== 'pass') return { verdict: ofAll, reasons: common, cells };
   const own = [...cells.values()].filter((cell) => cell.verdict !== 'pass').map(({ reason }) => reason);
   return { verdict: own.length === 0 ? 'pass' : 'unknown', reasons: own, cells };

@@ -16,7 +16,7 @@ import { eventually } from './support/eventually.ts';
 import { freeze } from './support/freeze.ts';
 import { findImbalances, readLedger, untilDrained } from './support/ledger.ts';
 
-const ANSWER_MS = 10_000;
+const RESPONSE_MS = 10_000;
 /** Until a new order is confirmed: the dependency's own start, the breaker's 5 s, and reconnections. */
 const BACK_MS = 20_000;
 /** Until every compensation has landed: their back-off ends at 5 s. */
@@ -24,7 +24,7 @@ const DRAINED_MS = 30_000;
 
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await startPlatform({ project: 'e2e-away', env: { SHOPCTL_FAILPOINTS: '1' } });
+  platform = await startPlatform({ project: 'e2e-outage', env: { SHOPCTL_FAILPOINTS: '1' } });
   await place(platform);
 });
 afterAll(() => platform?.stop());
@@ -35,7 +35,7 @@ const confirmed = ['201 Confirmed'];
 const cancelled = (reason: string) => [`200 ${reason}`];
 const problem = (...codes: string[]) => codes;
 
-function toldBy({ status, body }: ClientResponse): string {
+function outcomeOf({ status, body }: ClientResponse): string {
   return `${status} ${body?.code ?? body?.reason ?? body?.status}`;
 }
 
@@ -85,8 +85,8 @@ async function placeMeanwhile(): Promise<readonly ClientResponse[]> {
 
 function expectResponses(responses: readonly ClientResponse[], expected: readonly string[]): void {
   for (const response of responses) {
-    expect(response.tookMs, toldBy(response)).toBeLessThan(ANSWER_MS);
-    expect(expected).toContain(toldBy(response));
+    expect(response.tookMs, outcomeOf(response)).toBeLessThan(RESPONSE_MS);
+    expect(expected).toContain(outcomeOf(response));
     expect(response.traceId).toMatch(/^[0-9a-f]{32}$/);
     if (response.status >= 400) expect(response.body?.traceId).toBe(response.traceId);
     if (response.status === 503) expect(response.headers['retry-after']).toMatch(/^\d+$/);
@@ -156,7 +156,7 @@ async function restartsNow(): Promise<ReadonlyMap<string, number>> {
 }
 
 describe.each(dependencies)(
-  '$name away',
+  '$name is down',
   { timeout: 120_000 },
   ({ name, stopped, frozen, unready = {}, holdsEvents = false }) => {
     it(`stopped: every response is one of ${stopped.join(', ')}`, async () => {
@@ -220,7 +220,7 @@ describe('two instances of orders, one frozen in mid-saga', () => {
   it('the other ends the saga; the one that wakes up changes nothing', { timeout: 90_000 }, async () => {
     const key = randomUUID();
     await platform.arm('orders.stock-reserved:saved', 'delay 3000');
-    const answering = place(platform, { key });
+    const responding = place(platform, { key });
     const owner = await eventually('the saga to stand at stock-reserved:saved', { withinMs: 5_000 }, async () => {
       const rows = await platform.query<{ instance: string }>(
         'orders',
@@ -238,7 +238,7 @@ describe('two instances of orders, one frozen in mid-saga', () => {
       await eventually('the other instance to confirm the order', { withinMs: 15_000, seen }, async () => {
         return (await seen()).order.status === 'Confirmed';
       });
-      const response = await answering;
+      const response = await responding;
       expectResponses([response], ['504 orders_timeout']);
     }
     await eventually('the frozen one to find that its saga is another one’s', { withinMs: 10_000 }, async () =>

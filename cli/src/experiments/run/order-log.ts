@@ -3,7 +3,7 @@ import type { Journal } from '../journal.ts';
 import type { OrderPhase } from '../journal-records.ts';
 
 /** One order of a run, as its client knows it. */
-export interface BookedOrder {
+export interface LoggedOrder {
   readonly op: number;
   readonly step: string;
   readonly phase: OrderPhase;
@@ -31,14 +31,14 @@ export interface OrderResponse {
   readonly tookMs: number;
 }
 
-export type Invocation = Pick<BookedOrder, 'step' | 'key' | 'lines'>;
+export type Invocation = Pick<LoggedOrder, 'step' | 'key' | 'lines'>;
 
 /** Every order of a run; each is journaled when it is sent and when its response is there. */
-export class OrderBook {
-  readonly orders: BookedOrder[] = [];
+export class OrderLog {
+  readonly orders: LoggedOrder[] = [];
   /** Ids with two different results: of a response, a repeat, or a later request. */
   readonly flipped = new Set<string>();
-  readonly #told = new Map<string, string>();
+  readonly #statuses = new Map<string, string>();
   readonly #journal: Journal;
   readonly #clock: RunClock;
   readonly #phase: () => OrderPhase;
@@ -50,8 +50,8 @@ export class OrderBook {
   }
 
   /** The order is about to be sent. */
-  invoke({ step, key, lines }: Invocation): BookedOrder {
-    const order: BookedOrder = {
+  invoke({ step, key, lines }: Invocation): LoggedOrder {
+    const order: LoggedOrder = {
       op: this.orders.length + 1,
       step,
       phase: this.#phase(),
@@ -74,9 +74,10 @@ export class OrderBook {
     return order;
   }
 
-  end(order: BookedOrder, response: OrderResponse): void {
+  end(order: LoggedOrder, response: OrderResponse): void {
     order.response = response;
-    if (response.orderId !== undefined && response.status !== undefined) this.tell(response.orderId, response.status);
+    if (response.orderId !== undefined && response.status !== undefined)
+      this.recordStatus(response.orderId, response.status);
     const { state, tookMs, ...rest } = response;
     const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
     const { op, step, phase } = order;
@@ -84,12 +85,12 @@ export class OrderBook {
   }
 
   /** A client has learnt an order's result. */
-  tell(orderId: string, status: string): void {
-    if ((this.#told.get(orderId) ?? status) !== status) this.flipped.add(orderId);
-    this.#told.set(orderId, status);
+  recordStatus(orderId: string, status: string): void {
+    if ((this.#statuses.get(orderId) ?? status) !== status) this.flipped.add(orderId);
+    this.#statuses.set(orderId, status);
   }
 
-  ofStep(step: string): readonly BookedOrder[] {
+  ofStep(step: string): readonly LoggedOrder[] {
     return this.orders.filter((order) => order.step === step);
   }
 

@@ -1,19 +1,19 @@
 import { percentile } from '../../../shared/statistics.ts';
 import { worst } from '../../../shared/verdict.ts';
 import type { CountTolerance, DurationComparison, OrdersTolerance } from '../../format/schema.ts';
-import type { BookedOrder, OrderResponse } from '../order-book.ts';
+import type { LoggedOrder, OrderResponse } from '../order-log.ts';
 import type { RunContext } from '../run-context.ts';
 import { type StepResult, unknown } from '../step-result.ts';
 import { describeTolerance, isWithin, round } from '../tolerance.ts';
 import type { Aspect } from './aspect.ts';
-import { judgeEventually } from './eventual-status.ts';
+import { checkEventually } from './eventual-status.ts';
 
 /** Examples listed of orders that were not as expected. */
 const LISTED = 5;
 
 /** Evaluates orders by all aspects of a tolerance. Without an order the result is unknown. */
-export async function judgeOrders(
-  orders: readonly BookedOrder[],
+export async function checkOrders(
+  orders: readonly LoggedOrder[],
   tolerance: OrdersTolerance,
   context: RunContext,
 ): Promise<StepResult> {
@@ -22,17 +22,17 @@ export async function judgeOrders(
   if (withoutResponse > 0) return unknown(`${withoutResponse} of ${orders.length} orders are still in flight`);
   const aspects: Aspect[] = [];
   const { each, counts, ratio, added, eventually } = tolerance;
-  if (each !== undefined) aspects.push(judgeEach(orders, each));
-  for (const [category, bound] of Object.entries(counts ?? {})) aspects.push(judgeCount(orders, category, bound));
+  if (each !== undefined) aspects.push(checkEach(orders, each));
+  for (const [category, bound] of Object.entries(counts ?? {})) aspects.push(checkCount(orders, category, bound));
   for (const statistic of ['p50', 'p95', 'max'] as const) {
     const bound = tolerance[statistic];
-    if (bound !== undefined) aspects.push(judgeTime(orders, statistic, bound));
+    if (bound !== undefined) aspects.push(checkTime(orders, statistic, bound));
   }
-  if (ratio !== undefined) aspects.push(...judgeRatio(orders, ratio, context));
-  if (added !== undefined) aspects.push(...judgeAdded(orders, added, context));
+  if (ratio !== undefined) aspects.push(...checkRatio(orders, ratio, context));
+  if (added !== undefined) aspects.push(...checkAdded(orders, added, context));
   const sameAs = tolerance['same-ids-as'];
-  if (sameAs !== undefined) aspects.push(judgeSameIds(orders, sameAs, context));
-  if (eventually !== undefined) aspects.push(await judgeEventually(orders, eventually, context));
+  if (sameAs !== undefined) aspects.push(checkSameIds(orders, sameAs, context));
+  if (eventually !== undefined) aspects.push(await checkEventually(orders, eventually, context));
   const evidence = aspects.flatMap((aspect) => aspect.evidence ?? []).join('\n');
   return {
     verdict: worst(aspects.map(({ verdict }) => verdict)),
@@ -44,7 +44,7 @@ export async function judgeOrders(
 }
 
 /** `5 orders: 4 Confirmed, 1 503 catalog_unavailable, slowest 512 ms` */
-function summaryOf(orders: readonly BookedOrder[]): string {
+function summaryOf(orders: readonly LoggedOrder[]): string {
   const groups = Map.groupBy(orders, ({ response }) => describeResponse(response));
   const parts = [...groups].map(([words, own]) => `${own.length} ${words}`);
   return `${orders.length} orders: ${parts.join(', ')}, slowest ${round(timeAt(orders, 1))} ms`;
@@ -73,7 +73,7 @@ function isOfCategory(response: OrderResponse | undefined, category: string): bo
   return describeResponse(response) === category;
 }
 
-function judgeEach(orders: readonly BookedOrder[], each: NonNullable<OrdersTolerance['each']>): Aspect {
+function checkEach(orders: readonly LoggedOrder[], each: NonNullable<OrdersTolerance['each']>): Aspect {
   const wrong = orders.filter(({ response }) => !isAsWanted(response, each));
   const words = [
     each.response === undefined
@@ -114,7 +114,7 @@ function isAsWanted(
   );
 }
 
-function judgeCount(orders: readonly BookedOrder[], category: string, bound: CountTolerance): Aspect {
+function checkCount(orders: readonly LoggedOrder[], category: string, bound: CountTolerance): Aspect {
   const count = orders.filter(({ response }) => isOfCategory(response, category)).length;
   return {
     verdict: isWithin(count, bound) ? 'pass' : 'fail',
@@ -126,7 +126,7 @@ function judgeCount(orders: readonly BookedOrder[], category: string, bound: Cou
 type Statistic = 'p50' | 'p95' | 'max';
 const SHARES: Readonly<Record<Statistic, number>> = { p50: 0.5, p95: 0.95, max: 1 };
 
-function judgeTime(orders: readonly BookedOrder[], statistic: Statistic, bound: DurationComparison): Aspect {
+function checkTime(orders: readonly LoggedOrder[], statistic: Statistic, bound: DurationComparison): Aspect {
   const ms = timeAt(orders, SHARES[statistic]);
   return {
     verdict: isWithin(ms, bound) ? 'pass' : 'fail',
@@ -135,8 +135,8 @@ function judgeTime(orders: readonly BookedOrder[], statistic: Statistic, bound: 
   };
 }
 
-function judgeRatio(
-  orders: readonly BookedOrder[],
+function checkRatio(
+  orders: readonly LoggedOrder[],
   ratio: NonNullable<OrdersTolerance['ratio']>,
   context: Pick<RunContext, 'orders'>,
 ): Aspect[] {
@@ -146,8 +146,8 @@ function judgeRatio(
   });
 }
 
-function judgeAdded(
-  orders: readonly BookedOrder[],
+function checkAdded(
+  orders: readonly LoggedOrder[],
   added: NonNullable<OrdersTolerance['added']>,
   context: Pick<RunContext, 'orders'>,
 ): Aspect[] {
@@ -169,7 +169,7 @@ interface Compared {
 
 /** Times against those of other steps' orders, taken together, by each statistic that is bounded. */
 function compare(
-  orders: readonly BookedOrder[],
+  orders: readonly LoggedOrder[],
   { of }: { readonly of: string | readonly string[] },
   context: Pick<RunContext, 'orders'>,
   relate: (statistic: Statistic, times: { readonly now: number; readonly then: number }) => Compared,
@@ -190,7 +190,7 @@ function compare(
   });
 }
 
-function judgeSameIds(orders: readonly BookedOrder[], step: string, context: Pick<RunContext, 'orders'>): Aspect {
+function checkSameIds(orders: readonly LoggedOrder[], step: string, context: Pick<RunContext, 'orders'>): Aspect {
   const expected = `the same orders as "${step}"`;
   const earlier = context.orders.ofStep(step);
   if (earlier.length > orders.length) {
@@ -207,7 +207,7 @@ function judgeSameIds(orders: readonly BookedOrder[], step: string, context: Pic
 }
 
 /** Of the times until a response, or until the client gave up. */
-function timeAt(orders: readonly BookedOrder[], share: number): number {
+function timeAt(orders: readonly LoggedOrder[], share: number): number {
   const times = orders.flatMap(({ response }) => response?.tookMs ?? []);
   return percentile(times, share) ?? Number.NaN;
 }

@@ -13,7 +13,7 @@ export interface LoadSummary {
 }
 
 /** The loads of a run by the step that started them. */
-export class LoadBook {
+export class RunningLoads {
   readonly #loads = new Map<string, Load>();
   readonly #taken = new Set<string>();
 
