@@ -30,7 +30,7 @@ const command = benchmark(
   'What one confirmed order costs: CPU by program, rows, bytes, WAL, messages, spans. Starts a separate platform.',
 )
   .option('--orders <n>', 'orders that are measured', parsePositive, 2_000)
-  .option('--at-once <n>', 'orders in flight', parsePositive, 8)
+  .option('--concurrency <n>', 'orders in flight', parsePositive, 8)
   .option('--json', 'print the figures as JSON')
   .option('--write', 'write the tables into docs/scaling.md');
 
