@@ -22,6 +22,6 @@ it('the first and the second tier are all test files, each once', { timeout: 120
     (one) => `[units] cli/src/${one}.integration.test.ts`,
   );
   expect(second).toEqual(expect.arrayContaining(slow));
-  expect(second).toContain('[e2e-alone] test/e2e/chaos-matrix.e2e.test.ts');
+  expect(second).toContain('[e2e-alone] test/e2e/chaos-subset.e2e.test.ts');
   expect(first).toContain('[e2e] test/e2e/application.e2e.test.ts');
 });
