@@ -107,9 +107,18 @@ function isProbe(request: IncomingMessage): boolean {
   return request.url?.startsWith('/health') === true;
 }
 
-/** Ends an HTTP service: not ready, still taking requests, then closed once those in flight have their response. */
-export async function drainServer(health: Health, server: Pick<FastifyInstance, 'lameDuck' | 'close'>): Promise<void> {
+/**
+ * Ends an HTTP service: not ready, still taking requests, then closed once those in flight have their response. A port that
+ * it shares is left first: from then on each new connection reaches another replica.
+ */
+export async function drainServer(
+  health: Health,
+  server: Pick<FastifyInstance, 'lameDuck' | 'close'>,
+  shared?: { leave(): Promise<void> },
+): Promise<void> {
   health.drain();
+  const left = shared?.leave();
   await server.lameDuck();
   await server.close();
+  await left;
 }

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -24,14 +25,20 @@ export function moduleAt(path: string): string {
   return JSON.stringify(pathToFileURL(`${cloneRoot()}/${path}`).href);
 }
 
-/** Runs `source`, an ES module of TypeScript, as a program with `preload` (a path in the clone) run before it. */
-export function startProgram(source: string, options: { preload?: string } = {}): Program {
+/**
+ * Runs `source`, an ES module of TypeScript, as a program with `preload` (a path in the clone) run before it. It inherits
+ * the descriptors `inherits` as 3 and those that follow.
+ */
+export function startProgram(
+  source: string,
+  options: { preload?: string; inherits?: readonly number[] } = {},
+): Program {
   const preload = options.preload === undefined ? [] : ['--import', JSON.parse(moduleAt(options.preload)) as string];
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('OTEL_')));
   const child = spawn(process.execPath, [...preload, '--input-type=module-typescript', '--eval', source], {
     env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+    stdio: ['ignore', 'pipe', 'pipe', ...(options.inherits ?? [])],
+  }) as ChildProcessByStdio<null, Readable, Readable>;
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk;

@@ -1,11 +1,13 @@
 import { commonVariables, parseEnvironment, parseList } from '@shop/kit/config.ts';
 import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
+import { checkSharedPort, sharedPortVariables } from '@shop/kit/shared-port.ts';
 import { type Static, Type } from 'typebox';
 
 const origin = 'https?://[^/,\\s]+/?';
 /** What the service reads of its environment. */
 export const variables = Type.Object({
   ...commonVariables,
+  ...sharedPortVariables,
   ORDERS_URLS: Type.String({
     pattern: `^\\s*${origin}(\\s*,\\s*${origin})*\\s*$`,
     description: 'base URLs of the replicas of orders, separated by commas',
@@ -20,6 +22,7 @@ export interface GatewayConfig extends Static<typeof variables> {
 /** Throws ConfigError naming every wrong variable. */
 export function loadConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   const values = parseEnvironment(variables, env);
+  checkSharedPort(values);
   return Object.freeze({
     ...values,
     ordersOrigins: parseList(values.ORDERS_URLS).map((url) => new URL(url).origin),

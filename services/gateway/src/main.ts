@@ -4,6 +4,7 @@ import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
+import { listenShared } from '@shop/kit/shared-port.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createForwarder } from './forwarder.ts';
@@ -21,12 +22,12 @@ await runService('gateway', process.env, async () => {
   const forward = createForwarder({ policy, budgetMs, logger, failpoint: harness.failpoint });
   const health = createHealth({ orders: (signal) => replicas.check(signal) });
   const server = createApp({ forward, budgetMs, health, logger });
-  await server.listen({ host: config.HOST, port: config.PORT });
-  logger.info({ port: config.PORT }, 'listening');
+  const shared = await listenShared(server, config);
+  logger.info({ port: config.PORT, instancePort: config.INSTANCE_PORT }, 'listening');
   await serveUntilSignal({
     logger,
     drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
     exitWithParent: config.EXIT_WITH_PARENT === '1',
-    drain: () => drainServer(health, server),
+    drain: () => drainServer(health, server, shared),
   });
 });

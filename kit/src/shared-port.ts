@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { type TObject, Type } from 'typebox';
+import { ConfigError, port } from './config.ts';
+import type { HttpServer } from './server.ts';
+
+/** What a service reads whose replicas may share one port. */
+export const sharedPortVariables = {
+  INSTANCE_PORT: Type.Optional(
+    port('further port, which reaches this instance alone, where the replicas share `PORT`'),
+  ),
+  LISTEN_FD: Type.Optional(
+    Type.Integer({
+      minimum: 3,
+      maximum: 1_023,
+      description: 'descriptor of a socket that is bound to `PORT`, which the replicas inherit; needs `INSTANCE_PORT`',
+    }),
+  ),
+  REUSE_PORT: Type.Optional(
+    Type.Enum(['0', '1'], {
+      description: '`1`: the replicas bind `PORT` each for itself (SO_REUSEPORT); needs `INSTANCE_PORT`',
+    }),
+  ),
+} satisfies TObject['properties'];
+
+/** Values of these variables. */
+export interface SharedPort {
+  readonly HOST: string;
+  readonly PORT: number;
+  readonly INSTANCE_PORT?: number;
+  readonly LISTEN_FD?: number;
+  readonly REUSE_PORT?: '0' | '1';
+}
+
+/** Throws ConfigError where a port is shared and none reaches one instance: its health could not be asked for. */
+export function checkSharedPort({ INSTANCE_PORT, LISTEN_FD, REUSE_PORT }: SharedPort): void {
+  const shares = LISTEN_FD !== undefined || REUSE_PORT === '1';
+  if (shares && INSTANCE_PORT === undefined) {
+    throw new ConfigError('configuration: INSTANCE_PORT must be set, as LISTEN_FD or REUSE_PORT shares PORT');
+  }
+}
+
+/** The listener on a port that replicas share. */
+export interface SharedListener {
+  /** Takes no further connection: the other replicas do. Resolves when its connections have ended. */
+  leave(): Promise<void>;
+}
+
+/**
+ * Listens on PORT, and on INSTANCE_PORT where there is one. Connections to either are served alike: health probes address this
+ * process, clients any replica. Both are open once this resolves.
+ */
+export async function listenShared(server: HttpServer, config: SharedPort): Promise<SharedListener | undefined> {
+  const { HOST: host, PORT, INSTANCE_PORT, LISTEN_FD, REUSE_PORT } = config;
+  if (INSTANCE_PORT === undefined) {
+    await server.listen({ host, port: PORT });
+    return undefined;
+  }
+  await server.ready();
+  // As Node's HTTP server opens its own connections.
+  const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+    server.server.emit('connection', socket),
+  );
+  const place = LISTEN_FD === undefined ? { host, port: PORT, reusePort: REUSE_PORT === '1' } : { fd: LISTEN_FD };
+  await once(listener.listen(place), 'listening');
+  await server.listen({ host, port: INSTANCE_PORT });
+  return { leave: () => new Promise((resolve) => listener.close(() => resolve())) };
+}
