@@ -115,7 +115,12 @@ async function containerSpec(
   conditions: StartConditions,
 ): Promise<ContainerSpec> {
   const user = userOf(image, env);
-  const variables = { ...withoutHost(instance.env), ...conditions.env };
+  // A container inherits no descriptor.
+  const variables: Record<string, string> = {
+    ...withoutHost(instance.env),
+    ...(instance.front && { REUSE_PORT: '1' }),
+    ...conditions.env,
+  };
   const binds = [`${await writeSecrets(project, instance, user)}:${SECRETS_MOUNT}:ro`];
   if (hasFailpoints(env)) {
     await mkdir(failpointFolder(project), { recursive: true, mode: 0o700 });

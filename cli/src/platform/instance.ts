@@ -118,6 +118,7 @@ export class Instance {
       this.#status === 'starting' ? Math.min(timeoutMs ?? Infinity, this.#limits.stopStartingMs) : timeoutMs;
     this.#set('stopping', undefined);
     keeper.stop.abort();
+    this.unit.leave?.();
     await this.#running?.stop(limitMs);
     await keeper.done;
     this.#keeper = undefined;
@@ -184,6 +185,7 @@ export class Instance {
   }
 
   #fail(reason: string): void {
+    this.unit.leave?.();
     this.#set('failed', reason);
     this.#listener('failed', reason);
   }

@@ -9,6 +9,7 @@ import type { Plan, Planner } from './plan.ts';
 import { RoutingTable } from './routing-table.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import type { InstanceState, StartStep } from './state.ts';
+import { notReplaced, type Succession, splitSuccessions } from './succession.ts';
 import type { StartConditions, Unit } from './unit.ts';
 import { unknownService } from './unknown-service.ts';
 import type { UpstreamsWriter } from './upstreams-file.ts';
@@ -136,18 +137,20 @@ export class Platform {
       if (action === 'stop') return void (await Promise.all(chosen.map((instance) => instance.stop())));
       const units = await this.#asBuilt(chosen);
       await this.#inRounds(action === 'start' ? [chosen] : roundsOf(chosen), async (round) => {
-        const ending = round.filter(({ status }) => action === 'restart' || status === 'failed');
+        const limit = AbortSignal.timeout(START_LIMIT_MS);
+        const { successions, others } = splitSuccessions(round, action === 'restart' ? units : new Map());
+        const ending = others.filter(({ status }) => action === 'restart' || status === 'failed');
         await this.#announceLeaving(ending);
         await Promise.all(ending.map((instance) => instance.stop()));
-        const started = round.map((instance) => {
+        const started = others.map((instance) => {
           const unit = units.get(instance.unit.name);
           return instance.isDesired || unit === undefined ? instance : this.#instanceAs(unit);
         });
         for (const instance of started) instance.start();
-        const limit = AbortSignal.timeout(START_LIMIT_MS);
         // A debugger may attach at any time.
         const awaited = started.filter(({ unit }) => unit.inspector === undefined);
         await Promise.all(awaited.map((instance) => this.#ready(instance, limit)));
+        for (const succession of successions) await this.#handOver(succession, 'asked to restart', limit);
       });
     });
   }
@@ -267,10 +270,17 @@ export class Platform {
       const limits = { began, gone, started, limitMs: request.waitTimeoutMs };
       const rounds = roundsOf(this.#outdated(plan));
       if (rounds.length === 0) await this.#startAll(plan.units, limits);
+      const units = new Map(plan.units.map((unit) => [unit.name, unit]));
       const replace = async (round: readonly Instance[]) => {
         for (const { unit } of round) replaced.add(unit.name);
-        await this.#retire(round, plan);
+        const { successions, others } = splitSuccessions(round, units);
+        await this.#retire(others, plan);
         await this.#startAll(plan.units, limits);
+        for (const succession of successions) {
+          const why = restartReason(succession.instance.unit, succession.unit, true);
+          await this.#handOver(succession, why, AbortSignal.any([gone, limitOf(plan.units, request.waitTimeoutMs)]));
+          started.push(succession.unit.name);
+        }
       };
       await this.#inRounds(rounds, replace, gone);
       await this.#routing.publish();
@@ -376,9 +386,7 @@ export class Platform {
     units: readonly Unit[],
     { began, gone, started, limitMs }: { began: number; gone: AbortSignal; started: string[]; limitMs: number },
   ): Promise<void> {
-    // What waits for a debugger, or is paused by one, keeps others from being ready, for as long as its user likes.
-    const isInspected = units.some(({ inspector }) => inspector !== undefined);
-    const limit = isInspected ? new AbortController().signal : AbortSignal.timeout(limitMs);
+    const limit = limitOf(units, limitMs);
     const failed = new AbortController();
     const over = AbortSignal.any([gone, limit, failed.signal]);
     const ready = new Map<string, Promise<void>>();
@@ -430,10 +438,34 @@ export class Platform {
     return known?.unit.fingerprint === unit.fingerprint ? known : this.#create(unit, known?.snapshot());
   }
 
+  /** Ends an instance once its successor, which runs beside it, is ready; it goes on where that does not get ready. */
+  async #handOver({ instance, unit }: Succession, why: string, signal: AbortSignal): Promise<void> {
+    const successor = this.#prepared(unit, instance.snapshot());
+    try {
+      successor.start();
+      await this.#ready(successor, signal);
+    } catch (error) {
+      await successor.stop();
+      throw notReplaced(unit.name, error);
+    }
+    this.#instances.set(unit.name, successor);
+    this.#events.add('instance.retired', unit.name, `${why}; another process serves, it finishes requests in flight`);
+    await instance.stop();
+  }
+
   #create(unit: Unit, replaced: InstanceState | undefined): Instance {
-    const instance = new Instance(
+    const instance = this.#prepared(unit, replaced);
+    this.#instances.set(unit.name, instance);
+    return instance;
+  }
+
+  /** Not known by its name yet. */
+  #prepared(unit: Unit, replaced: InstanceState | undefined): Instance {
+    const instance: Instance = new Instance(
       unit,
       (event, message) => {
+        // Of two processes beside each other the one that stays is meant by the name.
+        if (event === 'stopped' && this.#instances.get(unit.name) !== instance) return;
         this.#events.add(`instance.${event}`, unit.name, message);
         if (event === 'ready' && this.#routing.hasBeenReady(unit.name)) this.#publishSoon();
         this.#onChange();
@@ -442,7 +474,6 @@ export class Platform {
       replaced,
     );
     instance.conditions = this.#conditions.get(unit.name) ?? {};
-    this.#instances.set(unit.name, instance);
     return instance;
   }
 
@@ -534,6 +565,12 @@ function roundsOf(instances: readonly Instance[]): readonly (readonly Instance[]
     }
   }
   return rounds;
+}
+
+/** What waits for a debugger, or is paused by one, keeps others from being ready, for as long as its user likes. */
+function limitOf(units: readonly Unit[], limitMs: number): AbortSignal {
+  const isInspected = units.some(({ inspector }) => inspector !== undefined);
+  return isInspected ? new AbortController().signal : AbortSignal.timeout(limitMs);
 }
 
 /**

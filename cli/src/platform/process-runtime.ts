@@ -16,6 +16,9 @@ export function stopTimeoutMs(env: Readonly<Record<string, string | undefined>>)
   return Number(env.DRAIN_TIMEOUT_MS ?? DEFAULT_DRAIN_TIMEOUT_MS) + TELEMETRY_SHUTDOWN_MS + AIR_MS;
 }
 
+/** The descriptor after standard input, output and error. */
+const FIRST_INHERITED = 3;
+
 /** What services are started from, in dist/. */
 const BUNDLES = {
   manual: { telemetry: 'telemetry.cjs', services: 'services' },
@@ -40,7 +43,7 @@ export function processRuntime(
       const files = await Promise.all([telemetry, bundle].map((file) => stat(file)));
       return {
         version: [...files.map(({ mtimeMs }) => mtimeMs), await versionIn(library)].join(' '),
-        start: ({ env, logFile, inspector }, conditions) =>
+        start: async ({ env, logFile, inspector, front }, conditions) =>
           spawnProcess({
             command: process.execPath,
             args: [
@@ -51,7 +54,13 @@ export function processRuntime(
               telemetry,
               bundle,
             ],
-            env: { ...env, ...conditions.env, SHOPCTL_MARK: registry.mark },
+            env: {
+              ...env,
+              ...(front && { LISTEN_FD: String(FIRST_INHERITED) }),
+              ...conditions.env,
+              SHOPCTL_MARK: registry.mark,
+            },
+            ...(front && { inherits: [front.descriptor()] }),
             cwd: root,
             logFile,
             exitsWithParent: true,

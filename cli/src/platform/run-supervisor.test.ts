@@ -393,6 +393,74 @@ describe('supervisor', { timeout: 30_000 }, () => {
     });
   });
 
+  describe('that replaces what can run beside its successor', () => {
+    const own = async () => (await state()).instances[0]?.ports.health;
+    const events = async () => {
+      const seen: string[] = [];
+      for await (const { type, subject } of createControlClient(project).events({ follow: false }))
+        seen.push(`${subject} ${type}`);
+      return seen.filter((one) => one.startsWith('base ')).map((one) => one.slice('base instance.'.length));
+    };
+
+    it('ends it only when its successor is ready, on its other port', async () => {
+      await start({ base: { beside: true } });
+      await up();
+      const before = processOf(await state(), 'base');
+      const port = await own();
+      await createControlClient(project).service('base', 'restart', asked);
+      expect(await events()).toEqual(['starting', 'ready', 'starting', 'ready', 'retired']);
+      expect(await gone([before])).toBe(true);
+      expect((await state()).instances).toMatchObject([{ name: 'base', status: 'ready', restarts: 1, crashes: 0 }]);
+      expect(await own()).not.toBe(port);
+      await up({ ...everything, direct: true });
+      expect((await state()).instances).toMatchObject([{ status: 'ready', restarts: 2, crashes: 0 }]);
+      expect(await own()).toBe(port);
+    });
+
+    it('leaves it as it is where its successor does not get ready, and says so', async () => {
+      await start({ base: { beside: true, envWhenDirect: { CRASH_AT_START: '1' } } });
+      await up();
+      const before = processOf(await state(), 'base');
+      expect(await up({ ...everything, direct: true })).toMatchObject({
+        type: 'failed',
+        error: {
+          code: 'instance_failed',
+          what: 'the new process of base is not ready',
+          next: expect.stringContaining('the old one goes on serving'),
+        },
+      });
+      expect(processOf(await state(), 'base')).toEqual(before);
+      expect((await state()).instances).toMatchObject([{ status: 'ready', restarts: 0 }]);
+    });
+
+    it('ends both with the supervisor', async () => {
+      await start({ base: { beside: true, envWhenDirect: { UNREADY: '1' } } });
+      await up();
+      const { supervisor, mark } = await state();
+      const asked = up({ ...everything, direct: true }).catch((error: Error) => error);
+      const running = () => findLeftovers(childListFile(project, mark), mark);
+      await until('both run', async () => (await running()).length === 2);
+      process.kill(supervisor.pid, 'SIGKILL');
+      await asked;
+      await until('none runs', async () => (await running()).length === 0);
+    });
+
+    it('ends the successor when its asker disconnects', async () => {
+      await start({ base: { beside: true, envWhenDirect: { UNREADY: '1' } } });
+      await up();
+      const { mark } = await state();
+      const before = processOf(await state(), 'base');
+      const client = new AbortController();
+      const asked = up({ ...everything, direct: true }, client.signal).catch((error: Error) => error.name);
+      const running = () => findLeftovers(childListFile(project, mark), mark);
+      await until('both run', async () => (await running()).length === 2);
+      client.abort();
+      expect(await asked).toBe('AbortError');
+      await until('one runs', async () => (await running()).length === 1);
+      expect(processOf(await state(), 'base')).toEqual(before);
+    });
+  });
+
   it('applies to a component that goes on running what changed, and names it', async () => {
     await start({ store: { changes: ['migration orders/0009_new'] } });
     await up();

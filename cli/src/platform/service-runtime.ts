@@ -16,6 +16,8 @@ export interface ServiceInstance {
   readonly logFile: string;
   /** `127.0.0.1:9229`: where its inspector listens, for which it waits before it runs. */
   readonly inspector?: string;
+  /** Present where its replicas share the main port: gives the descriptor of a socket that is bound to it. */
+  readonly front?: { descriptor(): number };
 }
 
 /** How instances of services are run. They listen on the machine's loopback, whatever they run as. */

@@ -185,6 +185,21 @@ describe('fingerprints decide what is restarted', () => {
 });
 
 describe("the gateway's port", () => {
+  it('is shared by its replicas, each of which has another one for its health', async () => {
+    const plan = await (await planner()).plan({ ...everything, replicas: { gateway: 2 } });
+    const [one, other] = ['gateway-1', 'gateway-2'].map((name) => unit(plan, name));
+    expect([one?.url, other?.url]).toEqual([plan.gatewayUrl, plan.gatewayUrl]);
+    expect(one?.ports.main).toBe(other?.ports.main);
+    expect(new Set([one, other].flatMap((each) => Object.values(each?.ports ?? {}))).size).toBe(3);
+  });
+
+  it('passes from process to process, unless a debugger has a port of the first', async () => {
+    const one = await planner();
+    expect(unit(await one.plan(everything), 'gateway-1').beside).toBe('process');
+    expect(unit(await one.plan({ ...everything, inspect: { gateway: null } }), 'gateway-1').beside).toBeUndefined();
+    expect(unit(await one.plan(everything), 'orders-1').beside).toBeUndefined();
+  });
+
   it('is the one that is asked for, and is kept', async () => {
     const one = await planner();
     const port = 20_810;

@@ -34,6 +34,7 @@ import type { Project } from './project.ts';
 import { databasePoolSizeIn, serviceEnvironment } from './service-environment.ts';
 import type { ServiceRuntime } from './service-runtime.ts';
 import { changeSettings } from './settings.ts';
+import { createSharedPorts, type SharedPorts } from './shared-port.ts';
 import type { EdgeState } from './state.ts';
 import { createProxyKeeper, type ProxyKeeper } from './toxiproxy-wiring.ts';
 import type { Unit } from './unit.ts';
@@ -49,7 +50,7 @@ export interface ShopPlannerOptions {
 const LOOPBACK = '127.0.0.1';
 /** Where debuggers look first. Source: Node.js, "Debugging Node.js". */
 const FIRST_INSPECTOR_PORT = 9229;
-/** The instance that clients know. */
+/** Under this name the port book keeps the gateway's port, which all replicas share: a state of an older version has it. */
 const GATEWAY = 'gateway-1';
 
 /** Plans the six services, their components, the proxies between them and the telemetry receiver. */
@@ -70,6 +71,7 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
     return launch;
   };
   const proxies = createProxyKeeper();
+  const sharedPorts = createSharedPorts(LOOPBACK);
   // As it was at the start, but for the settings of services.
   let { env } = options;
   const jaeger = keepJaeger(
@@ -89,6 +91,7 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
         telemetryUrl: receiver.url,
         launchOf,
         proxies,
+        sharedPorts,
         jaeger,
       };
       const plan = await planShop(planning, request);
@@ -122,6 +125,7 @@ interface Planning extends ShopPlannerOptions {
   readonly telemetryUrl: string;
   readonly launchOf: (name: ComponentName, forced: string | undefined) => Promise<Launch>;
   readonly proxies: ProxyKeeper;
+  readonly sharedPorts: SharedPorts;
   readonly jaeger: JaegerKeeper;
 }
 
@@ -295,7 +299,13 @@ async function reserveServicePorts(
   for (const { name, protocol, preferredPort } of definitions) {
     for (let replica = 1; replica <= replicasOf(name); replica++) {
       const instance = instanceName(name, replica);
-      const main = await book.reserve(instance, replica === 1 ? preferredPort : undefined);
+      if (preferredPort !== undefined) {
+        const main = await book.reserve(instanceName(name, 1), preferredPort);
+        const health = await book.reserve(`${instance}:health`);
+        ports.set(instance, { main, health, spare: await book.reserve(`${instance}:spare`) });
+        continue;
+      }
+      const main = await book.reserve(instance);
       const health = protocol === 'grpc' ? await book.reserve(`${instance}:health`) : undefined;
       ports.set(instance, health === undefined ? { main } : { main, health });
     }
@@ -417,10 +427,13 @@ interface ServiceUnitOptions {
 async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
   const { planning, runtime, definition, instance, ports, inspector, proxied } = options;
   const { project, secrets, telemetryUrl } = planning;
+  const { main = 0, health = main, spare } = ports;
+  const replica = spare === undefined ? undefined : planning.sharedPorts.replica(instance, main, [health, spare]);
   const env = serviceEnvironment({
     definition,
     instance,
-    ports,
+    // The port that changes from process to process is not planned.
+    ports: replica ? { main } : ports,
     endpointsOf: options.endpointsOf,
     secrets,
     externalBrokerUrl: options.externalBrokerUrl,
@@ -445,8 +458,10 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     dependsOn: proxied ? [...dependsOn, 'toxiproxy'] : dependsOn,
     // PostgreSQL is up in a blink and has the schema then; the broker is slow, and services retry until it responds.
     waitsFor: [...components.filter((name) => name === 'postgres'), ...(proxied ? ['toxiproxy'] : [])],
-    ports,
-    ...(definition.protocol === 'http' && { url: `http://${LOOPBACK}:${ports.main}` }),
+    get ports() {
+      return replica?.ports() ?? ports;
+    },
+    ...(definition.protocol === 'http' && { url: `http://${LOOPBACK}:${main}` }),
     ...(source.detail !== undefined && { detail: source.detail }),
     ...(source.info && { info: source.info(instance) }),
     ...(inspector !== undefined && { inspector }),
@@ -460,16 +475,14 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     }),
     async start(conditions) {
       release = {};
-      const running = await source.start(
-        { name: instance, env, logFile, ...(inspector !== undefined && { inspector }) },
-        conditions,
-      );
+      const planned = { name: instance, env, logFile, ...(inspector !== undefined && { inspector }) };
+      const running = await (replica ? replica.start(source, planned, conditions) : source.start(planned, conditions));
       pid = running.process?.pid;
       return running;
     },
     async probe(signal) {
       try {
-        release = await probeHealth(ports.health ?? (ports.main as number), pid, signal);
+        release = await probeHealth(replica?.ports().health ?? health, pid, signal);
       } catch (cause) {
         if (inspector === undefined) throw cause;
         throw new Error(`${messageOf(cause)}: it waits for a debugger on ${inspector}, or one has paused it`, {
@@ -478,6 +491,9 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
       }
     },
     release: () => release,
+    ...(replica && { leave: replica.leave }),
+    // Two processes cannot have one inspector.
+    ...(replica && runtime.kind === 'process' && inspector === undefined && { beside: runtime.kind }),
   };
 }
 

@@ -33,9 +33,13 @@ export interface Unit {
   readonly fingerprint: string;
   /** The part of it that changes with the bundle or image of a service. */
   readonly code?: string;
+  /** What runs under this name and is of the same kind can go on until this one is ready; absent: it must end first. */
+  readonly beside?: string;
   /** Idempotent work before the first start. */
   prepare?(): Promise<void>;
   start(conditions: StartConditions): Promise<Running>;
+  /** It is not kept running any more; called before its process is asked to end. What it holds between two processes ends. */
+  leave?(): void;
   /** Resolves when it serves; rejects with the reason while it does not. */
   probe(signal: AbortSignal): Promise<void>;
   /** What it said at its last probe that it runs; services only. */

@@ -16,6 +16,8 @@ export interface SpawnOptions {
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
   readonly logFile: string;
+  /** Descriptors of ours that it inherits, as 3 and those that follow. */
+  readonly inherits?: readonly number[];
   /** Gives it a pipe as standard input, which closes when we are gone (EXIT_WITH_PARENT). */
   readonly exitsWithParent: boolean;
   readonly stopSignal: NodeJS.Signals;
@@ -33,7 +35,7 @@ export async function spawnProcess(options: SpawnOptions): Promise<Running> {
     cwd: options.cwd,
     env: options.env,
     detached: true,
-    stdio: [options.exitsWithParent ? 'pipe' : 'ignore', log, log],
+    stdio: [options.exitsWithParent ? 'pipe' : 'ignore', log, log, ...(options.inherits ?? [])],
     ...(options.uid !== undefined && { uid: options.uid }),
     ...(options.gid !== undefined && { gid: options.gid }),
   });

@@ -26,7 +26,7 @@ const definitions = [
 interface Definition {
   readonly name: string;
   readonly protocol: Protocol;
-  /** Tried first for the first replica; a free port is taken otherwise. */
+  /** Its replicas share one port, which clients know: this one, or the next free one. The others have a port each. */
   readonly preferredPort?: number;
   /**
    * Each half of V8's young generation, MB (its default is 16): less memory for more collections. What every order passes

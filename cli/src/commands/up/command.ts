@@ -26,7 +26,11 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
       parseReplicas,
     )
     .option('--provider <component=kind>', 'forces where a component comes from; may be repeated', parseProviders)
-    .option('--port <port>', 'where the gateway listens (default: 8080, or the next free one; SHOPCTL_PORT)', parsePort)
+    .option(
+      '--port <port>',
+      'where all replicas of the gateway listen (default: 8080, or the next free one; SHOPCTL_PORT)',
+      parsePort,
+    )
     .option('--direct', 'wire services without Toxiproxy')
     .option('--no-direct', 'wire services through Toxiproxy again')
     .addOption(

@@ -9,6 +9,8 @@ import { probeHealth } from '../health-probe.ts';
 import { defaultLimits } from '../instance.ts';
 import { cloneRoot, openProject } from '../project.ts';
 import { runSupervisor } from '../run-supervisor.ts';
+import type { ServiceSource } from '../service-runtime.ts';
+import { createSharedPorts } from '../shared-port.ts';
 import type { Unit } from '../unit.ts';
 
 interface FakeService {
@@ -20,6 +22,8 @@ interface FakeService {
   readonly envWhenDirect?: Readonly<Record<string, string>>;
   /** What its refresh resolves with; `refused: ...` is thrown. */
   readonly changes?: readonly string[];
+  /** Its successor runs beside it, on another port. */
+  readonly beside?: boolean;
   /** Stopping it fails, and it goes on. */
   readonly cannotStop?: boolean;
 }
@@ -55,10 +59,14 @@ await runSupervisor({
   }),
   async createPlanner({ ports, registry }) {
     const names = Object.keys(services);
+    const sharedPorts = createSharedPorts('127.0.0.1');
     const unitOf = async (name: string, isDirect: boolean): Promise<Unit> => {
       const { dependsOn = [], cannotStop = false, service = name, changes, ...own } = services[name] as FakeService;
       const env = { ...own.env, ...(isDirect && own.envWhenDirect) };
       const main = await ports.reserve(name);
+      const replica = own.beside
+        ? sharedPorts.replica(name, main, [await ports.reserve(`${name}:health`), await ports.reserve(`${name}:spare`)])
+        : undefined;
       let pid: number | undefined;
       const logFile = join(project.logDir, `${name}.log`);
       return {
@@ -67,25 +75,36 @@ await runSupervisor({
         kind: 'service',
         dependsOn,
         waitsFor: dependsOn,
-        ports: { main },
+        get ports() {
+          return replica?.ports() ?? { main };
+        },
         logFile,
         fingerprint: String(isDirect),
-        async start() {
-          const running = await spawnProcess({
-            command: process.execPath,
-            args: [join(import.meta.dirname, 'fake-service.mjs')],
-            env: { PORT: String(main), SHOPCTL_MARK: registry.mark, ...env },
-            cwd: project.stateDir,
-            logFile,
-            exitsWithParent: true,
-            stopSignal: 'SIGTERM',
-            stopTimeoutMs: 500,
-            onStart(identity, stopSignal) {
-              pid = identity.pid;
-              registry.started(identity, stopSignal);
-            },
-            onEnd: registry.ended,
-          });
+        ...(replica && { beside: 'process', leave: replica.leave }),
+        async start(conditions) {
+          const source: ServiceSource = {
+            version: '1',
+            start: (instance) =>
+              spawnProcess({
+                command: process.execPath,
+                args: [join(import.meta.dirname, 'fake-service.mjs')],
+                env: { PORT: instance.env.INSTANCE_PORT ?? String(main), SHOPCTL_MARK: registry.mark, ...env },
+                cwd: project.stateDir,
+                logFile,
+                exitsWithParent: true,
+                stopSignal: 'SIGTERM',
+                stopTimeoutMs: 500,
+                onStart(identity, stopSignal) {
+                  pid = identity.pid;
+                  registry.started(identity, stopSignal);
+                },
+                onEnd: registry.ended,
+              }),
+          };
+          const planned = { name, env: {}, logFile };
+          const running = await (replica
+            ? replica.start(source, planned, conditions)
+            : source.start(planned, conditions));
           return cannotStop ? { ...running, stop: () => Promise.reject(new Error('it does not listen')) } : running;
         },
         ...(changes && {
@@ -96,7 +115,7 @@ await runSupervisor({
           },
         }),
         async probe(signal) {
-          await probeHealth(main, pid, signal);
+          await probeHealth(replica?.ports().health ?? main, pid, signal);
         },
       };
     };
