@@ -1,6 +1,7 @@
+import { formatCount } from '../output/units.ts';
 import { worst } from '../shared/verdict.ts';
 import { type AuditReport, audit } from './audit.ts';
-import { count, type InvariantResult, type Violation, verdictOf } from './invariant.ts';
+import { type InvariantResult, type Violation, verdictOf } from './invariant.ts';
 import type { ByStatus } from './invariants/metrics.ts';
 import { readLostCounts } from './read-metrics.ts';
 import type { AuditTarget } from './target.ts';
@@ -67,5 +68,5 @@ function subjectOf({ orderId, subject, detail }: Violation): string {
 }
 
 function plural(violations: number): string {
-  return `${count(violations)} violation${violations === 1 ? '' : 's'}`;
+  return `${formatCount(violations)} violation${violations === 1 ? '' : 's'}`;
 }

@@ -97,8 +97,3 @@ export const VERDICT_WORDS = {
   unknown: 'is unknown',
   skipped: 'was skipped',
 } as const satisfies Record<CheckVerdict, string>;
-
-/** `12,345` */
-export function count(value: number): string {
-  return value.toLocaleString('en-US');
-}

@@ -1,10 +1,11 @@
 import { AUDIT_HORIZON_DAYS } from '@shop/kit/keep-days.ts';
 import { renderCheck } from '../output/check.ts';
 import type { Style } from '../output/style.ts';
+import { formatCount } from '../output/units.ts';
 import { formatDuration } from '../shared/duration.ts';
 import type { CheckResult } from '../shared/verdict.ts';
 import type { AuditReport } from './audit.ts';
-import { count, type InvariantResult, type Violation } from './invariant.ts';
+import type { InvariantResult, Violation } from './invariant.ts';
 
 /** Violations listed as text; `--json` has all. */
 const LISTED = 20;
@@ -30,7 +31,7 @@ function checkOf(
     group: id,
     name: title,
     verdict,
-    evidence: `${evidence}${inFlight > 0 ? `, ${count(inFlight)} in flight` : ''}`,
+    evidence: `${evidence}${inFlight > 0 ? `, ${formatCount(inFlight)} in flight` : ''}`,
     ...(details !== '' && { details }),
   };
 }
@@ -41,7 +42,7 @@ function violationLines(violations: readonly Violation[]): string[] {
     .slice(0, LISTED)
     .map(({ kind, orderId, detail }) => `  ${kind.padEnd(10)} ${orderId === undefined ? '' : `${orderId}  `}${detail}`);
   const more = violations.length - lines.length;
-  return more > 0 ? [...lines, `  and ${count(more)} more (all with --json)`] : lines;
+  return more > 0 ? [...lines, `  and ${formatCount(more)} more (all with --json)`] : lines;
 }
 
 function summaryOf(
@@ -52,11 +53,11 @@ function summaryOf(
   const unsettled = settled ? '' : `; not settled: ${waitingFor}`;
   const older =
     beyondHorizon > 0
-      ? `, ${count(beyondHorizon)} placed more than ${AUDIT_HORIZON_DAYS} days ago and not compared`
+      ? `, ${formatCount(beyondHorizon)} placed more than ${AUDIT_HORIZON_DAYS} days ago and not compared`
       : '';
-  const scope = `${count(orders)} orders in ${formatDuration(tookMs)}${older}${unsettled}`;
+  const scope = `${formatCount(orders)} orders in ${formatDuration(tookMs)}${older}${unsettled}`;
   if (verdict === 'pass' && inFlight > 0)
-    return `${style.yellow('the ledger balances so far')}, ${count(inFlight)} in flight: ${scope}`;
+    return `${style.yellow('the ledger balances so far')}, ${formatCount(inFlight)} in flight: ${scope}`;
   if (verdict === 'pass') return `${style.green('the ledger balances')}: ${scope}`;
   if (verdict === 'fail') return `${style.red('the ledger does not balance')}: ${scope}`;
   return `${style.yellow('whether the ledger balances is unknown')}, evidence is missing: ${scope}`;

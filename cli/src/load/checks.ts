@@ -1,5 +1,5 @@
 import type { AuditReport } from '../audit/audit.ts';
-import { count } from '../audit/invariant.ts';
+import { formatCount } from '../output/units.ts';
 import { type CheckResult, type RunVerdict, type Verdict, worst } from '../shared/verdict.ts';
 import type { K6Summary, Threshold } from './k6-summary.ts';
 import type { Knee } from './knee.ts';
@@ -38,7 +38,7 @@ export function checkK6({ exitCode, summary, wasEnough, messages, orders }: K6En
   if (orders === 0) return [{ ...check, verdict: 'unknown', evidence: `no order was sent${log}` }];
   const how = wasEnough
     ? 'ended early, the system was saturated'
-    : `${count(orders)} requests, ${count(summary.dropped)} dropped`;
+    : `${formatCount(orders)} requests, ${formatCount(summary.dropped)} dropped`;
   return [{ ...check, verdict: 'pass', evidence: how }, ...checkThresholds(summary)];
 }
 
@@ -74,7 +74,7 @@ export function checkDrain(drain: Drain | string): LoadCheck {
   return {
     ...check,
     verdict: 'fail',
-    evidence: `${count(last.pending)} events and ${count(last.open)} sagas still waited`,
+    evidence: `${formatCount(last.pending)} events and ${formatCount(last.open)} sagas still waited`,
   };
 }
 

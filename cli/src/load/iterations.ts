@@ -1,6 +1,6 @@
 import { toleratedOf } from '../../../scenarios/lib/k6-options.ts';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
-import { count } from '../audit/invariant.ts';
+import { formatCount } from '../output/units.ts';
 import type { LoadCheck } from './checks.ts';
 import type { MeasuredPhase } from './measured.ts';
 
@@ -25,9 +25,9 @@ export function checkIterations({ phases, measured, hasRun, dropped, said }: Ite
     if (phases[index]?.demands === 'nothing') return [];
     const check = { group: 'k6', name: `iterations of ${name} leave records` } as const;
     const limit = toleratedOf(due);
-    const evidence = `${count(missing)} of ${count(due)} left none or not all, at most ${count(limit)} may`;
+    const evidence = `${formatCount(missing)} of ${formatCount(due)} left none or not all, at most ${formatCount(limit)} may`;
     if (missing <= limit) return [{ ...check, verdict: 'pass', evidence }];
-    const why = [...(dropped > 0 ? [`${count(dropped)} were dropped in the whole run`] : []), ...sampleOf(said)];
+    const why = [...(dropped > 0 ? [`${formatCount(dropped)} were dropped in the whole run`] : []), ...sampleOf(said)];
     return [{ ...check, verdict: hasRun ? 'fail' : 'unknown', evidence: [evidence, ...why].join('; ') }];
   });
 }

@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import { type AuditReport, audit } from '../audit/audit.ts';
 import { type Baseline, sinceBaseline } from '../audit/baseline.ts';
-import { count, type InvariantResult, verdictOf } from '../audit/invariant.ts';
+import { type InvariantResult, verdictOf } from '../audit/invariant.ts';
 import type { AuditTarget } from '../audit/target.ts';
 import { messageOf } from '../errors.ts';
+import { formatCount } from '../output/units.ts';
 import { worst } from '../shared/verdict.ts';
 import {
   historyLines,
@@ -121,7 +122,7 @@ async function checkUnexpected(
       kind === 'unexpected' && orderId !== undefined && !unexpected.has(orderId);
     const violations = found.violations.filter((violation) => !isOthers(violation));
     const others = found.violations.length - violations.length;
-    const evidence = `${count(unexpected.size)} unexpected orders of the run, ${count(others)} of others left out`;
+    const evidence = `${formatCount(unexpected.size)} unexpected orders of the run, ${formatCount(others)} of others left out`;
     return { ...found, verdict: verdictOf(violations, []), evidence, violations };
   } catch (error) {
     // Nothing is certain about orders of an unknown client.

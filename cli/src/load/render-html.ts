@@ -1,4 +1,5 @@
 import { countChecks } from '../output/check.ts';
+import { formatCount } from '../output/units.ts';
 import { auditSection } from '../report/audit-section.ts';
 import { chartStack } from '../report/chart-stack.ts';
 import { html, type Markup } from '../report/html.ts';
@@ -6,7 +7,7 @@ import type { PageAssets } from '../report/page-assets.ts';
 import type { PageData } from '../report/page-data.ts';
 import { factList, stackedTable, verdictHeader } from '../report/parts.ts';
 import { standalonePage } from '../report/standalone-page.ts';
-import { clockText, countText, durationText, pairsText, verdictWord } from '../report/words.ts';
+import { clockText, durationText, pairsText, verdictWord } from '../report/words.ts';
 import type { Measured } from './measured.ts';
 import type { LoadResult } from './result.ts';
 import { countsText, shareText } from './words.ts';
@@ -55,7 +56,7 @@ function header({ scenario, verdict, exitCode, tookMs, checks, notReverted, notC
 /** The marks only; lines and bars count every response. */
 function thinnedNote({ orders }: LoadResult, { orders: { placedMs } }: PageData): Markup | undefined {
   if (placedMs.length >= orders.sent) return undefined;
-  return html`<p class="muted">${countText(placedMs.length)} of ${countText(orders.sent)} responses have a mark; lines and bars count all of them.</p>`;
+  return html`<p class="muted">${formatCount(placedMs.length)} of ${formatCount(orders.sent)} responses have a mark; lines and bars count all of them.</p>`;
 }
 
 const NUMBERS = ['offered/s', 'sent', 'responses/s', 'as expected', 'p50', 'p95', 'p99', 'max', 'not sent'];
@@ -65,7 +66,7 @@ function phaseTable({ phases, orders, sagas }: LoadResult): Markup {
     phase.name,
     phase.offeredPerSecond ?? '–',
     ...numbersOf(phase),
-    countText(phase.missing),
+    formatCount(phase.missing),
   ]);
   const table = stackedTable({
     caption: 'Requests and their responses',
@@ -81,7 +82,7 @@ ${counts('Responses', orders.outcomes)}${counts('Errors', orders.errors)}${sagas
 function numbersOf(measured: Measured): readonly (string | number)[] {
   const { sent, perSecond, latencyMs } = measured;
   const times = [latencyMs.p50, latencyMs.p95, latencyMs.p99, latencyMs.max].map((ms) => durationText(ms ?? undefined));
-  return [countText(sent), perSecond, shareText(measured) ?? '–', ...times];
+  return [formatCount(sent), perSecond, shareText(measured) ?? '–', ...times];
 }
 
 function counts(name: string, all: Readonly<Record<string, number>>): Markup | undefined {
@@ -130,7 +131,7 @@ function runSection(
     ['load', `${rate === null ? `${vus} users` : `${rate} orders/s`} for ${durationS} s, seed ${seed}`],
     [
       'outbox',
-      `peak ${outbox.peak === null ? 'unknown' : `${countText(outbox.peak)} events`}, drained ${outbox.drainMs === null ? 'not at all' : `in ${durationText(outbox.drainMs)}`}`,
+      `peak ${outbox.peak === null ? 'unknown' : `${formatCount(outbox.peak)} events`}, drained ${outbox.drainMs === null ? 'not at all' : `in ${durationText(outbox.drainMs)}`}`,
     ],
     ...(knee === null
       ? []

@@ -1,8 +1,7 @@
-import { count } from '../audit/invariant.ts';
 import { countChecks, paintVerdict, renderCheck } from '../output/check.ts';
 import type { Style } from '../output/style.ts';
 import { formatTable } from '../output/table.ts';
-import { formatBytes } from '../output/units.ts';
+import { formatBytes, formatCount } from '../output/units.ts';
 import { pairsText } from '../report/words.ts';
 import { formatDuration, writeDuration } from '../shared/duration.ts';
 import type { Measured } from './measured.ts';
@@ -38,7 +37,7 @@ export function renderLoad(result: LoadResult, style: Style): string {
 
 function headline({ scenario, orders, settings, startedAt }: LoadResult, style: Style): string {
   const how = settings.rate === null ? `${settings.vus} users` : `${settings.rate}/s`;
-  return `${style.bold(scenario)} ${how} for ${settings.durationS} s, seed ${settings.seed}, ${startedAt}: ${count(orders.sent)} requests, ${orders.perSecond} responses/s`;
+  return `${style.bold(scenario)} ${how} for ${settings.durationS} s, seed ${settings.seed}, ${startedAt}: ${formatCount(orders.sent)} requests, ${orders.perSecond} responses/s`;
 }
 
 /** A ramp that was ended early never came to its last steps. */
@@ -62,7 +61,7 @@ function numbersOf(measured: Measured): string[] {
   const { sent, perSecond, latencyMs } = measured;
   const share = shareText(measured) ?? '-';
   const times = [latencyMs.p50, latencyMs.p95, latencyMs.p99, latencyMs.max];
-  return [count(sent), String(perSecond), share, ...times.map((ms) => (ms === null ? '-' : formatDuration(ms)))];
+  return [formatCount(sent), String(perSecond), share, ...times.map((ms) => (ms === null ? '-' : formatDuration(ms)))];
 }
 
 function renderErrors({ outcomes, errors }: Measured, style: Style): string[] {
@@ -86,7 +85,7 @@ function renderKnee({ knee }: LoadResult, style: Style): string[] {
 }
 
 function renderOutbox({ outbox: { peak, drainMs } }: LoadResult): string {
-  const most = peak === null ? 'not known' : `${count(peak)} events`;
+  const most = peak === null ? 'not known' : `${formatCount(peak)} events`;
   return `outbox: peak ${most}, drained ${drainMs === null ? 'not at all' : `in ${formatDuration(drainMs)}`}`;
 }
 

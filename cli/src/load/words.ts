@@ -1,4 +1,4 @@
-import { count } from '../audit/invariant.ts';
+import { formatCount } from '../output/units.ts';
 import type { Measured } from './measured.ts';
 
 /** How many requests got the expected response: `100 %`, `99.87 %`; undefined where none was sent. Pure. */
@@ -10,6 +10,6 @@ export function shareText({ sent, expected }: Pick<Measured, 'sent' | 'expected'
 /** `1,204 Confirmed, 31 Cancelled: out of stock`; empty where nothing was counted. Pure. */
 export function countsText(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
-    .map(([name, times]) => `${count(times)} ${name}`)
+    .map(([name, times]) => `${formatCount(times)} ${name}`)
     .join(', ');
 }

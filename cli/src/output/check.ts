@@ -1,6 +1,7 @@
 import { formatDuration } from '../shared/duration.ts';
 import { type CheckResult, type CheckVerdict, type RunVerdict, type Verdict, worst } from '../shared/verdict.ts';
 import type { Style } from './style.ts';
+import { formatCount } from './units.ts';
 
 export const verdictColours = {
   pass: 'green',
@@ -50,10 +51,12 @@ export function isWarning({ verdict, fix }: CheckResult): boolean {
 /** `10 of 12 checks passed, 1 failed, 1 unknown` */
 export function countChecks(checks: readonly Pick<CheckResult, 'verdict'>[]): string {
   const count = (verdict: Verdict) => checks.filter((check) => check.verdict === verdict).length;
-  const text = (times: number) => times.toLocaleString('en-US');
   const [passed, failed, unknown] = [count('pass'), count('fail'), count('unknown')];
-  const parts = [failed > 0 ? `, ${text(failed)} failed` : '', unknown > 0 ? `, ${text(unknown)} unknown` : ''];
-  return `${text(passed)} of ${text(checks.length)} checks passed${parts.join('')}`;
+  const parts = [
+    failed > 0 ? `, ${formatCount(failed)} failed` : '',
+    unknown > 0 ? `, ${formatCount(unknown)} unknown` : '',
+  ];
+  return `${formatCount(passed)} of ${formatCount(checks.length)} checks passed${parts.join('')}`;
 }
 
 /** The counts in the colour of the worst, and how long they took. */

@@ -1,8 +1,9 @@
 import type { AuditReport } from '../audit/audit.ts';
 import type { InvariantResult } from '../audit/invariant.ts';
+import { formatCount } from '../output/units.ts';
 import { html, type Markup } from './html.ts';
 import { stackedTable } from './parts.ts';
-import { countText, durationText, verdictWord, violationText } from './words.ts';
+import { durationText, verdictWord, violationText } from './words.ts';
 
 /** Violations listed; the journal has all. */
 const LISTED = 20;
@@ -28,14 +29,14 @@ export function auditSection(audit: ShownAudit | undefined): Markup {
 
 function invariantTable({ verdict, orders, tookMs, invariants }: ShownAudit): Markup {
   return stackedTable({
-    caption: `The ledger: ${verdict}, ${countText(orders)} orders checked in ${durationText(tookMs)}. The verdict of an invariant is the audit's, unless an experiment accepts or expects another.`,
+    caption: `The ledger: ${verdict}, ${formatCount(orders)} orders checked in ${durationText(tookMs)}. The verdict of an invariant is the audit's, unless an experiment accepts or expects another.`,
     columns: ['verdict', 'audit', 'invariant', 'evidence'],
     header: 'invariant',
     rows: invariants.map((one) => [
       verdictWord(one.verdict),
       `${one.audited ?? one.verdict}${one.rule === undefined ? '' : ` (${one.rule})`}`,
       `${one.id} ${one.title}`,
-      [one.evidence, one.inFlight > 0 ? `, ${countText(one.inFlight)} in flight` : '', violationList(one)],
+      [one.evidence, one.inFlight > 0 ? `, ${formatCount(one.inFlight)} in flight` : '', violationList(one)],
     ]),
   });
 }
@@ -45,5 +46,5 @@ function violationList({ violations: own, preExisting = [] }: ShownInvariant): M
   if (violations.length === 0) return undefined;
   const more = violations.length - LISTED;
   return html`<ul>${violations.slice(0, LISTED).map((one) => html`<li>${violationText(one)}</li>`)}
-${more > 0 ? html`<li>and ${countText(more)} more</li>` : undefined}</ul>`;
+${more > 0 ? html`<li>and ${formatCount(more)} more</li>` : undefined}</ul>`;
 }

@@ -33,11 +33,6 @@ export function clockText(ms: number | undefined): string {
   return `${Math.floor(tenths / 600)}:${seconds}.${tenths % 10}`;
 }
 
-/** `12,345` */
-export function countText(count: number): string {
-  return count.toLocaleString('en-US');
-}
-
 /** One trace id, selected whole by one click. */
 export function traceId(id: string): Markup {
   return html`<code data-trace>${id}</code>`;

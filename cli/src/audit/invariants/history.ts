@@ -1,7 +1,8 @@
+import { formatCount } from '../../output/units.ts';
 import type { OrderFact } from '../facts.ts';
 import type { History, IterationCoverage } from '../history.ts';
 import { HORIZON_MS } from '../horizon.ts';
-import { count, NOTHING, type OrderInvariant, type Violation, violated } from '../invariant.ts';
+import { NOTHING, type OrderInvariant, type Violation, violated } from '../invariant.ts';
 
 /** A request is stamped by its client, its order by the database a moment later or earlier. In ms. */
 const STAMP_SLACK_MS = 15_000;
@@ -23,7 +24,8 @@ export function acknowledgedIsDurable(history: History): OrderInvariant {
           const contradiction = contradictionOf(reported, order);
           return contradiction === undefined ? NOTHING : violated('wrong', contradiction);
         },
-        evidence: () => `${count(history.acknowledged.size)} orders acknowledged, ${count(seen.size)} found`,
+        evidence: () =>
+          `${formatCount(history.acknowledged.size)} orders acknowledged, ${formatCount(seen.size)} found`,
         total: () =>
           [...history.acknowledged]
             .filter(([orderId, { time = at }]) => !seen.has(orderId) && at - time <= HORIZON_MS)
@@ -65,7 +67,7 @@ export function ordersWereAskedFor(history: History): OrderInvariant {
           return NOTHING;
         },
         evidence: () =>
-          `${count(surplus.length)} orders without a clear response, ${count(history.unclearWithoutKey)} requests may have made one; ${count(recovered.length)} recovered by id or key`,
+          `${formatCount(surplus.length)} orders without a clear response, ${formatCount(history.unclearWithoutKey)} requests may have made one; ${formatCount(recovered.length)} recovered by id or key`,
         total: () => [
           ...recovered.map(
             (orderId): Violation => ({ kind: 'recovered', orderId, detail: 'took effect, its client got no response' }),

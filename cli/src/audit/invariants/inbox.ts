@@ -1,6 +1,7 @@
+import { formatCount } from '../../output/units.ts';
 import type { OrderFacts } from '../facts.ts';
 import { isOrderWithinHorizon } from '../horizon.ts';
-import { type Clock, count, type Finding, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+import { type Clock, type Finding, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
 
 /** I8: a message is in the inbox once, it was published, and every shipment came from one. */
 export const inboxMatches: OrderInvariant = {
@@ -16,7 +17,7 @@ export const inboxMatches: OrderInvariant = {
         tally.shipments += facts.shipments.length;
         return check(facts, clock);
       },
-      evidence: () => `${count(tally.messages)} messages for ${count(tally.shipments)} shipments`,
+      evidence: () => `${formatCount(tally.messages)} messages for ${formatCount(tally.shipments)} shipments`,
     };
   },
 };

@@ -1,4 +1,5 @@
-import { count, type InvariantResult, type Violation, verdictOf } from '../invariant.ts';
+import { formatCount } from '../../output/units.ts';
+import { type InvariantResult, type Violation, verdictOf } from '../invariant.ts';
 
 export const METRICS_TITLE = 'metrics equal the database';
 export const STATUSES = ['Confirmed', 'Cancelled'] as const;
@@ -69,7 +70,7 @@ export function metricsResult(evidence: MetricEvidence): InvariantResult {
   const live = evidence.reports.filter(({ ended }) => !ended);
   gaps.push(...silences(evidence.reports));
   const summary = STATUSES.map(
-    (status) => `shop.sagas ${status} ${count(counted[status])} of ${count(evidence.decided[status])}`,
+    (status) => `shop.sagas ${status} ${formatCount(counted[status])} of ${formatCount(evidence.decided[status])}`,
   );
   return {
     id: 'I11',

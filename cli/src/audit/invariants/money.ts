@@ -1,7 +1,8 @@
+import { formatCount } from '../../output/units.ts';
 import { formatMoney } from '../../shop/money.ts';
 import { PAYMENT_LIMIT_KOPIYKAS } from '../../shop/payment-limit.ts';
 import type { OrderFact, PaymentFact } from '../facts.ts';
-import { count, type Finding, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+import { type Finding, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
 import { checkEffects } from './effects.ts';
 
 /** Sums are of one currency: payments knows no other. */
@@ -35,7 +36,7 @@ export const moneyMatches: OrderInvariant = {
         return finding === NOTHING ? checkEffects(payments[0], effects) : finding;
       },
       evidence: () =>
-        `${count(tally.confirmed)} Confirmed for ${money(tally.owedKopiykas)}, ${count(tally.charges)} charges of ${money(tally.chargedKopiykas)}, ${count(tally.effects)} charges and refunds made`,
+        `${formatCount(tally.confirmed)} Confirmed for ${money(tally.owedKopiykas)}, ${formatCount(tally.charges)} charges of ${money(tally.chargedKopiykas)}, ${formatCount(tally.effects)} charges and refunds made`,
     };
   },
 };

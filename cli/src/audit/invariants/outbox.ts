@@ -1,7 +1,8 @@
 import { EVENT_SOURCE, ORDER_CONFIRMED, ORDER_CONFIRMED_V2 } from '@shop/kit/event-schemas.ts';
+import { formatCount } from '../../output/units.ts';
 import { describeLines, type EventFact, type OrderFact, type OutboxFact } from '../facts.ts';
 import { HORIZON_MS } from '../horizon.ts';
-import { type Clock, count, type Finding, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+import { type Clock, type Finding, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
 
 /** Polling interval, a batch under load and the broker's confirm: an event that waits longer is stuck. In ms. */
 export const PUBLISH_LIMIT_MS = 15_000;
@@ -26,7 +27,7 @@ export const outboxMatches: OrderInvariant = {
         return check({ order, orderId, outbox, clock });
       },
       evidence: () =>
-        `${count(tally.confirmed)} Confirmed, ${count(tally.events)} events, ${count(tally.events - tally.published)} unpublished`,
+        `${formatCount(tally.confirmed)} Confirmed, ${formatCount(tally.events)} events, ${formatCount(tally.events - tally.published)} unpublished`,
     };
   },
 };

@@ -1,5 +1,6 @@
+import { formatCount } from '../../output/units.ts';
 import type { OrderFact, PricedLine, PriceFact } from '../facts.ts';
-import { count, type Finding, NOTHING, type OrderInvariant } from '../invariant.ts';
+import { type Finding, NOTHING, type OrderInvariant } from '../invariant.ts';
 
 /** From reading a price to writing the order: the order's whole budget, with clocks that differ a little. In ms. */
 const READ_BEFORE_MS = 15_000;
@@ -24,7 +25,7 @@ export function pricesAreOfCatalog(prices: readonly PriceFact[]): OrderInvariant
           return check(order, byProduct);
         },
         evidence: () =>
-          `${count(tally.lines)} lines of ${count(tally.orders)} orders, ${count(prices.length)} prices of ${count(byProduct.size)} products`,
+          `${formatCount(tally.lines)} lines of ${formatCount(tally.orders)} orders, ${formatCount(prices.length)} prices of ${formatCount(byProduct.size)} products`,
       };
     },
   };

@@ -1,6 +1,7 @@
 import { DEAD_LETTERS_QUEUE, ORDER_CONFIRMED_QUEUE, RETRIES_QUEUE } from '@shop/kit/topology.ts';
+import { formatCount } from '../../output/units.ts';
 import type { QueueDepth } from '../../providers/rabbitmq/queues.ts';
-import { count, type InvariantResult, type Violation, verdictOf } from '../invariant.ts';
+import { type InvariantResult, type Violation, verdictOf } from '../invariant.ts';
 
 export const QUEUES_TITLE = 'queues are empty';
 
@@ -26,7 +27,7 @@ export function queuesResult(queues: readonly QueueDepth[], expected: QueueExpec
     violations.push({
       kind: 'stuck',
       subject: ORDER_CONFIRMED_QUEUE,
-      detail: `${ORDER_CONFIRMED_QUEUE}: ${count(waiting)} messages, ${count(retries)} of them failed and to be retried; ${count(inFlight)} may be on their way`,
+      detail: `${ORDER_CONFIRMED_QUEUE}: ${formatCount(waiting)} messages, ${formatCount(retries)} of them failed and to be retried; ${formatCount(inFlight)} may be on their way`,
     });
   }
   const deadLetters = depthOf(dead);
@@ -34,7 +35,7 @@ export function queuesResult(queues: readonly QueueDepth[], expected: QueueExpec
     violations.push({
       kind: deadLetters > expected.deadLetters ? 'unexpected' : 'lost',
       subject: DEAD_LETTERS_QUEUE,
-      detail: `${DEAD_LETTERS_QUEUE}: ${count(deadLetters)} messages, ${count(expected.deadLetters)} expected`,
+      detail: `${DEAD_LETTERS_QUEUE}: ${formatCount(deadLetters)} messages, ${formatCount(expected.deadLetters)} expected`,
     });
   }
   return {
@@ -44,7 +45,7 @@ export function queuesResult(queues: readonly QueueDepth[], expected: QueueExpec
     evidence:
       missing.length > 0
         ? `the broker has no queue ${missing.join(', ')}`
-        : `${count(main?.ready ?? 0)} ready, ${count(main?.unacknowledged ?? 0)} unacknowledged, ${count(deadLetters)} dead letters`,
+        : `${formatCount(main?.ready ?? 0)} ready, ${formatCount(main?.unacknowledged ?? 0)} unacknowledged, ${formatCount(deadLetters)} dead letters`,
     violations,
     inFlight,
   };

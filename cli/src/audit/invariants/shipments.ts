@@ -1,5 +1,6 @@
+import { formatCount } from '../../output/units.ts';
 import { describeLines, type OrderFact, type OrderFacts, type OutboxFact, type ShipmentFact } from '../facts.ts';
-import { type Clock, count, type Finding, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+import { type Clock, type Finding, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
 
 /** A shipment appears within this, in ms. */
 export const SHIPMENT_LIMIT_MS = 15_000;
@@ -24,7 +25,7 @@ export const shipmentsMatch: OrderInvariant = {
         return finding === NOTHING ? checkParcels(facts) : finding;
       },
       evidence: () =>
-        `${count(tally.confirmed)} Confirmed, ${count(tally.shipments)} shipments, ${count(tally.parcels)} parcels`,
+        `${formatCount(tally.confirmed)} Confirmed, ${formatCount(tally.shipments)} shipments, ${formatCount(tally.parcels)} parcels`,
     };
   },
 };

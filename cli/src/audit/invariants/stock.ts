@@ -1,5 +1,6 @@
+import { formatCount } from '../../output/units.ts';
 import { describeLines, type InventoryFact, type Line, type OrderFact, type ReservationFact } from '../facts.ts';
-import { count, type Finding, NOTHING, type OrderInvariant, type Violation, violated } from '../invariant.ts';
+import { type Finding, NOTHING, type OrderInvariant, type Violation, violated } from '../invariant.ts';
 
 const STATES: ReadonlySet<string> = new Set(['reserved', 'insufficient', 'released']);
 
@@ -20,7 +21,7 @@ export const stockMatches: OrderInvariant = {
         return order === undefined ? checkStray(reservations) : checkOrder(order, reservations, held);
       },
       evidence: () =>
-        `${count(tally.confirmedUnits)} units confirmed, ${count(tally.reservedUnits)} held by ${count(tally.reservations)} reservations`,
+        `${formatCount(tally.confirmedUnits)} units confirmed, ${formatCount(tally.reservedUnits)} held by ${formatCount(tally.reservations)} reservations`,
     };
   },
 };

@@ -1,5 +1,6 @@
+import { formatCount } from '../../output/units.ts';
 import type { OrderFact } from '../facts.ts';
-import { count, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+import { isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
 
 /** How long a saga may take, its compensations and recovery included, in ms (source: I1 of the fault catalog). */
 const SAGA_LIMIT_MS = 30_000;
@@ -27,7 +28,7 @@ export const terminal: OrderInvariant = {
         return NOTHING;
       },
       evidence: () =>
-        `${count(tally.orders)} orders: ${count(tally.Confirmed)} Confirmed, ${count(tally.Cancelled)} Cancelled, ${count(tally.open)} open`,
+        `${formatCount(tally.orders)} orders: ${formatCount(tally.Confirmed)} Confirmed, ${formatCount(tally.Cancelled)} Cancelled, ${formatCount(tally.open)} open`,
     };
   },
 };

@@ -9,9 +9,10 @@ import { writeReports } from '../../experiments/run/write-reports.ts';
 import { paintVerdict } from '../../output/check.ts';
 import type { Output } from '../../output/output.ts';
 import type { Project } from '../../platform/project.ts';
+import type { ReportFiles } from '../../report/report-files.ts';
 import { formatDuration } from '../../shared/duration.ts';
 
-export interface ChaosRunOptions extends CommonOptions, AnnotationOptions {
+export interface ChaosRunOptions extends CommonOptions, AnnotationOptions, ReportFiles {
   readonly tag?: readonly string[];
   readonly all?: boolean;
   readonly seed?: number;
@@ -21,8 +22,6 @@ export interface ChaosRunOptions extends CommonOptions, AnnotationOptions {
   readonly dryRun?: boolean;
   readonly keep?: boolean;
   readonly repeat?: number;
-  readonly junit?: string;
-  readonly html?: string;
   readonly fresh?: boolean;
   readonly failFast?: boolean;
   readonly requireCoverage?: boolean;

@@ -19,11 +19,11 @@ import { paintVerdict } from '../../output/check.ts';
 import { renderJunitSuites } from '../../output/junit.ts';
 import type { Project } from '../../platform/project.ts';
 import { holdRuns } from '../../platform/run-lock.ts';
-import { refuseUnwritable, writeReportFiles } from '../../report/report-files.ts';
+import { type ReportFiles, refuseUnwritable, writeReportFiles } from '../../report/report-files.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { exitCodeOf, type RunVerdict, worst } from '../../shared/verdict.ts';
 
-export interface ChaosMatrixOptions extends CommonOptions {
+export interface ChaosMatrixOptions extends CommonOptions, ReportFiles {
   readonly fault?: readonly string[];
   readonly target?: readonly string[];
   readonly at?: readonly string[];
@@ -34,8 +34,6 @@ export interface ChaosMatrixOptions extends CommonOptions {
   readonly seedBug?: readonly string[];
   readonly dryRun?: boolean;
   readonly fresh?: boolean;
-  readonly junit?: string;
-  readonly html?: string;
 }
 
 /** A run takes this long before any was measured, ms. */

@@ -15,9 +15,9 @@ import { haveTool } from '../../platform/have-tool.ts';
 import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import type { Project } from '../../platform/project.ts';
 import { holdRuns } from '../../platform/run-lock.ts';
-import { refuseUnwritable } from '../../report/report-files.ts';
+import { type ReportFiles, refuseUnwritable } from '../../report/report-files.ts';
 
-export interface LoadRunOptions extends CommonOptions, AnnotationOptions {
+export interface LoadRunOptions extends CommonOptions, AnnotationOptions, ReportFiles {
   readonly rate?: number;
   /** ms. */
   readonly duration?: number;
@@ -26,8 +26,6 @@ export interface LoadRunOptions extends CommonOptions, AnnotationOptions {
   /** Faults and experiments. */
   readonly chaos?: readonly string[];
   readonly traces: number;
-  readonly junit?: string;
-  readonly html?: string;
 }
 
 /** `shopctl load run`. */

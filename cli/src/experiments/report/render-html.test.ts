@@ -110,6 +110,8 @@ describe('the HTML report', () => {
 
   it('shows the orders of each phase in numbers', () => {
     const page = render(syntheticJournal({ orders: 100 }));
-    expect(page).toMatch(/<th scope="row">before<\/th>\s*<td class="number">26<\/td><td class="number">26<\/td>/);
+    expect(page).toContain(
+      '<th scope="row">before</th><td class="number" data-column="orders">26</td><td class="number" data-column="confirmed">26</td>',
+    );
   });
 });

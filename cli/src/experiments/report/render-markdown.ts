@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
-import { countText, durationText } from '../../report/words.ts';
+import { formatCount } from '../../output/units.ts';
+import { durationText } from '../../report/words.ts';
 import type { JournalRecord } from '../journal-records.ts';
 import { type PhaseNumbers, phaseNumbers } from './phase-numbers.ts';
 import { readRun } from './read-run.ts';
@@ -61,7 +62,7 @@ function problemRows({ steps, conditions, audit }: RunReport): string[][] {
 }
 
 function numberRow({ phase, orders, byTone, p50Ms, p95Ms }: PhaseNumbers): string[] {
-  const counts = [orders, byTone.good, byTone.warn, byTone.bad, byTone.lost].map(countText);
+  const counts = [orders, byTone.good, byTone.warn, byTone.bad, byTone.lost].map(formatCount);
   return [phase, ...counts, durationText(p50Ms), durationText(p95Ms)];
 }
 

@@ -2,6 +2,7 @@ import { Text } from 'ink';
 import { createElement as h, memo } from 'react';
 import type { Lease } from '../../chaos/lease.ts';
 import type { Style } from '../../output/style.ts';
+import { formatCount } from '../../output/units.ts';
 import {
   type Chart,
   type ChartColumn,
@@ -11,7 +12,7 @@ import {
   type HistorySample,
   WORTH_TELLING,
 } from '../model/history.ts';
-import { countdownText, countText, fit, fitLines, rateText, scaleText, spanText } from './text.ts';
+import { countdownText, fit, fitLines, rateText, scaleText, spanText } from './text.ts';
 
 export interface ChartProps {
   readonly history: readonly HistorySample[];
@@ -56,18 +57,18 @@ function drainWords(drain: Drain): { text: string; colour: keyof Style } {
     case 'empty': {
       const { last } = drain;
       if (last === undefined) return { text: 'empty', colour: 'green' };
-      return { text: `drained ${countText(last.peak)} in ${spanText(last.tookMs)}`, colour: 'green' };
+      return { text: `drained ${formatCount(last.peak)} in ${spanText(last.tookMs)}`, colour: 'green' };
     }
     case 'draining':
       return {
-        text: `${countText(drain.pending)}, empty in ${spanText(Math.max(1_000, drain.leftMs))}`,
+        text: `${formatCount(drain.pending)}, empty in ${spanText(Math.max(1_000, drain.leftMs))}`,
         colour: 'cyan',
       };
     case 'rising':
-      return { text: `${countText(drain.pending)}, rising ${rateText(drain.perSecond)}/s`, colour: 'yellow' };
+      return { text: `${formatCount(drain.pending)}, rising ${rateText(drain.perSecond)}/s`, colour: 'yellow' };
     case 'waiting':
-      if (drain.pending < WORTH_TELLING) return { text: countText(drain.pending), colour: 'cyan' };
-      return { text: `${countText(drain.pending)}, not draining`, colour: 'yellow' };
+      if (drain.pending < WORTH_TELLING) return { text: formatCount(drain.pending), colour: 'cyan' };
+      return { text: `${formatCount(drain.pending)}, not draining`, colour: 'yellow' };
   }
 }
 

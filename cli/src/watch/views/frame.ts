@@ -1,9 +1,10 @@
 import { Text } from 'ink';
 import { createElement as h, memo } from 'react';
 import type { Style } from '../../output/style.ts';
+import { formatCount } from '../../output/units.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import type { LoadProgress, Notice, Page } from '../model/model.ts';
-import { clockText, countdownText, countText, fit, spanText } from './text.ts';
+import { clockText, countdownText, fit, spanText } from './text.ts';
 
 export interface HeaderProps {
   readonly project: string;
@@ -68,8 +69,8 @@ export const NoticeLine = memo(({ notice, load, nowMs, width, style }: NoticePro
 });
 
 function loadText({ perSecond, endsAtMs, sent, failed }: LoadProgress, nowMs: number): string {
-  const problems = failed === 0 ? '' : `, ${countText(failed)} failed`;
-  return `  load ${perSecond}/s, ${countText(sent)} sent${problems}, ${countdownText(endsAtMs - nowMs)} left `;
+  const problems = failed === 0 ? '' : `, ${formatCount(failed)} failed`;
+  return `  load ${perSecond}/s, ${formatCount(sent)} sent${problems}, ${countdownText(endsAtMs - nowMs)} left `;
 }
 
 const keysOf: Readonly<Record<Page['kind'], readonly (readonly [string, string])[]>> = {

@@ -1,9 +1,10 @@
 import { Text } from 'ink';
 import { createElement as h, memo } from 'react';
 import type { Style } from '../../output/style.ts';
+import { formatCount } from '../../output/units.ts';
 import type { OpenSagas } from '../../shop/open-sagas.ts';
 import type { Figures } from '../model/figures.ts';
-import { countText, fitLines, msText, rateText, rowOf } from './text.ts';
+import { fitLines, msText, rateText, rowOf } from './text.ts';
 
 const TITLE = ' SAGAS';
 
@@ -50,7 +51,7 @@ function openLine(open: OpenSagas | undefined, width: number, style: Style): str
     { count: open?.compensating, what: 'compensating', colour: 'yellow' },
     { count: open?.stuck, what: 'stuck', colour: 'red' },
   ] as const;
-  const texts = parts.map(({ count, what }) => ` ${count === undefined ? '-' : countText(count)} ${what}`);
+  const texts = parts.map(({ count, what }) => ` ${count === undefined ? '-' : formatCount(count)} ${what}`);
   const painted = texts.map((text, index) => {
     const { count = 0, colour } = parts[index] ?? {};
     return count > 0 && colour !== undefined ? style[colour](text) : text;
@@ -62,7 +63,7 @@ function openLine(open: OpenSagas | undefined, width: number, style: Style): str
 function ended(label: string, of: SagasProps['confirmed'], paint: (text: string) => string): string {
   return rowOf([
     [` ${label}`, 13, paint],
-    [countText(of?.total ?? 0), -12],
+    [formatCount(of?.total ?? 0), -12],
     [`${rateText(of?.perSecond ?? 0)}/s`, -15],
   ]);
 }

@@ -1,4 +1,4 @@
-import { formatBytes } from '../../output/units.ts';
+import { formatBytes, formatCount } from '../../output/units.ts';
 import { cutText, padText } from '../../output/width.ts';
 import { formatDuration } from '../../shared/duration.ts';
 
@@ -26,13 +26,9 @@ export function fitLines(lines: readonly string[], height: number): string {
   return Array.from({ length: Math.max(0, height) }, (_, index) => lines[index] ?? '').join('\n');
 }
 
-export function countText(count: number): string {
-  return Math.round(count).toLocaleString('en-US');
-}
-
 /** Per second, without the unit. */
 export function rateText(perSecond: number): string {
-  return perSecond >= 1_000 ? countText(perSecond) : perSecond.toFixed(1);
+  return perSecond >= 1_000 ? formatCount(perSecond) : perSecond.toFixed(1);
 }
 
 /** "9.2 ms", "120 ms", "1.52 s"; "-" for nothing. */

@@ -1,5 +1,6 @@
+import { formatCount } from '../../../output/units.ts';
 import { html, type Markup } from '../../../report/html.ts';
-import { clockText, countText, durationText, traceId, verdictWord } from '../../../report/words.ts';
+import { clockText, durationText, traceId, verdictWord } from '../../../report/words.ts';
 import type { ConditionReport, RunReport, StepReport } from '../run-report.ts';
 
 /** Evidence longer than this starts on separate lines (tree diffs, lists). */
@@ -30,7 +31,7 @@ function stepDetails(step: StepReport): Markup {
     ${fact('began', `${clockText(beginMs)} after the run's beginning`)}
     ${fact('expected', step.expected)}
     ${fact('observed', observed)}
-    ${step.attempts === undefined ? undefined : fact('attempts', countText(step.attempts))}
+    ${step.attempts === undefined ? undefined : fact('attempts', formatCount(step.attempts))}
     ${step.traceIds.length === 0 ? undefined : html`<dt>traces</dt><dd>${step.traceIds.map((id) => html`${traceId(id)} `)}</dd>`}
   </dl>
   ${step.evidence === '' ? undefined : html`<pre>${step.evidence}</pre>`}
@@ -51,7 +52,7 @@ function conditionTable(conditions: readonly ConditionReport[]): Markup | undefi
   <thead><tr><th scope="col">verdict</th><th scope="col">condition</th><th scope="col">rule</th><th scope="col" class="number">count</th><th scope="col">evidence</th></tr></thead>
   <tbody>${conditions.map(
     ({ kind, condition, verdict, count, evidence }) => html`<tr><td>${verdictWord(verdict)}</td>
-<th scope="row">${condition}</th><td>${KINDS[kind]}</td><td class="number">${count === undefined ? '–' : countText(count)}</td><td>${evidence}</td></tr>`,
+<th scope="row">${condition}</th><td>${KINDS[kind]}</td><td class="number">${count === undefined ? '–' : formatCount(count)}</td><td>${evidence}</td></tr>`,
   )}</tbody>
 </table></div>`;
 }

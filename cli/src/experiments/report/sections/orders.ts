@@ -1,7 +1,8 @@
+import { formatCount } from '../../../output/units.ts';
 import { html, type Markup } from '../../../report/html.ts';
 import { outcomeKey, outcomesOf } from '../../../report/order-outcome.ts';
 import { GLYPHS, type OutcomeStyle } from '../../../report/page-data.ts';
-import { clockText, countText, durationText, traceId } from '../../../report/words.ts';
+import { clockText, durationText, traceId } from '../../../report/words.ts';
 import type { OrderReport } from '../run-report.ts';
 
 const LISTED = 500;
@@ -26,12 +27,12 @@ function orderTable(
   const indexOf = new Map(outcomes.map((one, index) => [keyOf(one), index]));
   const shown = Map.groupBy(listed, outcomeKey);
   const rows = listed.map((order) => orderRow(order, indexOf.get(outcomeKey(order)) ?? 0, outcomes));
-  return html`<p>${listed.length === all.length ? `All ${countText(all.length)} orders.` : `The first orders of each outcome, ${countText(listed.length)} of ${countText(all.length)}; the journal has all.`}
+  return html`<p>${listed.length === all.length ? `All ${formatCount(all.length)} orders.` : `The first orders of each outcome, ${formatCount(listed.length)} of ${formatCount(all.length)}; the journal has all.`}
 "shopctl trace show TRACE" and "shopctl explain ORDER" show more about one.</p>
   <div class="toolbar">
     <label>outcome <select><option value="">all</option>${outcomes.map(
       (one, index) =>
-        html`<option value="${index}">${one.label} (${countText(shown.get(keyOf(one))?.length ?? 0)} of ${countText(one.count)})</option>`,
+        html`<option value="${index}">${one.label} (${formatCount(shown.get(keyOf(one))?.length ?? 0)} of ${formatCount(one.count)})</option>`,
     )}</select></label>
     <button type="button">Copy the trace ids shown</button>
     <span role="status"></span>

@@ -1,7 +1,9 @@
+import { formatCount } from '../../../output/units.ts';
 import { chartStack } from '../../../report/chart-stack.ts';
 import { html, type Markup } from '../../../report/html.ts';
 import type { PageData } from '../../../report/page-data.ts';
-import { countText, durationText } from '../../../report/words.ts';
+import { stackedTable } from '../../../report/parts.ts';
+import { durationText } from '../../../report/words.ts';
 import { phaseNumbers } from '../phase-numbers.ts';
 import type { RunReport } from '../run-report.ts';
 
@@ -23,20 +25,23 @@ function gapNote({ samples }: RunReport): Markup | undefined {
   const gaps = samples.filter(({ gap }) => gap !== '');
   if (gaps.length === 0) return undefined;
   const reasons = [...new Set(gaps.map(({ gap }) => gap))].slice(0, 3).join('; ');
-  return html`<p class="muted">In ${countText(gaps.length)} of ${countText(samples.length)} seconds something could not be measured: ${reasons}</p>`;
+  return html`<p class="muted">In ${formatCount(gaps.length)} of ${formatCount(samples.length)} seconds something could not be measured: ${reasons}</p>`;
 }
+
+const NUMBERS = ['orders', 'confirmed', 'cancelled', 'refused', 'unclear', 'p50', 'p95', 'slowest'];
 
 function numbersTable({ orders }: RunReport): Markup | undefined {
   if (orders.length === 0) return undefined;
-  const rows = phaseNumbers(orders).map(
-    ({ phase, orders: count, byTone, p50Ms, p95Ms, maxMs }) => html`<tr><th scope="row">${phase}</th>
-${[count, byTone.good, byTone.warn, byTone.bad, byTone.lost].map((n) => html`<td class="number">${countText(n)}</td>`)}
-${[p50Ms, p95Ms, maxMs].map((ms) => html`<td class="number">${durationText(ms)}</td>`)}</tr>`,
-  );
-  const names = ['orders', 'confirmed', 'cancelled', 'refused', 'unclear', 'p50', 'p95', 'slowest'];
-  return html`<div class="scroll"><table>
-  <caption>Orders by when they were placed: before, under and after the faults. Refused: the response was a problem and nothing was recorded; unclear: no response, or one that leaves it open.</caption>
-  <thead><tr><th scope="col">placed</th>${names.map((name) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
-  <tbody>${rows}</tbody>
-</table></div>`;
+  return stackedTable({
+    caption:
+      'Orders by when they were placed: before, under and after the faults. Refused: the response was a problem and nothing was recorded; unclear: no response, or one that leaves it open.',
+    columns: ['placed', ...NUMBERS],
+    header: 'placed',
+    numbers: NUMBERS,
+    rows: phaseNumbers(orders).map(({ phase, orders: placed, byTone, p50Ms, p95Ms, maxMs }) => [
+      phase,
+      ...[placed, byTone.good, byTone.warn, byTone.bad, byTone.lost].map(formatCount),
+      ...[p50Ms, p95Ms, maxMs].map(durationText),
+    ]),
+  });
 }
