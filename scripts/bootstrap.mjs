@@ -62,6 +62,15 @@ function npm(...args) {
   return own?.endsWith('.js') ? run(process.execPath, [own, ...args]) : run('npm', args);
 }
 
+/** A build that setup would have to wait for; resolves when it has ended, and ends with us. */
+function buildToxiproxyEarly() {
+  const early = spawn(process.execPath, [join(root, 'scripts/early-toxiproxy.mjs')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  process.once('exit', () => early.kill('SIGTERM'));
+  return new Promise((resolve) => early.once('error', resolve).once('exit', resolve));
+}
+
 async function install(task, { command, reason }) {
   say(`Installing the dependencies into node_modules (${reason}): npm ${command}, up to a minute.`);
   // Not the workspace instrumentation/, whose 96 packages only one option of `up` needs.
@@ -144,7 +153,11 @@ if (!(task in tasks)) {
 }
 try {
   const missing = whatToInstall(task);
-  if (missing) await install(task, missing);
+  if (missing) {
+    const early = missing.command === 'ci' ? buildToxiproxyEarly() : undefined;
+    await install(task, missing);
+    await early;
+  }
   await continueUnderPinnedNode();
   await build();
   await tasks[task](args);

@@ -11,7 +11,8 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-bootstrap-'));
   await mkdir(join(folder, 'scripts'));
-  await copyFile(join(cloneRoot(), 'scripts/bootstrap.mjs'), join(folder, 'scripts/bootstrap.mjs'));
+  for (const name of ['bootstrap.mjs', 'early-toxiproxy.mjs'])
+    await copyFile(join(cloneRoot(), 'scripts', name), join(folder, 'scripts', name));
   await writeFile(join(folder, 'npm.js'), 'console.log(JSON.stringify(process.argv.slice(2)));\nprocess.exit(7);\n');
   await write('package-lock.json');
 });
@@ -29,7 +30,8 @@ const testPackages = ['node_modules/vitest/vitest.mjs'];
 /** The arguments of the npm that a task called. */
 async function npmOf(task: string): Promise<readonly string[]> {
   const { code, stdout } = await new Promise<{ code: unknown; stdout: string }>((resolve) => {
-    const env = { ...process.env, npm_execpath: join(folder, 'npm.js') };
+    // With a Toxiproxy none is built.
+    const env = { ...process.env, npm_execpath: join(folder, 'npm.js'), SHOPCTL_TOXIPROXY_URL: 'http://127.0.0.1:1' };
     execFile(process.execPath, ['scripts/bootstrap.mjs', task], { cwd: folder, env }, (error, out) =>
       resolve({ code: error?.code, stdout: out }),
     );
