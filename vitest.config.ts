@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/ci/longest-first.ts';
 import { runReporter } from './test/ci/run-report.ts';
 
 /*
@@ -51,6 +52,7 @@ const outside = ['**/node_modules/**'];
 export default defineConfig({
   test: {
     ...(reports !== undefined && { reporters: ['default', runReporter(`${reports}/${tier}.json`)] }),
+    sequence: { sequencer: LongestFirst },
     tags: [{ name: 'deliberate-break', description: 'changes a contract and demands that its check finds it' }],
     projects: [
       {
