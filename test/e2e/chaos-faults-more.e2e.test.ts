@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { AuditReport } from '../../cli/src/audit/audit.ts';
 import { findLibfaketime } from '../../cli/src/chaos/libfaketime.ts';
 import { createToxiproxyClient } from '../../cli/src/chaos/toxiproxy-client.ts';
-import { mountObstacle, mountsBelow } from '../../cli/src/process/small-disk.ts';
+import { mountObstacle, mountsBelow } from '../../cli/src/process/quota-filesystem.ts';
 import { choosePlace } from '../../cli/src/providers/postgres/place.ts';
 import { installTool } from '../../cli/src/providers/resolve-tool.ts';
 import { sharedCacheDir } from '../../cli/src/providers/testing.ts';

@@ -35,7 +35,7 @@ export interface Ledger extends AsyncDisposable {
 }
 
 /** Facts without an order that are held back until their orders were looked for. */
-const STRAYS_AT_ONCE = 1_000;
+const ORPHAN_BATCH_SIZE = 1_000;
 
 /**
  * Opens the ledger. The orders are looked at first: whatever an order's state follows from has happened by then, so the
@@ -78,7 +78,7 @@ export async function openLedger(target: AuditTarget): Promise<Ledger> {
       for await (const facts of merged) {
         if (facts.order !== undefined) yield facts;
         else if (!isForgotten(facts, at)) strays.push(facts);
-        if (strays.length >= STRAYS_AT_ONCE) {
+        if (strays.length >= ORPHAN_BATCH_SIZE) {
           yield* await withoutOrder(target, strays);
           strays = [];
         }

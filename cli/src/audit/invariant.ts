@@ -77,7 +77,7 @@ export interface OrderInvariant {
   start(clock: Clock): OrderCheck;
 }
 
-export const NOTHING: Finding = { violations: [] };
+export const NO_FINDINGS: Finding = { violations: [] };
 
 /** A finding of one violation. */
 export function violated(kind: ViolationKind, detail: string): Finding {

@@ -7,7 +7,7 @@ import { Leases } from './leases.ts';
 import type { PlatformAccess } from './platform-access.ts';
 
 /** What has happened, in order: writes of the undo log and acts of the fault. */
-let story: string[];
+let effects: string[];
 let open: FaultRecord[];
 let isStuck: boolean;
 let refusal: Error | undefined;
@@ -16,12 +16,12 @@ let isDiskFull: boolean;
 const log: UndoLog = {
   async begin(record) {
     open.push(record);
-    story.push('written');
+    effects.push('written');
   },
   async reverted({ id, why }) {
     if (isDiskFull) throw new Error('ENOSPC');
     open = open.filter((record) => record.id !== id);
-    story.push(`recorded: ${why}`);
+    effects.push(`recorded: ${why}`);
   },
   open: async () => open,
 };
@@ -38,12 +38,12 @@ function aFault(changes: Partial<AnyFault> = {}): AnyFault {
     defaults: { parameters: {} },
     prepare: async ({ target }) => ({ mark: `undo of ${target}` }),
     async inject() {
-      story.push('injected');
+      effects.push('injected');
       if (refusal) throw refusal;
     },
     witness: async () => ({ verdict: 'observed', evidence: 'a dent' }),
     async undo({ mark }: { mark: string }) {
-      story.push(mark);
+      effects.push(mark);
     },
     async verify() {
       if (isStuck) throw new Error('it is bent');
@@ -70,7 +70,7 @@ const stays = new AbortController().signal;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  story = [];
+  effects = [];
   open = [];
   isStuck = false;
   refusal = undefined;
@@ -84,11 +84,11 @@ describe('a fault', () => {
   it('is on disk before it happens, ends at its time to live, is seen to be gone, and is recorded', async () => {
     const leases = leasesOf();
     expect(await leases.inject(request, stays)).toMatchObject({ status: 'active', witness: { verdict: 'observed' } });
-    expect(story).toEqual(['written', 'injected']);
+    expect(effects).toEqual(['written', 'injected']);
     await vi.advanceTimersByTimeAsync(4_999);
     expect(leases.unfinished()).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1);
-    expect(story).toEqual(['written', 'injected', 'undo of orders', 'recorded: its time to live expired']);
+    expect(effects).toEqual(['written', 'injected', 'undo of orders', 'recorded: its time to live expired']);
     expect(leases.list()).toMatchObject([{ status: 'reverted', end: { evidence: 'smooth' } }]);
   });
 
@@ -136,7 +136,7 @@ describe('a fault', () => {
     await leases.inject({ ...request, hold: true }, holder.signal);
     holder.abort();
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(story.slice(2)).toEqual(['undo of orders', 'recorded: its holder was lost']);
+    expect(effects.slice(2)).toEqual(['undo of orders', 'recorded: its holder was lost']);
   });
 
   it('that is detached outlives its command', async () => {
@@ -156,11 +156,11 @@ describe('a fault', () => {
     await vi.advanceTimersByTimeAsync(1);
     command.abort();
     await vi.advanceTimersByTimeAsync(1);
-    expect(story).toEqual(['written']);
+    expect(effects).toEqual(['written']);
     resolve();
     await injecting;
     await vi.advanceTimersByTimeAsync(1);
-    expect(story).toEqual(['written', 'undo of orders', 'recorded: its holder was lost']);
+    expect(effects).toEqual(['written', 'undo of orders', 'recorded: its holder was lost']);
   });
 
   it('that could not be injected is reverted, and the reason is reported', async () => {
@@ -170,7 +170,7 @@ describe('a fault', () => {
       why: 'no such thing',
       code: 'injection_failed',
     });
-    expect(story.at(-1)).toBe('recorded: it could not be injected');
+    expect(effects.at(-1)).toBe('recorded: it could not be injected');
     expect(leases.unfinished()).toEqual([]);
   });
 
@@ -212,7 +212,7 @@ describe('a fault', () => {
     const inject = async () => {
       times += 1;
       if (times === 2) await arrival.promise;
-      story.push(`injected ${times}`);
+      effects.push(`injected ${times}`);
     };
     const leases = leasesOf(aFault({ kind: 'toxic', inject }));
     await leases.inject(request, stays);
@@ -221,7 +221,7 @@ describe('a fault', () => {
     arrival.resolve();
     await again;
     await vi.advanceTimersByTimeAsync(0);
-    expect(story).toEqual([
+    expect(effects).toEqual([
       'written',
       'injected 1',
       'injected 2',
@@ -238,7 +238,7 @@ describe('a fault', () => {
     await leases.reapply();
     undone.resolve();
     await clearing;
-    expect(story).toEqual(['written', 'injected', 'recorded: asked for']);
+    expect(effects).toEqual(['written', 'injected', 'recorded: asked for']);
   });
 
   it('whose undo hangs is undo_failed after the limit', async () => {
@@ -258,14 +258,14 @@ describe('before anything happens', () => {
     ['an endless time to live', { ...request, ttlMs: Number.POSITIVE_INFINITY }],
   ])('%s is refused', async (_, wrong) => {
     await expect(leasesOf().inject(wrong, stays)).rejects.toMatchObject({ exitCode: 2 });
-    expect(story).toEqual([]);
+    expect(effects).toEqual([]);
   });
 
   it('a second of the same kind on the same target is refused', async () => {
     const leases = leasesOf();
     const { id } = await leases.inject(request, stays);
     await expect(leases.inject(request, stays)).rejects.toThrow(id);
-    expect(story).toEqual(['written', 'injected']);
+    expect(effects).toEqual(['written', 'injected']);
   });
 });
 
@@ -274,7 +274,7 @@ describe('several faults', () => {
     const leases = leasesOf();
     for (const target of ['a', 'b', 'c']) await leases.inject({ ...request, target }, stays);
     await leases.clear('all', 'asked for');
-    expect(story.filter((line) => line.startsWith('undo'))).toEqual(['undo of c', 'undo of b', 'undo of a']);
+    expect(effects.filter((line) => line.startsWith('undo'))).toEqual(['undo of c', 'undo of b', 'undo of a']);
   });
 
   it('an id that is none is refused before any is reverted', async () => {
@@ -320,7 +320,7 @@ describe('several faults', () => {
     const leases = leasesOf(aFault({ endsWithPlatform: true }));
     await leases.inject(request, stays);
     await leases.endWithPlatform();
-    expect(story).toEqual(['written', 'injected', 'recorded: the platform ends']);
+    expect(effects).toEqual(['written', 'injected', 'recorded: the platform ends']);
   });
 });
 

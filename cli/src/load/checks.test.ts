@@ -14,7 +14,7 @@ import {
 
 const threshold = { metric: 'order_duration', condition: 'p(95)<1', isMet: true, observed: '0.5 ms' };
 const summary = { thresholds: [threshold], dropped: 0, vusMax: 5 };
-const ended = { exitCode: 0, summary, wasEnough: false, messages: '', orders: 10 };
+const ended = { exitCode: 0, summary, stoppedEarly: false, messages: '', orders: 10 };
 const check = (verdict: LoadCheck['verdict']): LoadCheck => ({ group: 'k6', name: 'n', verdict, evidence: 'e' });
 const verdicts = (checks: readonly LoadCheck[]) => checks.map(({ verdict }) => verdict);
 
@@ -40,7 +40,7 @@ describe('k6', () => {
   });
 
   it('that was ended because the system was saturated has shown what it was to show', () => {
-    expect(checkK6({ ...ended, exitCode: 105, wasEnough: true })[0]).toMatchObject({ verdict: 'pass' });
+    expect(checkK6({ ...ended, exitCode: 105, stoppedEarly: true })[0]).toMatchObject({ verdict: 'pass' });
   });
 });
 
@@ -113,7 +113,7 @@ describe('the audit', () => {
 describe('sampled traces', () => {
   const trace = { traceId: 't', orderId: 'o', phase: 'whole', contract: 'confirmed', explanation: '31 spans' };
 
-  const asked = { wanted: 3, wasEnough: false };
+  const asked = { wanted: 3, stoppedEarly: false };
 
   it('have a check each', () => {
     const found = checkTraces(
@@ -142,7 +142,7 @@ describe('sampled traces', () => {
   });
 
   it('of a load that was ended because it was saturated may be fewer, and not none', () => {
-    const cut = { ...asked, wasEnough: true };
+    const cut = { ...asked, stoppedEarly: true };
     expect(verdicts(checkTraces([{ ...trace, verdict: 'pass' }], cut))).toEqual(['pass']);
     expect(verdicts(checkTraces([], cut))).toEqual(['unknown']);
   });

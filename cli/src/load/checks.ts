@@ -19,7 +19,7 @@ export interface K6End {
   /** Why there is none, as a text. */
   readonly summary: K6Summary | string;
   /** The command ended it because it had seen enough. */
-  readonly wasEnough: boolean;
+  readonly stoppedEarly: boolean;
   /** The last lines of its log. */
   readonly messages: string;
   /** Orders with a record. */
@@ -27,16 +27,16 @@ export interface K6End {
 }
 
 /** Whether k6 did what it was asked for, and each threshold separately. */
-export function checkK6({ exitCode, summary, wasEnough, messages, orders }: K6End): readonly LoadCheck[] {
+export function checkK6({ exitCode, summary, stoppedEarly, messages, orders }: K6End): readonly LoadCheck[] {
   const check = { group: 'k6', name: 'k6 ran to its end' } as const;
   const ended = `k6 ended with ${exitCode}`;
   const log = messages === '' ? '' : `: ${messages}`;
   if (typeof summary === 'string')
     return [{ ...check, verdict: 'unknown', evidence: `${ended} and left no summary (${summary})${log}` }];
-  if (exitCode !== 0 && exitCode !== THRESHOLDS_CROSSED && !wasEnough)
+  if (exitCode !== 0 && exitCode !== THRESHOLDS_CROSSED && !stoppedEarly)
     return [{ ...check, verdict: 'unknown', evidence: `${ended}${log}` }, ...checkThresholds(summary)];
   if (orders === 0) return [{ ...check, verdict: 'unknown', evidence: `no order was sent${log}` }];
-  const how = wasEnough
+  const how = stoppedEarly
     ? 'ended early, the system was saturated'
     : `${formatCount(orders)} requests, ${formatCount(summary.dropped)} dropped`;
   return [{ ...check, verdict: 'pass', evidence: how }, ...checkThresholds(summary)];
@@ -92,12 +92,15 @@ export function checkAudit(report: AuditReport | string): readonly LoadCheck[] {
 export interface TracesAsked {
   readonly wanted: number;
   /** The load was ended before its end because the system was saturated: the rest of the sample had no time to come. */
-  readonly wasEnough: boolean;
+  readonly stoppedEarly: boolean;
 }
 
 /** Traces that were asked for and not found to look at are missing evidence. */
-export function checkTraces(traces: readonly SampledTrace[], { wanted, wasEnough }: TracesAsked): readonly LoadCheck[] {
-  const least = wasEnough ? Math.min(1, wanted) : wanted;
+export function checkTraces(
+  traces: readonly SampledTrace[],
+  { wanted, stoppedEarly }: TracesAsked,
+): readonly LoadCheck[] {
+  const least = stoppedEarly ? Math.min(1, wanted) : wanted;
   const checked = traces.map(
     ({ orderId, contract, verdict, explanation, traceId }): LoadCheck => ({
       group: 'trace',

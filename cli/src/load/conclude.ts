@@ -89,7 +89,7 @@ function checksOf(
   { exitCode, summary, cutAt, messages, others, records, window, drained, audited, sampled }: Finished,
   { knee, measured }: { knee: LoadResult['knee']; measured: readonly MeasuredPhase[] },
 ): readonly LoadCheck[] {
-  const ofK6 = checkK6({ exitCode, summary, wasEnough: cutAt !== undefined, messages, orders: records.length });
+  const ofK6 = checkK6({ exitCode, summary, stoppedEarly: cutAt !== undefined, messages, orders: records.length });
   const hasRun = !ofK6.some(({ verdict }) => verdict === 'unknown');
   const dropped = typeof summary === 'string' ? 0 : summary.dropped;
   return [
@@ -100,7 +100,7 @@ function checksOf(
     checkDrain(drained),
     ...checkAudit(audited.report),
     checkKeys(audited.repeatedKeys),
-    ...checkTraces(sampled, { wanted: tracesWanted, wasEnough: cutAt !== undefined }),
+    ...checkTraces(sampled, { wanted: tracesWanted, stoppedEarly: cutAt !== undefined }),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scenarios } from '../../../scenarios/lib/scenarios.ts';
-import { endWhenSaturated, untilFirstOrder, withoutCutOff } from './drive.ts';
+import { dropTruncatedRecords, endWhenSaturated, untilFirstOrder } from './drive.ts';
 import type { RunningK6 } from './k6-process.ts';
 import { aRecord, records, timedOut } from './testing/records.ts';
 
@@ -59,7 +59,7 @@ describe('orders that were cut off by the end of k6', () => {
     const before = aRecord({ ...timedOut, at: 1_000, tookMs: 500 });
     const cut = aRecord({ ...timedOut, code: 'unreachable', at: 1_900, tookMs: 150 });
     const complete = aRecord({ at: 1_950, tookMs: 60 });
-    expect(withoutCutOff([before, cut, complete], 2_000)).toEqual([before, complete]);
-    expect(withoutCutOff([before, cut, complete], undefined)).toHaveLength(3);
+    expect(dropTruncatedRecords([before, cut, complete], 2_000)).toEqual([before, complete]);
+    expect(dropTruncatedRecords([before, cut, complete], undefined)).toHaveLength(3);
   });
 });

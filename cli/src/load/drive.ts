@@ -54,7 +54,10 @@ export async function endWhenSaturated(
 const CLOCK_SLACK_MS = 50;
 
 /** Orders that were in flight when k6 was ended were cut off by that, and not by the system: the audit finds them by key. */
-export function withoutCutOff(records: readonly OrderRecord[], cutAt: number | undefined): readonly OrderRecord[] {
+export function dropTruncatedRecords(
+  records: readonly OrderRecord[],
+  cutAt: number | undefined,
+): readonly OrderRecord[] {
   if (cutAt === undefined) return records;
   return records.filter(({ http, at, tookMs }) => http !== 0 || at + tookMs < cutAt - CLOCK_SLACK_MS);
 }

@@ -17,7 +17,7 @@ import { createGatewayClient } from '../shop/gateway-client.ts';
 import { warmUp } from '../shop/warm-up.ts';
 import { createBackend } from '../trace/backend.ts';
 import { conclude } from './conclude.ts';
-import { endWhenSaturated, untilFirstOrder, withoutCutOff } from './drive.ts';
+import { dropTruncatedRecords, endWhenSaturated, untilFirstOrder } from './drive.ts';
 import { type FaultWindow, neverInEffect, runFaultWindow } from './fault-window.ts';
 import type { Loaded } from './finished.ts';
 import { storedTrace } from './history.ts';
@@ -37,7 +37,7 @@ import { TraceSampler } from './trace-sample.ts';
 /** A few orders only: a platform may be slow or broken on purpose. */
 const WARM_UP = { customer: 'Load scenario', quickMs: 300, mostOrders: 5 };
 
-export interface Surroundings {
+export interface RunDependencies {
   readonly project: Project;
   readonly connection: PlatformConnection;
   /** Path of k6. */
@@ -51,7 +51,7 @@ export interface LoadRun {
   readonly timeline: PageData;
 }
 
-interface Run extends Surroundings {
+interface Run extends RunDependencies {
   readonly folder: string;
   readonly target: AuditTarget;
   readonly progress: Progress;
@@ -61,8 +61,8 @@ interface Run extends Surroundings {
  * Runs a load from its first order to its audit. Whatever happens, k6 is ended, the faults are reverted, and the run's files
  * are removed. Rejects when it is interrupted; everything that is found out is in the result.
  */
-export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<LoadRun> {
-  const { project, connection, deps } = surroundings;
+export async function runPlan(plan: Plan, dependencies: RunDependencies): Promise<LoadRun> {
+  const { project, connection, deps } = dependencies;
   const { scenario, seed, runId } = plan;
   const { path: folder } = await createLoadFolder(project, { scenario: scenario.name, seed });
   deps.output.note(`${scenario.name}: ${scenario.title} (seed ${seed}, keys ${runId}-*)`);
@@ -70,7 +70,7 @@ export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<L
   try {
     await using target = openTarget(connection);
     await warmUp(createGatewayClient(connection.gatewayUrl), WARM_UP, deps.signal);
-    const result = await loadAndLook(plan, { ...surroundings, folder, target, progress });
+    const result = await runAndMeasure(plan, { ...dependencies, folder, target, progress });
     progress.stop();
     return result;
   } catch (error) {
@@ -81,7 +81,7 @@ export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<L
   }
 }
 
-async function loadAndLook(plan: Plan, run: Run): Promise<LoadRun> {
+async function runAndMeasure(plan: Plan, run: Run): Promise<LoadRun> {
   const { folder, target, deps, project, progress } = run;
   const { signal } = deps;
   const began = performance.now();
@@ -176,7 +176,7 @@ async function load(plan: Plan, run: Run, traces: TraceSampler): Promise<Loaded>
     signal.throwIfAborted();
     await observer.stop();
     const summary = await readSummary(files.summary);
-    const records = withoutCutOff(observer.records, cutAt);
+    const records = dropTruncatedRecords(observer.records, cutAt);
     const said = { messages: await k6.messages(), others: reader.others };
     return { observer, startedAt, endedAt, exitCode, summary, ...said, cutAt, records, window };
   } finally {

@@ -70,13 +70,13 @@ async function auditing(meanwhile: () => Promise<void>, reported = records) {
   );
 }
 
-const askedFor = ({ report }: Awaited<ReturnType<typeof auditing>>) =>
+const unexpectedOrders = ({ report }: Awaited<ReturnType<typeof auditing>>) =>
   typeof report === 'string' ? report : report.invariants.find(({ id }) => id === 'I3');
 
 describe('an order that appears while the audit settles', () => {
   it('is left out when it is of others', async () => {
     const audited = await auditing(() => placeAnOrder('another-client'));
-    expect(askedFor(audited)).toMatchObject({
+    expect(unexpectedOrders(audited)).toMatchObject({
       verdict: 'pass',
       violations: [],
       evidence: '0 unexpected orders of the run, 1 of others left out',
@@ -84,13 +84,13 @@ describe('an order that appears while the audit settles', () => {
   });
 
   it("is the run's when it has its key: of a request that was cut off", async () => {
-    expect(askedFor(await auditing(() => placeAnOrder('load-1-whole-9')))).toMatchObject({ verdict: 'pass' });
+    expect(unexpectedOrders(await auditing(() => placeAnOrder('load-1-whole-9')))).toMatchObject({ verdict: 'pass' });
   });
 
   it('is held against the run when its response said that nothing was recorded', async () => {
     const refused = aRecord({ key: 'load-1-whole-9', http: 503, status: undefined, orderId: undefined });
     const audited = await auditing(() => placeAnOrder('load-1-whole-9'), [...records, refused]);
-    expect(askedFor(audited)).toMatchObject({ verdict: 'fail', violations: [{ orderId: ids.nobody }] });
+    expect(unexpectedOrders(audited)).toMatchObject({ verdict: 'fail', violations: [{ orderId: ids.nobody }] });
   });
 });
 

@@ -19,8 +19,8 @@ import {
 import { type Backlog, type Drain, readBacklog, untilDrained } from './outbox.ts';
 
 /** Enough for reconnecting to the broker and for a hundred events a second, and never longer than a user waits. ms. */
-const LEAST_DRAIN_LIMIT_MS = 30_000;
-const MOST_DRAIN_LIMIT_MS = 180_000;
+const MIN_DRAIN_TIMEOUT_MS = 30_000;
+const MAX_DRAIN_TIMEOUT_MS = 180_000;
 const PER_EVENT_MS = 20;
 const SETTLE_MS = 15_000;
 
@@ -34,7 +34,7 @@ export async function drain(
     onLook,
   }: { peak: number; endedAt: number; signal: AbortSignal; onLook: (look: Backlog) => void },
 ): Promise<Drain | string> {
-  const limitMs = Math.min(MOST_DRAIN_LIMIT_MS, LEAST_DRAIN_LIMIT_MS + peak * PER_EVENT_MS);
+  const limitMs = Math.min(MAX_DRAIN_TIMEOUT_MS, MIN_DRAIN_TIMEOUT_MS + peak * PER_EVENT_MS);
   try {
     const look = async () => {
       const backlog = await readBacklog(databases);
@@ -86,7 +86,9 @@ export async function auditLoad(
     const lostBefore = before?.lost;
     const report = await audit({ target, settleMs: SETTLE_MS, historyFile, lostBefore, signal, onProgress });
     return {
-      report: await ofRunAlone(sinceBaseline(report, before), async () => unexpectedOrderIds(records, await readOwn())),
+      report: await restrictToRun(sinceBaseline(report, before), async () =>
+        unexpectedOrderIds(records, await readOwn()),
+      ),
       repeatedKeys: repeated,
       sagas: await readOwn().then(sagaOutcomes, messageOf),
     };
@@ -98,14 +100,17 @@ export async function auditLoad(
 }
 
 /** The invariant that there is no unexpected order. */
-const ASKED_FOR = 'I3';
+const NO_UNEXPECTED_ORDERS = 'I3';
 
 /**
  * The audit knows the responses of this run's clients, and takes orders of others for unexpected ones. Those are looked
  * up when its snapshot is taken: until then others may place more. `readUnexpected` names the run's own.
  */
-async function ofRunAlone(report: AuditReport, readUnexpected: () => Promise<readonly string[]>): Promise<AuditReport> {
-  const found = report.invariants.find(({ id }) => id === ASKED_FOR);
+async function restrictToRun(
+  report: AuditReport,
+  readUnexpected: () => Promise<readonly string[]>,
+): Promise<AuditReport> {
+  const found = report.invariants.find(({ id }) => id === NO_UNEXPECTED_ORDERS);
   if (found?.verdict !== 'fail') return report;
   const checked = await checkUnexpected(found, readUnexpected);
   const invariants = report.invariants.map((result) => (result === found ? checked : result));

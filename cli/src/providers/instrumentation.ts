@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { ComponentContext, OnProgress } from './component.ts';
 import { findOnPath } from './executables.ts';
 import { available, installable, unavailable } from './provider-checks.ts';
-import type { ToolWay } from './tool.ts';
+import type { ToolSource } from './tool.ts';
 
 type Context = Pick<ComponentContext, 'root' | 'env'>;
 
@@ -13,7 +13,7 @@ type Context = Pick<ComponentContext, 'root' | 'env'>;
  * OpenTelemetry's SDK and instrumentations, for `up --instrumentation stock`: the dependencies of the workspace
  * instrumentation/, which `npm start` does not install.
  */
-export function instrumentationWays({ root, env }: Context): readonly ToolWay[] {
+export function instrumentationWays({ root, env }: Context): readonly ToolSource[] {
   if (root === undefined) return [];
   const place = join(root, 'node_modules');
   return [

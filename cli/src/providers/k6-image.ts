@@ -9,7 +9,7 @@ import { findOnPath, requireOnPath } from './executables.ts';
 import { installProgram } from './install-program.ts';
 import { installable, unavailable } from './provider-checks.ts';
 import { k6Release } from './release/releases.ts';
-import type { ToolWay } from './tool.ts';
+import type { ToolSource } from './tool.ts';
 
 /** Its tags are versions without a "v". Source: hub.docker.com/r/grafana/k6. */
 const k6Image = `grafana/k6:${k6Release.version.slice(1)}`;
@@ -28,7 +28,7 @@ export function k6ImageWay(
   target: string,
   context: Context,
   platform: string = process.platform,
-): Required<Pick<ToolWay, 'kind' | 'check' | 'install'>> {
+): Required<Pick<ToolSource, 'kind' | 'check' | 'install'>> {
   return {
     kind: 'docker',
     check: () => check(context, platform),

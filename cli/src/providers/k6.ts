@@ -8,7 +8,7 @@ import { k6ImageWay } from './k6-image.ts';
 import { available, installable, unavailable } from './provider-checks.ts';
 import { releaseWay } from './release/release-way.ts';
 import { k6Release } from './release/releases.ts';
-import type { ToolWay } from './tool.ts';
+import type { ToolSource } from './tool.ts';
 
 /** Version that is downloaded or built; an installed one may be another of the same major version. */
 const K6_VERSION = k6Release.version;
@@ -17,11 +17,17 @@ const LEAST_MAJOR = 2;
 const VERSION_LIMIT_MS = 3_000;
 
 /** Ways to have k6, in the order in which they are tried. */
-export function k6Ways(context: Pick<ComponentContext, 'cacheDir' | 'env'>): readonly ToolWay[] {
-  return [installedWay(context), cacheWay(context), imageWay(context), downloadWay(context), goWay(context)];
+export function k6Ways(context: Pick<ComponentContext, 'cacheDir' | 'env'>): readonly ToolSource[] {
+  return [
+    systemSource(context),
+    cacheSource(context),
+    imageWay(context),
+    downloadSource(context),
+    goBuildSource(context),
+  ];
 }
 
-function installedWay({ env }: Pick<ComponentContext, 'env'>): ToolWay {
+function systemSource({ env }: Pick<ComponentContext, 'env'>): ToolSource {
   return {
     kind: 'installed',
     async check() {
@@ -41,7 +47,7 @@ function installedWay({ env }: Pick<ComponentContext, 'env'>): ToolWay {
   };
 }
 
-function cacheWay(context: Pick<ComponentContext, 'cacheDir'>): ToolWay {
+function cacheSource(context: Pick<ComponentContext, 'cacheDir'>): ToolSource {
   // One out of an image was not compared with a pinned checksum: it does not pass for one that was.
   const files = [cachedFile(context), cachedImageFile(context)];
   return {
@@ -58,19 +64,19 @@ function cacheWay(context: Pick<ComponentContext, 'cacheDir'>): ToolWay {
 }
 
 /** Once copied out of its image, k6 is found in the cache. */
-function imageWay(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolWay {
+function imageWay(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolSource {
   const file = cachedImageFile(context);
   return { ...k6ImageWay(file, context), file: async () => file };
 }
 
 /** Once downloaded, k6 is found in the cache. */
-function downloadWay(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolWay {
+function downloadSource(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolSource {
   const file = cachedFile(context);
   return { ...releaseWay(k6Release, file, context), file: async () => file };
 }
 
 /** Once built, k6 is found in the cache: this way itself only ever installs. */
-function goWay(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolWay {
+function goBuildSource(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolSource {
   const file = cachedFile(context);
   const program = { title: 'k6', modulePath: 'go.k6.io/k6/v2', mainPackage: '.', version: K6_VERSION, target: file };
   return {

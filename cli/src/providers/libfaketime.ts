@@ -5,7 +5,7 @@ import { Apt, hasApt } from './apt.ts';
 import type { ComponentContext, OnProgress } from './component.ts';
 import { newestFirst } from './executables.ts';
 import { available, installable, unavailable } from './provider-checks.ts';
-import type { ToolWay } from './tool.ts';
+import type { ToolSource } from './tool.ts';
 
 /** Where packages put the variant for programs with threads: Debian's and its relatives', Fedora's, a build of one's own. */
 const FOLDERS = ['/usr/lib/*/faketime', '/usr/lib64/faketime', '/usr/lib/faketime', '/usr/local/lib/faketime'];
@@ -17,20 +17,20 @@ type Context = Pick<ComponentContext, 'cacheDir' | 'env'>;
  * Ways to have libfaketime, which shifts a process's clock, in the order in which they are tried. The one that
  * SHOPCTL_LIBFAKETIME names is the only one when it is set. Linux only.
  */
-export function libfaketimeWays(context: Context): readonly ToolWay[] {
+export function libfaketimeWays(context: Context): readonly ToolSource[] {
   if (process.platform !== 'linux') return [elsewhere];
   return context.env.SHOPCTL_LIBFAKETIME
     ? [namedWay(context.env.SHOPCTL_LIBFAKETIME)]
-    : [installedWay, packagesWay(context)];
+    : [systemSource, packagesWay(context)];
 }
 
-const elsewhere: ToolWay = {
+const elsewhere: ToolSource = {
   kind: 'installed',
   check: async () => unavailable('installed', 'libfaketime is used on Linux only'),
   file: () => Promise.reject(new Error('libfaketime is used on Linux only')),
 };
 
-function namedWay(file: string): ToolWay {
+function namedWay(file: string): ToolSource {
   return {
     kind: 'installed',
     check: async () =>
@@ -41,7 +41,7 @@ function namedWay(file: string): ToolWay {
   };
 }
 
-const installedWay: ToolWay = {
+const systemSource: ToolSource = {
   kind: 'installed',
   async check() {
     const file = await findIn(FOLDERS);
@@ -55,7 +55,7 @@ const installedWay: ToolWay = {
 };
 
 /** The distribution's package, unpacked into the cache directory by an ordinary user. */
-function packagesWay(context: Context): ToolWay {
+function packagesWay(context: Context): ToolSource {
   const folder = join(context.cacheDir, 'libfaketime-package');
   const folders = [join(folder, 'usr/lib/*/faketime')];
   return {

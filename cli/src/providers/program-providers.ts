@@ -39,11 +39,11 @@ export interface ProgramPlan {
 export function programProviders(program: Program, context: ComponentContext, docker: Provider): readonly Provider[] {
   return [
     urlWay(program, context),
-    installedWay(program, context),
-    cacheWay(program, context),
+    systemSource(program, context),
+    cacheSource(program, context),
     docker,
-    downloadWay(program, context),
-    goWay(program, context),
+    downloadSource(program, context),
+    goBuildSource(program, context),
   ];
 }
 
@@ -73,7 +73,7 @@ function urlWay({ component, title, urlVariable, readyPath }: Program, { env }: 
   };
 }
 
-function installedWay(program: Program, context: ComponentContext): Provider {
+function systemSource(program: Program, context: ComponentContext): Provider {
   return {
     kind: 'installed',
     async check() {
@@ -88,7 +88,7 @@ function installedWay(program: Program, context: ComponentContext): Provider {
   };
 }
 
-function cacheWay(program: Program, context: ComponentContext): Provider {
+function cacheSource(program: Program, context: ComponentContext): Provider {
   const file = cachedFile(program, context);
   return {
     kind: 'cache',
@@ -98,7 +98,7 @@ function cacheWay(program: Program, context: ComponentContext): Provider {
 }
 
 /** Once downloaded, the program is found in the cache. */
-function downloadWay(program: Program, context: ComponentContext): Provider {
+function downloadSource(program: Program, context: ComponentContext): Provider {
   const file = cachedFile(program, context);
   return {
     ...releaseWay(program.release, file, context),
@@ -107,7 +107,7 @@ function downloadWay(program: Program, context: ComponentContext): Provider {
 }
 
 /** Once built, the program is found in the cache: this way itself only ever installs. */
-function goWay(program: Program, context: ComponentContext): Provider {
+function goBuildSource(program: Program, context: ComponentContext): Provider {
   const file = cachedFile(program, context);
   return {
     kind: 'go',

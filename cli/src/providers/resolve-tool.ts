@@ -3,11 +3,11 @@ import { instrumentationWays } from './instrumentation.ts';
 import { k6Ways } from './k6.ts';
 import { libfaketimeWays } from './libfaketime.ts';
 import { checkWay, forcedAlone, type InstallOptions, installFirst } from './resolve.ts';
-import { type ToolName, type ToolWay, toolNames } from './tool.ts';
+import { type ToolName, type ToolSource, toolNames } from './tool.ts';
 
 type ToolContext = Pick<ComponentContext, 'cacheDir' | 'env' | 'root'>;
 
-const ways: Readonly<Record<ToolName, (context: ToolContext) => readonly ToolWay[]>> = {
+const ways: Readonly<Record<ToolName, (context: ToolContext) => readonly ToolSource[]>> = {
   k6: k6Ways,
   libfaketime: libfaketimeWays,
   instrumentation: instrumentationWays,

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mountsBelow, unmountSmallDisk } from '../process/small-disk.ts';
+import { mountsBelow, unmountSmallDisk } from '../process/quota-filesystem.ts';
 import { type ComponentName, componentNames } from '../topology/components.ts';
 import type { Availability, ComponentContext, Launch, OnProgress, Provider, ProviderKind } from './component.ts';
 import { purgeContainers } from './docker/leftovers.ts';

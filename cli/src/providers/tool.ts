@@ -13,7 +13,7 @@ export const toolWays: Readonly<Record<ToolName, readonly ProviderKind[]>> = {
 };
 
 /** One way to have a tool. `check` takes well under a second and changes nothing. */
-export interface ToolWay {
+export interface ToolSource {
   readonly kind: ProviderKind;
   check(): Promise<Availability>;
   /** Path of the program or library, or of the folder with the packages; call only when `check` said available. */

@@ -8,7 +8,7 @@ import { type DatabaseName, databaseNames } from '../topology/databases.ts';
 import { openShopDatabases, type ShopDatabases } from './databases.ts';
 import { parseIdPrefix } from './id-prefix.ts';
 import { countOpenSagas } from './open-sagas.ts';
-import { readStory } from './order-story.ts';
+import { readOrderEvidence } from './order-evidence.ts';
 import { findOrderId, listEndedSagas, listOpenSagas, listOrders, readCustomer } from './orders-table.ts';
 import {
   countPendingRows,
@@ -95,10 +95,10 @@ describe('products and stock', () => {
   });
 });
 
-describe('the story of an order', () => {
+describe('the evidence of an order', () => {
   it('joins what all databases hold for it, without the customer', async () => {
-    const story = await readStory(databases, prefix(CONFIRMED));
-    expect(story).toMatchObject({
+    const evidence = await readOrderEvidence(databases, prefix(CONFIRMED));
+    expect(evidence).toMatchObject({
       order: {
         id: CONFIRMED,
         status: 'Confirmed',
@@ -113,21 +113,21 @@ describe('the story of an order', () => {
       shipment: { lines: [{ productId: 1, quantity: 1 }] },
       unavailable: {},
     });
-    expect(JSON.stringify(story)).not.toContain('Marker');
+    expect(JSON.stringify(evidence)).not.toContain('Marker');
   });
 
   it('distinguishes tombstones from what was done', async () => {
-    const { reservation, payment } = await readStory(databases, prefix(STUCK));
+    const { reservation, payment } = await readOrderEvidence(databases, prefix(STUCK));
     expect(reservation).toMatchObject({ state: 'released', wasReserved: false });
     expect(payment).toMatchObject({ state: 'voided', amountKopiykas: null });
   });
 
   it('goes on without a participant’s database that does not respond, and names it', async () => {
     await using partly = openShopDatabases({ ...urls, payments: 'postgres://nobody@127.0.0.1:1/payments' });
-    const story = await readStory(partly, prefix(CONFIRMED));
-    expect(story.payment).toBeNull();
-    expect(Object.keys(story.unavailable)).toEqual(['payments']);
-    expect(story.reservation).not.toBeNull();
+    const evidence = await readOrderEvidence(partly, prefix(CONFIRMED));
+    expect(evidence.payment).toBeNull();
+    expect(Object.keys(evidence.unavailable)).toEqual(['payments']);
+    expect(evidence.reservation).not.toBeNull();
   });
 });
 

@@ -2,17 +2,17 @@ import { cutText } from '../output/width.ts';
 import { wrapText } from '../output/wrap.ts';
 import type { LogLine } from '../platform/log-reader.ts';
 import { renderTrace } from '../trace/render.ts';
-import { conclusionOf } from './conclusion.ts';
+import { diagnose } from './diagnosis.ts';
 import { formatMoney } from './money.ts';
+import type { OrderEvidence } from './order-evidence.ts';
 import { formatFacts, orderFacts, sagaFacts } from './order-page.ts';
-import type { OrderStory } from './order-story.ts';
 import type { OrderTrace } from './order-trace.ts';
 import { formatLines, sagaSteps } from './saga-steps.ts';
 import { formatSteps, type View } from './steps-table.ts';
 import { formatTime } from './times.ts';
 
 export interface Explanation {
-  readonly story: OrderStory;
+  readonly evidence: OrderEvidence;
   readonly trace: OrderTrace | null;
   readonly logs: readonly LogLine[];
 }
@@ -25,36 +25,36 @@ const LONGEST_RECORD = 400;
 const LOG_INDENT = 13;
 
 /** Everything known about one order on one page, the conclusion first. */
-export function formatExplanation({ story, trace, logs }: Explanation, view: View): string {
-  const { order } = story;
+export function formatExplanation({ evidence, trace, logs }: Explanation, view: View): string {
+  const { order } = evidence;
   const heading = (text: string) => view.style.bold(text.toUpperCase());
   const sections: [string, string][] = [
     ['response', formatFacts(orderFacts(order), view)],
-    ['saga', `${formatFacts(sagaFacts(order), view)}\n\n${formatSteps(sagaSteps(story), order.createdAt, view)}`],
-    ['records', formatFacts(recordFacts(story), view)],
+    ['saga', `${formatFacts(sagaFacts(order), view)}\n\n${formatSteps(sagaSteps(evidence), order.createdAt, view)}`],
+    ['records', formatFacts(recordFacts(evidence), view)],
     ['trace', formatTrace(trace, view)],
     ['logs', formatLogs(logs, order.traceId, view)],
   ];
   return [
-    view.style.bold(wrapText(conclusionOf(story), view.columns)),
+    view.style.bold(wrapText(diagnose(evidence), view.columns)),
     ...sections.map(([name, text]) => `${heading(name)}\n${text}`),
   ].join('\n\n');
 }
 
 /** What each database holds for the order. */
-function recordFacts(story: OrderStory): [string, string][] {
-  const { unavailable } = story;
+function recordFacts(evidence: OrderEvidence): [string, string][] {
+  const { unavailable } = evidence;
   const shipping = unavailable.shipping !== undefined;
   return [
-    ['reservation', unavailable.stock === undefined ? reservationText(story) : 'unknown'],
-    ['payment', unavailable.payments === undefined ? paymentText(story) : 'unknown'],
-    ...outboxFacts(story),
-    ['inbox', shipping ? 'unknown' : inboxText(story)],
-    ['shipment', shipping ? 'unknown' : shipmentText(story)],
+    ['reservation', unavailable.stock === undefined ? reservationText(evidence) : 'unknown'],
+    ['payment', unavailable.payments === undefined ? paymentText(evidence) : 'unknown'],
+    ...outboxFacts(evidence),
+    ['inbox', shipping ? 'unknown' : inboxText(evidence)],
+    ['shipment', shipping ? 'unknown' : shipmentText(evidence)],
   ].map(([label = '', text = '']) => [label, text]);
 }
 
-function reservationText({ reservation }: OrderStory): string {
+function reservationText({ reservation }: OrderEvidence): string {
   if (reservation === null) return 'none';
   const { state, lines, createdAt, releasedAt, insufficientProductIds } = reservation;
   const what =
@@ -63,14 +63,14 @@ function reservationText({ reservation }: OrderStory): string {
   return `${state}${what === '' ? '' : ` (${what})`} ${formatTime(createdAt)}${released}`;
 }
 
-function paymentText({ payment }: OrderStory): string {
+function paymentText({ payment }: OrderEvidence): string {
   if (payment === null) return 'none';
   const { state, amountKopiykas, currency, updatedAt } = payment;
   const amount = amountKopiykas === null ? '' : ` ${formatMoney(amountKopiykas, currency ?? '')}`;
   return `${state}${amount} ${formatTime(updatedAt)}`;
 }
 
-function outboxFacts({ outbox }: OrderStory): [string, string][] {
+function outboxFacts({ outbox }: OrderEvidence): [string, string][] {
   if (outbox.length === 0) return [['outbox', 'none']];
   return outbox.map(({ id, type, publishedAt }) => [
     'outbox',
@@ -78,11 +78,11 @@ function outboxFacts({ outbox }: OrderStory): [string, string][] {
   ]);
 }
 
-function inboxText({ inbox }: OrderStory): string {
+function inboxText({ inbox }: OrderEvidence): string {
   return inbox.map(({ messageId, receivedAt }) => `${messageId} ${formatTime(receivedAt)}`).join(' ') || 'none';
 }
 
-function shipmentText({ shipment }: OrderStory): string {
+function shipmentText({ shipment }: OrderEvidence): string {
   return shipment === null
     ? 'none'
     : `${shipment.id} (${formatLines(shipment.lines)}) ${formatTime(shipment.createdAt)}`;

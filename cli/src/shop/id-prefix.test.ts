@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseIdPrefix, theOnly } from './id-prefix.ts';
+import { parseIdPrefix, requireUnique } from './id-prefix.ts';
 
 describe('a prefix of an id', () => {
   it('is the range of ids that begin so, with or without dashes', () => {
@@ -32,15 +32,15 @@ describe('the ids found for a prefix', () => {
       code: 'order_not_found',
       next: expect.stringContaining('shopctl order list'),
     });
-    expect(() => theOnly([], range, 'order', 'shopctl order list')).toThrow(error);
+    expect(() => requireUnique([], range, 'order', 'shopctl order list')).toThrow(error);
   });
 
   it('must not be several: the candidates are named', () => {
     const error = expect.objectContaining({ code: 'ambiguous_id', why: expect.stringContaining('two') });
-    expect(() => theOnly(['one', 'two'], range, 'order', 'shopctl order list')).toThrow(error);
+    expect(() => requireUnique(['one', 'two'], range, 'order', 'shopctl order list')).toThrow(error);
   });
 
   it('may be one', () => {
-    expect(theOnly(['one'], range, 'order', 'shopctl order list')).toBe('one');
+    expect(requireUnique(['one'], range, 'order', 'shopctl order list')).toBe('one');
   });
 });

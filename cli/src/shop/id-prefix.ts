@@ -31,7 +31,7 @@ export function parseIdPrefix(input: string, what: string): IdRange {
 }
 
 /** The ids found in a range must be one. Throws CliError (1) when there is none, or several. */
-export function theOnly(ids: readonly string[], range: IdRange, what: string, listCommand: string): string {
+export function requireUnique(ids: readonly string[], range: IdRange, what: string, listCommand: string): string {
   const [only, ...more] = ids;
   if (only === undefined) {
     throw new CliError({

@@ -1,10 +1,10 @@
 import { exitCodes } from '../exit-codes.ts';
 import type { Output } from '../output/output.ts';
-import type { OrderStory } from './order-story.ts';
+import type { OrderEvidence } from './order-evidence.ts';
 
 /** Names the databases that gave no response and makes the command end with exit code 5: what it shows is not all. */
 export function warnOfMissing(
-  { unavailable }: OrderStory,
+  { unavailable }: OrderEvidence,
   output: Output,
   host: { exitCode?: unknown } = process,
 ): void {

@@ -1,5 +1,5 @@
 import type { ShopDatabases } from './databases.ts';
-import { type IdRange, theOnly } from './id-prefix.ts';
+import { type IdRange, requireUnique } from './id-prefix.ts';
 
 export type SagaState = 'Started' | 'StockReserved' | 'PaymentCharged' | 'Confirmed' | 'Compensating' | 'Cancelled';
 export const sagaStates: readonly SagaState[] = [
@@ -94,7 +94,7 @@ export async function findOrderId(databases: ShopDatabases, range: IdRange): Pro
     'SELECT id FROM orders WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3',
     [range.lowest, range.highest, CANDIDATES],
   );
-  return theOnly(
+  return requireUnique(
     rows.map(({ id }) => id),
     range,
     'order',

@@ -4,7 +4,7 @@ import type { LogLine } from '../platform/log-reader.ts';
 import { buildTree, type TraceSpan } from '../trace/tree.ts';
 import { formatExplanation } from './explain-page.ts';
 import { formatSagas } from './sagas-table.ts';
-import { aCancelledStory, anOrder, aPayment, aReservation, aStory, at, TRACE_ID } from './testing/stories.ts';
+import { aCancelledOrder, anOrder, aPayment, aReservation, at, someEvidence, TRACE_ID } from './testing/stories.ts';
 import { timelineOf } from './timeline.ts';
 import { formatTimeline } from './timeline-page.ts';
 
@@ -46,7 +46,7 @@ function aLogLine(record: Record<string, unknown>): LogLine {
 
 describe('the page of explain', () => {
   it('begins with the conclusion and has a section for every source', () => {
-    const page = formatExplanation({ story: aStory(), trace, logs: [] }, view);
+    const page = formatExplanation({ evidence: someEvidence(), trace, logs: [] }, view);
     expect(page.split('\n')[0]).toMatch(/^Confirmed: payments accepted 450\.00 UAH/);
     for (const heading of ['RESPONSE', 'SAGA', 'RECORDS', 'TRACE', 'LOGS']) expect(page).toContain(`\n${heading}\n`);
     expect(page).toContain('POST /orders');
@@ -54,7 +54,7 @@ describe('the page of explain', () => {
 
   it('is at most 80 characters wide, whatever an error or a log line says', () => {
     const long = 'the payments service did not respond '.repeat(6);
-    const story = aCancelledStory(
+    const evidence = aCancelledOrder(
       {
         reason: 'payment unavailable',
         state: 'Compensating',
@@ -64,25 +64,25 @@ describe('the page of explain', () => {
       },
       { payment: aPayment({ state: 'attempted' }), reservation: aReservation() },
     );
-    const page = formatExplanation({ story, trace, logs: [aLogLine({ msg: long })] }, view);
+    const page = formatExplanation({ evidence, trace, logs: [aLogLine({ msg: long })] }, view);
     expect(widest(page)).toBeLessThanOrEqual(80);
   });
 
   it('says of a database without a response that its record is unknown', () => {
-    const story = aStory({ payment: null, unavailable: { payments: 'timeout' } });
-    expect(formatExplanation({ story, trace: null, logs: [] }, view)).toMatch(/^payment +unknown$/m);
+    const evidence = someEvidence({ payment: null, unavailable: { payments: 'timeout' } });
+    expect(formatExplanation({ evidence, trace: null, logs: [] }, view)).toMatch(/^payment +unknown$/m);
   });
 
   it('cuts a long log and says where the rest is', () => {
     const logs = Array.from({ length: 45 }, (_, index) => aLogLine({ msg: `line ${index}` }));
-    const page = formatExplanation({ story: aStory(), trace, logs }, view);
+    const page = formatExplanation({ evidence: someEvidence(), trace, logs }, view);
     expect(page).toContain(`and 5 more: shopctl logs --trace ${TRACE_ID}`);
   });
 });
 
 describe('the timeline', () => {
   it('puts moments and spans on one axis in order of time', () => {
-    const entries = timelineOf(aStory(), tree);
+    const entries = timelineOf(someEvidence(), tree);
     expect(entries.map(({ name }) => name)).toEqual([
       'POST /orders',
       'start order',
@@ -100,7 +100,7 @@ describe('the timeline', () => {
   });
 
   it('leaves the axis out where there is no room for it', () => {
-    const page = formatTimeline(timelineOf(aStory(), tree), { ...view, columns: 60 });
+    const page = formatTimeline(timelineOf(someEvidence(), tree), { ...view, columns: 60 });
     expect(page).not.toContain('█');
   });
 });

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import type { OrderStory } from './order-story.ts';
+import type { OrderEvidence } from './order-evidence.ts';
 import { sagaSteps } from './saga-steps.ts';
-import { aCancelledStory, anOrder, anOutboxRow, aPayment, aReservation, aStory, at } from './testing/stories.ts';
+import { aCancelledOrder, anOrder, anOutboxRow, aPayment, aReservation, at, someEvidence } from './testing/stories.ts';
 
-const names = (story: OrderStory) => sagaSteps(story).map(({ name, result }) => `${name}: ${result}`);
+const names = (evidence: OrderEvidence) => sagaSteps(evidence).map(({ name, result }) => `${name}: ${result}`);
 
 it('a confirmed order went through every step', () => {
-  expect(names(aStory())).toEqual([
+  expect(names(someEvidence())).toEqual([
     'start order: done',
     'reserve stock: done',
     'charge payment: done',
@@ -18,11 +18,11 @@ it('a confirmed order went through every step', () => {
 });
 
 it('a declined order was released', () => {
-  const story = aCancelledStory(
+  const evidence = aCancelledOrder(
     { reason: 'payment declined' },
     { payment: aPayment({ state: 'declined' }), reservation: aReservation({ state: 'released', releasedAt: at(60) }) },
   );
-  expect(names(story)).toEqual([
+  expect(names(evidence)).toEqual([
     'start order: done',
     'reserve stock: done',
     'charge payment: refused',
@@ -32,15 +32,15 @@ it('a declined order was released', () => {
 });
 
 it('an order out of stock was never charged and has nothing to undo', () => {
-  const story = aCancelledStory(
+  const evidence = aCancelledOrder(
     { reason: 'out of stock' },
     { reservation: aReservation({ state: 'insufficient', lines: [], insufficientProductIds: [10] }) },
   );
-  expect(names(story)).toEqual(['start order: done', 'reserve stock: refused', 'cancel order: done']);
+  expect(names(evidence)).toEqual(['start order: done', 'reserve stock: refused', 'cancel order: done']);
 });
 
 it('pending compensations wait and say why they failed', () => {
-  const story = aCancelledStory(
+  const evidence = aCancelledOrder(
     {
       reason: 'payment unavailable',
       state: 'Compensating',
@@ -51,7 +51,7 @@ it('pending compensations wait and say why they failed', () => {
     },
     { payment: aPayment({ state: 'attempted' }) },
   );
-  expect(names(story)).toEqual([
+  expect(names(evidence)).toEqual([
     'start order: done',
     'reserve stock: done',
     'charge payment: running',
@@ -59,26 +59,26 @@ it('pending compensations wait and say why they failed', () => {
     'refund payment: waiting',
     'release stock: waiting',
   ]);
-  expect(sagaSteps(story).at(-1)?.detail).toBe('2 failed rounds: orders-payments: timeout');
+  expect(sagaSteps(evidence).at(-1)?.detail).toBe('2 failed rounds: orders-payments: timeout');
 });
 
 it('tombstones had no effect', () => {
-  const story = aCancelledStory(
+  const evidence = aCancelledOrder(
     { reason: 'stock unavailable' },
     {
       reservation: aReservation({ state: 'released', wasReserved: false, lines: [], releasedAt: at(90) }),
       payment: aPayment({ state: 'voided', amountKopiykas: null, currency: null }),
     },
   );
-  expect(names(story)).toContain('reserve stock: no effect');
-  expect(names(story)).toContain('charge payment: no effect');
+  expect(names(evidence)).toContain('reserve stock: no effect');
+  expect(names(evidence)).toContain('charge payment: no effect');
 });
 
 it.each([
   ['Started', ['start order: done', 'reserve stock: running']],
   ['StockReserved', ['start order: done', 'reserve stock: done', 'charge payment: running']],
 ] as const)('an order in %s waits for its next step', (state, expected) => {
-  const story = aStory({
+  const evidence = someEvidence({
     order: anOrder({ status: null, state, open: true, decidedAt: null }),
     reservation: state === 'Started' ? null : aReservation(),
     payment: null,
@@ -86,13 +86,13 @@ it.each([
     inbox: [],
     shipment: null,
   });
-  expect(names(story)).toEqual(expected);
+  expect(names(evidence)).toEqual(expected);
 });
 
 it('a database without a response makes its steps unknown, not undone', () => {
   const unavailable = { stock: 'timeout', payments: 'timeout', shipping: 'timeout' };
-  const story = aStory({ reservation: null, payment: null, inbox: [], shipment: null, unavailable });
-  expect(names(story).filter((name) => name.endsWith('unknown'))).toEqual([
+  const evidence = someEvidence({ reservation: null, payment: null, inbox: [], shipment: null, unavailable });
+  expect(names(evidence).filter((name) => name.endsWith('unknown'))).toEqual([
     'reserve stock: unknown',
     'charge payment: unknown',
     'deliver event: unknown',
@@ -101,10 +101,10 @@ it('a database without a response makes its steps unknown, not undone', () => {
 });
 
 it('an event published after its delivery was published again', () => {
-  const story = aStory({ outbox: [anOutboxRow({ publishedAt: at(35_000) })] });
-  expect(sagaSteps(story).find(({ name }) => name.startsWith('publish'))?.detail).toBe('outbox b1c2d3e4, again');
+  const evidence = someEvidence({ outbox: [anOutboxRow({ publishedAt: at(35_000) })] });
+  expect(sagaSteps(evidence).find(({ name }) => name.startsWith('publish'))?.detail).toBe('outbox b1c2d3e4, again');
 });
 
 it('a charge that never arrived was not done', () => {
-  expect(names(aCancelledStory({ reason: 'payment unavailable' }))).toContain('charge payment: not done');
+  expect(names(aCancelledOrder({ reason: 'payment unavailable' }))).toContain('charge payment: not done');
 });

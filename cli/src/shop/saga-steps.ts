@@ -1,4 +1,4 @@
-import type { OrderStory } from './order-story.ts';
+import type { OrderEvidence } from './order-evidence.ts';
 import type { Payment, Reservation } from './participants.ts';
 
 /** `unknown`: the database that would know did not respond. `waiting`: not done yet, and due. */
@@ -18,25 +18,25 @@ export interface SagaStep {
  * The steps of an order in the saga's order: forward steps, the decision, compensations, then publication and delivery.
  * Steps that the order's way does not have are left out. Pure.
  */
-export function sagaSteps(story: OrderStory): SagaStep[] {
+export function sagaSteps(evidence: OrderEvidence): SagaStep[] {
   return [
     {
       name: 'start order',
       result: 'done',
-      at: story.order.createdAt,
+      at: evidence.order.createdAt,
       detail: 'order and saga recorded',
       from: 'orders',
     },
-    reserveStep(story),
-    ...chargeSteps(story),
-    ...decisionSteps(story),
-    ...refundSteps(story),
-    ...releaseSteps(story),
-    ...eventSteps(story),
+    reserveStep(evidence),
+    ...chargeSteps(evidence),
+    ...decisionSteps(evidence),
+    ...refundSteps(evidence),
+    ...releaseSteps(evidence),
+    ...eventSteps(evidence),
   ];
 }
 
-function reserveStep({ order, reservation, unavailable }: OrderStory): SagaStep {
+function reserveStep({ order, reservation, unavailable }: OrderEvidence): SagaStep {
   const step = { name: 'reserve stock', from: 'stock' } as const;
   if (unavailable.stock !== undefined) return { ...step, result: 'unknown', at: null, detail: 'no response' };
   if (reservation === null) {
@@ -60,7 +60,7 @@ export function formatLines(lines: readonly { readonly productId: number; readon
   return lines.map(({ productId, quantity }) => `product ${productId} x ${quantity}`).join(', ');
 }
 
-function chargeSteps({ order, payment, unavailable }: OrderStory): SagaStep[] {
+function chargeSteps({ order, payment, unavailable }: OrderEvidence): SagaStep[] {
   const step = { name: 'charge payment', from: 'payments' } as const;
   if (unavailable.payments !== undefined) return [{ ...step, result: 'unknown', at: null, detail: 'no response' }];
   if (payment !== null) return [{ ...step, at: payment.createdAt, ...chargeResult(payment) }];
@@ -87,14 +87,14 @@ function chargeResult({ state, amountKopiykas }: Payment): { result: StepResult;
   }
 }
 
-function decisionSteps({ order }: OrderStory): SagaStep[] {
+function decisionSteps({ order }: OrderEvidence): SagaStep[] {
   if (order.status === null) return [];
   const detail = order.reason ?? 'status, saga and outbox row in one statement';
   const name = order.status === 'Confirmed' ? 'confirm order' : 'cancel order';
   return [{ name, result: 'done', at: order.decidedAt, detail, from: 'orders' }];
 }
 
-function refundSteps({ order, payment }: OrderStory): SagaStep[] {
+function refundSteps({ order, payment }: OrderEvidence): SagaStep[] {
   const step = { name: 'refund payment', from: 'payments' } as const;
   if (order.pending.includes(step.name)) return [{ ...step, ...waitingFor(order) }];
   if (payment === null || (payment.state !== 'refunded' && payment.state !== 'voided')) return [];
@@ -102,7 +102,7 @@ function refundSteps({ order, payment }: OrderStory): SagaStep[] {
   return [{ ...step, result: 'done', at: payment.updatedAt, detail }];
 }
 
-function releaseSteps({ order, reservation }: OrderStory): SagaStep[] {
+function releaseSteps({ order, reservation }: OrderEvidence): SagaStep[] {
   const step = { name: 'release stock', from: 'stock' } as const;
   if (order.pending.includes(step.name)) return [{ ...step, ...waitingFor(order) }];
   if (reservation === null || reservation.releasedAt === null) return [];
@@ -115,12 +115,12 @@ export function failedRounds(count: number): string {
   return `${count} failed round${count === 1 ? '' : 's'}`;
 }
 
-function waitingFor({ attempts, lastError }: OrderStory['order']): { result: StepResult; at: null; detail: string } {
+function waitingFor({ attempts, lastError }: OrderEvidence['order']): { result: StepResult; at: null; detail: string } {
   const tries = attempts === 0 ? 'not tried yet' : failedRounds(attempts);
   return { result: 'waiting', at: null, detail: lastError === null ? tries : `${tries}: ${lastError}` };
 }
 
-function eventSteps({ order, outbox, inbox, shipment, unavailable }: OrderStory): SagaStep[] {
+function eventSteps({ order, outbox, inbox, shipment, unavailable }: OrderEvidence): SagaStep[] {
   const published = outbox.map(({ id, type, publishedAt }): SagaStep => {
     const result = publishedAt === null ? 'waiting' : 'done';
     const received = inbox.find(({ messageId }) => messageId === id)?.receivedAt;

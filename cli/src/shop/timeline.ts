@@ -1,5 +1,5 @@
 import { durationMs, nodesOf, type TraceTree } from '../trace/tree.ts';
-import type { OrderStory } from './order-story.ts';
+import type { OrderEvidence } from './order-evidence.ts';
 import { sagaSteps } from './saga-steps.ts';
 
 /** Something on an order's time axis: a span of the trace, or a moment that a database recorded. */
@@ -16,8 +16,8 @@ export interface TimelineEntry {
 }
 
 /** All that happened to an order in order of time; at the same millisecond a moment stands before spans. Pure. */
-export function timelineOf(story: OrderStory, tree: TraceTree): TimelineEntry[] {
-  const moments = sagaSteps(story).flatMap(({ name, at, result, from, detail }): TimelineEntry[] => {
+export function timelineOf(evidence: OrderEvidence, tree: TraceTree): TimelineEntry[] {
+  const moments = sagaSteps(evidence).flatMap(({ name, at, result, from, detail }): TimelineEntry[] => {
     if (at === null) return [];
     const text = result === 'done' ? name : `${name}: ${detail}`;
     return [{ kind: 'moment', source: from, name: text, startMs: at.getTime(), durationMs: 0, error: false }];

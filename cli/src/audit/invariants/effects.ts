@@ -1,6 +1,6 @@
 import { formatMoney } from '../../shop/money.ts';
 import type { EffectFact, PaymentFact } from '../facts.ts';
-import { type Finding, NOTHING, violated } from '../invariant.ts';
+import { type Finding, NO_FINDINGS, violated } from '../invariant.ts';
 
 /** The effects a payment in this state has had, in their order; none in any other state. */
 const EFFECTS_OF: Readonly<Record<string, readonly ('charge' | 'refund')[]>> = {
@@ -30,7 +30,7 @@ export function checkEffects(payment: PaymentFact | undefined, effects: readonly
   const other = effects.find(
     (one) => one.amountKopiykas !== payment?.amountKopiykas || one.currency !== payment.currency,
   );
-  if (payment === undefined || other === undefined) return NOTHING;
+  if (payment === undefined || other === undefined) return NO_FINDINGS;
   const [done, noted] = [other, payment].map(({ amountKopiykas = 0, currency = '' }) =>
     formatMoney(amountKopiykas, currency),
   );

@@ -2,7 +2,7 @@ import { formatCount } from '../../output/units.ts';
 import type { OrderFact } from '../facts.ts';
 import type { History, IterationCoverage } from '../history.ts';
 import { HORIZON_MS } from '../horizon.ts';
-import { NOTHING, type OrderInvariant, type Violation, violated } from '../invariant.ts';
+import { NO_FINDINGS, type OrderInvariant, type Violation, violated } from '../invariant.ts';
 
 /** A request is stamped by its client, its order by the database a moment later or earlier. In ms. */
 const STAMP_SLACK_MS = 15_000;
@@ -18,11 +18,11 @@ export function acknowledgedIsDurable(history: History): OrderInvariant {
       return {
         add({ orderId, order }) {
           const reported = history.acknowledged.get(orderId);
-          if (reported === undefined || order === undefined) return NOTHING;
+          if (reported === undefined || order === undefined) return NO_FINDINGS;
           seen.add(orderId);
           if (history.flipped.has(orderId)) return violated('wrong', 'clients received two different results');
           const contradiction = contradictionOf(reported, order);
-          return contradiction === undefined ? NOTHING : violated('wrong', contradiction);
+          return contradiction === undefined ? NO_FINDINGS : violated('wrong', contradiction);
         },
         evidence: () =>
           `${formatCount(history.acknowledged.size)} orders acknowledged, ${formatCount(seen.size)} found`,
@@ -59,12 +59,12 @@ export function ordersWereAskedFor(history: History): OrderInvariant {
       const surplus: string[] = [];
       return {
         add({ orderId, order }) {
-          if (order === undefined || history.acknowledged.has(orderId)) return NOTHING;
+          if (order === undefined || history.acknowledged.has(orderId)) return NO_FINDINGS;
           const { idempotencyKey: key } = order;
           if (history.unclear.has(orderId) || (key !== undefined && history.unclearKeys.has(key)))
             recovered.push(orderId);
           else if (isInWindow(order.createdAt, history)) surplus.push(orderId);
-          return NOTHING;
+          return NO_FINDINGS;
         },
         evidence: () =>
           `${formatCount(surplus.length)} orders without a clear response, ${formatCount(history.unclearWithoutKey)} requests may have made one; ${formatCount(recovered.length)} recovered by id or key`,

@@ -2,7 +2,7 @@ import { formatCount } from '../../output/units.ts';
 import { formatMoney } from '../../shop/money.ts';
 import { PAYMENT_LIMIT_KOPIYKAS } from '../../shop/payment-limit.ts';
 import type { OrderFact, PaymentFact } from '../facts.ts';
-import { type Finding, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+import { type Finding, NO_FINDINGS, type OrderInvariant, violated } from '../invariant.ts';
 import { checkEffects } from './effects.ts';
 
 /** Sums are of one currency: payments knows no other. */
@@ -33,7 +33,7 @@ export const moneyMatches: OrderInvariant = {
           tally.owedKopiykas += order.totalKopiykas;
         }
         const finding = order === undefined ? checkStray(payments) : checkOrder(order, payments, charges);
-        return finding === NOTHING ? checkEffects(payments[0], effects) : finding;
+        return finding === NO_FINDINGS ? checkEffects(payments[0], effects) : finding;
       },
       evidence: () =>
         `${formatCount(tally.confirmed)} Confirmed for ${money(tally.owedKopiykas)}, ${formatCount(tally.charges)} charges of ${money(tally.chargedKopiykas)}, ${formatCount(tally.effects)} charges and refunds made`,
@@ -43,7 +43,7 @@ export const moneyMatches: OrderInvariant = {
 
 function checkStray(payments: readonly PaymentFact[]): Finding {
   const [payment] = payments;
-  return payment === undefined ? NOTHING : violated('unexpected', `a payment (${payment.state}) without an order`);
+  return payment === undefined ? NO_FINDINGS : violated('unexpected', `a payment (${payment.state}) without an order`);
 }
 
 function checkOrder(order: OrderFact, payments: readonly PaymentFact[], charges: readonly PaymentFact[]): Finding {
@@ -54,7 +54,7 @@ function checkOrder(order: OrderFact, payments: readonly PaymentFact[], charges:
   if (payments.length > 1) return violated('duplicated', `${payments.length} payments`);
   if (order.status === 'Confirmed') return checkConfirmed(order, payments[0], charges[0]);
   // An open saga is still charging or refunding: its end is the business of I1.
-  if (order.open) return NOTHING;
+  if (order.open) return NO_FINDINGS;
   return checkCancelled(order, payments[0]);
 }
 
@@ -67,7 +67,7 @@ function checkConfirmed(order: OrderFact, payment: PaymentFact | undefined, char
   if (order.totalKopiykas > PAYMENT_LIMIT_KOPIYKAS) {
     return violated('wrong', `Confirmed for ${money(order.totalKopiykas)}, above the payment limit`);
   }
-  return NOTHING;
+  return NO_FINDINGS;
 }
 
 function checkCancelled(order: OrderFact, payment: PaymentFact | undefined): Finding {
@@ -81,5 +81,5 @@ function checkCancelled(order: OrderFact, payment: PaymentFact | undefined): Fin
   if (order.reason === 'payment declined' && payment?.state !== 'declined') {
     return violated('wrong', `cancelled as "payment declined", but its payment is ${payment?.state ?? 'missing'}`);
   }
-  return NOTHING;
+  return NO_FINDINGS;
 }

@@ -2,7 +2,7 @@ import { EVENT_SOURCE, ORDER_CONFIRMED, ORDER_CONFIRMED_V2 } from '@shop/kit/eve
 import { formatCount } from '../../output/units.ts';
 import { describeLines, type EventFact, type OrderFact, type OutboxFact } from '../facts.ts';
 import { HORIZON_MS } from '../horizon.ts';
-import { type Clock, type Finding, isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+import { type Clock, type Finding, isOverdue, NO_FINDINGS, type OrderInvariant, violated } from '../invariant.ts';
 
 /** Polling interval, a batch under load and the broker's confirm: an event that waits longer is stuck. In ms. */
 export const PUBLISH_LIMIT_MS = 15_000;
@@ -41,7 +41,7 @@ interface Case {
 
 function check({ order, orderId, outbox, clock }: Case): Finding {
   if (order?.status !== 'Confirmed') {
-    if (outbox.length === 0) return NOTHING;
+    if (outbox.length === 0) return NO_FINDINGS;
     return violated('unexpected', `${outbox[0]?.type} for ${order === undefined ? 'no order' : describe(order)}`);
   }
   const repeated = outbox.find(({ type }, index) => outbox.findIndex((other) => other.type === type) !== index);
@@ -49,7 +49,7 @@ function check({ order, orderId, outbox, clock }: Case): Finding {
   if (!outbox.some(({ type }) => type === ORDER_CONFIRMED)) {
     // An event is published, and so its time begins, after the decision by the same clock.
     const mayBeDeleted = clock.at - (order.decidedAt ?? order.createdAt) > HORIZON_MS;
-    return mayBeDeleted ? NOTHING : violated('lost', `no ${ORDER_CONFIRMED} in the outbox`);
+    return mayBeDeleted ? NO_FINDINGS : violated('lost', `no ${ORDER_CONFIRMED} in the outbox`);
   }
   const findings = outbox.map((event) => checkEvent({ order, orderId, event, clock }));
   return {
@@ -66,7 +66,7 @@ function checkEvent(options: { order: OrderFact; orderId: string; event: OutboxF
   if (event.traceId !== order.traceId) {
     return violated('wrong', `trace is ${order.traceId ?? 'none'}, that of its ${type} is ${event.traceId ?? 'none'}`);
   }
-  if (event.publishedAt !== undefined) return NOTHING;
+  if (event.publishedAt !== undefined) return NO_FINDINGS;
   if (!isOverdue(clock, event.createdAt, PUBLISH_LIMIT_MS)) return { violations: [], inFlight: true };
   return violated('stuck', `${type} unpublished for ${Math.round((clock.at - event.createdAt) / 1000)} s`);
 }

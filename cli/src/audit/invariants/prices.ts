@@ -1,6 +1,6 @@
 import { formatCount } from '../../output/units.ts';
 import type { OrderFact, PricedLine, PriceFact } from '../facts.ts';
-import { type Finding, NOTHING, type OrderInvariant } from '../invariant.ts';
+import { type Finding, NO_FINDINGS, type OrderInvariant } from '../invariant.ts';
 
 /** From reading a price to writing the order: the order's whole budget, with clocks that differ a little. In ms. */
 const READ_BEFORE_MS = 15_000;
@@ -19,7 +19,7 @@ export function pricesAreOfCatalog(prices: readonly PriceFact[]): OrderInvariant
       const tally = { orders: 0, lines: 0 };
       return {
         add({ order }) {
-          if (order === undefined) return NOTHING;
+          if (order === undefined) return NO_FINDINGS;
           tally.orders++;
           tally.lines += order.lines.length;
           return check(order, byProduct);
@@ -36,7 +36,7 @@ function check(order: OrderFact, byProduct: ReadonlyMap<number, readonly PriceFa
     const detail = differenceOf(line, order, byProduct.get(line.productId) ?? []);
     return detail === undefined ? [] : [{ kind: 'wrong' as const, detail }];
   });
-  return violations.length === 0 ? NOTHING : { violations };
+  return violations.length === 0 ? NO_FINDINGS : { violations };
 }
 
 /** Undefined when the line's price is one that may have been read for the order. `prices` are in the order of their times. */

@@ -1,6 +1,6 @@
 import { formatCount } from '../../output/units.ts';
 import { describeLines, type InventoryFact, type Line, type OrderFact, type ReservationFact } from '../facts.ts';
-import { type Finding, NOTHING, type OrderInvariant, type Violation, violated } from '../invariant.ts';
+import { type Finding, NO_FINDINGS, type OrderInvariant, type Violation, violated } from '../invariant.ts';
 
 const STATES: ReadonlySet<string> = new Set(['reserved', 'insufficient', 'released']);
 
@@ -41,7 +41,7 @@ export function checkInventory(inventory: readonly InventoryFact[]): readonly Vi
 function checkStray(reservations: readonly ReservationFact[]): Finding {
   const [reservation] = reservations;
   return reservation === undefined
-    ? NOTHING
+    ? NO_FINDINGS
     : violated('unexpected', `a reservation (${reservation.state}) without an order`);
 }
 
@@ -60,10 +60,10 @@ function checkOrder(
       return violated('lost', `Confirmed, but its reservation is ${reservations[0]?.state ?? 'missing'}`);
     }
     const [wanted, taken] = [describeLines(order.lines), describeLines(reservation.lines)];
-    return wanted === taken ? NOTHING : violated('wrong', `ordered ${wanted}, reserved ${taken}`);
+    return wanted === taken ? NO_FINDINGS : violated('wrong', `ordered ${wanted}, reserved ${taken}`);
   }
   // An open saga still reserves or releases: its end is the business of I1.
-  if (order.open || held.length === 0) return NOTHING;
+  if (order.open || held.length === 0) return NO_FINDINGS;
   return violated('unexpected', `Cancelled, but ${describeLines(held[0]?.lines ?? [])} stays reserved`);
 }
 

@@ -1,6 +1,6 @@
 import { formatCount } from '../../output/units.ts';
 import type { OrderFact } from '../facts.ts';
-import { isOverdue, NOTHING, type OrderInvariant, violated } from '../invariant.ts';
+import { isOverdue, NO_FINDINGS, type OrderInvariant, violated } from '../invariant.ts';
 
 /** How long a saga may take, its compensations and recovery included, in ms (source: I1 of the fault catalog). */
 const SAGA_LIMIT_MS = 30_000;
@@ -14,7 +14,7 @@ export const terminal: OrderInvariant = {
     const tally = { orders: 0, Confirmed: 0, Cancelled: 0, open: 0 };
     return {
       add({ order }) {
-        if (order === undefined) return NOTHING;
+        if (order === undefined) return NO_FINDINGS;
         tally.orders++;
         if (order.open) tally.open++;
         else if (order.status !== null) tally[order.status]++;
@@ -25,7 +25,7 @@ export const terminal: OrderInvariant = {
           if (!isOverdue(clock, since, SAGA_LIMIT_MS)) return { violations: [], inFlight: true };
           return violated('stuck', `saga is ${order.state} for ${Math.round((clock.at - since) / 1000)} s`);
         }
-        return NOTHING;
+        return NO_FINDINGS;
       },
       evidence: () =>
         `${formatCount(tally.orders)} orders: ${formatCount(tally.Confirmed)} Confirmed, ${formatCount(tally.Cancelled)} Cancelled, ${formatCount(tally.open)} open`,

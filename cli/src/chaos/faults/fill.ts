@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import pg, { type Client } from 'pg';
 import { Type } from 'typebox';
 import { CliError, messageOf } from '../../errors.ts';
-import { fillDisk, mountObstacle, mountSmallDisk, mountsBelow, unmountSmallDisk } from '../../process/small-disk.ts';
+import {
+  fillDisk,
+  mountObstacle,
+  mountQuotaFilesystem,
+  mountsBelow,
+  unmountSmallDisk,
+} from '../../process/quota-filesystem.ts';
 import { waitUntil } from '../../shared/wait-until.ts';
 import type { DatabaseName } from '../../topology/databases.ts';
 import { databaseOf, hasServer, quoted, waitsForStart } from '../database-faults.ts';
@@ -93,7 +99,7 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
         `SELECT current_setting('data_directory') AS folder, now()::text AS now`,
       );
       const { folder, now } = rows[0] as { folder: string; now: string };
-      await mountSmallDisk(path, await stat(folder)).catch((error: unknown) => {
+      await mountQuotaFilesystem(path, await stat(folder)).catch((error: unknown) => {
         throw cannotMount(messageOf(error));
       });
       await client.query(`CREATE TABLESPACE ${name} LOCATION ${pg.escapeLiteral(path)}`);

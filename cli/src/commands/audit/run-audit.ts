@@ -6,7 +6,7 @@ import type { AnnotationOptions, CommandDeps, CommonOptions } from '../../comman
 import { annotate } from '../../output/annotations.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
 import { exitCodeOf } from '../../shared/verdict.ts';
-import { parseIdPrefix, theOnly } from '../../shop/id-prefix.ts';
+import { parseIdPrefix, requireUnique } from '../../shop/id-prefix.ts';
 import { connectWithin } from '../connect-within.ts';
 
 export interface AuditCommandOptions extends CommonOptions, AnnotationOptions {
@@ -60,7 +60,7 @@ async function scopeOf({ order, since }: AuditCommandOptions, { databases }: Aud
     [range.lowest, range.highest],
   );
   return {
-    orderId: theOnly(
+    orderId: requireUnique(
       rows.map(({ id }) => id),
       range,
       'order',

@@ -78,9 +78,9 @@ export async function reportUnavailable(
 export function endsAll(
   { verdict }: Pick<FinishedRun, 'verdict'>,
   { options }: Batch,
-  { isOwn = false }: { isOwn?: boolean } = {},
+  { isEphemeral = false }: { isEphemeral?: boolean } = {},
 ): boolean {
-  if (verdict === 'interrupted' || (verdict === 'dirty' && !isOwn)) return true;
+  if (verdict === 'interrupted' || (verdict === 'dirty' && !isEphemeral)) return true;
   return options.failFast === true && verdict !== 'pass';
 }
 

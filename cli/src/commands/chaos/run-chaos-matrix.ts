@@ -9,7 +9,7 @@ import { commandFor, countOf, type Repetition, renderFinding, renderMatrix } fro
 import { renderMatrixHtml, rowAsJson, suiteOfMatrix, summaryOf } from '../../experiments/matrix/render-files.ts';
 import { type RoundSpec, roundExperiment } from '../../experiments/matrix/round-experiment.ts';
 import { type MatrixResult, runMatrix } from '../../experiments/matrix/run-matrix.ts';
-import { startOwn } from '../../experiments/run/own-platform.ts';
+import { startEphemeral } from '../../experiments/run/ephemeral-platform.ts';
 import { refuseNotInjectable } from '../../experiments/run/preflight.ts';
 import { runOne } from '../../experiments/run/run-one.ts';
 import { runningPlatform } from '../../experiments/run/running-platform.ts';
@@ -108,7 +108,7 @@ async function cover(matrix: Matrix): Promise<void> {
   const state = await runningPlatform([anyRound(matrix)], { project, fresh: options.fresh, deps });
   deps.output.note(`${planText(matrix)} (seed ${repetition.seed})`);
   if (state !== undefined) return await runOn(project, matrix);
-  const own = await startOwn(project, anyRound(matrix).experiment.platform, deps);
+  const own = await startEphemeral(project, anyRound(matrix).experiment.platform, deps);
   try {
     await runOn(own.project, matrix);
   } finally {

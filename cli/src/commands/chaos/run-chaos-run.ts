@@ -31,7 +31,7 @@ import {
   reportUnavailable,
   runNext,
 } from './experiment-batch.ts';
-import { runOnOwnPlatforms } from './run-on-own-platforms.ts';
+import { runOnEphemeralPlatforms } from './run-on-ephemeral-platforms.ts';
 
 /** `shopctl chaos run`. The exit code is that of the worst verdict. */
 export async function runChaosRun(
@@ -137,7 +137,7 @@ async function runAll(experiments: readonly FoundExperiment[], batch: Batch): Pr
   const { project, options, deps } = batch;
   const turns = experiments.flatMap((found) => Array.from({ length: options.repeat ?? 1 }, () => found));
   const state = await runningPlatform(experiments, { project, fresh: options.fresh, deps });
-  if (state === undefined) return runOnOwnPlatforms(turns, await platformsFor(options), batch);
+  if (state === undefined) return runOnEphemeralPlatforms(turns, await platformsFor(options), batch);
   if (options.platforms !== undefined) {
     throw new CliError({
       code: 'invalid_usage',

@@ -1,11 +1,11 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
-import { conclusionOf } from '../../shop/conclusion.ts';
 import { withShopDatabases } from '../../shop/databases.ts';
+import { diagnose } from '../../shop/diagnosis.ts';
 import { formatExplanation } from '../../shop/explain-page.ts';
 import { parseIdPrefix } from '../../shop/id-prefix.ts';
 import { warnOfMissing } from '../../shop/missing-evidence.ts';
+import { readOrderEvidence } from '../../shop/order-evidence.ts';
 import { readLogsOfTrace } from '../../shop/order-logs.ts';
-import { readStory } from '../../shop/order-story.ts';
 import { readTraceIfAny } from '../../shop/order-trace.ts';
 import { sagaSteps } from '../../shop/saga-steps.ts';
 import { createBackend } from '../../trace/backend.ts';
@@ -17,21 +17,21 @@ export async function runExplain(id: string, options: CommonOptions, deps: Comma
   const range = parseIdPrefix(id, 'order');
   const project = deps.projectFrom(options);
   const connection = await deps.connect(project);
-  const story = await withShopDatabases(connection, (databases) => readStory(databases, range));
-  const { traceId } = story.order;
+  const evidence = await withShopDatabases(connection, (databases) => readOrderEvidence(databases, range));
+  const { traceId } = evidence.order;
   const [trace, logs] = await Promise.all([
     readTraceIfAny(createBackend(connection.telemetryUrl), traceId),
     traceId === null ? [] : readLogsOfTrace(project.logDir, traceId),
   ]);
   const json = {
-    conclusion: conclusionOf(story),
-    ...story,
-    steps: sagaSteps(story),
+    conclusion: diagnose(evidence),
+    ...evidence,
+    steps: sagaSteps(evidence),
     trace: trace && { traceId: trace.traceId, note: trace.note, spans: spansOf(trace.tree) },
     logs: logs.map(({ record }) => record),
   };
-  output.result(json, () => formatExplanation({ story, trace, logs }, output));
-  warnOfMissing(story, output);
+  output.result(json, () => formatExplanation({ evidence, trace, logs }, output));
+  warnOfMissing(evidence, output);
 }
 
 /** Spans with times in ms since 1970; parents stand before their children. */

@@ -7,7 +7,7 @@ import { askedFrom, createChangeLog } from '../../platform/change-log.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { type ShopDatabases, withShopDatabases } from '../../shop/databases.ts';
 import { type MovedLetter, openDeadLetters } from '../../shop/dead-letters.ts';
-import { parseIdPrefix, theOnly } from '../../shop/id-prefix.ts';
+import { parseIdPrefix, requireUnique } from '../../shop/id-prefix.ts';
 import { findOrderId } from '../../shop/orders-table.ts';
 import { findRows, isTooOld, listRowsOfOrder, type OutboxRow, unpublishRows } from '../../shop/outbox-table.ts';
 import { shortId } from '../../shop/times.ts';
@@ -49,7 +49,7 @@ async function rowsOf(databases: ShopDatabases, ranges: readonly ReturnType<type
   const rows: OutboxRow[] = [];
   for (const range of ranges) {
     const found = await findRows(databases, range);
-    const id = theOnly(
+    const id = requireUnique(
       found.map((row) => row.id),
       range,
       'outbox',

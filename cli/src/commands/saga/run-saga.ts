@@ -1,11 +1,11 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { wrapText } from '../../output/wrap.ts';
-import { conclusionOf } from '../../shop/conclusion.ts';
 import { withShopDatabases } from '../../shop/databases.ts';
+import { diagnose } from '../../shop/diagnosis.ts';
 import { parseIdPrefix } from '../../shop/id-prefix.ts';
 import { warnOfMissing } from '../../shop/missing-evidence.ts';
+import { readOrderEvidence } from '../../shop/order-evidence.ts';
 import { formatFacts, orderFacts, sagaFacts } from '../../shop/order-page.ts';
-import { readStory } from '../../shop/order-story.ts';
 import type { SagaState } from '../../shop/orders-table.ts';
 import { listEndedSagas, listOpenSagas, type OrderRow } from '../../shop/orders-table.ts';
 import { sagaSteps } from '../../shop/saga-steps.ts';
@@ -49,16 +49,16 @@ function jsonOf(saga: OrderRow): object {
 export async function runSagaShow(id: string, options: CommonOptions, deps: CommandDeps): Promise<void> {
   const range = parseIdPrefix(id, 'order');
   const connection = await deps.connect(deps.projectFrom(options));
-  const story = await withShopDatabases(connection, (databases) => readStory(databases, range));
-  const steps = sagaSteps(story);
+  const evidence = await withShopDatabases(connection, (databases) => readOrderEvidence(databases, range));
+  const steps = sagaSteps(evidence);
   const { output } = deps;
-  output.result({ conclusion: conclusionOf(story), steps, stuck: stuckReasons(story.order), ...story }, () =>
+  output.result({ conclusion: diagnose(evidence), steps, stuck: stuckReasons(evidence.order), ...evidence }, () =>
     [
-      wrapText(output.style.bold(conclusionOf(story)), output.columns),
-      formatFacts([...orderFacts(story.order), ...sagaFacts(story.order)], output),
-      formatSteps(steps, story.order.createdAt, output),
-      ...stuckReasons(story.order).map((reason) => `${output.style.yellow('stuck:')} ${reason}`),
+      wrapText(output.style.bold(diagnose(evidence)), output.columns),
+      formatFacts([...orderFacts(evidence.order), ...sagaFacts(evidence.order)], output),
+      formatSteps(steps, evidence.order.createdAt, output),
+      ...stuckReasons(evidence.order).map((reason) => `${output.style.yellow('stuck:')} ${reason}`),
     ].join('\n\n'),
   );
-  warnOfMissing(story, output);
+  warnOfMissing(evidence, output);
 }

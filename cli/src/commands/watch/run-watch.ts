@@ -35,14 +35,14 @@ export async function runWatch(options: ProjectOptions, deps: CommandDeps): Prom
   performer = createPerformer({ feed, chaos: createChaosClient(project), dispatch: store.dispatch });
 
   // Everything that ends this process comes by here, or by the guard.
-  const giveBack = async () => {
+  const restoreTerminal = async () => {
     try {
       await screen.end();
     } finally {
       guard.dismiss();
     }
   };
-  deps.onInterrupt(giveBack);
+  deps.onInterrupt(restoreTerminal);
   process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
   // A defect of ours is reported on the screen that stays.
   const defect = Promise.withResolvers<never>();
@@ -50,7 +50,7 @@ export async function runWatch(options: ProjectOptions, deps: CommandDeps): Prom
   try {
     await Promise.race([quit.promise, screen.ended, defect.promise]);
   } finally {
-    await giveBack();
+    await restoreTerminal();
     process.off('uncaughtException', defect.reject);
     performer.end();
   }

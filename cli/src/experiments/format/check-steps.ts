@@ -11,19 +11,19 @@ import type { PlacedStep } from './step-list.ts';
 import { type Targets, targetsIn } from './targets.ts';
 
 /** What steps are checked against. */
-export interface Surroundings {
+export interface CheckContext {
   readonly platform: PlatformNeeds;
   /** Trace contracts by name, with the names of their spans. */
   readonly contracts: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Names in a step that do not exist, and checks that could never fail or never hold. */
-export function checkStep({ step, path, section }: PlacedStep, surroundings: Surroundings): Problem[] {
+export function checkStep({ step, path, section }: PlacedStep, context: CheckContext): Problem[] {
   if (step.type === 'hold') return [];
-  const targets = targetsIn(surroundings.platform);
+  const targets = targetsIn(context.platform);
   return [
-    ...checkProvider(step, [...path, 'provider'], { ...surroundings, targets }),
-    ...('tolerance' in step ? checkTolerance(step, [...path, 'tolerance'], surroundings) : []),
+    ...checkProvider(step, [...path, 'provider'], { ...context, targets }),
+    ...('tolerance' in step ? checkTolerance(step, [...path, 'tolerance'], context) : []),
     ...checkWithin(step, [...path, 'within']),
     ...(section !== 'method' && 'background' in step && step.background
       ? [{ path: [...path, 'background'], message: 'only steps of the method can run in the background' }]
@@ -51,7 +51,7 @@ export function checkFailpointEvent(at: string, path: Path, { failpoints }: Plat
 
 type Provided = Exclude<Step, { type: 'hold' }>;
 
-function checkProvider({ provider }: Provided, path: Path, around: Surroundings & { targets: Targets }): Problem[] {
+function checkProvider({ provider }: Provided, path: Path, around: CheckContext & { targets: Targets }): Problem[] {
   const { targets, platform } = around;
   const at = (key: string) => [...path, key];
   switch (provider.type) {
@@ -152,14 +152,14 @@ function checkQuery(query: string, given: number, path: Path): Problem[] {
   return needed === given ? [] : [{ path, message: `the query has ${needed} values, "values" has ${given}` }];
 }
 
-function checkTolerance(step: Provided & { tolerance: unknown }, path: Path, surroundings: Surroundings): Problem[] {
+function checkTolerance(step: Provided & { tolerance: unknown }, path: Path, context: CheckContext): Problem[] {
   const problems = checkTolerances(step.tolerance, path);
   switch (step.provider.type) {
     case 'orders':
     case 'history':
       return [...problems, ...checkOrders(step.tolerance as OrdersTolerance, path)];
     case 'trace':
-      return [...problems, ...checkTrace(step.tolerance as TraceTolerance, path, surroundings)];
+      return [...problems, ...checkTrace(step.tolerance as TraceTolerance, path, context)];
     case 'ready':
       return [...problems, ...checkReady(step.tolerance, path)];
     default:
@@ -190,7 +190,7 @@ function checkOrders({ each, counts = {} }: OrdersTolerance, path: Path): Proble
   return [...code, ...keys];
 }
 
-function checkTrace({ contract, without }: TraceTolerance, path: Path, { contracts }: Surroundings): Problem[] {
+function checkTrace({ contract, without }: TraceTolerance, path: Path, { contracts }: CheckContext): Problem[] {
   if (contract === undefined) {
     return without
       ? [{ path: [...path, 'without'], message: 'leaves spans of a contract out; state the contract too' }]

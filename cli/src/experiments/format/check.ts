@@ -1,7 +1,7 @@
 import { type EdgeName, edges } from '@shop/kit/edges.ts';
 import { isSeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
 import { checkNames } from './check-names.ts';
-import { checkFailpointEvent, checkStep, type Surroundings } from './check-steps.ts';
+import { type CheckContext, checkFailpointEvent, checkStep } from './check-steps.ts';
 import { didYouMean, type Path, type Problem } from './problem.ts';
 import { isObject } from './read.ts';
 import type { EventCondition, PlatformNeeds, ResolvedExperiment } from './schema.ts';
@@ -14,7 +14,7 @@ import { type PlacedStep, stepsOf } from './step-list.ts';
 export function checkExperiment(
   experiment: ResolvedExperiment,
   problems: readonly Problem[],
-  contracts: Surroundings['contracts'],
+  contracts: CheckContext['contracts'],
 ): Problem[] {
   const isSound = (path: Path) => !problems.some((problem) => startsWith(problem.path, path));
   const steps = stepsOf(experiment);

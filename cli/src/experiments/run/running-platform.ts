@@ -5,8 +5,8 @@ import type { Project } from '../../platform/project.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
 import type { FoundExperiment } from '../format/catalog.ts';
+import { endLeftOver } from './ephemeral-platform.ts';
 import { refuseUnmet } from './needs.ts';
-import { endLeftOver } from './own-platform.ts';
 
 /**
  * The running platform when experiments are to run on it; undefined when they are to have an ephemeral one. Takes down

@@ -1,4 +1,4 @@
-import type { OrderStory } from '../order-story.ts';
+import type { OrderEvidence } from '../order-evidence.ts';
 import type { OrderRow } from '../orders-table.ts';
 import type { OutboxRow } from '../outbox-table.ts';
 import type { Payment, Reservation } from '../participants.ts';
@@ -74,7 +74,7 @@ export function anOutboxRow(change: Partial<OutboxRow> = {}): OutboxRow {
 }
 
 /** A confirmed, published, delivered and shipped order. */
-export function aStory(change: Partial<OrderStory> = {}): OrderStory {
+export function someEvidence(change: Partial<OrderEvidence> = {}): OrderEvidence {
   return {
     order: anOrder(),
     outbox: [anOutboxRow()],
@@ -92,8 +92,8 @@ export function aStory(change: Partial<OrderStory> = {}): OrderStory {
 }
 
 /** An order that was cancelled and has no event. */
-export function aCancelledStory(order: Partial<OrderRow>, change: Partial<OrderStory> = {}): OrderStory {
-  return aStory({
+export function aCancelledOrder(order: Partial<OrderRow>, change: Partial<OrderEvidence> = {}): OrderEvidence {
+  return someEvidence({
     order: anOrder({ status: 'Cancelled', state: 'Cancelled', ...order }),
     outbox: [],
     inbox: [],

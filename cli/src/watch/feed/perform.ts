@@ -5,7 +5,7 @@ import { askedFrom } from '../../platform/change-log.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { createGatewayClient } from '../../shop/gateway-client.ts';
 import { parseIdPrefix } from '../../shop/id-prefix.ts';
-import { readStory } from '../../shop/order-story.ts';
+import { readOrderEvidence } from '../../shop/order-evidence.ts';
 import { readTraceIfAny } from '../../shop/order-trace.ts';
 import { shortId } from '../../shop/times.ts';
 import type { Effect, Message, Notice } from '../model/model.ts';
@@ -94,7 +94,7 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
 
   async function readOrder(id: string, { databases, telemetry }: Reach): Promise<void> {
     try {
-      const story = await readStory(databases, parseIdPrefix(id, 'order'));
+      const story = await readOrderEvidence(databases, parseIdPrefix(id, 'order'));
       const trace = await readTraceIfAny(telemetry, story.order.traceId);
       dispatch({ type: 'order', id, detail: { story, trace } });
     } catch (error) {

@@ -3,7 +3,7 @@ import type { Sample } from '../../counters/report.ts';
 import type { PlatformEvent } from '../../platform/events.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import type { OpenSagas } from '../../shop/open-sagas.ts';
-import type { OrderStory } from '../../shop/order-story.ts';
+import type { OrderEvidence } from '../../shop/order-evidence.ts';
 import type { OrderTrace } from '../../shop/order-trace.ts';
 import type { OrderRow } from '../../shop/orders-table.ts';
 import type { Figures } from './figures.ts';
@@ -74,7 +74,7 @@ export interface Picker {
 
 /** Everything about one order. */
 export interface OrderDetail {
-  readonly story: OrderStory;
+  readonly story: OrderEvidence;
   readonly trace: OrderTrace | null;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { faults, findFault, targetsOf } from '../../chaos/catalog.ts';
 import { checkParameters } from '../../chaos/parameters.ts';
-import { aStory } from '../../shop/testing/stories.ts';
+import { someEvidence } from '../../shop/testing/stories.ts';
 import { aLease, aModel, aState, NOW_MS } from '../testing/models.ts';
 import type { Effect, Key, WatchModel } from './model.ts';
 import { choicesShown, faultPresets, pickFault, pickTarget } from './pickers.ts';
@@ -122,7 +122,7 @@ describe('the page of an order', () => {
     expect(opened.effects).toEqual([{ type: 'readOrder', id }]);
     expect(update(opened.model, { type: 'tick', nowMs: NOW_MS + 1_000 }).effects).toEqual(opened.effects);
     const trace = { traceId: '', tree: { roots: [], orphans: [] }, spans: 31, note: null };
-    const read = update(opened.model, { type: 'order', id, detail: { story: aStory(), trace } }).model;
+    const read = update(opened.model, { type: 'order', id, detail: { story: someEvidence(), trace } }).model;
     expect(update(read, { type: 'tick', nowMs: NOW_MS + 1_000 }).effects).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { Box, Text } from 'ink';
 import { createElement as h, memo } from 'react';
 import type { Style } from '../../output/style.ts';
 import { wrapText } from '../../output/wrap.ts';
-import { conclusionOf } from '../../shop/conclusion.ts';
+import { diagnose } from '../../shop/diagnosis.ts';
 import { timelineOf } from '../../shop/timeline.ts';
 import { formatTimeline } from '../../shop/timeline-page.ts';
 import { renderTrace } from '../../trace/render.ts';
@@ -54,7 +54,7 @@ function headLines(detail: OrderDetail | undefined, problem: string | undefined,
   if (detail === undefined) return trouble.length > 0 ? trouble : [style.dim('reading ...')];
   const missing = Object.keys(detail.story.unavailable);
   return [
-    ...wrapText(conclusionOf(detail.story), width).split('\n'),
+    ...wrapText(diagnose(detail.story), width).split('\n'),
     ...trouble,
     ...(missing.length === 0 ? [] : [style.red(fit(`no response from the databases of ${missing.join(', ')}`, width))]),
     ...(detail.trace?.note ? [style.yellow(fit(`trace: ${detail.trace.note}`, width))] : []),

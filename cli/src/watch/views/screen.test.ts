@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { aStory, at, TRACE_ID } from '../../shop/testing/stories.ts';
+import { at, someEvidence, TRACE_ID } from '../../shop/testing/stories.ts';
 import { expectedTree, loadContract } from '../../trace/contract.ts';
 import { spansOf } from '../../trace/synthetic-trace.ts';
 import { buildTree } from '../../trace/tree.ts';
@@ -38,13 +38,13 @@ async function aDetail() {
     endNanos: placed + span.endNanos,
   }));
   const tree = buildTree(spans);
-  return { story: aStory(), trace: { traceId: TRACE_ID, tree, spans: 31, note: null } };
+  return { story: someEvidence(), trace: { traceId: TRACE_ID, tree, spans: 31, note: null } };
 }
 
 describe('the screen', () => {
   it.each(sizes)('fills %d x %d exactly, whatever page is open', async (columns, rows) => {
     const model = aModel();
-    const order = { kind: 'order', id: aStory().order.id, tab: 'trace', scroll: 3, problem: undefined } as const;
+    const order = { kind: 'order', id: someEvidence().order.id, tab: 'trace', scroll: 3, problem: undefined } as const;
     const pages = [
       model,
       press(model, '?'),
@@ -133,7 +133,7 @@ describe('the fault picker', () => {
 
 describe('the page of an order', () => {
   it('has its conclusion and its trace, scrolled; Tab leads to the timeline', async () => {
-    const id = aStory().order.id;
+    const id = someEvidence().order.id;
     const page = { kind: 'order', id, tab: 'trace', scroll: 0, problem: undefined, detail: await aDetail() } as const;
     const trace = textOf({ ...aModel(), page });
     expect(trace).toContain('payments accepted 450.00 UAH');
@@ -145,7 +145,7 @@ describe('the page of an order', () => {
   });
 
   it('shows both side by side on a wide screen', async () => {
-    const id = aStory().order.id;
+    const id = someEvidence().order.id;
     const page = { kind: 'order', id, tab: 'trace', scroll: 0, problem: undefined, detail: await aDetail() } as const;
     const text = textOf({ ...aModel(), page }, 160, 50);
     expect(text).toMatch(/TRACE +TIMELINE/);

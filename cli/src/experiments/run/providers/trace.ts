@@ -19,7 +19,7 @@ const SETTLE_MS = 1_000;
 const MAX_TRACES = 50;
 
 /** Each is watched for SETTLE_MS, most of which is waiting. */
-const AT_ONCE = 10;
+const CONCURRENCY = 10;
 
 const plain = createStyle({ enabled: false });
 
@@ -31,8 +31,8 @@ export async function probeTraces(step: TraceProbe, context: RunContext): Promis
   if (orders.length === 0) return unknown(`"${provider.of}" has no such orders`, { expected });
   const results: StepResult[] = [];
   const chosen = evenly(orders, MAX_TRACES);
-  for (let next = 0; next < chosen.length; next += AT_ONCE) {
-    const some = chosen.slice(next, next + AT_ONCE);
+  for (let next = 0; next < chosen.length; next += CONCURRENCY) {
+    const some = chosen.slice(next, next + CONCURRENCY);
     results.push(...(await Promise.all(some.map((order) => probeTrace(order, step, context)))));
   }
   const wrong = results.filter(({ verdict }) => verdict !== 'pass');

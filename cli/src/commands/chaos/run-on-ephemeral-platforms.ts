@@ -1,10 +1,10 @@
 import { messageOf } from '../../errors.ts';
 import type { FoundExperiment } from '../../experiments/format/catalog.ts';
+import { type EphemeralPlatform, startEphemeral } from '../../experiments/run/ephemeral-platform.ts';
 import { estimateMs } from '../../experiments/run/estimate.ts';
 import { recordNotStarted } from '../../experiments/run/host-requirements.ts';
 import { mayFollow } from '../../experiments/run/may-follow.ts';
 import { needsKey } from '../../experiments/run/needs.ts';
-import { type OwnPlatform, startOwn } from '../../experiments/run/own-platform.ts';
 import { unavailableOn } from '../../experiments/run/preflight.ts';
 import { addReached } from '../../experiments/run/reached.ts';
 import { Schedule } from '../../experiments/run/schedule.ts';
@@ -32,7 +32,7 @@ interface Pool {
  * runs. With one platform all run in the order in which they are given. What one platform comes to does not concern the
  * others: an error ends what waits, not what runs.
  */
-export async function runOnOwnPlatforms(
+export async function runOnEphemeralPlatforms(
   experiments: readonly FoundExperiment[],
   platforms: number,
   batch: Batch,
@@ -86,7 +86,7 @@ class Place {
   readonly #number: number;
   readonly #schedule: Schedule;
   readonly #pool: Pool;
-  #own: OwnPlatform | undefined;
+  #own: EphemeralPlatform | undefined;
   #needs: string | undefined;
   #output: Output;
 
@@ -108,9 +108,9 @@ class Place {
     this.#needs = needs;
     this.#output = this.#outputFor(found);
     if (this.#own === undefined && !(await this.#startFor(found))) return;
-    const { project } = this.#own as unknown as OwnPlatform;
+    const { project } = this.#own as unknown as EphemeralPlatform;
     const run = await runNext(found, project, batch, this.#output);
-    if (endsAll(run, batch, { isOwn: true })) this.#pool.isOver = true;
+    if (endsAll(run, batch, { isEphemeral: true })) this.#pool.isOver = true;
     else if (!mayFollow(run.verdict, found.experiment)) await this.close();
   }
 
@@ -140,7 +140,7 @@ class Place {
     const { batch } = this.#pool;
     const deps = { ...batch.deps, output: this.#output };
     try {
-      this.#own = await startOwn(batch.project, found.experiment.platform, deps, this.#number);
+      this.#own = await startEphemeral(batch.project, found.experiment.platform, deps, this.#number);
     } catch (error) {
       deps.signal.throwIfAborted();
       await this.#notStarted(found, error);
@@ -157,7 +157,7 @@ class Place {
     const run = await recordNotStarted(found, error, { project, seed: options.seed });
     await conclude(found, run, batch, this.#output);
     if (this.#pool.failedStarts >= FAILED_STARTS) throw error;
-    if (endsAll(run, batch, { isOwn: true })) this.#pool.isOver = true;
+    if (endsAll(run, batch, { isEphemeral: true })) this.#pool.isOver = true;
   }
 
   /** Looks, before anything is done to it, which of the experiments that wait for such a platform it cannot have. */

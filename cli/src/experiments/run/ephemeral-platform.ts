@@ -26,7 +26,7 @@ import { endWhenKilled } from './end-when-killed.ts';
 const WARM_UP = { customer: 'Warm-up', quickMs: 700, limitMs: 60_000 };
 
 /** A started platform of the run's own, to be given to one of `end` and `keep`. */
-export interface OwnPlatform {
+export interface EphemeralPlatform {
   readonly project: Project;
   /** Takes it down with its data. */
   end(output: CommandDeps['output']): Promise<void>;
@@ -43,12 +43,12 @@ function ownProject(project: Project, number: number, env: NodeJS.ProcessEnv): P
 const notesFolder = (project: Project) => join(project.stateDir, 'chaos', 'own-platforms');
 
 /** Starts it and resolves when it is ready. When that fails, and when it is interrupted, what was started is taken down. */
-export async function startOwn(
+export async function startEphemeral(
   project: Project,
   needs: PlatformNeeds,
   deps: CommandDeps,
   number = 1,
-): Promise<OwnPlatform> {
+): Promise<EphemeralPlatform> {
   const own = ownProject(project, number, deps.env);
   // As a command's project, so that an error which names commands names them for this platform.
   const named = deps.projectFrom({ project: own.name });
@@ -57,7 +57,7 @@ export async function startOwn(
   await mkdir(notesFolder(project), { recursive: true, mode: 0o700 });
   const reaper = await endWhenKilled(own.name, note, deps.env);
   await writeFile(note, JSON.stringify(reaper.identity ?? null), { mode: 0o600 });
-  const platform: OwnPlatform = {
+  const platform: EphemeralPlatform = {
     project: own,
     async end(output) {
       await endNoted(named, note, { output, env: deps.env });

@@ -1,20 +1,21 @@
 import { formatDuration } from '../shared/duration.ts';
 import { formatMoney } from './money.ts';
-import type { OrderStory } from './order-story.ts';
+import type { OrderEvidence } from './order-evidence.ts';
 import type { OrderRow } from './orders-table.ts';
 import { PAYMENT_LIMIT_KOPIYKAS } from './payment-limit.ts';
 import { failedRounds } from './saga-steps.ts';
 
 /** One sentence in plain words: how the order stands, and why. Pure. */
-export function conclusionOf(story: OrderStory): string {
-  const { order } = story;
-  if (order.status === 'Confirmed') return `Confirmed: ${confirmedBecause(story)}.`;
-  if (order.status === 'Cancelled') return `Cancelled because ${cancelledBecause(story)}; ${compensationOf(story)}.`;
+export function diagnose(evidence: OrderEvidence): string {
+  const { order } = evidence;
+  if (order.status === 'Confirmed') return `Confirmed: ${confirmedBecause(evidence)}.`;
+  if (order.status === 'Cancelled')
+    return `Cancelled because ${cancelledBecause(evidence)}; ${compensationOf(evidence)}.`;
   return `Not decided yet: ${runningBecause(order)}.`;
 }
 
-function confirmedBecause(story: OrderStory): string {
-  const { order, outbox, shipment, unavailable } = story;
+function confirmedBecause(evidence: OrderEvidence): string {
+  const { order, outbox, shipment, unavailable } = evidence;
   const paid = `payments accepted ${formatMoney(order.totalKopiykas, order.currency)}`;
   const waiting = outbox.find(({ publishedAt }) => publishedAt === null);
   if (shipment !== null) {
@@ -34,7 +35,7 @@ function confirmedBecause(story: OrderStory): string {
   return `${paid}, but the event published ${age} ago has not reached shipping: ${look}`;
 }
 
-function cancelledBecause({ order, reservation }: OrderStory): string {
+function cancelledBecause({ order, reservation }: OrderEvidence): string {
   const total = formatMoney(order.totalKopiykas, order.currency);
   switch (order.reason) {
     case 'payment declined': {
@@ -59,8 +60,8 @@ function errorOf({ lastError }: OrderRow): string {
   return lastError === null ? '' : ` (${lastError})`;
 }
 
-function compensationOf(story: OrderStory): string {
-  const { order, reservation, payment, unavailable } = story;
+function compensationOf(evidence: OrderEvidence): string {
+  const { order, reservation, payment, unavailable } = evidence;
   if (order.open) {
     const tries = order.attempts === 0 ? '' : ` after ${failedRounds(order.attempts)}`;
     return `still to do${tries}: ${order.pending.join(', ')}${nextTry(order)}`;
@@ -71,12 +72,12 @@ function compensationOf(story: OrderStory): string {
   return undone.length === 0 ? 'nothing had to be undone' : undone.join(' and ');
 }
 
-function refundOf(order: OrderRow, payment: OrderStory['payment']): string | undefined {
+function refundOf(order: OrderRow, payment: OrderEvidence['payment']): string | undefined {
   if (payment?.state === 'refunded') return `the payment was refunded ${later(order, payment.updatedAt)}`;
   return payment?.state === 'voided' ? 'no money was taken' : undefined;
 }
 
-function releaseOf(order: OrderRow, reservation: OrderStory['reservation']): string | undefined {
+function releaseOf(order: OrderRow, reservation: OrderEvidence['reservation']): string | undefined {
   if (reservation === null || reservation.releasedAt === null) return undefined;
   if (!reservation.wasReserved) return 'no stock had been reserved';
   return `the reservation was released ${later(order, reservation.releasedAt)}`;

@@ -15,7 +15,7 @@ import {
 } from './participants.ts';
 
 /** What all databases know about one order. */
-export interface OrderStory {
+export interface OrderEvidence {
   readonly order: OrderRow;
   readonly outbox: readonly OutboxRow[];
   /** Null when stock has none; when `unavailable.stock` is set, it is unknown. The same holds for the others. */
@@ -31,7 +31,7 @@ export interface OrderStory {
  * Reads an order and what the participants recorded for it. A participant's database that does not respond is named in
  * `unavailable`. Throws CliError when there is no such order, or the orders database itself does not respond.
  */
-export async function readStory(databases: ShopDatabases, range: IdRange): Promise<OrderStory> {
+export async function readOrderEvidence(databases: ShopDatabases, range: IdRange): Promise<OrderEvidence> {
   const order = await readOrder(databases, range);
   const outbox = await listRowsOfOrder(databases, order.id);
   const unavailable: Partial<Record<DatabaseName, string>> = {};

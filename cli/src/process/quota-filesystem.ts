@@ -18,7 +18,7 @@ export async function mountObstacle(): Promise<string | undefined> {
 }
 
 /** Mounts an empty file system of 1 MB, in memory, for this user; the folder is made. */
-export async function mountSmallDisk(path: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
+export async function mountQuotaFilesystem(path: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   const options = `size=${SIZE},mode=0700,uid=${uid},gid=${gid},nosuid,nodev,noexec`;
   await runProgram('mount', ['-t', 'tmpfs', '-o', options, 'shopctl', path], { timeoutMs: MOUNT_LIMIT_MS });
