@@ -46,7 +46,7 @@ async function step(command, args, env) {
 function whatToInstall(task) {
   const installed = join(root, 'node_modules/.package-lock.json');
   if (!existsSync(installed) || !existsSync(pinnedNode)) {
-    return { command: 'ci', reason: 'the dependencies are not installed yet' };
+    return { command: 'ci', reason: 'there are none yet' };
   }
   if (statSync(installed).mtimeMs < statSync(join(root, 'package-lock.json')).mtimeMs) {
     return { command: 'ci', reason: 'package-lock.json is newer than node_modules' };

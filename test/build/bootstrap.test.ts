@@ -29,14 +29,17 @@ const testPackages = ['node_modules/vitest/vitest.mjs'];
 
 /** The arguments of the npm that a task called. */
 async function npmOf(task: string): Promise<readonly string[]> {
-  const { code, stdout } = await new Promise<{ code: unknown; stdout: string }>((resolve) => {
+  const { code, stdout, stderr } = await new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
     // With a Toxiproxy none is built.
     const env = { ...process.env, npm_execpath: join(folder, 'npm.js'), SHOPCTL_TOXIPROXY_URL: 'http://127.0.0.1:1' };
-    execFile(process.execPath, ['scripts/bootstrap.mjs', task], { cwd: folder, env }, (error, out) =>
-      resolve({ code: error?.code, stdout: out }),
+    execFile(process.execPath, ['scripts/bootstrap.mjs', task], { cwd: folder, env }, (error, out, said) =>
+      resolve({ code: error?.code, stdout: out, stderr: said }),
     );
   });
   expect(code).toBe(7);
+  // Words of a failure, which a first run that succeeds has none of.
+  expect(stderr).toContain('Installing the dependencies');
+  expect(stderr).not.toMatch(/failed|error|not installed/i);
   return JSON.parse(stdout) as string[];
 }
 

@@ -13,7 +13,7 @@ const ANSWER_LIMIT_MS = 5_000;
 /** The customer of this run is found in the orders database, and nowhere else. Runs after all other checks. */
 export const privacy: Check = {
   id: 'privacy',
-  name: 'the customer is in no log, span, metric, event or error',
+  name: 'the customer is in no log, span, metric, event or problem',
   async run(context) {
     const stored = await countStored(context);
     // Without it, finding the marker nowhere would prove nothing.
