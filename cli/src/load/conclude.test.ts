@@ -4,6 +4,7 @@ import { type ScenarioName, scenarios } from '../../../scenarios/lib/scenarios.t
 import { conclude } from './conclude.ts';
 import type { Finished } from './finished.ts';
 import type { Plan } from './plan.ts';
+import { aFinishedRun } from './testing/finished.ts';
 import { records } from './testing/records.ts';
 import { UsageMeter } from './usage.ts';
 
@@ -35,23 +36,8 @@ function aRun(
     const watched = [{ name: 'orders-1', process: { pid: 1, startTime: 's' } }];
     usage.add(second * 1_000, table, watched, { busyMs: 0, allMs: 0 });
   }
-  return {
-    observer: { records: sent, usage, backlogs: [], gaps: () => [], stop: async () => undefined },
-    backlogs: [],
-    startedAt: 0,
-    endedAt: seconds * 1_000,
-    exitCode: 0,
-    summary: { thresholds: [], dropped: 0, vusMax: undefined },
-    messages: '',
-    others: [],
-    cutAt: undefined,
-    records: sent,
-    window: { faults: [], checks: [], notReverted: [] },
-    drained: 'not looked at',
-    sampled: [],
-    audited: { report: 'not made', repeatedKeys: [], sagas: {} },
-    tookMs: 0,
-  };
+  const run = aFinishedRun(sent, { endedAt: seconds * 1_000 });
+  return { ...run, observer: { ...run.observer, usage } };
 }
 
 describe('the rate of a whole run', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Finished } from './finished.ts';
+import { aFinishedRun } from './testing/finished.ts';
 import { aRecord, records, timedOut } from './testing/records.ts';
 import { loadTimeline } from './timeline.ts';
 import { UsageMeter } from './usage.ts';
@@ -12,26 +13,8 @@ const phases = [
   { name: 'after', startS: 5, durationS: 5, rate: 10, vus: 5, demands: 'expected' },
 ] as const;
 
-function aRun(sent: readonly OrderRecord[], changes: Partial<Finished> = {}): Finished {
-  return {
-    observer: { records: sent, usage: new UsageMeter(), backlogs: [], gaps: () => [], stop: async () => undefined },
-    backlogs: [],
-    startedAt: BEGAN_AT,
-    endedAt: BEGAN_AT + 10_000,
-    exitCode: 0,
-    summary: { thresholds: [], dropped: 0, vusMax: undefined },
-    messages: '',
-    others: [],
-    cutAt: undefined,
-    records: sent,
-    window: { faults: [], checks: [], notReverted: [] },
-    drained: 'not looked at',
-    sampled: [],
-    audited: { report: 'not made', repeatedKeys: [], sagas: {} },
-    tookMs: 0,
-    ...changes,
-  };
-}
+const aRun = (sent: readonly OrderRecord[], changes: Partial<Finished> = {}) =>
+  aFinishedRun(sent, { startedAt: BEGAN_AT, endedAt: BEGAN_AT + 10_000, ...changes });
 
 const timelineOf = (sent: readonly OrderRecord[], changes?: Partial<Finished>) =>
   loadTimeline({ phases }, aRun(sent, changes));
