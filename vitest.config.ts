@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/ci/longest-first.ts';
 import { runReporter } from './test/ci/run-report.ts';
@@ -36,7 +36,8 @@ const ALONE = [
   // A platform of another user, and containers: their claims on ports ours cannot see.
   'test/e2e/{cli-user,compose,docker-*}.e2e.test.ts',
 ];
-const PLATFORMS_AT_A_TIME = 4;
+/** A file may start two platforms, and each takes 1 GB. */
+const PLATFORMS_AT_A_TIME = Math.max(1, Math.min(4, Math.floor(totalmem() / 2 ** 31)));
 
 /** `npm run verify` leaves out what needs PostgreSQL or RabbitMQ. */
 const withoutServers = process.env.WITHOUT_SERVERS === '1' ? ['**/*.integration.test.ts'] : [];
