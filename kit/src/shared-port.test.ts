@@ -97,9 +97,14 @@ describe('replicas that inherit one socket', () => {
     const both = await Promise.all(replicas.map(ready));
     expect(await Promise.all(both.map(({ health }) => order(health)))).toEqual(both.map(({ pid }) => pid));
     await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
-    const waiting = order(port);
-    await using last = start();
+    const kept = new Agent({ keepAlive: true });
+    const waiting = order(port, kept);
+    const last = start();
     expect(await waiting).toBe((await ready(last)).pid);
+    // Also a connection that was there first is closed at the end, and does not hold the process.
+    await last[Symbol.asyncDispose]();
+    expect(await last.ended).toEqual({ code: 0, errors: '' });
+    kept.destroy();
   });
 });
 

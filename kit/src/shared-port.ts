@@ -56,13 +56,13 @@ export async function listenShared(server: HttpServer, config: SharedPort): Prom
     await server.listen({ host, port: PORT });
     return undefined;
   }
-  await server.ready();
+  // First: an HTTP server that does not listen itself does not track the connections that it is given.
+  await server.listen({ host, port: INSTANCE_PORT });
   // As Node's HTTP server opens its own connections.
   const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
     server.server.emit('connection', socket),
   );
   const place = LISTEN_FD === undefined ? { host, port: PORT, reusePort: REUSE_PORT === '1' } : { fd: LISTEN_FD };
   await once(listener.listen(place), 'listening');
-  await server.listen({ host, port: INSTANCE_PORT });
   return { leave: () => new Promise((resolve) => listener.close(() => resolve())) };
 }
