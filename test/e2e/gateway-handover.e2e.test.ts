@@ -38,7 +38,8 @@ const ORDER = JSON.stringify({ customer: 'Taras', lines: [{ productId: 1, quanti
 /** Sends at steady rates while `work` is done, whatever becomes of what was sent before. Resolves with all outcomes. */
 async function underLoad(work: () => Promise<void>): Promise<readonly Sent[]> {
   const { hostname, port } = new URL(platform.gatewayUrl);
-  const kept = new Agent({ keepAlive: true, maxSockets: 64 });
+  // In turn: an idle connection that the server closes may be chosen in the same moment (decision 0026).
+  const kept = new Agent({ keepAlive: true, maxSockets: 32, scheduling: 'fifo' });
   const sent: Sent[] = [];
   const under = new Set<Promise<void>>();
   const ask = async (what: Sent['what'], agent: Agent | false) => {

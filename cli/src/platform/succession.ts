@@ -15,7 +15,9 @@ export function splitSuccessions(
 ): { readonly successions: readonly Succession[]; readonly others: readonly Instance[] } {
   const successions = instances.flatMap((instance) => {
     const unit = units.get(instance.unit.name);
-    const canGoOn = unit?.beside !== undefined && unit.beside === instance.unit.beside && instance.status === 'ready';
+    // One that is not ready because of what it depends on still holds connections, whose requests may be served.
+    const isRunning = instance.status === 'ready' || instance.status === 'unready';
+    const canGoOn = unit?.beside !== undefined && unit.beside === instance.unit.beside && isRunning;
     return canGoOn ? [{ instance, unit }] : [];
   });
   return { successions, others: instances.filter((one) => !successions.some(({ instance }) => instance === one)) };
