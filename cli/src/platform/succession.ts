@@ -3,16 +3,16 @@ import type { Instance } from './instance.ts';
 import type { Unit } from './unit.ts';
 
 /** An instance that goes on until the unit that replaces it is ready. */
-export interface Succession {
-  readonly instance: Instance;
+export interface Succession<T = Instance> {
+  readonly instance: T;
   readonly unit: Unit;
 }
 
 /** Of instances that are replaced by these units: those that go on meanwhile, and those that must end first. Pure. */
-export function splitSuccessions(
-  instances: readonly Instance[],
+export function splitSuccessions<T extends Pick<Instance, 'status' | 'unit'>>(
+  instances: readonly T[],
   units: ReadonlyMap<string, Unit>,
-): { readonly successions: readonly Succession[]; readonly others: readonly Instance[] } {
+): { readonly successions: readonly Succession<T>[]; readonly others: readonly T[] } {
   const successions = instances.flatMap((instance) => {
     const unit = units.get(instance.unit.name);
     // One that is not ready because of what it depends on still holds connections, whose requests may be served.
