@@ -23,6 +23,7 @@ import { register as registerRestart } from './commands/service/restart.ts';
 import { register as registerStart } from './commands/service/start.ts';
 import { register as registerStop } from './commands/service/stop.ts';
 import { register as registerSetup } from './commands/setup/command.ts';
+import { register as registerShed } from './commands/shed/command.ts';
 import { register as registerPort } from './commands/status/port.ts';
 import { register as registerStatus } from './commands/status/status.ts';
 import { register as registerTrace } from './commands/trace/command.ts';
@@ -67,6 +68,7 @@ const commands: readonly Register[] = [
   registerLoad,
   registerBuild,
   registerFlags,
+  registerShed,
   registerCompose,
   registerSetup,
   registerDoctor,

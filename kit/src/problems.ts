@@ -32,6 +32,7 @@ export const problems = {
   orders_unreachable: { status: 503, title: 'The orders service cannot be reached', retryAfterS: 2 },
   catalog_unavailable: { status: 503, title: 'The catalog is unavailable', retryAfterS: 2 },
   database_unavailable: { status: 503, title: 'The database of the service is unavailable', retryAfterS: 2 },
+  order_shed: { status: 503, title: 'The shop takes only a part of the new orders', retryAfterS: 30 },
   overloaded: { status: 503, title: 'The service has more requests than it can take', retryAfterS: 1 },
   no_time_left: { status: 504, title: 'The time that the request was given is over' },
   orders_timeout: { status: 504, title: 'The orders service did not respond in time' },

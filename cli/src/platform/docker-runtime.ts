@@ -12,6 +12,7 @@ import type { EngineUrl } from '../providers/docker/engine.ts';
 import { hostNetworkObstacle } from '../providers/docker/host-network.ts';
 import { projectKey } from '../providers/docker/record.ts';
 import { writePrivateFile } from '../providers/private-file.ts';
+import { admissionFile, admissionFolder } from './admission-file.ts';
 import { failpointFolder, hasFailpoints } from './failpoint-files.ts';
 import { flagFile, flagFolder } from './flag-file.ts';
 import { stopTimeoutMs } from './process-runtime.ts';
@@ -25,6 +26,7 @@ const SECRETS_MOUNT = '/run/secrets/service.env';
 const FAILPOINT_MOUNT = '/run/failpoints';
 const FLAG_MOUNT = '/run/flags';
 const UPSTREAMS_MOUNT = '/run/upstreams';
+const ADMISSION_MOUNT = '/run/admission';
 /** They hold passwords. */
 const secretVariables: readonly string[] = ['DATABASE_URL', 'BROKER_URL'];
 /** What is true of this machine or of our child processes only. */
@@ -137,6 +139,11 @@ async function containerSpec(
     await mkdir(folder, { recursive: true, mode: 0o755 });
     binds.push(`${folder}:${UPSTREAMS_MOUNT}:ro`);
     variables.UPSTREAMS_FILE = upstreamsFile(UPSTREAMS_MOUNT);
+  }
+  if (instance.env.ADMISSION_FILE !== undefined) {
+    await mkdir(admissionFolder(project), { recursive: true, mode: 0o755 });
+    binds.push(`${admissionFolder(project)}:${ADMISSION_MOUNT}:ro`);
+    variables.ADMISSION_FILE = admissionFile(ADMISSION_MOUNT);
   }
   // A library that a fault puts into the process is found at the same path inside.
   const library = conditions.env?.LD_PRELOAD;

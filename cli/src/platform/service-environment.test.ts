@@ -76,6 +76,12 @@ describe("a service's environment", () => {
     expect(passed).not.toHaveProperty('NODE_OPTIONS');
   });
 
+  it('says where the share of orders that are shed is set, to the service that admits orders', () => {
+    const admission = { admissionFile: '/state/admission/admission.json' };
+    expect(environmentOf('gateway', admission).ADMISSION_FILE).toBe('/state/admission/admission.json');
+    expect(environmentOf('orders', admission)).not.toHaveProperty('ADMISSION_FILE');
+  });
+
   it('names the seeded bugs of this service only', () => {
     const seededBugs = ['no-inbox', 'retry-declined', 'breaker-counts-402'];
     expect(environmentOf('orders', { seededBugs }).SHOP_SEEDED_BUGS).toBe('retry-declined,breaker-counts-402');

@@ -25,6 +25,8 @@ export interface ServicePlace {
   readonly flagFile?: string | undefined;
   /** Where its callees' addresses are written; the environment holds those of its start. */
   readonly upstreamsFile?: string | undefined;
+  /** Where the share of orders that are shed is set; the services that admit orders get its path. */
+  readonly admissionFile?: string | undefined;
   /** Seeded bugs; a service gets the names of those that concern it. */
   readonly seededBugs?: readonly SeededBugName[] | undefined;
   /** Where a few variables are passed on from. */
@@ -48,6 +50,7 @@ export function serviceEnvironment(place: ServicePlace): Record<string, string> 
     ...(place.failpointDir !== undefined && { FAILPOINT_DIR: place.failpointDir }),
     ...flagVariable(place),
     ...(place.upstreamsFile !== undefined && { UPSTREAMS_FILE: place.upstreamsFile }),
+    ...(definition.admitsOrders && place.admissionFile !== undefined && { ADMISSION_FILE: place.admissionFile }),
     ...seededBugsVariable(place),
     OTEL_SERVICE_NAME: definition.name,
     OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${instance}`,

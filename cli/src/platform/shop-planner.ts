@@ -19,6 +19,7 @@ import {
   serviceNames,
   services,
 } from '../topology/services.ts';
+import { admissionFile, admissionFolder } from './admission-file.ts';
 import { componentContext } from './component-context.ts';
 import { type ChildRegistry, componentUnit } from './component-unit.ts';
 import { dockerRuntime } from './docker-runtime.ts';
@@ -441,6 +442,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     compileCacheDir: join(project.cacheDir, 'compile-cache'),
     flagFile: flagFile(flagFolder(project)),
     upstreamsFile: upstreamsFile(upstreamsFolder(project)),
+    admissionFile: admissionFile(admissionFolder(project)),
     failpointDir: hasFailpoints(planning.env) ? failpointFolder(project) : undefined,
     seededBugs: options.seededBugs,
     env: planning.env,

@@ -13,6 +13,7 @@ const advice: Partial<Readonly<Record<ProblemCode, string>>> = {
   orders_timeout: 'the order may have been taken: look with "shopctl order list"; then "shopctl status"',
   catalog_unavailable: 'see "shopctl status"; "shopctl start catalog" starts it again',
   database_unavailable: 'see "shopctl status" and "shopctl logs postgres"',
+  order_shed: 'an operator sheds a share of the orders: see "shopctl shed"; "shopctl shed 0" ends it',
   overloaded: 'try again later, or with less load',
   order_outcome_pending: 'the order ends without a further request: ask for it again with "shopctl order get"',
 };

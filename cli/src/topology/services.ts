@@ -8,7 +8,7 @@ export type Protocol = 'http' | 'grpc';
  * every listing: as an order meets them.
  */
 const definitions = [
-  { name: 'gateway', protocol: 'http', preferredPort: 8080, semiSpaceMb: 8, calls: ['orders'] },
+  { name: 'gateway', protocol: 'http', preferredPort: 8080, semiSpaceMb: 8, calls: ['orders'], admitsOrders: true },
   {
     name: 'orders',
     protocol: 'http',
@@ -37,6 +37,8 @@ interface Definition {
   readonly calls?: readonly string[];
   /** The first table that it writes, or reads, in the database that is named after it; without one it has no database. */
   readonly mainTable?: string;
+  /** Operators may have it shed a share of the new orders. */
+  readonly admitsOrders?: true;
   /** It has an account on the broker. */
   readonly usesBroker?: true;
 }

@@ -5,7 +5,9 @@ import { text } from 'node:stream/consumers';
 import { type EdgeLimits, edges } from '@shop/kit/edges.ts';
 import { type Failpoint, ForcedResponseError, ReplyDroppedError } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
+import { type LoadShedding, openLoadShedding } from '@shop/kit/load-shedding.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { ProblemError } from '@shop/kit/problems.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createApp } from './app.ts';
@@ -53,6 +55,7 @@ async function aGateway(
   respond?: Respond,
   changes: Partial<EdgeLimits> = {},
   failpoint: Failpoint<'gateway'> = async () => undefined,
+  shedding = openLoadShedding(undefined, logger),
 ) {
   const orders = await anOrdersService(respond);
   const limits = { ...edges['gateway-orders'], ...changes };
@@ -61,6 +64,7 @@ async function aGateway(
   const budgetMs = limits.callTimeoutMs;
   const server = createApp({
     forward: createForwarder({ policy, budgetMs, logger, failpoint }),
+    shedding,
     budgetMs,
     health: createHealth({ orders: (signal) => replicas.check(signal) }),
     logger,
@@ -290,6 +294,68 @@ describe('orders unavailable', () => {
     held[1]?.writeHead(201).end('{}');
     expect((await first).status).toBe(201);
     expect((await Promise.all(others)).map(({ status }) => status).sort()).toEqual([201, 503]);
+  });
+});
+
+describe('orders that are shed', () => {
+  const shedsAll = (): LoadShedding => ({
+    admit() {
+      throw new ProblemError('order_shed', 'only a part');
+    },
+    [Symbol.dispose]: () => undefined,
+  });
+  /** Records the keys that were admitted, and those that were not taken after all. */
+  function recording() {
+    const admitted: (string | undefined)[] = [];
+    const forgotten: (string | undefined)[] = [];
+    const shedding: LoadShedding = {
+      admit(key) {
+        admitted.push(key);
+        return () => void forgotten.push(key);
+      },
+      [Symbol.dispose]: () => undefined,
+    };
+    return { admitted, forgotten, shedding };
+  }
+
+  it('-> 503 order_shed with Retry-After, and orders sees nothing of them; what was placed can be read', async () => {
+    const { orders, post, send } = await aGateway(confirms, {}, undefined, shedsAll());
+    const response = await post();
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);
+    expect(await response.json()).toMatchObject({ type: 'urn:shop:problem:order_shed', code: 'order_shed' });
+    expect((await send('/api/orders/1')).status).toBe(201);
+    expect(orders.seen.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it('are chosen by their Idempotency-Key, where they have one', async () => {
+    const { admitted, forgotten, shedding } = recording();
+    const { post } = await aGateway(confirms, {}, undefined, shedding);
+    await post(undefined, { 'idempotency-key': 'key-1' });
+    await post();
+    expect(admitted).toEqual(['key-1', undefined]);
+    expect(forgotten).toEqual([]);
+  });
+
+  it('may be those that orders could not take, once their clients repeat them', async () => {
+    const { forgotten, shedding } = recording();
+    const busy: Respond = (_seen, response) => response.writeHead(503).end('{}');
+    const { post, orders } = await aGateway(busy, {}, undefined, shedding);
+    await post(undefined, { 'idempotency-key': 'busy' });
+    await orders.close();
+    await post(undefined, { 'idempotency-key': 'unreachable' });
+    expect(forgotten).toEqual(['busy', 'unreachable']);
+  });
+
+  it('are none of those that orders may have taken, whatever their clients see', async () => {
+    const { admitted, forgotten, shedding } = recording();
+    const { post } = await aGateway(
+      () => undefined,
+      { attemptTimeoutMs: 100, callTimeoutMs: 100 },
+      undefined,
+      shedding,
+    );
+    expect((await post(undefined, { 'idempotency-key': 'slow' })).status).toBe(504);
+    expect([admitted, forgotten]).toEqual([['slow'], []]);
   });
 });
 

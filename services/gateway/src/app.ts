@@ -1,4 +1,5 @@
 import type { Health } from '@shop/kit/health.ts';
+import type { LoadShedding } from '@shop/kit/load-shedding.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { addOpenApi } from '@shop/kit/openapi.ts';
 import { PROBE_PATH } from '@shop/kit/probe.ts';
@@ -9,6 +10,7 @@ import { addRoutes } from './routes.ts';
 
 export interface GatewayDependencies {
   readonly forward: Forward;
+  readonly shedding: LoadShedding;
   /** Longest time for a response of orders, in ms. */
   readonly budgetMs: number;
   readonly health: Health;
@@ -16,9 +18,9 @@ export interface GatewayDependencies {
 }
 
 /** The public HTTP server, not listening yet. It writes one line for every request. */
-export function createApp({ forward, budgetMs, health, logger }: GatewayDependencies): HttpServer {
+export function createApp({ forward, shedding, budgetMs, health, logger }: GatewayDependencies): HttpServer {
   const server = createServer({ logger, health, accessLevel: 'info', isPublic: true, probePath: PROBE_PATH });
-  addRoutes(server, forward, budgetMs);
+  addRoutes(server, { forward, shedding, budgetMs });
   addOpenApi(server, publicApi, () => undefined);
   return server;
 }

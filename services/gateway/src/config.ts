@@ -12,6 +12,13 @@ export const variables = Type.Object({
     pattern: `^\\s*${origin}(\\s*,\\s*${origin})*\\s*$`,
     description: 'base URLs of the replicas of orders, separated by commas',
   }),
+  ADMISSION_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'file with the share of new orders that are shed, read again when it changes; without it none is shed',
+    }),
+  ),
 });
 
 export interface GatewayConfig extends Static<typeof variables> {

@@ -2,6 +2,7 @@ import { drainServer } from '@shop/kit/draining.ts';
 import { type Harness, noHarness, openHarness } from '@shop/kit/harness.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
+import { openLoadShedding } from '@shop/kit/load-shedding.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { listenShared } from '@shop/kit/shared-port.ts';
@@ -19,9 +20,10 @@ await runService('gateway', process.env, async () => {
   await using replicas = createReplicas(config.ordersOrigins);
   using policy = createCallPolicy('gateway-orders', config.ordersEdge, logger, replicas.all);
   const budgetMs = config.ordersEdge.callTimeoutMs;
+  using shedding = openLoadShedding(config.ADMISSION_FILE, logger);
   const forward = createForwarder({ policy, budgetMs, logger, failpoint: harness.failpoint });
   const health = createHealth({ orders: (signal) => replicas.check(signal) });
-  const server = createApp({ forward, budgetMs, health, logger });
+  const server = createApp({ forward, shedding, budgetMs, health, logger });
   const shared = await listenShared(server, config);
   logger.info({ port: config.PORT, instancePort: config.INSTANCE_PORT }, 'listening');
   await serveUntilSignal({

@@ -1,18 +1,28 @@
-import { ProblemError } from '@shop/kit/problems.ts';
+import type { LoadShedding } from '@shop/kit/load-shedding.ts';
+import { ProblemError, problems } from '@shop/kit/problems.ts';
 import type { HttpServer } from '@shop/kit/server.ts';
 import type { FastifyRequest } from 'fastify';
 import type { Forward } from './forwarder.ts';
 import { requireEndToEnd, toClientHeaders, toOrdersHeaders } from './headers.ts';
 import { toOrdersTarget } from './path.ts';
-import type { UpstreamRequest } from './replicas.ts';
+import type { BufferedResponse, UpstreamRequest } from './replicas.ts';
+
+/** With this status no order was recorded (docs/errors.md). */
+const NOT_TAKEN = 503;
 
 const ROUTES = [
   { method: 'POST', url: '/api/orders' },
   { method: 'GET', url: '/api/orders/:id' },
 ] as const;
 
+interface Routing {
+  readonly forward: Forward;
+  readonly shedding: LoadShedding;
+  readonly budgetMs: number;
+}
+
 /** The public routes, `/api/orders/{**rest}` to spans. Bodies are passed on unread. */
-export function addRoutes(server: HttpServer, forward: Forward, budgetMs: number): void {
+export function addRoutes(server: HttpServer, { forward, shedding, budgetMs }: Routing): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
@@ -23,11 +33,23 @@ export function addRoutes(server: HttpServer, forward: Forward, budgetMs: number
       config: { otelRoute: '/api/orders/{**rest}' },
       schema: { hide: true },
       handler: async (request, reply) => {
-        const upstream = toOrdersRequest(request, budgetMs);
-        const { statusCode, headers, body } = await forward({ method: route.method, ...upstream });
+        const upstream = { method: route.method, ...toOrdersRequest(request, budgetMs) };
+        const { statusCode, headers, body } = await (route.method === 'POST' ? place(upstream) : forward(upstream));
         return reply.code(statusCode).headers(toClientHeaders(headers)).send(body);
       },
     });
+  }
+
+  async function place(request: UpstreamRequest): Promise<BufferedResponse> {
+    const forget = shedding.admit(request.headers['idempotency-key']?.toString());
+    try {
+      const response = await forward(request);
+      if (response.statusCode === NOT_TAKEN) forget();
+      return response;
+    } catch (error) {
+      if (error instanceof ProblemError && problems[error.code].status === NOT_TAKEN) forget();
+      throw error;
+    }
   }
 }
 

@@ -1,9 +1,11 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import { messageOf } from '../../errors.ts';
 import type { Output } from '../../output/output.ts';
 import type { Style } from '../../output/style.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatBytes } from '../../output/units.ts';
 import { cutText } from '../../output/width.ts';
+import { admissionFile, admissionFolder, readShedPercent } from '../../platform/admission-file.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
 import type { ActiveFault, InstanceState, InstanceStatus, PlatformState } from '../../platform/state.ts';
@@ -12,8 +14,19 @@ import { formatDuration } from '../../shared/duration.ts';
 
 /** `shopctl status`. */
 export async function runStatus(options: CommonOptions, deps: CommandDeps): Promise<void> {
-  const state = await createControlClient(deps.projectFrom(options)).state();
-  deps.output.result(state, () => describe(state, deps.output));
+  const project = deps.projectFrom(options);
+  const state = await createControlClient(project).state();
+  const shedPercent = await readShedPercent(admissionFile(admissionFolder(project))).catch((error: unknown) => {
+    // The rest of the status matters more, above all when something is wrong.
+    deps.output.warn(messageOf(error));
+  });
+  const status = { ...state, ...(shedPercent !== undefined && { shedPercent }) };
+  deps.output.result(status, () => describe(status, deps.output));
+}
+
+interface Status extends PlatformState {
+  /** Share of new orders that the gateway sheds, 0 to 100; absent where that cannot be read. */
+  readonly shedPercent?: number;
 }
 
 /** `shopctl port SERVICE`. */
@@ -27,7 +40,7 @@ export async function runPort(service: string, options: CommonOptions, deps: Com
   );
 }
 
-function describe(state: PlatformState, { style, columns }: Pick<Output, 'style' | 'columns'>): string {
+function describe(state: Status, { style, columns }: Pick<Output, 'style' | 'columns'>): string {
   const services = state.instances.filter(({ kind }) => kind === 'service');
   const components = state.instances.filter(({ kind }) => kind === 'component');
   const memory = services.reduce((sum, { rssBytes = 0 }) => sum + rssBytes, 0);
@@ -49,6 +62,9 @@ function describe(state: PlatformState, { style, columns }: Pick<Output, 'style'
       ]),
     ),
     `memory of the services: ${formatBytes(memory)}`,
+    ...((state.shedPercent ?? 0) > 0
+      ? [style.yellow(`${state.shedPercent} % of the new orders are shed ("shopctl shed 0" ends it)`)]
+      : []),
     ...describeSeededBugs(state.seededBugs).map(style.red),
     ...faultLine(state.faults, style),
     ...inspectors(state.instances),

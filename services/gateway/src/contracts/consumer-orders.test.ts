@@ -2,6 +2,7 @@
 import { MatchersV3 } from '@pact-foundation/pact';
 import { edges } from '@shop/kit/edges.ts';
 import { createHealth } from '@shop/kit/health.ts';
+import { openLoadShedding } from '@shop/kit/load-shedding.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -33,7 +34,13 @@ async function throughGateway(origin: string, path: string, init?: RequestInit):
   using policy = createCallPolicy('gateway-orders', limits, logger, replicas.all);
   const budgetMs = limits.callTimeoutMs;
   const forward = createForwarder({ policy, budgetMs, logger, failpoint: async () => undefined });
-  const server = createApp({ forward, budgetMs, health: createHealth({}), logger });
+  const server = createApp({
+    forward,
+    shedding: openLoadShedding(undefined, logger),
+    budgetMs,
+    health: createHealth({}),
+    logger,
+  });
   try {
     return await fetch((await server.listen({ host: '127.0.0.1', port: 0 })) + path, init);
   } finally {
