@@ -1,4 +1,4 @@
-import type { Channel } from 'amqplib';
+import type { Options } from 'amqplib';
 import { ORDER_CONFIRMED, ORDER_CONFIRMED_V2 } from './event-schemas.ts';
 
 /** Names of what the services share on the broker. */
@@ -23,11 +23,18 @@ export const DELIVERY_LIMIT = 20;
 /** Event types the shipping queue is bound to; the event type is the routing key. */
 export const SHIPPING_BINDINGS = [ORDER_CONFIRMED, ORDER_CONFIRMED_V2] as const;
 
+/** What declarations are made on: a channel of the broker, or what records them. */
+export interface TopologyChannel {
+  assertExchange(exchange: string, type: string, options?: Options.AssertExchange): Promise<unknown>;
+  assertQueue(queue: string, options?: Options.AssertQueue): Promise<unknown>;
+  bindQueue(queue: string, exchange: string, routingKey: string): Promise<unknown>;
+}
+
 /**
  * Declares everything, idempotently. Publisher and consumer both do it before they start, because the publisher does
  * not ask for a route (`mandatory: false`): an event published before its queue exists would be lost.
  */
-export async function declareTopology(channel: Channel): Promise<void> {
+export async function declareTopology(channel: TopologyChannel): Promise<void> {
   await channel.assertExchange(EVENTS_EXCHANGE, 'topic', { durable: true });
   await channel.assertExchange(DEAD_LETTERS_EXCHANGE, 'fanout', { durable: true });
   await channel.assertQueue(DEAD_LETTERS_QUEUE, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
@@ -46,7 +53,7 @@ export async function declareTopology(channel: Channel): Promise<void> {
  * it keeps its copy until the queue has confirmed the other (RabbitMQ, "At-Least-Once Dead Lettering"). Only the consumer
  * declares this, with its account.
  */
-export async function declareRetries(channel: Channel): Promise<void> {
+export async function declareRetries(channel: TopologyChannel): Promise<void> {
   await channel.assertExchange(RETRIES_EXCHANGE, 'fanout', { durable: true });
   await channel.assertExchange(REDELIVERIES_EXCHANGE, 'fanout', { durable: true });
   await channel.bindQueue(ORDER_CONFIRMED_QUEUE, REDELIVERIES_EXCHANGE, '');

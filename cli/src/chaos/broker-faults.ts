@@ -5,13 +5,11 @@ import {
   EVENTS_EXCHANGE,
   ORDER_CONFIRMED_QUEUE,
 } from '@shop/kit/topology.ts';
-import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { Type } from 'typebox';
+import { readBindings, withChannel } from '../operations/broker.ts';
 import { waitUntil } from '../shared/wait-until.ts';
-import { VIRTUAL_HOST } from '../topology/databases.ts';
 import type { PlatformAccess } from './platform-access.ts';
 
-const CONNECT_LIMIT_MS = 2_000;
 const CANARY_LIMIT_MS = 2_000;
 /** How long after a confirm `connection.blocked` may arrive, ms. */
 const LATE_BLOCK_MS = 200;
@@ -57,14 +55,10 @@ export function verifyTaken(alarm: string, platform: PlatformAccess): Promise<st
 
 /** Routing keys that bind a queue to its exchange now; none for an unknown queue. */
 export async function bindingsOf(queue: string, platform: PlatformAccess): Promise<readonly string[]> {
-  const name = (kind: string, of: string) => `rabbit_misc:r(<<"${VIRTUAL_HOST}">>, ${kind}, <<"${of}">>)`;
-  const printed = await platform.askBroker(
-    `list_to_atom(lists:flatten([io_lib:format("~s;", [base64:encode(K)]) || {binding, _, K, _, _} <-
-      rabbit_binding:list_for_source_and_destination(${name('exchange', exchangeOf[queue] as string)}, ${name('queue', queue)})])).`,
-  );
-  // An empty key (a fanout's) is an empty piece, so what stands after the last semicolon is cut off and no more.
-  const pieces = printed.replaceAll("'", '').trim().split(';').slice(0, -1);
-  return pieces.map((piece) => Buffer.from(piece, 'base64').toString());
+  const bindings = await readBindings(platform);
+  return bindings
+    .filter((one) => one.queue === queue && one.exchange === exchangeOf[queue])
+    .map(({ routingKey }) => routingKey);
 }
 
 /**
@@ -94,26 +88,4 @@ export async function publishCanary(
     late.catch(() => undefined);
     return Promise.race([blocked, confirmed, late]).finally(() => over.abort());
   });
-}
-
-/** Work on a channel of the operator's account, at the broker itself, not through a proxy. */
-export async function withChannel<T>(
-  platform: PlatformAccess,
-  work: (channel: ConfirmChannel, connection: ChannelModel) => Promise<T>,
-): Promise<T> {
-  const { default: amqp } = await import('amqplib');
-  const connection = await amqp.connect(await platform.brokerUrl(), {
-    timeout: CONNECT_LIMIT_MS,
-    clientProperties: { connection_name: 'shopctl-chaos' },
-  });
-  // What ends the connection or the channel also rejects what was asked on it; without listeners it would end this process.
-  connection.on('error', () => undefined);
-  try {
-    const channel = await connection.createConfirmChannel();
-    channel.on('error', () => undefined);
-    return await work(channel, connection);
-  } finally {
-    // One that is blocked, or was closed by the broker, cannot close gracefully.
-    await connection.close().catch(() => undefined);
-  }
 }

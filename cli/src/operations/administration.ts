@@ -14,7 +14,12 @@ export interface Administration {
   /** As PostgreSQL and RabbitMQ show its connections. */
   readonly clientName: string;
   /** One statement as PostgreSQL's superuser. Rejects with CliError (3) when the server is managed externally. */
-  query<Row extends object>(database: DatabaseName, text: string, values?: readonly unknown[]): Promise<Row[]>;
+  query<Row extends object>(
+    database: DatabaseName,
+    text: string,
+    values?: readonly unknown[],
+    limitMs?: number,
+  ): Promise<Row[]>;
   /** Holds a password. Both reject with CliError (3) when the server is managed externally. */
   serviceDatabaseUrl(database: DatabaseName): Promise<string>;
   superuserDatabaseUrl(database: DatabaseName): Promise<string>;
@@ -67,9 +72,15 @@ export function createAdministration({
         secrets: await secrets(),
       });
     },
-    async query<Row extends object>(database: DatabaseName, text: string, values?: readonly unknown[]) {
+    async query<Row extends object>(
+      database: DatabaseName,
+      text: string,
+      values?: readonly unknown[],
+      limitMs = STATEMENT_LIMIT_MS,
+    ) {
       const connectionString = await superuserDatabaseUrl(database);
-      return runStatement<Row>({ connectionString, application_name: clientName }, text, values);
+      const login = { connectionString, application_name: clientName, query_timeout: limitMs };
+      return runStatement<Row>(login, text, values);
     },
     async askBroker(erlang) {
       const { provider, info = {} } = ownBroker(state(), unavailable);
@@ -119,15 +130,11 @@ function ownBroker(
 
 /** One statement on a new connection: faults and operators end connections. */
 async function runStatement<Row extends object>(
-  login: { readonly connectionString: string; readonly application_name: string },
+  login: pg.ClientConfig,
   text: string,
   values?: readonly unknown[],
 ): Promise<Row[]> {
-  const client = new pg.Client({
-    ...login,
-    connectionTimeoutMillis: STATEMENT_LIMIT_MS,
-    query_timeout: STATEMENT_LIMIT_MS,
-  });
+  const client = new pg.Client({ ...login, connectionTimeoutMillis: STATEMENT_LIMIT_MS });
   // A connection lost in mid-query also rejects the query; without a listener it would end this process.
   client.on('error', () => undefined);
   try {

@@ -5,6 +5,7 @@ import type { TestDatabase } from '../../../test/support/postgres.ts';
 import { waitUntil } from '../shared/wait-until.ts';
 import type { DatabaseName } from '../topology/databases.ts';
 import type { Administration } from './administration.ts';
+import { moveFromFullDisks, readDisks } from './disk-space.ts';
 import { readSessions, terminateSessions } from './sessions.ts';
 import { makeWritable } from './writable.ts';
 
@@ -172,5 +173,39 @@ describe('a database that is read-only', () => {
       dryRun: false,
     });
     expect(await sessionOf('undisturbed')).toBeDefined();
+  });
+});
+
+describe('disks of a database', () => {
+  it('are those of the data directory and of its tablespaces; what is on a full one moves, with its rows', async () => {
+    const tablespace = `full_${database}`;
+    const admin = await open('admin', made.superuserUrl);
+    // A tablespace inside the data directory: this machine needs no second disk for it.
+    await admin.query('SET allow_in_place_tablespaces = on');
+    await admin.query(`CREATE TABLESPACE ${tablespace} LOCATION ''`);
+    try {
+      await admin.query(
+        `CREATE TABLE parcels (id int PRIMARY KEY USING INDEX TABLESPACE ${tablespace}) TABLESPACE ${tablespace}`,
+      );
+      await admin.query('INSERT INTO parcels VALUES (1), (2)');
+      const objects = ['parcels', 'parcels_pkey'];
+      const full = { tablespace, path: 'pg_tblspc', freeBytes: 0, isFull: true, objects };
+      const after = await moveFromFullDisks(database, [full], administration);
+      expect(after).toMatchObject([{ tablespace: 'pg_default', isFull: false }]);
+      expect((await admin.query('SELECT id FROM parcels ORDER BY id')).rows).toEqual([{ id: 1 }, { id: 2 }]);
+    } finally {
+      await admin.query('DROP TABLE IF EXISTS parcels');
+      await admin.query(`DROP TABLESPACE ${tablespace}`);
+    }
+  });
+
+  it('have free space, and nothing moves where the data directory is full', async () => {
+    const [home] = await readDisks(database, administration);
+    expect(home).toMatchObject({ tablespace: 'pg_default', isFull: false });
+    expect(home?.freeBytes).toBeGreaterThan(0);
+    const full = { ...(home as NonNullable<typeof home>), isFull: true };
+    await expect(moveFromFullDisks(database, [full], administration)).rejects.toMatchObject({
+      code: 'operation_ineffective',
+    });
   });
 });

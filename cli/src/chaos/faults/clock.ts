@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { CliError } from '../../errors.ts';
-import { httpPort } from '../../platform/state.ts';
+import { CLOCK_PRECISION_MS, clockOffsetOf, writeOffset } from '../../operations/clocks.ts';
 import { writeDuration } from '../../shared/duration.ts';
 import { defineFault } from '../fault.ts';
 import { bringBack, instancesOf, recordVictims, START_LIMIT_MS, type Victims, verifyReady } from '../instances.ts';
@@ -21,10 +21,8 @@ const parameters = Type.Object(
   { additionalProperties: false },
 );
 
-/** A Date header has whole seconds; twice that is certain. */
+/** Certainly seen in a Date header, which has whole seconds. */
 const SMALLEST_OFFSET_MS = 5_000;
-const PRECISION_MS = 2_000;
-const ASK_LIMIT_MS = 2_000;
 
 /** The wall clock of one service is wrong; its timers are right. */
 export const clock = defineFault<typeof parameters, Victims>({
@@ -49,24 +47,24 @@ export const clock = defineFault<typeof parameters, Victims>({
   },
   async witness({ parameters: { offset } }, { target }, platform) {
     const measured = await clockOffsets(target, platform);
-    const isObserved = measured.length > 0 && measured.every(({ ms }) => Math.abs(ms - offset) <= PRECISION_MS);
+    const isObserved = measured.length > 0 && measured.every(({ ms }) => Math.abs(ms - offset) <= CLOCK_PRECISION_MS);
     return toWitness(isObserved, describe(measured));
   },
   // Another fault may have had it started under other conditions. What does not run will start under these.
   async isInPlace({ target }, platform) {
-    return (await clockOffsets(target, platform)).every(({ ms }) => Math.abs(ms) > PRECISION_MS);
+    return (await clockOffsets(target, platform)).every(({ ms }) => Math.abs(ms) > CLOCK_PRECISION_MS);
   },
   async undo({ target }, platform) {
     if (!platform.isLive) return;
     platform.setConditions(target, {});
-    await platform.relaunch(target);
+    if (!(await isRight(target, platform))) await platform.relaunch(target);
     await bringBack({ target, victims: [] }, platform);
   },
   async verify(victims, platform) {
     const ready = await verifyReady(victims, platform);
     if (!platform.isLive) return ready;
     const measured = await clockOffsets(victims.target, platform);
-    if (measured.some(({ ms }) => Math.abs(ms) > PRECISION_MS)) throw new Error(describe(measured));
+    if (measured.some(({ ms }) => Math.abs(ms) > CLOCK_PRECISION_MS)) throw new Error(describe(measured));
     return `${ready}; ${describe(measured)}`;
   },
 });
@@ -76,23 +74,21 @@ interface ClockOffset {
   readonly ms: number;
 }
 
-/** The Date header of each instance's response, compared with this machine's clock. */
 async function clockOffsets(target: string, platform: PlatformAccess): Promise<readonly ClockOffset[]> {
   const running = instancesOf(target, platform).filter(({ process }) => process !== undefined);
-  return Promise.all(
-    running.map(async (instance) => {
-      const response = await fetch(`http://127.0.0.1:${httpPort(instance)}/health/live`, {
-        signal: AbortSignal.timeout(ASK_LIMIT_MS),
-      });
-      await response.arrayBuffer();
-      return { name: instance.name, ms: Date.parse(response.headers.get('date') ?? '') - Date.now() };
-    }),
-  );
+  return Promise.all(running.map(async (instance) => ({ name: instance.name, ms: await clockOffsetOf(instance) })));
+}
+
+/** Where all run with the right clock, a restart would only disturb: an operator has done it. */
+async function isRight(target: string, platform: PlatformAccess): Promise<boolean> {
+  // One that does not respond is restarted.
+  const measured = await clockOffsets(target, platform).catch(() => []);
+  const count = instancesOf(target, platform).length;
+  return measured.length === count && measured.every(({ ms }) => Math.abs(ms) <= CLOCK_PRECISION_MS);
 }
 
 function describe(measured: readonly ClockOffset[]): string {
-  // A header without a fraction lags by half a second on average.
-  const each = measured.map(({ name, ms }) => `${name} by ${writeDuration(Math.round(ms / 1_000) * 1_000)}`);
+  const each = measured.map(({ name, ms }) => `${name} by ${writeOffset(ms)}`);
   return each.length > 0 ? `clocks differ from this machine's: ${each.join(', ')}` : 'no instance is running';
 }
 

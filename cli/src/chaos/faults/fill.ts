@@ -109,14 +109,14 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
       await fillDisk(path);
     }),
   async witness(_, filled, platform) {
-    const isThere = await hasIndex(filled, platform);
+    const isThere = await isOnDisk(filled, platform);
     const free = await freeBytes(filled);
     return toWitness(
       isThere && free < PAGE_BYTES,
       `the file system for new rows of ${filled.table} has ${free} bytes left, ${isThere ? 'less than the page that the next row needs' : 'and no index on it'}`,
     );
   },
-  isInPlace: async (filled, platform) => (await hasIndex(filled, platform)) && (await freeBytes(filled)) < PAGE_BYTES,
+  isInPlace: async (filled, platform) => (await isOnDisk(filled, platform)) && (await freeBytes(filled)) < PAGE_BYTES,
   async undo({ database, name, path }, platform) {
     if (!hasServer(platform)) throw waitsForStart('the full disk has an index, which PostgreSQL removes');
     await inSession(name, database, platform, async (client) => {
@@ -157,6 +157,16 @@ async function freeBytes({ path }: Filled): Promise<number> {
 
 async function hasIndex({ database, name }: Filled, platform: PlatformAccess): Promise<boolean> {
   const rows = await platform.query(database, 'SELECT 1 FROM pg_class WHERE relname = $1', [name]);
+  return rows.length > 0;
+}
+
+/** An operator may have moved it to another disk. */
+async function isOnDisk({ database, name }: Filled, platform: PlatformAccess): Promise<boolean> {
+  const rows = await platform.query(
+    database,
+    'SELECT 1 FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE c.relname = $1 AND t.spcname = $1',
+    [name],
+  );
   return rows.length > 0;
 }
 

@@ -1,6 +1,7 @@
 import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import { Type } from 'typebox';
-import { queueParameter, withChannel } from '../broker-faults.ts';
+import { withChannel } from '../../operations/broker.ts';
+import { queueParameter } from '../broker-faults.ts';
 import { defineFault } from '../fault.ts';
 import { toWitness } from './toxic-fault.ts';
 

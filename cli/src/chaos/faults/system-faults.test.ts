@@ -22,9 +22,14 @@ let own: ProcessIdentity;
 /** What the faults have asked for. */
 let asked: string[];
 let conditions: StartConditions | undefined;
+/** Of responses; undefined: this machine's. */
+let date: string | undefined;
 
 beforeAll(async () => {
-  server = createServer((_, response) => response.end());
+  server = createServer((_, response) => {
+    if (date !== undefined) response.setHeader('date', date);
+    response.end();
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   own = (await identifyProcess(process.pid)) as ProcessIdentity;
 });
@@ -65,12 +70,16 @@ function aPlatform({
   return platform as PlatformAccess;
 }
 
+/** One binding as the broker prints it. */
+const bound = (...names: readonly string[]) =>
+  `['${names.map((name) => Buffer.from(name).toString('base64')).join(',')}']`;
+
 const injection = (target: string, parameters: object) => ({ id: 'x', target, parameters });
 
 describe('a witness', () => {
   it('of unbind sees a queue that is bound, and sends no canary to it', async () => {
     const undo = { queue: 'shipping.order-confirmed', exchange: 'shop.events', routingKeys: ['order.confirmed'] };
-    const platform = aPlatform({ broker: `'${Buffer.from('order.confirmed').toString('base64')};'` });
+    const platform = aPlatform({ broker: bound('shop.events', 'shipping.order-confirmed', 'order.confirmed') });
     const witness = await findFault('unbind').witness(injection('rabbitmq', {}), undo, platform);
     expect(witness).toEqual({
       verdict: 'not_observed',
@@ -177,9 +186,21 @@ describe('an undo', () => {
 
   it('of clock is not done before the clock is right', async () => {
     const victims = { target: 'payments', victims: [] };
+    date = 'Mon, 01 Jan 2001 00:00:00 GMT';
     await findFault('clock').undo(victims, aPlatform());
+    date = undefined;
     expect({ asked, conditions }).toEqual({ asked: ['relaunch payments', 'start payments'], conditions: {} });
     expect(await findFault('clock').verify(victims, aPlatform())).toContain('payments-1 is ready');
+  });
+
+  it('of clock restarts nothing that an operator has restarted with the right clock', async () => {
+    await findFault('clock').undo({ target: 'payments', victims: [] }, aPlatform());
+    expect({ asked, conditions }).toEqual({ asked: ['start payments'], conditions: {} });
+  });
+
+  it('of clock restarts what does not respond', async () => {
+    await findFault('clock').undo({ target: 'payments', victims: [] }, aPlatform({ instance: { ports: { main: 1 } } }));
+    expect({ asked, conditions }).toEqual({ asked: ['relaunch payments', 'start payments'], conditions: {} });
   });
 
   it.each(['unbind', 'fill'])('of %s is left for the next start when nothing runs', async (name) => {
@@ -224,7 +245,7 @@ describe('before anything happens', () => {
   });
 
   it('unbind is refused when there is nothing to unbind', async () => {
-    const preparing = findFault('unbind').prepare(injection('rabbitmq', {}), aPlatform({ broker: "''" }));
+    const preparing = findFault('unbind').prepare(injection('rabbitmq', {}), aPlatform({ broker: '[]' }));
     await expect(preparing).rejects.toMatchObject({ code: 'fault_unavailable' });
   });
 
@@ -235,8 +256,15 @@ describe('before anything happens', () => {
 });
 
 it('an empty routing key, a fanout’s, is a binding too', async () => {
-  expect(await bindingsOf('shipping.dead-letters', aPlatform({ broker: "';'" }))).toEqual(['']);
-  expect(await bindingsOf('shipping.dead-letters', aPlatform({ broker: "''" }))).toEqual([]);
+  expect(
+    await bindingsOf(
+      'shipping.dead-letters',
+      aPlatform({ broker: bound('shop.dead-letters', 'shipping.dead-letters', '') }),
+    ),
+  ).toEqual(['']);
+  expect(await bindingsOf('shipping.dead-letters', aPlatform({ broker: bound('shop.events', 'other', '') }))).toEqual(
+    [],
+  );
 });
 
 it('libfaketime shifts wall clocks only', () => {

@@ -1,8 +1,9 @@
 import { ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import { Type } from 'typebox';
 import { CliError } from '../../errors.ts';
+import { withChannel } from '../../operations/broker.ts';
 import { waitUntil } from '../../shared/wait-until.ts';
-import { bindingsOf, exchangeOf, hasBroker, publishCanary, queueParameter, withChannel } from '../broker-faults.ts';
+import { bindingsOf, exchangeOf, hasBroker, publishCanary, queueParameter } from '../broker-faults.ts';
 import { defineFault } from '../fault.ts';
 import { toWitness } from './toxic-fault.ts';
 

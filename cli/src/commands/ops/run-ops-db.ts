@@ -1,27 +1,24 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
+import type { DatabaseDisk } from '../../operations/disk-space.ts';
 import { operate } from '../../operations/operations-client.ts';
 import { countsOf, type DatabaseSession, type SessionName } from '../../operations/sessions.ts';
 import type { ReadOnlySetting, WritableResult } from '../../operations/writable.ts';
-import { askedFrom } from '../../platform/change-log.ts';
+import { formatTable } from '../../output/table.ts';
+import { formatBytes } from '../../output/units.ts';
 import { unknownService } from '../../platform/unknown-service.ts';
 import { type DatabaseName, databaseNames } from '../../topology/databases.ts';
-import type { ReasonOptions } from '../reason.ts';
+import { type ChangingOptions, changeOf } from './changing.ts';
 import { describeSessions, nameOf } from './render-sessions.ts';
 
 export interface SessionsOptions extends CommonOptions {
   readonly all?: boolean;
 }
 
-export interface TerminateOptions extends CommonOptions, ReasonOptions {
+export interface TerminateOptions extends ChangingOptions {
   readonly application?: string;
   readonly database?: string;
   readonly started?: string;
-  readonly dryRun?: boolean;
-}
-
-export interface WritableOptions extends CommonOptions, ReasonOptions {
-  readonly dryRun?: boolean;
 }
 
 /** `shopctl ops db sessions`. */
@@ -38,7 +35,7 @@ export async function runSessions(
 /** `shopctl ops db terminate`. */
 export async function runTerminate(
   pids: readonly number[],
-  { application, database, started, dryRun = false, reason, ...options }: TerminateOptions,
+  { application, database, started, ...options }: TerminateOptions,
   deps: CommandDeps,
 ): Promise<void> {
   checkUsage(pids, { application, started });
@@ -52,10 +49,9 @@ export async function runTerminate(
   if (chosen.length === 0) throw notFound(`no session of an application "${application}"`);
   const result = await operate(project, 'db-terminate', {
     sessions: chosen.map(namesOf),
-    dryRun,
-    asked: askedFrom('command line', reason),
+    ...changeOf(options),
   });
-  deps.output.result(result, ({ sessions }) => {
+  deps.output.result(result, ({ sessions, dryRun }) => {
     const verb = dryRun ? 'would end' : 'ended';
     if (sessions.length > MOST_LINES) return `${verb} ${countsOf(sessions)}`;
     return sessions.map((session) => `${verb} ${nameOf(session)}`).join('\n');
@@ -63,18 +59,17 @@ export async function runTerminate(
 }
 
 /** `shopctl ops db writable`. */
-export async function runWritable(
-  name: string,
-  { dryRun = false, reason, ...options }: WritableOptions,
-  deps: CommandDeps,
-): Promise<void> {
+export async function runWritable(name: string, options: ChangingOptions, deps: CommandDeps): Promise<void> {
   const database = databaseNamed(name);
-  const result = await operate(deps.projectFrom(options), 'db-writable', {
-    database,
-    dryRun,
-    asked: askedFrom('command line', reason),
-  });
-  deps.output.result(result, () => describeWritable(result));
+  const result = await operate(deps.projectFrom(options), 'db-writable', { database, ...changeOf(options) });
+  deps.output.result(result, describeWritable);
+}
+
+/** `shopctl ops db free`. */
+export async function runFree(name: string, options: ChangingOptions, deps: CommandDeps): Promise<void> {
+  const database = databaseNamed(name);
+  const result = await operate(deps.projectFrom(options), 'db-free', { database, ...changeOf(options) });
+  deps.output.result(result, describeDisks);
 }
 
 /** What the supervisor needs of a session. */
@@ -134,4 +129,23 @@ function describeWritable({ database, settings, sessions, dryRun }: WritableResu
 
 function placeOf({ role, database }: ReadOnlySetting): string {
   return `${role === null ? 'all roles' : `role ${role}`} in ${database ?? 'all databases'}`;
+}
+
+function describeDisks({
+  database,
+  disks,
+  dryRun,
+}: {
+  readonly database: DatabaseName;
+  readonly disks: readonly DatabaseDisk[];
+  readonly dryRun: boolean;
+}): string {
+  const table = formatTable(
+    ['DISK OF', 'FREE', 'STATE'],
+    disks.map(({ tablespace, freeBytes, isFull }) => [tablespace, formatBytes(freeBytes), isFull ? 'full' : '-']),
+  );
+  const full = disks.filter(({ isFull }) => isFull);
+  if (full.length === 0) return `${table}\n\nno disk of ${database} is full`;
+  const verb = dryRun ? 'would move' : 'moved';
+  return `${table}\n\n${full.map(({ objects }) => `${verb} ${objects.join(', ')} into the data directory`).join('\n')}`;
 }
