@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { createPortBook } from '../../cli/src/platform/ports.ts';
+import { createPortAllocator } from '../../cli/src/platform/ports.ts';
 import type { ComponentContext, Launch } from '../../cli/src/providers/component.ts';
 import { resolveComponent } from '../../cli/src/providers/resolve.ts';
 import { createSecrets } from '../../cli/src/providers/secrets.ts';
@@ -27,7 +27,7 @@ export interface StockBroker {
 export async function findStockBroker(folder: string, cacheDir: string): Promise<StockBroker> {
   const stateDir = join(folder, 'stock-broker');
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  const ports = createPortBook({});
+  const ports = createPortAllocator({});
   const context: ComponentContext = {
     project: 'stock-broker',
     stateDir,

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { createPortBook } from '../../cli/src/platform/ports.ts';
+import { createPortAllocator } from '../../cli/src/platform/ports.ts';
 import { cloneRoot, openProject } from '../../cli/src/platform/project.ts';
 import type { ComponentContext, Launch } from '../../cli/src/providers/component.ts';
 import { outsideFolder } from '../../cli/src/providers/postgres/place.ts';
@@ -77,7 +77,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 
 async function createContext(folder: string): Promise<ComponentContext> {
   const root = cloneRoot();
-  const ports = createPortBook({});
+  const ports = createPortAllocator({});
   // Servers of another user are not for tests.
   const { SHOPCTL_POSTGRES_URL: _postgres, SHOPCTL_RABBITMQ_URL: _rabbitmq, ...env } = process.env;
   const stateDir = join(folder, 'state');

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { ComponentContext } from '../providers/component.ts';
 import { createSecrets, type Secrets } from '../providers/secrets.ts';
-import { createPortBook, type PortBook } from './ports.ts';
+import { createPortAllocator, type PortAllocator } from './ports.ts';
 import type { Project } from './project.ts';
 
 export interface ComponentContextOptions {
   readonly project: Project;
-  readonly ports: PortBook;
+  readonly ports: PortAllocator;
   readonly secrets: Secrets;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -28,10 +28,10 @@ export function componentContext({ project, ports, secrets, env }: ComponentCont
 
 /** For `doctor`, `setup` and purging, which look and install but run nothing: no secret and no port is kept. */
 export function inspectionContext(project: Project, env: NodeJS.ProcessEnv): ComponentContext {
-  return componentContext({ project, ports: createPortBook({}), secrets: createSecrets(), env });
+  return componentContext({ project, ports: createPortAllocator({}), secrets: createSecrets(), env });
 }
 
-async function reserveMany(ports: PortBook, name: string, count: number): Promise<readonly number[]> {
+async function reserveMany(ports: PortAllocator, name: string, count: number): Promise<readonly number[]> {
   const reserved: number[] = [];
   for (let index = 0; index < count; index++) {
     reserved.push(await ports.reserve(index === 0 ? name : `${name}:${index}`));

@@ -69,7 +69,7 @@ export class Instance {
   #crashes: number;
   #hasRun: boolean;
   #startedAt: string | undefined;
-  #keeper: { stop: AbortController; done: Promise<void> } | undefined;
+  #supervision: { stop: AbortController; done: Promise<void> } | undefined;
   #waiters = new Set<() => void>();
 
   /** `replaced`: what had this name before, with another configuration. */
@@ -87,15 +87,15 @@ export class Instance {
   }
 
   get isDesired(): boolean {
-    return this.#keeper !== undefined;
+    return this.#supervision !== undefined;
   }
 
   /** Begins to keep the unit running; nothing happens when it is kept already. A failed one is tried again. */
   start(): void {
-    if (this.#keeper && this.#status !== 'failed') return;
+    if (this.#supervision && this.#status !== 'failed') return;
     const stop = new AbortController();
     this.#set('starting', undefined);
-    this.#keeper = { stop, done: this.#keep(stop.signal) };
+    this.#supervision = { stop, done: this.#keep(stop.signal) };
   }
 
   /** Resolves when ready; rejects with the reason and the last log lines when it failed, or when the signal aborts. */
@@ -111,17 +111,17 @@ export class Instance {
 
   /** Ends the unit and stops keeping it. Resolves when nothing of it runs. */
   async stop(timeoutMs?: number): Promise<void> {
-    const keeper = this.#keeper;
-    if (!keeper) return;
+    const supervision = this.#supervision;
+    if (!supervision) return;
     // Half started it has no work to finish, and may not hear its signal yet (RabbitMQ while it boots).
     const limitMs =
       this.#status === 'starting' ? Math.min(timeoutMs ?? Infinity, this.#limits.stopStartingMs) : timeoutMs;
     this.#set('stopping', undefined);
-    keeper.stop.abort();
+    supervision.stop.abort();
     this.unit.leave?.();
     await this.#running?.stop(limitMs);
-    await keeper.done;
-    this.#keeper = undefined;
+    await supervision.done;
+    this.#supervision = undefined;
     this.#set('stopped', undefined);
     this.#listener('stopped', 'stopped');
   }
@@ -191,7 +191,7 @@ export class Instance {
   }
 
   /** One life of the process. */
-  async #runOnce(stop: AbortSignal, isFirst: boolean): Promise<Life> {
+  async #runOnce(stop: AbortSignal, isFirst: boolean): Promise<RunOutcome> {
     try {
       if (isFirst) await this.unit.prepare?.();
       if (stop.aborted) return { how: 'stopped' };
@@ -299,7 +299,7 @@ function shortHash(text: string): string {
 }
 
 /** How one life of a process went: how it ended, and for how long it had been ready if it ever was. */
-interface Life {
+interface RunOutcome {
   readonly how: string;
   readonly readyForMs?: number;
   /** There is no use in starting it again. */

@@ -6,7 +6,7 @@ import { CliError } from '../errors.ts';
 import { type ProjectLock, takeProjectLock } from '../process/project-lock.ts';
 
 /** Hands out loopback ports, the same ones at the next start where they are still free. */
-export interface PortBook {
+export interface PortAllocator {
   /** The port of an owner's listener (`orders-1`, `stock-1:health`): remembered, or a free one. */
   reserve(owner: string, preferred?: number): Promise<number>;
   /**
@@ -33,7 +33,7 @@ const ATTEMPTS = 200;
  * Two projects that start concurrently both see a port as free until one listens. `claimsDir`, shared by a user's
  * projects, holds one lock a port, so that only one of them takes it.
  */
-export function createPortBook(remembered: Readonly<Record<string, number>>, claimsDir?: string): PortBook {
+export function createPortAllocator(remembered: Readonly<Record<string, number>>, claimsDir?: string): PortAllocator {
   const claims: ProjectLock[] = [];
   const ports = new Map<string, number>();
   const known = new Map(Object.entries(remembered));

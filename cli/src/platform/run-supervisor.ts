@@ -17,7 +17,7 @@ import type { SupervisionLimits } from './instance.ts';
 import { endLeftovers, findLeftovers } from './leftovers.ts';
 import type { Planner } from './plan.ts';
 import { Platform } from './platform.ts';
-import { createPortBook, type PortBook } from './ports.ts';
+import { createPortAllocator, type PortAllocator } from './ports.ts';
 import { makePrivateFolder } from './private-folder.ts';
 import { type Project, sharedDir } from './project.ts';
 import { type Reaper, startReaper } from './reaper.ts';
@@ -30,7 +30,7 @@ import { createUpstreamsWriter, upstreamsFile, upstreamsFolder } from './upstrea
 /** What a supervisor is made of. */
 export interface SupervisorOptions {
   readonly project: Project;
-  createPlanner(context: { ports: PortBook; registry: ChildRegistry }): Promise<Planner>;
+  createPlanner(context: { ports: PortAllocator; registry: ChildRegistry }): Promise<Planner>;
   readonly limits?: SupervisionLimits;
   /** What it serves beside the platform. */
   openExtension?(context: ExtensionContext): Promise<SupervisorExtension>;
@@ -85,7 +85,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     }),
     onReplaced: () => save(),
   });
-  const ports = createPortBook(before?.ports ?? {}, await openClaims());
+  const ports = createPortAllocator(before?.ports ?? {}, await openClaims());
   planner = await options.createPlanner({ ports, registry: reaper.registry });
   const platform = new Platform({
     planner,

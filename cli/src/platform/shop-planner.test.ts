@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { edges, serviceNames } from '../topology/services.ts';
 import type { Plan, Planner } from './plan.ts';
-import { createPortBook, isFree } from './ports.ts';
+import { createPortAllocator, isFree } from './ports.ts';
 import { cloneRoot, openProject } from './project.ts';
 import { createShopPlanner } from './shop-planner.ts';
 import type { Unit } from './unit.ts';
@@ -35,7 +35,7 @@ async function planner(env: Readonly<Record<string, string>> = {}): Promise<Plan
   const project = openProject('plan', cloneRoot(), allEnv);
   await mkdir(project.logDir, { recursive: true });
   const registry = { mark: 'mark', started: () => {}, ended: () => {} };
-  const created = await createShopPlanner({ project, ports: createPortBook({}), registry, env: allEnv });
+  const created = await createShopPlanner({ project, ports: createPortAllocator({}), registry, env: allEnv });
   planners.push(created);
   return created;
 }

@@ -29,7 +29,7 @@ import { withDependencies } from './graph.ts';
 import { probeHealth, type RunningRelease } from './health-probe.ts';
 import { feedLogs } from './log-feed.ts';
 import type { Plan, Planner, PlanRequest } from './plan.ts';
-import type { PortBook } from './ports.ts';
+import type { PortAllocator } from './ports.ts';
 import { processRuntime } from './process-runtime.ts';
 import type { Project } from './project.ts';
 import { databasePoolSizeIn, serviceEnvironment } from './service-environment.ts';
@@ -37,13 +37,13 @@ import type { ServiceRuntime } from './service-runtime.ts';
 import { changeSettings } from './settings.ts';
 import { createSharedPorts, type SharedPorts } from './shared-port.ts';
 import type { EdgeState } from './state.ts';
-import { createProxyKeeper, type ProxyKeeper } from './toxiproxy-wiring.ts';
+import { createProxyReconciler, type ProxyReconciler } from './toxiproxy-wiring.ts';
 import type { Unit } from './unit.ts';
 import { type Route, upstreamsFile, upstreamsFolder } from './upstreams-file.ts';
 
 export interface ShopPlannerOptions {
   readonly project: Project;
-  readonly ports: PortBook;
+  readonly ports: PortAllocator;
   readonly registry: ChildRegistry;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -51,7 +51,7 @@ export interface ShopPlannerOptions {
 const LOOPBACK = '127.0.0.1';
 /** Where debuggers look first. Source: Node.js, "Debugging Node.js". */
 const FIRST_INSPECTOR_PORT = 9229;
-/** Under this name the port book keeps the gateway's port, which all replicas share: a state of an older version has it. */
+/** Under this name the gateway's port is kept, which all replicas share: a state of an older version has it. */
 const GATEWAY = 'gateway-1';
 
 /** Plans the six services, their components, the proxies between them and the telemetry receiver. */
@@ -71,7 +71,7 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
     launch.catch(() => launches.delete(name));
     return launch;
   };
-  const proxies = createProxyKeeper();
+  const proxies = createProxyReconciler();
   const sharedPorts = createSharedPorts(LOOPBACK);
   // As it was at the start, but for the settings of services.
   let { env } = options;
@@ -125,12 +125,12 @@ interface Planning extends ShopPlannerOptions {
   readonly secrets: Secrets;
   readonly telemetryUrl: string;
   readonly launchOf: (name: ComponentName, forced: string | undefined) => Promise<Launch>;
-  readonly proxies: ProxyKeeper;
+  readonly proxies: ProxyReconciler;
   readonly sharedPorts: SharedPorts;
-  readonly jaeger: JaegerKeeper;
+  readonly jaeger: JaegerLifecycle;
 }
 
-interface JaegerKeeper {
+interface JaegerLifecycle {
   /** Jaeger when it is wanted: forced by a provider, named by its URL, or there since an earlier `up`. */
   launch(forced: string | undefined): Promise<Launch | undefined>;
   close(): void;
@@ -144,7 +144,7 @@ function keepJaeger(
   receiver: OtlpReceiver,
   launchOf: Planning['launchOf'],
   isWanted: (name: ComponentName) => boolean,
-): JaegerKeeper {
+): JaegerLifecycle {
   let relay: JaegerRelay | undefined;
   return {
     async launch(forced) {
@@ -207,7 +207,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
         launch,
         logFile: join(planning.project.logDir, `${launch.component}.log`),
         registry: planning.registry,
-        ...(launch === proxy && { afterSetUp: () => planning.proxies.populate({ anew: true }) }),
+        ...(launch === proxy && { afterSetUp: () => planning.proxies.populate({ isEmpty: true }) }),
       }),
     );
   const serviceUnits = await Promise.all(
@@ -292,7 +292,7 @@ async function toxiproxyOrReason(planning: Planning, forced: string | undefined)
 }
 
 async function reserveServicePorts(
-  book: PortBook,
+  allocator: PortAllocator,
   definitions: readonly ServiceDefinition[],
   replicasOf: (name: string) => number,
 ): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>> {
@@ -301,13 +301,13 @@ async function reserveServicePorts(
     for (let replica = 1; replica <= replicasOf(name); replica++) {
       const instance = instanceName(name, replica);
       if (preferredPort !== undefined) {
-        const main = await book.reserve(instanceName(name, 1), preferredPort);
-        const health = await book.reserve(`${instance}:health`);
-        ports.set(instance, { main, health, spare: await book.reserve(`${instance}:spare`) });
+        const main = await allocator.reserve(instanceName(name, 1), preferredPort);
+        const health = await allocator.reserve(`${instance}:health`);
+        ports.set(instance, { main, health, spare: await allocator.reserve(`${instance}:spare`) });
         continue;
       }
-      const main = await book.reserve(instance);
-      const health = protocol === 'grpc' ? await book.reserve(`${instance}:health`) : undefined;
+      const main = await allocator.reserve(instance);
+      const health = protocol === 'grpc' ? await allocator.reserve(`${instance}:health`) : undefined;
       ports.set(instance, health === undefined ? { main } : { main, health });
     }
   }
@@ -354,7 +354,7 @@ function notInspected(service: string, why: string, next: string): CliError {
 }
 
 /** The port is a part of the name under which it is kept: another one may be chosen while the platform runs. */
-async function requireInspector(ports: PortBook, instance: string, port: number): Promise<number> {
+async function requireInspector(ports: PortAllocator, instance: string, port: number): Promise<number> {
   try {
     return await ports.require(`${instance}:inspector:${port}`, port);
   } catch (cause) {
@@ -370,7 +370,7 @@ async function requireInspector(ports: PortBook, instance: string, port: number)
 }
 
 interface Wiring {
-  readonly ports: PortBook;
+  readonly ports: PortAllocator;
   readonly wanted: ReadonlySet<string>;
   readonly replicasOf: (name: string) => number;
   readonly endOf: (edge: Edge, replica: number) => Address | undefined;
@@ -472,7 +472,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     code: source.version,
     // Toxiproxy may have been running before this service had edges.
     ...(proxied && {
-      prepare: () => planning.proxies.populate({ anew: false }),
+      prepare: () => planning.proxies.populate({ isEmpty: false }),
       dispose: () => planning.proxies.remove(options.proxies),
     }),
     async start(conditions) {

@@ -26,16 +26,16 @@ async function ask(apiUrl: string, path: string, init: RequestInit): Promise<Res
 }
 
 /** Keeps Toxiproxy's proxies as the plans want them. */
-export interface ProxyKeeper {
+export interface ProxyReconciler {
   /** Adds edges to those wanted; one of the same name replaces the earlier one. */
   want(apiUrl: string, edges: readonly EdgeState[]): void;
-  /** Creates what is missing. Does nothing when nothing has changed, unless Toxiproxy has started `anew` and is empty. */
-  populate(options: { anew: boolean }): Promise<void>;
+  /** Creates what is missing. Does nothing when nothing has changed, unless Toxiproxy has started again: then it `isEmpty`. */
+  populate(options: { isEmpty: boolean }): Promise<void>;
   /** Removes proxies, whose connections end; one that is not there is not an error. */
   remove(names: readonly string[]): Promise<void>;
 }
 
-export function createProxyKeeper(): ProxyKeeper {
+export function createProxyReconciler(): ProxyReconciler {
   const wanted = new Map<string, EdgeState>();
   let url = '';
   let done: { key: string; work: Promise<void> } | undefined;
@@ -44,9 +44,9 @@ export function createProxyKeeper(): ProxyKeeper {
       url = apiUrl;
       for (const edge of edges) wanted.set(edge.name, edge);
     },
-    populate({ anew }) {
+    populate({ isEmpty }) {
       const key = JSON.stringify([url, ...wanted.values()]);
-      if (anew || done?.key !== key) {
+      if (isEmpty || done?.key !== key) {
         const work = populateProxies(url, [...wanted.values()]);
         done = { key, work };
         // A failed attempt must not be taken for a success by the next caller.

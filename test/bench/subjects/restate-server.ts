@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPortBook } from '../../../cli/src/platform/ports.ts';
+import { createPortAllocator } from '../../../cli/src/platform/ports.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { guardProcess, startGuard } from '../../support/guard.ts';
 
@@ -23,9 +23,9 @@ export interface RestateServer extends AsyncDisposable {
 export async function openRestateServer(program: string): Promise<RestateServer> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-restate-'));
   const guard = startGuard(folder);
-  const book = createPortBook({});
+  const allocator = createPortAllocator({});
   const [ingress, admin, fabric, endpointPort] = await Promise.all(
-    ['ingress', 'admin', 'fabric', 'endpoint'].map((name) => book.reserve(name)),
+    ['ingress', 'admin', 'fabric', 'endpoint'].map((name) => allocator.reserve(name)),
   );
   const at = (port: number | undefined) => `127.0.0.1:${port}`;
   const child = spawn(program, ['--no-logo', '--listen-mode', 'tcp'], {
