@@ -2,8 +2,11 @@
  * Goal: what no service can say about itself is measured, also while services are stopped.
  * Method: a real platform, whose supervisor's metrics are read as Prometheus reads them.
  */
+import { randomUUID } from 'node:crypto';
 import { PROBE_PATH } from '@shop/kit/probe.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { LogStats } from '../../cli/src/otlp/log-store.ts';
+import { serviceNames } from '../../cli/src/topology/services.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { place } from './support/client.ts';
 
@@ -11,7 +14,10 @@ const LIMIT = { timeout: 20_000, interval: 100 };
 
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await startPlatform({ project: 'e2e-monitoring', env: { SHOPCTL_PROBE: 'on' } });
+  platform = await startPlatform({
+    project: 'e2e-monitoring',
+    env: { SHOPCTL_PROBE: 'on', OTEL_LOGS_EXPORTER: 'otlp', LOG_LEVEL: 'debug' },
+  });
 });
 afterAll(() => platform?.stop());
 
@@ -53,4 +59,29 @@ it('that a stopped gateway serves no client; its probes leave no span and no lin
   expect(await found()).not.toContain(PROBE_PATH);
   const lines = (await platform.logs('gateway')).filter(({ msg }) => msg === 'request completed');
   expect(lines.map((line) => (line as unknown as { method: string }).method)).toEqual(['POST', 'POST']);
+});
+
+it('each log line of an order once, whether it came over OTLP or from standard output', async () => {
+  const { headers } = await fetch(`${platform.gatewayUrl}/api/orders/${randomUUID()}`);
+  const traceId = headers.get('traceparent')?.split('-')[1] ?? '';
+  const logStats = async () => {
+    const stats = (await (await fetch(`${platform.telemetryUrl}/api/stats`)).json()) as { logs: LogStats };
+    return stats.logs;
+  };
+  const written = async () => (await platform.logs()).filter(({ trace_id }) => trace_id === traceId);
+  const kept = async () =>
+    (await platform.telemetry.logs(traceId)).map(({ service, message }) => `${service}: ${message}`);
+  const expected = ['gateway: request completed', 'orders: request completed', 'orders: request rejected'];
+  await expect.poll(async () => (await kept()).toSorted(), LIMIT).toEqual(expected);
+  // Both ways have brought everything when no more lines are new.
+  const { duplicateRecords } = await logStats();
+  await expect.poll(async () => (await logStats()).duplicateRecords, LIMIT).toBeGreaterThan(duplicateRecords);
+  expect((await kept()).toSorted()).toEqual(expected);
+  expect((await written()).map(({ service, msg }) => `${service}: ${msg}`).toSorted()).toEqual(expected);
+  const sent = async () => {
+    const points = await platform.telemetry.metrics(['shop.telemetry.logs']);
+    const exported = points.filter(({ attributes }) => attributes.state === 'exported');
+    return new Set(exported.map(({ service }) => service));
+  };
+  await expect.poll(async () => [...(await sent())].toSorted(), LIMIT).toEqual([...serviceNames].toSorted());
 });
