@@ -4,8 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { PROBE_PATH } from '@shop/kit/probe.ts';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { LogStats } from '../../cli/src/otlp/log-store.ts';
+import { loadOrCreateSecrets } from '../../cli/src/providers/secrets.ts';
+import { databaseUrl } from '../../cli/src/providers/urls.ts';
 import { serviceNames } from '../../cli/src/topology/services.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { place } from './support/client.ts';
@@ -22,16 +25,16 @@ beforeAll(async () => {
 afterAll(() => platform?.stop());
 
 /** The value of a series of the supervisor; undefined where it has none. */
-async function readValue(name: string, queue?: string): Promise<number | undefined> {
+async function readValue(name: string, label = ''): Promise<number | undefined> {
   const text = await (await fetch(`${platform.telemetryUrl}/metrics`)).text();
   const own = text.split('\n').filter((line) => line.startsWith(`${name}{`) && line.includes('job="shopctl"'));
-  const line = own.find((one) => queue === undefined || one.includes(`queue="${queue}"`));
+  const line = own.find((one) => one.includes(label));
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
 }
 
 it('what the queue holds while shipping is stopped, and that it has no consumer', async () => {
-  const messages = () => readValue('shop_queue_messages', 'shipping.order-confirmed');
-  const consumers = () => readValue('shop_queue_consumers', 'shipping.order-confirmed');
+  const messages = () => readValue('shop_queue_messages', 'queue="shipping.order-confirmed"');
+  const consumers = () => readValue('shop_queue_consumers', 'queue="shipping.order-confirmed"');
   await expect.poll(consumers, LIMIT).toBe(1);
   await platform.shopctl('stop', 'shipping');
   await place(platform);
@@ -85,3 +88,42 @@ it('each log line of an order once, whether it came over OTLP or from standard o
   };
   await expect.poll(async () => [...(await sent())].toSorted(), LIMIT).toEqual([...serviceNames].toSorted());
 });
+
+it('a second parcel of an order, which audit --watch prints once, and up --audit counts', async () => {
+  const watchFor = (duration: string) =>
+    platform.shopctl('audit', '--watch', '--every', '1s', '--for', duration, '--json');
+  expect(await watchFor('1s')).toMatchObject({ code: 0, stdout: '' });
+  const { body } = await place(platform);
+  const orderId = String(body?.id);
+  // Its shipment is there, and the order is old enough to be checked.
+  const shipping = 'INSERT INTO parcels (order_id, lines) SELECT order_id, lines FROM parcels WHERE order_id = $1';
+  await expect.poll(() => asService('shipping', shipping, orderId), LIMIT).toBe(1);
+  await asService('orders', "UPDATE orders SET created_at = created_at - interval '1 minute' WHERE id = $1", orderId);
+  const { code, stdout } = await watchFor('1s');
+  expect(code).toBe(1);
+  const [found, ...others] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(found).toMatchObject({ type: 'violation', invariant: 'I7', kind: 'duplicated', orderId, detail: '2 parcels' });
+  expect(others).toEqual([]);
+  expect(await readValue('shop_audit_violations')).toBeUndefined();
+  await platform.shopctl('up', '--audit');
+  const violations = () => readValue('shop_audit_violations', 'invariant="I7"');
+  await expect.poll(violations, LIMIT).toBe(1);
+  await platform.shopctl('up', '--no-audit');
+  await expect.poll(violations, LIMIT).toBeUndefined();
+});
+
+/** Runs a statement as a service, which may change its own rows; gives how many it changed. */
+async function asService(database: 'orders' | 'shipping', text: string, orderId: string): Promise<number> {
+  const address = (await platform.instance('postgres')).address as { host: string; port: number };
+  const secrets = await loadOrCreateSecrets(platform.project.secretsFile);
+  const client = new pg.Client({ connectionString: databaseUrl('service', database, { address, secrets }) });
+  await client.connect();
+  try {
+    return (await client.query(text, [orderId])).rowCount ?? 0;
+  } finally {
+    await client.end();
+  }
+}
