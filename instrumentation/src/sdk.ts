@@ -10,7 +10,6 @@ import {
   describeProcess,
   exportedSignals,
   shutdown,
-  startLogs,
 } from '@shop/kit/telemetry/sdk.ts';
 import { publishTelemetry } from '@shop/kit/telemetry/shutdown.ts';
 import { createConventionProcessor } from './conventions.ts';
@@ -27,10 +26,9 @@ export function startStockTelemetry(env: NodeJS.ProcessEnv): void {
     diag.setLogger(new DiagConsoleLogger(), { logLevel: diagLogLevelFromString(env.OTEL_LOG_LEVEL) });
   }
   const exported = exportedSignals(env);
-  const resource = describeProcess(env);
   const accounting = exported.traces ? createSpanExport() : undefined;
   const sdk = new NodeSDK({
-    resource,
+    resource: describeProcess(env),
     autoDetectResources: false,
     sampler: samplerOf(env),
     textMapPropagator: createPropagator(),
@@ -47,7 +45,6 @@ export function startStockTelemetry(env: NodeJS.ProcessEnv): void {
   });
   sdk.start();
   accounting?.observe(metrics.getMeter(ACCOUNTING_METER));
-  const logs = exported.logs ? [startLogs(resource)] : [];
   announceInstrumentedLibraries();
-  publishTelemetry({ shutdown: () => shutdown([sdk, ...logs]) });
+  publishTelemetry({ shutdown: () => shutdown([sdk]) });
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import amqp, { type ChannelModel, type RecoveringChannelModel } from 'amqplib';
 import { messageOf } from './failures.ts';
+import { type EdgeUpstreams, fixedUpstreams, urlAt } from './live-upstreams.ts';
 import type { Logger } from './logger.ts';
 
 export interface Broker extends AsyncDisposable {
@@ -13,15 +14,22 @@ export interface Broker extends AsyncDisposable {
 
 export interface BrokerOptions {
   readonly url: string;
+  /** Where the broker is, also when that changes; without them it stays at the address of `url`. */
+  readonly upstreams?: EdgeUpstreams;
   readonly logger: Logger;
   /** Name shown by the broker's tools. */
   readonly connectionName: string;
-  /** Creates channels, topology and consumers; called after each connection, which is dropped when it rejects. */
-  setUp(connection: ChannelModel): Promise<void>;
+  /**
+   * Creates channels, topology and consumers; called after each connection, which is dropped when it rejects. `url` is where
+   * the connection was made.
+   */
+  setUp(connection: ChannelModel, url: string): Promise<void>;
   /** How long `setUp` may take, in ms; 10 s by default. */
   readonly setUpTimeoutMs?: number;
-  /** The connection is lost; channels made by `setUp` are closed. */
+  /** The connection is lost; channels made by `setUp` are closed. Also called when it is left for another address. */
   onLost?(): void;
+  /** The connection is left for another address, before `onLost`; it is closed when the promise has settled. */
+  onLeave?(): Promise<void>;
 }
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -39,15 +47,76 @@ const LATER_PAUSE_MS = { least: 1_000, most: 2_000 };
 
 /**
  * Starts connecting and returns immediately. Reconnects without end: every 0.1 s at first, every 1 to 2 s later. A service
- * starts, and stays up, without its broker.
+ * starts, and stays up, without its broker. When the broker's address changes, a connection to the new one is made while the
+ * old one is left: `onLeave`, then its end.
  */
 export async function openBroker(options: BrokerOptions): Promise<Broker> {
+  const { logger, upstreams = fixedUpstreams } = options;
+  const urlNow = () => urlAt(options.url, upstreams);
+  let current = await openLine(urlNow(), options);
+  const ends = new Set<Promise<void>>();
+  let moving = Promise.resolve();
+
+  function end(line: Line): void {
+    line.leave();
+    const settled = options.onLeave?.() ?? Promise.resolve();
+    options.onLost?.();
+    const closed = settled
+      .catch((error: unknown) => logger.info({ reason: messageOf(error) }, 'leaving the former address of the broker'))
+      .then(() => line.close())
+      .finally(() => ends.delete(closed));
+    ends.add(closed);
+  }
+
+  async function move(): Promise<void> {
+    if (urlNow() === current.url) return;
+    end(current);
+    current = await openLine(urlNow(), options);
+  }
+
+  const followed = upstreams.follow(() => {
+    moving = moving.then(move).catch((error: unknown) => {
+      logger.error({ reason: messageOf(error) }, 'the broker could not be followed to its new address');
+    });
+  });
+
+  return {
+    get connected() {
+      return current.connected;
+    },
+    get blocked() {
+      return current.blocked;
+    },
+    async [Symbol.asyncDispose]() {
+      followed[Symbol.dispose]();
+      await moving;
+      await current.close();
+      await Promise.all(ends);
+    },
+  };
+}
+
+/** A connection to one address, which is made again whenever it is lost. */
+interface Line {
+  readonly url: string;
+  readonly connected: boolean;
+  readonly blocked: string | undefined;
+  /** It counts as not connected from now on, and reports nothing more. */
+  leave(): void;
+  close(): Promise<void>;
+}
+
+async function openLine(url: string, options: BrokerOptions): Promise<Line> {
   const { logger } = options;
+  let isLeft = false;
+  const onLost = () => {
+    if (!isLeft) options.onLost?.();
+  };
   let connected = false;
   let blocked: string | undefined;
   let latest: ChannelModel | undefined;
 
-  const connection: RecoveringChannelModel = await amqp.connect(withHeartbeat(options.url), {
+  const connection: RecoveringChannelModel = await amqp.connect(withHeartbeat(url), {
     timeout: CONNECT_TIMEOUT_MS,
     clientProperties: { connection_name: options.connectionName },
     recovery: {
@@ -55,7 +124,11 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
       waitForConnect: false,
       async setup(model: ChannelModel) {
         latest = model;
-        await setUpOrDrop(model, options);
+        const setUp = async () => {
+          if (isLeft) throw new Error('the broker has another address');
+          await options.setUp(model, url);
+        };
+        await setUpOrDrop(model, { ...options, setUp, onLost });
         connected = true;
         blocked = undefined;
       },
@@ -87,18 +160,23 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
   });
   connection.on('disconnect', (error) => {
     connected = false;
+    if (isLeft) return;
     logger.warn({ reason: messageOf(error) }, 'the broker connection was lost');
-    options.onLost?.();
+    onLost();
   });
 
   return {
+    url,
     get connected() {
-      return connected;
+      return connected && !isLeft;
     },
     get blocked() {
       return blocked;
     },
-    async [Symbol.asyncDispose]() {
+    leave() {
+      isLeft = true;
+    },
+    async close() {
       connected = false;
       const closed = connection
         .close()
@@ -115,7 +193,10 @@ export async function openBroker(options: BrokerOptions): Promise<Broker> {
  * event without a listener, which ends the process. A close that the library begins does not end either when the
  * connection is lost meanwhile, so a connection whose set-up failed is dropped here.
  */
-async function setUpOrDrop(model: ChannelModel, options: BrokerOptions): Promise<void> {
+async function setUpOrDrop(
+  model: ChannelModel,
+  options: Pick<BrokerOptions, 'logger' | 'setUpTimeoutMs' | 'onLost'> & { setUp(): Promise<void> },
+): Promise<void> {
   const { logger, setUpTimeoutMs = SET_UP_TIMEOUT_MS } = options;
   model.on('error', (error) => logger.debug({ reason: messageOf(error) }, 'the broker connection failed'));
   let isClosed = false;
@@ -128,7 +209,7 @@ async function setUpOrDrop(model: ChannelModel, options: BrokerOptions): Promise
   const late = new Error(`the broker did not finish the set-up within ${setUpTimeoutMs} ms`);
   const timer = setTimeout(() => socketOf(model).destroy(late), setUpTimeoutMs);
   try {
-    await options.setUp(model);
+    await options.setUp();
     if (isClosed) throw new Error('the connection was lost during its set-up');
   } catch (error) {
     const isLate = socketOf(model).errored === late;

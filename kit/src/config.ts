@@ -40,6 +40,12 @@ export const commonVariables = {
     default: 'info',
     description: 'the least level that is logged',
   }),
+  UPSTREAMS_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'file of [live upstreams](#live-upstreams), read again when it changes',
+    }),
+  ),
   DRAIN_TIMEOUT_MS: milliseconds('how long SIGTERM waits for in-flight work', DEFAULT_DRAIN_TIMEOUT_MS, 60_000),
   EXIT_WITH_PARENT: Type.Optional(
     Type.Enum(['0', '1'], { description: '`1`: exit when standard input closes (the supervisor is gone)' }),

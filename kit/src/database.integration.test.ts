@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { type Attributes, trace } from '@opentelemetry/api';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, START_TIMEOUT_MS } from '../../test/support/infrastructure.ts';
+import { openTcpSwitch } from '../../test/support/tcp-switch.ts';
+import { someUpstreams } from '../../test/support/upstreams.ts';
 import { type Database, openDatabase, type Queryable, sql } from './database.ts';
 import { ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError } from './failures.ts';
@@ -276,4 +280,81 @@ it('callers that wait for a connection are counted meanwhile, and their wait whe
     ['idle', 1],
     ['used', 0],
   ]);
+});
+
+describe('a database whose address changes', () => {
+  it('gets new statements there, and at the former address what was begun there', async () => {
+    await using other = await openTcpSwitch(url);
+    await using last = await openTcpSwitch(url);
+    const { edge: upstreams, set } = someUpstreams();
+    set({ address: `127.0.0.1:${other.port}` });
+    await using moving = openDatabase({ url, upstreams, poolSize: 2, applicationName: 'kit-test', logger });
+    await moving.ping();
+    expect(other.connections).toBe(2);
+    const pidOf = async (queryable: Queryable) => (await queryable.query<{ pid: number }>(ownPid, [])).rows[0]?.pid;
+    await moving.transaction(async (transaction) => {
+      const before = await pidOf(transaction);
+      set({ address: `127.0.0.1:${last.port}` });
+      expect(await pidOf(moving)).not.toBe(before);
+      expect(last.connections).toBeGreaterThan(0);
+      expect(await pidOf(transaction)).toBe(before);
+    });
+    await expect.poll(() => other.connections).toBe(0);
+    await expect.poll(() => last.connections).toBe(2);
+    set();
+    await pidOf(moving);
+    await expect.poll(() => last.connections).toBe(0);
+  });
+
+  it('loses no statement, also none that waits for a connection', async () => {
+    await using other = await openTcpSwitch(url);
+    const { edge: upstreams, set } = someUpstreams();
+    await using moving = openDatabase({ url, upstreams, poolSize: 2, applicationName: 'kit-test', logger });
+    let isOver = false;
+    let statements = 0;
+    const callers = Array.from({ length: 8 }, async () => {
+      while (!isOver) {
+        await moving.query(ownPid, []);
+        statements += 1;
+      }
+    });
+    for (let round = 0; round < 6; round += 1) {
+      const enough = statements + 50;
+      await expect.poll(() => statements, { timeout: 20_000 }).toBeGreaterThan(enough);
+      if (round % 2 === 0) set({ address: `127.0.0.1:${other.port}` });
+      else set();
+    }
+    isOver = true;
+    await Promise.all(callers);
+    await expect.poll(() => other.connections).toBe(0);
+  });
+
+  it('is found by a statement that waited for a silent server', async () => {
+    // The system accepts connections, and nothing is ever read from them.
+    const silent = createServer({ pauseOnConnect: true });
+    await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
+    const connected = once(silent, 'connection');
+    const { edge: upstreams, set } = someUpstreams();
+    set({ address: `127.0.0.1:${(silent.address() as AddressInfo).port}` });
+    await using moving = openDatabase({ url, upstreams, poolSize: 1, applicationName: 'kit-test', logger });
+    const waiting = moving.query(ownPid, []);
+    const [socket] = await connected;
+    set();
+    expect((await waiting).count).toBe(1);
+    socket.destroy();
+    silent.close();
+  });
+
+  it('is named in the spans and the metrics of each statement', async () => {
+    await using other = await openTcpSwitch(url);
+    const { edge: upstreams, set } = someUpstreams();
+    await using moving = openDatabase({ url, upstreams, poolSize: 1, applicationName: 'kit-test', logger });
+    await telemetry.inParent(() => moving.query(ownPid, []));
+    set({ address: `127.0.0.1:${other.port}` });
+    await telemetry.inParent(() => moving.query(ownPid, []));
+    expect(telemetry.spans().map(({ attributes }) => attributes['server.port'])).toEqual([
+      Number(new URL(url).port),
+      other.port,
+    ]);
+  });
 });

@@ -3,10 +3,11 @@ import pg from 'pg';
 import { databaseLimits } from './edges.ts';
 import { ReplyDroppedError } from './failpoints.ts';
 import { DatabaseUnavailableError, messageOf } from './failures.ts';
+import { type EdgeUpstreams, fixedUpstreams, urlAt } from './live-upstreams.ts';
 import type { Logger } from './logger.ts';
 import { Sequence } from './sequence.ts';
-import { observePool } from './spans/pool.ts';
-import { createQuerySpans } from './spans/queries.ts';
+import { type ObservedPool, observePool } from './spans/pool.ts';
+import { createQuerySpans, type QuerySpans } from './spans/queries.ts';
 import { uninstrumented, untraced } from './tracing.ts';
 
 /** PostgreSQL cuts longer identifiers, which would make two statements one. */
@@ -106,6 +107,8 @@ function isBroken(error: unknown): boolean {
 
 export interface DatabaseOptions {
   readonly url: string;
+  /** Where the server is, also when that changes; without them it stays at the address of `url`. */
+  readonly upstreams?: EdgeUpstreams;
   readonly poolSize: number;
   readonly applicationName: string;
   readonly logger: Logger;
@@ -119,32 +122,69 @@ export interface DatabaseOptions {
  * Opens the pool without waiting for the server, so that a service starts while its database does. Every statement
  * takes a connection by hand and releases it. `pool.query` runs a queued caller's query in the context of the one that
  * releases, which adds SQL spans to other requests' traces (decision 0003). A connection whose query timed out is
- * destroyed, because its late response would be taken for the next query's.
+ * destroyed, because its late response would be taken for the next query's. When the server's address changes, a new pool
+ * takes the place of the old one, which ends with its last statement or transaction.
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const connectTimeoutMs = options.connectTimeoutMs ?? databaseLimits.connectTimeoutMs;
   const statementTimeoutMs = options.statementTimeoutMs ?? databaseLimits.statementTimeoutMs;
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.poolSize,
-    application_name: options.applicationName,
-    connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: statementTimeoutMs,
-    // The server gives up first, so that a slow statement does not go on after its caller has left.
-    statement_timeout: Math.max(1, statementTimeoutMs - 100),
-    idle_in_transaction_session_timeout: 10_000,
-    idleTimeoutMillis: 0,
-    keepAlive: true,
+  const upstreams = options.upstreams ?? fixedUpstreams;
+  const urlNow = () => urlAt(options.url, upstreams);
+  let current = openPool(urlNow());
+  /** Pools at former addresses that are in use. */
+  const former = new Set<OpenPool>();
+
+  function openPool(url: string): OpenPool {
+    const pool = new pg.Pool({
+      connectionString: url,
+      max: options.poolSize,
+      application_name: options.applicationName,
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: statementTimeoutMs,
+      // The server gives up first, so that a slow statement does not go on after its caller has left.
+      statement_timeout: Math.max(1, statementTimeoutMs - 100),
+      idle_in_transaction_session_timeout: 10_000,
+      idleTimeoutMillis: 0,
+      keepAlive: true,
+    });
+    pool.on('error', (error) => options.logger.warn({ err: error }, 'an idle database connection was lost'));
+    return { url, pool, observed: observePool(pool, url), spans: createQuerySpans(url), users: 0 };
+  }
+
+  const followed = upstreams.follow(() => {
+    if (urlNow() === current.url) return;
+    former.add(current);
+    endUnused(current);
+    current = openPool(urlNow());
+    void untraced(fill);
   });
-  const spans = createQuerySpans(options.url);
-  const connect = observePool(pool, options.url);
-  pool.on('error', (error) => options.logger.warn({ err: error }, 'an idle database connection was lost'));
+
+  /** Ends a pool at a former address once it has no users. */
+  function endUnused(one: OpenPool): void {
+    if (one.users > 0 || !former.delete(one)) return;
+    endPool(one).catch((error: unknown) =>
+      options.logger.warn({ reason: messageOf(error) }, 'the pool at the former address did not end'),
+    );
+  }
+
+  /** A connection of the current pool. One that was waited for at a former address is taken at the current one. */
+  async function take(): Promise<readonly [OpenPool, pg.PoolClient]> {
+    for (;;) {
+      const from = current;
+      from.users += 1;
+      try {
+        return [from, await from.observed.connect()];
+      } catch (error) {
+        from.users -= 1;
+        endUnused(from);
+        if (from === current) throw classify(error, false);
+      }
+    }
+  }
 
   async function withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const client = await connect().catch((error: unknown) => {
-      throw classify(error, false);
-    });
-    const connection: Connection = { client, broken: false };
+    const [from, client] = await take();
+    const connection: Connection = { client, spans: from.spans, broken: false };
     // The pool listens to idle connections only; without a listener the loss of this one would end the process.
     const onLost = (error: Error) => {
       connection.broken = true;
@@ -157,6 +197,8 @@ export function openDatabase(options: DatabaseOptions): Database {
       // A broken connection is destroyed, and may still emit errors.
       if (!connection.broken) client.off('error', onLost);
       client.release(connection.broken);
+      from.users -= 1;
+      endUnused(from);
     }
   }
 
@@ -170,7 +212,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     values: readonly unknown[],
     causes?: readonly Context[],
   ): Promise<Result<Row>> {
-    const traced = spans.start({ name, text }, causes);
+    const traced = connection.spans.start({ name, text }, causes);
     const send = () => connection.client.query<Row>({ name, text, values: [...values] });
     try {
       const result = await (causes === undefined ? send() : uninstrumented(send));
@@ -196,6 +238,7 @@ export function openDatabase(options: DatabaseOptions): Database {
    * soon as it is open, and none is acquired from a pool that has all of them. The next call retries one that failed.
    */
   async function fill(): Promise<void> {
+    const { pool } = current;
     const missing = options.poolSize - pool.totalCount;
     if (missing <= 0) return;
     // The pool opens one only for a caller that finds none idle.
@@ -210,6 +253,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   /** All connections are in use, and one of them got a response in the time that a statement may take. */
   function isBusy(): boolean {
+    const { pool } = current;
     const isTaken = pool.idleCount <= pool.waitingCount && pool.totalCount >= options.poolSize;
     return isTaken && performance.now() - respondedAt < statementTimeoutMs;
   }
@@ -245,14 +289,33 @@ export function openDatabase(options: DatabaseOptions): Database {
       if (!wasFilled) await filling;
     },
     async [Symbol.asyncDispose]() {
-      await pool.end();
+      followed[Symbol.dispose]();
+      const open = [current, ...former];
+      former.clear();
+      await Promise.all(open.map(endPool));
     },
   };
   return database;
 }
 
+/** The connections to one address. */
+interface OpenPool {
+  readonly url: string;
+  readonly pool: pg.Pool;
+  readonly observed: ObservedPool;
+  readonly spans: QuerySpans;
+  /** Callers that have a connection, or wait for one. */
+  users: number;
+}
+
+async function endPool({ pool, observed }: OpenPool): Promise<void> {
+  observed[Symbol.dispose]();
+  await pool.end();
+}
+
 /** One connection while it is taken from the pool. */
 interface Connection {
   readonly client: pg.PoolClient;
+  readonly spans: QuerySpans;
   broken: boolean;
 }

@@ -10,6 +10,7 @@ import { createHealth } from './health.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import type { HttpReplica } from './http-replica.ts';
 import { createLogger } from './logger.ts';
+import type { Placed } from './replica-picker.ts';
 import { type CallPolicy, createCallPolicy } from './resilience.ts';
 import { createServer } from './server.ts';
 
@@ -136,7 +137,7 @@ it('is avoided by a client of ours until a probe finds another process in its pl
   const leaving = await aReplica();
   await using client = createHttpClient('test', [leaving.origin]);
   using policy = createCallPolicy('test', edges['orders-payments'], logger, client.replicas);
-  const [replica] = client.replicas as [HttpReplica];
+  const { replica } = client.replicas.all[0] as Placed<HttpReplica>;
   const probe = () => replica.check(AbortSignal.timeout(5_000)).then(() => replica.isDraining);
   await leaving.server.lameDuck({ quietMs: 0, maxMs: 0 });
   await place(client, policy);

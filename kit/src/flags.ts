@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { InMemoryProvider, OpenFeature, ProviderEvents } from '@openfeature/server-sdk';
 import { messageOf } from './failures.ts';
 import { type FlagName, flags, parseFlags } from './flag-names.ts';
+import { followFile } from './follow-file.ts';
 import type { Logger } from './logger.ts';
 
 /** The feature flags of a service. */
@@ -9,9 +10,6 @@ export interface Flags extends Disposable {
   /** A flag whose value is not available is off. */
   isOn(name: FlagName): boolean;
 }
-
-/** How often the file of flags is polled, in ms. */
-const LOOK_EVERY_MS = 500;
 
 /**
  * The flags of a file, `{"<name>": true}`, read again when it changes; without a file all are off. A file that cannot be
@@ -33,7 +31,6 @@ export async function openFlags(file: string | undefined, logger: Logger): Promi
   function load(path: string): void {
     try {
       const now = existsSync(path) ? parseFlags(readFileSync(path, 'utf8')) : new Set<FlagName>();
-      // The watcher also reports a missing file, and one that was rewritten without a change.
       if (now.symmetricDifference(on).size === 0) return;
       on = now;
       provider.putConfiguration(configurationOf(on));
@@ -43,19 +40,17 @@ export async function openFlags(file: string | undefined, logger: Logger): Promi
     }
   }
 
+  const open = new DisposableStack();
   if (file !== undefined) {
     load(file);
     await refresh();
     client.addHandler(ProviderEvents.ConfigurationChanged, refresh);
-    // By polling, which also sees a file that is replaced or made later; it keeps no process alive.
-    watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, () => load(file));
+    open.defer(() => client.removeHandler(ProviderEvents.ConfigurationChanged, refresh));
+    open.use(followFile(file, () => load(file)));
   }
   return {
     isOn: (name) => values.get(name) ?? false,
-    [Symbol.dispose]() {
-      client.removeHandler(ProviderEvents.ConfigurationChanged, refresh);
-      if (file !== undefined) unwatchFile(file);
-    },
+    [Symbol.dispose]: () => open.dispose(),
   };
 }
 

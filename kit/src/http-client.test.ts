@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NotSentError, TransientError } from './failures.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import type { HttpReplica } from './http-replica.ts';
+import type { Placed } from './replica-picker.ts';
 
 let server: Server;
 let client: HttpClient;
@@ -31,7 +32,7 @@ afterEach(async () => {
 
 /** One attempt at the only replica. */
 function send(path: string, signal = new AbortController().signal) {
-  const [replica] = client.replicas as [HttpReplica];
+  const { replica } = client.replicas.all[0] as Placed<HttpReplica>;
   return client.send({ method: 'GET', path }, { signal, timeoutMs: 1_000, number: 1, replica });
 }
 

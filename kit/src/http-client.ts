@@ -1,6 +1,8 @@
 import { DEADLINE_HEADER } from './deadline.ts';
 import { ConnectionLostError, TransientError } from './failures.ts';
-import { createHttpReplica, type HttpReplica } from './http-replica.ts';
+import { type HttpReplica, openHttpReplicas } from './http-replica.ts';
+import type { EdgeUpstreams } from './live-upstreams.ts';
+import type { Replicas } from './replicas.ts';
 import type { Attempt } from './resilience.ts';
 
 /** A server's response. `body` is the parsed JSON, undefined when there is none. */
@@ -18,7 +20,7 @@ export interface HttpRequest {
 
 export interface HttpClient extends AsyncDisposable {
   /** For the call policy, which chooses a replica for each attempt. */
-  readonly replicas: readonly HttpReplica[];
+  readonly replicas: Replicas<HttpReplica>;
   /**
    * One attempt. Returns responses below 500, except 408 and 429. Others, and failed connections, are TransientError:
    * NotSentError where no connection was made, ConnectionLostError where it broke.
@@ -33,10 +35,9 @@ class AttemptTimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
-/** A client of one service, at its replicas' `origins`. */
-export function createHttpClient(edge: string, origins: readonly string[]): HttpClient {
-  if (origins.length === 0) throw new RangeError(`${edge}: no address given`);
-  const replicas = origins.map((origin) => createHttpReplica(origin));
+/** A client of one service, at its replicas' `origins`, or where the upstreams of the edge say. */
+export function createHttpClient(edge: string, origins: readonly string[], upstreams?: EdgeUpstreams): HttpClient {
+  const replicas = openHttpReplicas(origins, upstreams);
 
   async function request(
     { method, path, body, headers: given }: HttpRequest,
@@ -72,9 +73,7 @@ export function createHttpClient(edge: string, origins: readonly string[]): Http
       }
       return response;
     },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
-    },
+    [Symbol.asyncDispose]: () => replicas[Symbol.asyncDispose](),
   };
 }
 

@@ -1,6 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { NotSentError } from './failures.ts';
+import type { EdgeUpstreams } from './live-upstreams.ts';
 import type { Replica } from './replica-picker.ts';
+import { openReplicas, type Replicas } from './replicas.ts';
 import { type ClientRequest, type ClientResponse, openTracedPool } from './spans/client-requests.ts';
 
 /** A replica that is called over HTTP. */
@@ -30,11 +32,12 @@ const CONNECT_ERROR_CODES = new Set([
 ]);
 
 /**
- * Kept connections to `origin`, e.g. `http://127.0.0.1:4001`. `fetch` costs three times the CPU. There is no limit to
+ * Kept connections to the server of `url`, e.g. `http://127.0.0.1:4001`. `fetch` costs three times the CPU. There is no limit to
  * them: the edge's bulkhead bounds the calls. A pool that queued a request would start it, with its span, in the trace
  * of the request that freed a connection (decision 0003). The caller sets time limits by its signal.
  */
-export function createHttpReplica(origin: string): HttpReplica {
+export function createHttpReplica(url: string): HttpReplica {
+  const { origin, host } = new URL(url);
   const upstream = openTracedPool(origin, {
     connections: null,
     connect: { timeout: CONNECT_TIMEOUT_MS },
@@ -45,7 +48,7 @@ export function createHttpReplica(origin: string): HttpReplica {
     maxResponseSize: MAX_RESPONSE_BYTES,
   });
   return {
-    address: new URL(origin).host,
+    address: host,
     get isDraining() {
       return upstream.isDraining;
     },
@@ -70,6 +73,16 @@ export function createHttpReplica(origin: string): HttpReplica {
     [Symbol.asyncDispose]: () => upstream.pool.destroy(),
   };
 }
+
+/** The replicas at these `origins`, or where the upstreams of their edge say; these are called as the first origin. */
+export function openHttpReplicas(origins: readonly string[], upstreams?: EdgeUpstreams): Replicas<HttpReplica> {
+  const urls = origins.map((origin) => new URL(origin));
+  const protocol = urls[0]?.protocol ?? 'http:';
+  const addresses = urls.map(({ protocol: own, hostname, port }) => `${hostname}:${port || DEFAULT_PORTS[own]}`);
+  return openReplicas({ addresses, upstreams, open: (address) => createHttpReplica(`${protocol}//${address}`) });
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
 function wasRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && CONNECT_ERROR_CODES.has(String(error.code));

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createReplicaPicker, type Replica, type ReplicaPicker } from './replica-picker.ts';
+import { createReplicaPicker, type Placed, type Replica, type ReplicaPicker } from './replica-picker.ts';
+import { upstreamAt } from './upstreams.ts';
 
 /** Responds to its probes, refuses them, or is frozen. */
 class FakeReplica implements Replica {
@@ -28,11 +29,15 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+type Place = Partial<Omit<Placed<FakeReplica>, 'replica'>>;
+
+const placed = (replica: FakeReplica, place: Place = {}) => ({ ...upstreamAt(replica.address), ...place, replica });
+
 function some(...addresses: string[]) {
   const replicas = addresses.map((address) => new FakeReplica(address));
   const reported: string[] = [];
   const picker: ReplicaPicker<FakeReplica> = createReplicaPicker(
-    replicas,
+    replicas.map((replica) => placed(replica)),
     { failures: 5, trialEveryMs: 5_000 },
     {
       ejected: ({ address }, cause) => void reported.push(`${address} ejected: ${cause}`),
@@ -41,15 +46,18 @@ function some(...addresses: string[]) {
   );
   opened.push(picker);
   /** How often each is picked in so many calls, all of which get a response. */
-  const picked = (calls: number) => {
+  const picked = (calls: number, keyOf: (call: number) => string | undefined = () => undefined) => {
     const counts: Record<string, number> = {};
     for (let call = 0; call < calls; call += 1) {
-      const { address } = picker.pick(new Set());
+      const { address } = picker.pick(new Set(), keyOf(call));
       counts[address] = (counts[address] ?? 0) + 1;
     }
     return counts;
   };
-  return { replicas: replicas as [FakeReplica, FakeReplica, ...FakeReplica[]], picker, reported, picked };
+  /** The replicas with these places from now on. */
+  const place = (...places: Place[]) =>
+    picker.update(places.map((one, index) => placed(replicas[index] as FakeReplica, one)));
+  return { replicas: replicas as [FakeReplica, FakeReplica, ...FakeReplica[]], picker, reported, picked, place };
 }
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
@@ -198,5 +206,155 @@ describe('a replica whose connection broke', () => {
     for (const replica of replicas) replica.probes = 'silent';
     for (const replica of replicas) picker.lost(replica);
     expect(picked(4)).toEqual({ a: 2, b: 2 });
+  });
+});
+
+describe('weights', () => {
+  it('are the shares of the calls, exactly', () => {
+    const { picked, place } = some('a', 'b', 'c');
+    place({ weight: 1 }, { weight: 9 }, { weight: 90 });
+    expect(picked(100)).toEqual({ a: 1, b: 9, c: 90 });
+    expect(picked(20_000)).toEqual({ a: 200, b: 1_800, c: 18_000 });
+  });
+
+  it('are spread evenly: a heavy replica is not sent its calls in one burst', () => {
+    const { picker, place } = some('a', 'b', 'c');
+    place({ weight: 5 }, { weight: 1 }, { weight: 1 });
+    const order = Array.from({ length: 7 }, () => picker.pick(new Set()).address).join('');
+    expect(order).toBe('aabacaa');
+  });
+
+  it('of the good replicas count, while others are ejected', () => {
+    const { replicas, picker, picked, place } = some('a', 'b', 'c');
+    place({ weight: 1 }, { weight: 3 }, { weight: 4 });
+    replicas[2] && picker.refused(replicas[2]);
+    expect(picked(8)).toEqual({ a: 2, b: 6 });
+  });
+
+  it('of 0 draw calls only where no other replica is left', () => {
+    const { replicas, picker, picked, place } = some('a', 'b');
+    place({ weight: 0 }, { weight: 1 });
+    expect(picked(10)).toEqual({ b: 10 });
+    expect(picker.pick(new Set([replicas[1]]))).toBe(replicas[1]);
+    picker.refused(replicas[1]);
+    expect(picked(10)).toEqual({ a: 10 });
+    place({ weight: 0 }, { weight: 0 });
+    picker.responded(replicas[1]);
+    expect(picked(4)).toEqual({ a: 4 });
+  });
+});
+
+describe('a replica that drains', () => {
+  it('is sent no call while another is active, and all of them where none is', () => {
+    const { picked, place } = some('a', 'b');
+    place({ state: 'draining' }, {});
+    expect(picked(4)).toEqual({ b: 4 });
+    place({ state: 'draining' }, { state: 'draining' });
+    expect(picked(4)).toEqual({ a: 2, b: 2 });
+  });
+
+  it('serves while the active one is ejected', () => {
+    const { replicas, picker, picked, place } = some('a', 'b');
+    place({ state: 'draining' }, {});
+    picker.refused(replicas[1]);
+    expect(picked(4)).toEqual({ a: 4 });
+  });
+});
+
+describe('a key', () => {
+  const keyOf = (call: number) => `order-${call}`;
+
+  it('draws the share of a track, whose replicas are picked in turn', () => {
+    const { picked, place } = some('a', 'b', 'c', 'd');
+    place({ weight: 50, track: 'stable' }, { weight: 49, track: 'stable' }, { weight: 1, track: 'canary' });
+    const { a = 0, b = 0, c = 0 } = picked(20_000, keyOf);
+    expect(Math.abs(c / 200 - 1)).toBeLessThanOrEqual(0.2);
+    expect(Math.abs(a - (20_000 - c) * (50 / 99))).toBeLessThanOrEqual(1);
+    expect(a + b + c).toBe(20_000);
+  });
+
+  it('is always picked the same track, in any picker', () => {
+    const tracksOf = () => {
+      const { picker, place } = some('a', 'b', 'c');
+      place({ track: 'stable' }, { track: 'stable' }, { track: 'canary' });
+      const isCanary = (call: number) => picker.pick(new Set(), keyOf(call)).address === 'c';
+      return Array.from({ length: 200 }, (_, call) => isCanary(call));
+    };
+    expect(tracksOf()).toEqual(tracksOf());
+    expect(new Set(tracksOf())).toEqual(new Set([true, false]));
+  });
+
+  it('goes to another track while its own has no good replica, and back with its probe', async () => {
+    const { replicas, picker, picked, place } = some('a', 'b');
+    place({ track: 'stable' }, { track: 'canary' });
+    const before = picked(200, keyOf);
+    expect(before.b).toBeGreaterThan(50);
+    replicas[1].probes = 'refused';
+    picker.refused(replicas[1]);
+    expect(picked(200, keyOf)).toEqual({ a: 200 });
+    replicas[1].probes = 'responds';
+    await pass(500);
+    expect(picked(200, keyOf)).toEqual(before);
+  });
+
+  it('is repeated at another replica of its track, then at another track', () => {
+    const { replicas, picker, place } = some('a', 'b', 'c');
+    const [a, b, c] = replicas as unknown as [FakeReplica, FakeReplica, FakeReplica];
+    place({ track: 'canary' }, { track: 'canary' }, { track: 'stable' });
+    const key = ['x', 'y', 'z', 'w'].find((one) => picker.pick(new Set(), one) !== c) as string;
+    for (let call = 0; call < 4; call += 1) {
+      expect([a, b]).toContain(picker.pick(new Set(), key));
+      expect(picker.pick(new Set([a]), key)).toBe(b);
+      expect(picker.pick(new Set([a, b]), key)).toBe(c);
+    }
+  });
+});
+
+describe('replicas that change', () => {
+  it('keep what is known of those that stay', async () => {
+    const { replicas, picker, picked, reported, place } = some('a', 'b', 'c');
+    const [a] = replicas;
+    a.probes = 'refused';
+    picker.refused(a);
+    place({}, {});
+    expect(picker.ejected).toBe(1);
+    expect(picked(4)).toEqual({ b: 4 });
+    a.probes = 'responds';
+    await pass(500);
+    expect(picked(4)).toEqual({ a: 2, b: 2 });
+    expect(reported).toEqual(['a ejected: refused', 'a returned']);
+  });
+
+  it('forget one that is removed: what its last calls report is ignored', async () => {
+    const { replicas, picker, picked, reported, place } = some('a', 'b');
+    const [, b] = replicas;
+    b.probes = 'silent';
+    await pass(500);
+    place({});
+    picker.refused(b);
+    picker.failed(b);
+    picker.responded(b);
+    picker.lost(b);
+    await pass(5_000);
+    expect(picker.ejected).toBe(0);
+    expect(reported).toEqual([]);
+    expect(picked(4)).toEqual({ a: 4 });
+    place({}, {});
+    expect(picked(4)).toEqual({ a: 2, b: 2 });
+  });
+
+  it('are never none', () => {
+    expect(() => some('a').picker.update([])).toThrow('a picker needs a replica');
+  });
+
+  it('are probed from the second one on', async () => {
+    const { replicas, place } = some('a', 'b');
+    place({});
+    const before = replicas[0].probed;
+    await pass(5_000);
+    expect(replicas[0].probed).toBe(before);
+    place({}, {});
+    await pass(5_000);
+    expect(replicas[0].probed).toBe(before + 10);
   });
 });

@@ -1,5 +1,8 @@
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { messageOf } from './failures.ts';
+import type { Track } from './release.ts';
+import { trackOfKey } from './track-of-key.ts';
+import type { Upstream } from './upstreams.ts';
 
 /** One of several processes that serve the same calls. */
 export interface Replica {
@@ -9,6 +12,11 @@ export interface Replica {
   readonly isDraining?: boolean;
   /** Rejects while it does not respond, and when `signal` aborts. */
   check(signal: AbortSignal): Promise<void>;
+}
+
+/** A replica with its place among the others. */
+export interface Placed<R> extends Pick<Upstream, 'weight' | 'track' | 'state'> {
+  readonly replica: R;
 }
 
 /** Why a replica was ejected: consecutive calls failed, it refused a connection, or it failed a health probe. */
@@ -24,10 +32,13 @@ export interface PickerEvents<R> {
 /** Chooses a replica for each attempt. */
 export interface ReplicaPicker<R> extends Disposable {
   /**
-   * The next in turn of the good replicas: not ejected, not draining, no connection lost since their last probe. Prefers
-   * one that was not tried; where none is good, any.
+   * The next of the good replicas: not ejected, not draining, no connection lost since their last probe. Each is chosen by its
+   * weight, in turn (smooth weighted round robin). With a `key` the track is chosen by the key (track-of-key.ts), and its
+   * replicas in turn. Prefers one that was not tried; where none is good, any.
    */
-  pick(tried: ReadonlySet<R>): R;
+  pick(tried: ReadonlySet<R>, key?: string): R;
+  /** The replicas from now on, one at least. Of those that stay all that is known of them is kept. */
+  update(placed: readonly Placed<R>[]): void;
   /** How many are ejected now. */
   readonly ejected: number;
   responded(replica: R): void;
@@ -49,8 +60,23 @@ export interface PickerLimits {
 export const PROBE_EVERY_MS = 500;
 const PROBE_TIMEOUT_MS = 1_000;
 
+/** How well a replica suits a call; the least is chosen. */
+const Rank = {
+  /** Ejected for its failures, and due to be tried with one call. */
+  trial: 0,
+  good: 1,
+  /** Good, but this call has failed there. */
+  tried: 2,
+  /** It responds, and is to be sent nothing: it drains, or has the weight 0. */
+  spare: 3,
+  ejected: 4,
+  ejectedSpare: 5,
+  any: 6,
+} as const;
+type Rank = (typeof Rank)[keyof typeof Rank];
+
 interface Member<R> {
-  readonly replica: R;
+  placed: Placed<R>;
   /** Failed calls since the last response. */
   row: number;
   /** Ejected for its failures: when a call may try it next, on the monotonic clock. */
@@ -60,6 +86,39 @@ interface Member<R> {
   /** A connection broke: it may have ended, which a proxy before it hides. */
   isSuspect: boolean;
   isProbed: boolean;
+  /** What it has gained and not paid yet (see `nextAmong`). */
+  credit: number;
+  /** In the choice that is being made. */
+  rank: Rank;
+}
+
+function newMember<R>(placed: Placed<R>): Member<R> {
+  return {
+    placed,
+    row: 0,
+    trialAt: undefined,
+    isDown: false,
+    isSuspect: false,
+    isProbed: false,
+    credit: 0,
+    rank: Rank.any,
+  };
+}
+
+const isEjected = ({ isDown, trialAt }: Member<unknown>) => isDown || trialAt !== undefined;
+
+function rankOf<R extends Replica>(member: Member<R>, tried: ReadonlySet<R>): Rank {
+  const { replica, weight, state } = member.placed;
+  const isTried = tried.has(replica);
+  const isWanted = weight > 0 && state === 'active' && replica.isDraining !== true;
+  if (!isEjected(member) && !member.isSuspect) {
+    if (isWanted) return isTried ? Rank.tried : Rank.good;
+    return isTried ? Rank.any : Rank.spare;
+  }
+  if (isTried) return Rank.any;
+  if (!isWanted) return Rank.ejectedSpare;
+  const isDue = !member.isDown && member.trialAt !== undefined && member.trialAt <= performance.now();
+  return isDue ? Rank.trial : Rank.ejected;
 }
 
 /**
@@ -72,34 +131,45 @@ interface Member<R> {
  * https://www.envoyproxy.io/docs/envoy/latest/intro/arch_overview/upstream/outlier
  */
 export function createReplicaPicker<R extends Replica>(
-  replicas: readonly R[],
+  placed: readonly Placed<R>[],
   limits: PickerLimits,
   events: PickerEvents<R>,
 ): ReplicaPicker<R> {
-  if (replicas.length === 0) throw new RangeError('a picker needs a replica');
-  const members = replicas.map(
-    (replica): Member<R> => ({ replica, row: 0, trialAt: undefined, isDown: false, isSuspect: false, isProbed: false }),
-  );
-  const memberOf = new Map(members.map((member) => [member.replica, member]));
-  let turn = 0;
+  let members: readonly Member<R>[] = [];
+  const memberOf = new Map<R, Member<R>>();
+  /** The sum of the weights of each track that is sent calls. */
+  const trackWeights = new Map<Track, number>();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
 
-  const isEjected = ({ isDown, trialAt }: Member<R>) => isDown || trialAt !== undefined;
-
-  /** Runs `change` and reports an ejection or return of the member. */
-  function update(member: Member<R>, change: () => EjectionCause | undefined, detail?: string): void {
-    const wasEjected = isEjected(member);
-    const cause = change();
-    if (!wasEjected && cause !== undefined) events.ejected(member.replica, cause, detail);
-    if (wasEjected && !isEjected(member)) events.returned(member.replica);
+  function update(now: readonly Placed<R>[]): void {
+    if (now.length === 0) throw new RangeError('a picker needs a replica');
+    members = now.map((one) => Object.assign(memberOf.get(one.replica) ?? newMember(one), { placed: one, credit: 0 }));
+    memberOf.clear();
+    trackWeights.clear();
+    for (const member of members) {
+      const { replica, track, weight, state } = member.placed;
+      memberOf.set(replica, member);
+      if (state === 'active' && weight > 0) trackWeights.set(track, (trackWeights.get(track) ?? 0) + weight);
+    }
     watch();
   }
 
-  function down(member: Member<R>, cause: EjectionCause, detail?: string): void {
-    update(
-      member,
-      () => {
+  /** Runs `change` and reports an ejection or return of the replica. One that was removed while a call was in flight has none. */
+  function note(replica: R, change: (member: Member<R>) => EjectionCause | undefined, detail?: string): void {
+    const member = memberOf.get(replica);
+    if (member === undefined) return;
+    const wasEjected = isEjected(member);
+    const cause = change(member);
+    if (!wasEjected && cause !== undefined) events.ejected(replica, cause, detail);
+    if (wasEjected && !isEjected(member)) events.returned(replica);
+    watch();
+  }
+
+  function down(replica: R, cause: EjectionCause, detail?: string): void {
+    note(
+      replica,
+      (member) => {
         member.isDown = true;
         return cause;
       },
@@ -110,20 +180,21 @@ export function createReplicaPicker<R extends Replica>(
   async function probe(member: Member<R>): Promise<void> {
     if (member.isProbed) return;
     member.isProbed = true;
+    const { replica } = member.placed;
     const time = new AbortController();
     const late = setTimeout(() => time.abort(new Error(`no response in ${PROBE_TIMEOUT_MS} ms`)), PROBE_TIMEOUT_MS);
     try {
-      await member.replica.check(time.signal);
+      await replica.check(time.signal);
       member.isSuspect = false;
       if (!member.isDown) return;
-      update(member, () => {
+      note(replica, () => {
         member.isDown = false;
         member.row = 0;
         member.trialAt = undefined;
         return undefined;
       });
     } catch (error) {
-      down(member, 'probe', messageOf(error));
+      down(replica, 'probe', messageOf(error));
     } finally {
       clearTimeout(late);
       member.isProbed = false;
@@ -146,51 +217,83 @@ export function createReplicaPicker<R extends Replica>(
     timer = undefined;
   }
 
-  function candidates(tried: ReadonlySet<R>): readonly Member<R>[] {
-    const now = performance.now();
-    const isDue = ({ isDown, trialAt }: Member<R>) => !isDown && trialAt !== undefined && trialAt <= now;
-    const isGood = (member: Member<R>) => !isEjected(member) && !member.isSuspect && member.replica.isDraining !== true;
-    const fresh = members.filter(({ replica }) => !tried.has(replica));
-    const choices = [fresh.filter(isDue), fresh.filter(isGood), members.filter(isGood), fresh];
-    return choices.find(({ length }) => length > 0) ?? members;
+  /** The member of the least rank that is next in turn; with a key, within the key's track. */
+  function choose(tried: ReadonlySet<R>, key: string | undefined): Member<R> {
+    let least: Rank = Rank.any;
+    for (const member of members) {
+      member.rank = rankOf(member, tried);
+      if (member.rank < least) least = member.rank;
+    }
+    const track = key === undefined || trackWeights.size < 2 ? undefined : trackOfKey(key, weightsAmong(least));
+    const among = (member: Member<R>) =>
+      member.rank === least && (track ?? member.placed.track) === member.placed.track;
+    return nextAmong(among);
   }
 
-  watch();
+  /** Of the tracks that have a member of this rank. What the others weigh does not depend on who is ejected. */
+  function weightsAmong(rank: Rank): readonly (readonly [Track, number])[] {
+    const isAmong = (track: Track) => members.some((member) => member.rank === rank && member.placed.track === track);
+    return [...trackWeights].filter(([track]) => isAmong(track));
+  }
+
+  /**
+   * Each gains its weight, and the one with the most pays what all have gained. Weights of 5, 1, 1 give the order aabacaa.
+   * Where all weigh 0 each weighs 1. Source: nginx, "upstream: smooth weighted
+   * round-robin balancing", 2012.
+   */
+  function nextAmong(isCandidate: (member: Member<R>) => boolean): Member<R> {
+    const isWeightless = !members.some((member) => isCandidate(member) && member.placed.weight > 0);
+    let chosen: Member<R> | undefined;
+    let sum = 0;
+    for (const member of members) {
+      const weight = isWeightless ? 1 : member.placed.weight;
+      if (weight === 0 || !isCandidate(member)) continue;
+      member.credit += weight;
+      sum += weight;
+      if (chosen === undefined || member.credit > chosen.credit) chosen = member;
+    }
+    if (chosen === undefined) throw new Error('a picker needs a replica');
+    chosen.credit -= sum;
+    return chosen;
+  }
+
+  update(placed);
 
   return {
-    pick(tried) {
-      const among = members.length === 1 ? members : candidates(tried);
-      const member = among[turn++ % among.length] as Member<R>;
+    pick(tried, key) {
+      const [only] = members;
+      const member = members.length === 1 ? (only as Member<R>) : choose(tried, key);
       if (member.trialAt !== undefined) member.trialAt = performance.now() + limits.trialEveryMs;
-      return member.replica;
+      return member.placed.replica;
     },
+    update,
     get ejected() {
       return members.filter(isEjected).length;
     },
     responded(replica) {
-      const member = memberOf.get(replica) as Member<R>;
+      const member = memberOf.get(replica);
+      if (member === undefined) return;
       member.row = 0;
       if (member.trialAt === undefined) return;
-      update(member, () => {
+      note(replica, () => {
         member.trialAt = undefined;
         return undefined;
       });
     },
     failed(replica) {
-      const member = memberOf.get(replica) as Member<R>;
-      member.row += 1;
-      if (member.row < limits.failures || member.trialAt !== undefined) return;
-      update(member, () => {
+      note(replica, (member) => {
+        member.row += 1;
+        if (member.row < limits.failures || member.trialAt !== undefined) return undefined;
         member.trialAt = performance.now() + limits.trialEveryMs;
         return 'failures';
       });
     },
     refused(replica) {
-      down(memberOf.get(replica) as Member<R>, 'refused');
+      down(replica, 'refused');
     },
     lost(replica) {
-      if (members.length === 1) return;
-      const member = memberOf.get(replica) as Member<R>;
+      const member = memberOf.get(replica);
+      if (members.length === 1 || member === undefined) return;
       member.isSuspect = true;
       // The failed call continues; the probe is not a part of its trace.
       context.with(ROOT_CONTEXT, () => void probe(member));

@@ -7,6 +7,7 @@ import { type EdgeLimits, edges } from './edges.ts';
 import { NotSentError, OutOfTimeError, PermanentError, TransientError } from './failures.ts';
 import { createLogger } from './logger.ts';
 import type { Replica } from './replica-picker.ts';
+import { fixedReplicas } from './replicas.ts';
 import { type Attempt, backoffMs, CallUnavailableError, createCallPolicy } from './resilience.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
@@ -27,7 +28,7 @@ function aReplica(address = 'one') {
 }
 
 function aPolicy(changes: Partial<EdgeLimits> = {}, replicas = [aReplica()]) {
-  const policy = createCallPolicy('orders-stock', { ...limits, ...changes }, logger, replicas);
+  const policy = createCallPolicy('orders-stock', { ...limits, ...changes }, logger, fixedReplicas(replicas));
   opened.push(policy);
   const call = <T>(attempt: (attempt: Attempt<Replica>) => Promise<T>, { budgetMs = 9_000, idempotent = true } = {}) =>
     policy.execute({ deadline: Deadline.after(budgetMs), idempotent }, attempt);

@@ -16,7 +16,14 @@ import type { Deadline } from './deadline.ts';
 import type { EdgeLimits } from './edges.ts';
 import { ConnectionLostError, messageOf, NotSentError, OutOfTimeError, TransientError } from './failures.ts';
 import type { Logger } from './logger.ts';
-import { createReplicaPicker, EJECTION_CAUSES, type Replica, type ReplicaPicker } from './replica-picker.ts';
+import {
+  createReplicaPicker,
+  EJECTION_CAUSES,
+  type Placed,
+  type Replica,
+  type ReplicaPicker,
+} from './replica-picker.ts';
+import type { Replicas } from './replicas.ts';
 
 /** Why a call got no response. `breaker_open`, `bulkhead_full` and `no_budget` mean that nothing was sent. */
 export type UnavailableCause = 'timeout' | 'failure' | 'breaker_open' | 'bulkhead_full' | 'no_budget';
@@ -45,18 +52,22 @@ export interface Attempt<R = unknown> {
   readonly replica: R;
 }
 
+export interface CallOptions {
+  readonly deadline?: Deadline;
+  readonly idempotent: boolean;
+  /** What the call belongs to, such as an order. */
+  readonly key?: string | undefined;
+}
+
 export interface CallPolicy<R = unknown> extends Disposable {
   /**
    * Runs `attempt` under the edge's limits and the caller's deadline, where it has one. An attempt that throws
    * TransientError or runs out of the edge's time is retried, at another replica where there is one, when `idempotent`. One
    * that throws NotSentError is repeated immediately at another replica, also when not idempotent, within the same attempt.
    * Any other error is passed on, and counts as a response for breaker and retry. Throws CallUnavailableError
-   * when no attempt succeeded.
+   * when no attempt succeeded. Calls with the same `key` go to replicas of the same track (track-of-key.ts).
    */
-  execute<T>(
-    options: { deadline?: Deadline; idempotent: boolean },
-    attempt: (attempt: Attempt<R>) => Promise<T>,
-  ): Promise<T>;
+  execute<T>(options: CallOptions, attempt: (attempt: Attempt<R>) => Promise<T>): Promise<T>;
   readonly state: BreakerState;
 }
 
@@ -77,13 +88,18 @@ export function createCallPolicy<R extends Replica>(
   edge: string,
   limits: EdgeLimits,
   logger: Logger,
-  replicas: readonly R[],
+  replicas: Replicas<R>,
 ): CallPolicy<R> {
   const retries = metrics
     .getMeter('Shop.Resilience')
     .createCounter('shop.call.retries', { description: 'Attempts after the first, by edge' });
   const breaker = createEdgeBreaker(edge, limits, logger);
-  const picker = createEdgePicker(edge, limits, logger, replicas, () => breaker.endPause());
+  const picker = createEdgePicker(edge, limits, logger, replicas.all, () => breaker.endPause());
+  const followed = replicas.follow(() => {
+    picker.update(replicas.all);
+    // What failed may not be among them any more.
+    breaker.endPause();
+  });
   const places = createBulkhead(limits.bulkhead, limits.bulkhead);
   const again = retry(handleWhen(isFailure), {
     maxAttempts: limits.attempts - 1,
@@ -94,7 +110,7 @@ export function createCallPolicy<R extends Replica>(
     get state() {
       return breaker.state;
     },
-    async execute({ deadline, idempotent }, attempt) {
+    async execute({ deadline, idempotent, key }, attempt) {
       const totalMs = Math.min(limits.callTimeoutMs, deadline?.remainingMs() ?? Infinity);
       if (totalMs === 0) throw new CallUnavailableError(edge, 'no_budget', false);
       const endsAt = performance.now() + totalMs;
@@ -108,15 +124,15 @@ export function createCallPolicy<R extends Replica>(
         /** One attempt; moves on to the next replica where nothing was sent to the previous one. */
         async function ask(signal: AbortSignal, number: number) {
           for (;;) {
-            const replica = picker.pick(tried);
+            const replica = picker.pick(tried, key);
             asked = replica;
             tried.add(replica);
             try {
-              return await attempt({ signal, timeoutMs, number, replica });
+              return await replicas.use(replica, () => attempt({ signal, timeoutMs, number, replica }));
             } catch (error) {
               if (!(error instanceof NotSentError) || signal.aborted) throw error;
               picker.refused(replica);
-              if (tried.size === replicas.length) throw error;
+              if (replicas.all.every((one) => tried.has(one.replica))) throw error;
             }
           }
         }
@@ -178,7 +194,10 @@ export function createCallPolicy<R extends Replica>(
         throw unavailable(edge, error, sent > 0);
       }
     },
-    [Symbol.dispose]: () => picker[Symbol.dispose](),
+    [Symbol.dispose]() {
+      followed[Symbol.dispose]();
+      picker[Symbol.dispose]();
+    },
   };
 }
 
@@ -206,7 +225,7 @@ function createEdgePicker<R extends Replica>(
   edge: string,
   limits: EdgeLimits,
   logger: Logger,
-  replicas: readonly R[],
+  placed: readonly Placed<R>[],
   returned: () => void,
 ): ReplicaPicker<R> {
   const meter = metrics.getMeter('Shop.Resilience');
@@ -216,7 +235,7 @@ function createEdgePicker<R extends Replica>(
   });
   for (const cause of EJECTION_CAUSES) ejections.add(0, { edge, cause });
   const picker = createReplicaPicker(
-    replicas,
+    placed,
     { failures: limits.breakerFailures, trialEveryMs: limits.breakerHalfOpenAfterMs },
     {
       ejected({ address }, cause, detail) {

@@ -7,6 +7,7 @@ import { createHealth } from './health.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import type { HttpReplica } from './http-replica.ts';
 import { createLogger } from './logger.ts';
+import type { Placed } from './replica-picker.ts';
 import type { Attempt } from './resilience.ts';
 import { createServer, REQUESTS_PER_CONNECTION } from './server.ts';
 
@@ -49,7 +50,7 @@ it('responds to an error of a handler with a problem that says nothing of its st
 
 /** The first attempt of a call. */
 function attemptAt({ replicas }: HttpClient): Attempt<HttpReplica> {
-  const [replica] = replicas as [HttpReplica];
+  const { replica } = replicas.all[0] as Placed<HttpReplica>;
   return { signal: new AbortController().signal, timeoutMs: 5_000, number: 1, replica };
 }
 

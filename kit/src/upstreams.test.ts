@@ -39,8 +39,15 @@ describe('a file of upstreams', () => {
     [fileOf({ 'orders-payments': [{ ...stable, state: 'gone' }] }), '/edges/orders-payments/0/state must be equal'],
     [fileOf({ 'orders-payments': [{ ...stable, track: 'red' }] }), '/edges/orders-payments/0/track must be equal'],
     [fileOf({ 'orders-payments': [{ address: '4001' }] }), '/edges/orders-payments/0/address must match pattern'],
-    [fileOf({ 'orders-payments': [{ address: 'a:0' }] }), '/edges/orders-payments must have ports from 1 to 65535'],
-    [fileOf({ 'orders-payments': [{ address: 'a:70000' }] }), '/edges/orders-payments must have ports from 1 to 65535'],
+    [
+      fileOf({ 'orders-payments': [{ address: 'a:0' }] }),
+      '/edges/orders-payments must have addresses with a host and a port',
+    ],
+    [
+      fileOf({ 'orders-payments': [{ address: 'a:70000' }] }),
+      '/edges/orders-payments must have addresses with a host and a port',
+    ],
+    [fileOf({ 'orders-payments': [{ address: '1.2.3.999:1' }] }), '/edges/orders-payments must have addresses with'],
     [fileOf({ 'orders-payments': [stable, stable] }), '/edges/orders-payments must not have an address twice'],
     [fileOf({ 'orders-db': [stable, { address: 'a:1' }] }), '/edges/orders-db must have one address'],
     [fileOf({ 'orders-broker': [stable, { address: 'a:1' }] }), '/edges/orders-broker must have one address'],

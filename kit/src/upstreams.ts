@@ -101,10 +101,9 @@ function parseJson(text: string): unknown {
 function checkEdge(edge: string, upstreams: readonly Upstream[]): void {
   const addresses = upstreams.map(({ address }) => address);
   if (new Set(addresses).size < addresses.length) throw new TypeError(`/edges/${edge} must not have an address twice`);
-  if (!addresses.every((address) => isPort(Number(address.split(':')[1])))) {
-    throw new TypeError(`/edges/${edge} must have ports from 1 to 65535`);
-  }
+  if (!addresses.every(isAddress)) throw new TypeError(`/edges/${edge} must have addresses with a host and a port`);
   if (TO_ONE_SERVER.test(edge) && upstreams.length > 1) throw new TypeError(`/edges/${edge} must have one address`);
 }
 
-const isPort = (port: number) => port >= 1 && port <= 65_535;
+/** A URL can be made of it, and no port is 0. */
+const isAddress = (address: string) => URL.canParse(`http://${address}`) && Number(address.split(':')[1]) > 0;

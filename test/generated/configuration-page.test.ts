@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { edgeFields, edges, edgeVariable } from '@shop/kit/edges.ts';
 import { harnessVariables } from '@shop/kit/harness.ts';
+import { UpstreamSchema } from '@shop/kit/upstreams.ts';
 import { describe, expect, it } from 'vitest';
 import { configKeys } from '../../cli/src/platform/project.ts';
 import { serviceConfigs } from '../support/service-configs.ts';
@@ -88,6 +89,13 @@ describe('docs/configuration.md', () => {
         ...names.map(serviceRow),
         ...Object.entries(harnessVariables().properties as Readonly<Record<string, Setting>>).map(
           ([name, { description }]) => `| \`${name}\` | all, in a harness build | optional | text | ${description} |`,
+        ),
+      ].join('\n'),
+      upstreams: [
+        '| field | default | values | meaning |',
+        '| --- | --- | --- | --- |',
+        ...Object.entries(UpstreamSchema.properties as Readonly<Record<string, Setting>>).map(
+          ([name, field]) => `| \`${name}\` | ${field.default ?? '-'} | ${valuesOf(field)} | ${field.description} |`,
         ),
       ].join('\n'),
       edges: [

@@ -52,6 +52,8 @@ export interface FakeAmqp extends AsyncDisposable {
   readonly url: string;
   /** Connections that were made, those that ended among them. */
   readonly connections: number;
+  /** Connections that are open now. */
+  readonly open: number;
 }
 
 /** A broker that responds to a client's set-up as `react` says for each connection (from 1) and request. */
@@ -70,6 +72,9 @@ export async function openFakeAmqp(react: (connection: number, method: AmqpMetho
     url: `amqp://user:password@127.0.0.1:${(server.address() as AddressInfo).port}/shop`,
     get connections() {
       return connections;
+    },
+    get open() {
+      return sockets.size;
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

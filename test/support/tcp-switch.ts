@@ -3,6 +3,8 @@ import { connect, createServer, type Socket } from 'node:net';
 /** A loopback relay to one address that a test can cut and restore: the network between a service and its dependency. */
 export interface TcpSwitch extends AsyncDisposable {
   readonly port: number;
+  /** Connections of callers that are open now. */
+  readonly connections: number;
   /** The given URL with this switch's address in place of the original. */
   through(url: string): string;
   /** Ends all connections and refuses new ones. */
@@ -47,6 +49,9 @@ export async function openTcpSwitch(url: string): Promise<TcpSwitch> {
   await listen();
   return {
     port,
+    get connections() {
+      return [...sockets].filter(({ localPort }) => localPort === port).length;
+    },
     through(original) {
       const changed = new URL(original);
       changed.hostname = '127.0.0.1';

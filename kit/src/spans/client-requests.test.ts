@@ -4,6 +4,7 @@ import { SpanKind } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHttpClient, type HttpClient } from '../http-client.ts';
 import type { HttpReplica } from '../http-replica.ts';
+import type { Placed } from '../replica-picker.ts';
 import { seen, seeTelemetry } from './testing.ts';
 
 const telemetry = seeTelemetry();
@@ -33,7 +34,7 @@ afterAll(async () => {
 const send = (path: string, signal = new AbortController().signal) =>
   client.send(
     { method: 'GET', path },
-    { signal, timeoutMs: 5_000, number: 1, replica: client.replicas[0] as HttpReplica },
+    { signal, timeoutMs: 5_000, number: 1, ...(client.replicas.all[0] as Placed<HttpReplica>) },
   );
 
 describe('a call', () => {

@@ -3,6 +3,7 @@ import { drainServer } from '@shop/kit/draining.ts';
 import { type Harness, noHarness, openHarness } from '@shop/kit/harness.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
+import { openUpstreams } from '@shop/kit/live-upstreams.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
@@ -14,8 +15,10 @@ await runService('catalog', process.env, async () => {
   const logger = createLogger({ service: 'catalog', instance, level: config.LOG_LEVEL });
   let harness: Harness<'catalog'> = noHarness;
   HARNESS: harness = openHarness('catalog', process.env, logger);
+  using upstreams = openUpstreams(config.UPSTREAMS_FILE, logger);
   await using database = openDatabase({
     url: config.DATABASE_URL,
+    upstreams: upstreams.edge('catalog-db'),
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: instance,
     logger,

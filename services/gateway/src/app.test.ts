@@ -5,14 +5,17 @@ import { text } from 'node:stream/consumers';
 import { type EdgeLimits, edges } from '@shop/kit/edges.ts';
 import { type Failpoint, ForcedResponseError, ReplyDroppedError } from '@shop/kit/failpoints.ts';
 import { createHealth } from '@shop/kit/health.ts';
+import { openHttpReplicas } from '@shop/kit/http-replica.ts';
+import type { EdgeUpstreams } from '@shop/kit/live-upstreams.ts';
 import { type LoadShedding, openLoadShedding } from '@shop/kit/load-shedding.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterEach, describe, expect, it } from 'vitest';
+import { someUpstreams } from '../../../test/support/upstreams.ts';
 import { createApp } from './app.ts';
 import { createForwarder } from './forwarder.ts';
-import { createReplicas } from './replicas.ts';
+import { checkAny } from './replicas.ts';
 
 const logger = createLogger({ service: 'gateway', instance: 'gateway-test', level: 'silent' });
 const order = { customer: 'Olena', lines: [{ productId: 1, quantity: 1 }] };
@@ -56,17 +59,18 @@ async function aGateway(
   changes: Partial<EdgeLimits> = {},
   failpoint: Failpoint<'gateway'> = async () => undefined,
   shedding = openLoadShedding(undefined, logger),
+  upstreams?: EdgeUpstreams,
 ) {
   const orders = await anOrdersService(respond);
   const limits = { ...edges['gateway-orders'], ...changes };
-  const replicas = createReplicas([orders.origin]);
-  const policy = createCallPolicy('gateway-orders', limits, logger, replicas.all);
+  const replicas = openHttpReplicas([orders.origin], upstreams);
+  const policy = createCallPolicy('gateway-orders', limits, logger, replicas);
   const budgetMs = limits.callTimeoutMs;
   const server = createApp({
     forward: createForwarder({ policy, budgetMs, logger, failpoint }),
     shedding,
     budgetMs,
-    health: createHealth({ orders: (signal) => replicas.check(signal) }),
+    health: createHealth({ orders: (signal) => checkAny(replicas, signal) }),
     logger,
   });
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
@@ -163,6 +167,20 @@ describe('an order', () => {
     }
     expect(policy.state).toBe('closed');
   });
+});
+
+it('an order and its repetitions reach one track: they have one Idempotency-Key', async () => {
+  const [stable, canary] = [await anOrdersService(), await anOrdersService()];
+  const { edge: upstreams, set } = someUpstreams();
+  set({ address: new URL(stable.origin).host }, { address: new URL(canary.origin).host, track: 'canary' });
+  const { post } = await aGateway(undefined, {}, undefined, undefined, upstreams);
+  for (let order = 0; order < 20; order += 1) {
+    const before = stable.seen.length;
+    for (let repetition = 0; repetition < 3; repetition += 1) await post('{}', { 'idempotency-key': `key-${order}` });
+    expect((stable.seen.length - before) % 3).toBe(0);
+  }
+  expect(stable.seen.length).toBeGreaterThan(0);
+  expect(canary.seen.length).toBeGreaterThan(0);
 });
 
 describe('what never reaches orders', () => {

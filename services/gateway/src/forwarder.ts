@@ -49,7 +49,11 @@ export function createForwarder(options: {
     const givenMs = budgetOf(request, budgetMs);
     try {
       return await policy.execute(
-        { ...(givenMs < budgetMs && { deadline: Deadline.after(givenMs) }), idempotent: request.method === 'GET' },
+        {
+          ...(givenMs < budgetMs && { deadline: Deadline.after(givenMs) }),
+          idempotent: request.method === 'GET',
+          key: keyOf(request),
+        },
         ({ signal, replica }) => sendTo(replica, request, signal),
       );
     } catch (error) {
@@ -66,4 +70,10 @@ export function createForwarder(options: {
 function budgetOf({ headers }: UpstreamRequest, budgetMs: number): number {
   const given = (headers as Record<string, string | undefined>)[DEADLINE_HEADER];
   return given === undefined ? budgetMs : Number(given);
+}
+
+/** An order and its repetitions have one key. */
+function keyOf({ headers }: UpstreamRequest): string | undefined {
+  const key = headers['idempotency-key'];
+  return typeof key === 'string' ? key : undefined;
 }

@@ -2,10 +2,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { edges } from '@shop/kit/edges.ts';
 import { ConnectionLostError } from '@shop/kit/failures.ts';
+import { openHttpReplicas } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createReplicas, sendTo } from './replicas.ts';
+import { checkAny, sendTo } from './replicas.ts';
 
 const logger = createLogger({ service: 'gateway', instance: 'gateway-test', level: 'silent' });
 const opened: AsyncDisposable[] = [];
@@ -34,14 +35,14 @@ async function aServer(respond: (server: Server) => 'respond' | 'hang up' | 'hol
 }
 
 function replicasOf(...origins: readonly string[]) {
-  const replicas = createReplicas(origins);
-  const policy = createCallPolicy('gateway-orders', edges['gateway-orders'], logger, replicas.all);
+  const replicas = openHttpReplicas(origins);
+  const policy = createCallPolicy('gateway-orders', edges['gateway-orders'], logger, replicas);
   opened.push(replicas, { [Symbol.asyncDispose]: async () => policy[Symbol.dispose]() });
   const send = (method: 'GET' | 'POST' = 'POST') =>
     policy.execute({ idempotent: method === 'GET' }, ({ replica, signal }) =>
       sendTo(replica, { method, path: '/orders', headers: {}, body: null }, signal),
     );
-  return { ...replicas, policy, send };
+  return { check: (signal: AbortSignal) => checkAny(replicas, signal), policy, send };
 }
 
 describe('replicas', () => {

@@ -1,30 +1,15 @@
 import { ConnectionLostError, NotSentError } from '@shop/kit/failures.ts';
-import { createHttpReplica, type HttpReplica } from '@shop/kit/http-replica.ts';
+import type { HttpReplica } from '@shop/kit/http-replica.ts';
+import type { Replicas } from '@shop/kit/replicas.ts';
 import type { ClientRequest, ClientResponse } from '@shop/kit/spans/client-requests.ts';
 
 export type BufferedResponse = ClientResponse<Buffer>;
 
 export type UpstreamRequest = Omit<ClientRequest, 'signal'>;
 
-/** The replicas of orders. */
-export interface Replicas extends AsyncDisposable {
-  /** For the call policy, which chooses a replica for each attempt. */
-  readonly all: readonly HttpReplica[];
-  /** Resolves when one replica at least is alive. */
-  check(signal: AbortSignal): Promise<void>;
-}
-
-export function createReplicas(origins: readonly string[]): Replicas {
-  const all = origins.map((origin) => createHttpReplica(origin));
-  return {
-    all,
-    async check(signal) {
-      await Promise.any(all.map((replica) => replica.check(signal)));
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(all.map((replica) => replica[Symbol.asyncDispose]()));
-    },
-  };
+/** Resolves when one replica at least is alive. */
+export async function checkAny({ all }: Replicas<HttpReplica>, signal: AbortSignal): Promise<void> {
+  await Promise.any(all.map(({ replica }) => replica.check(signal)));
 }
 
 /** Rejects with NotSentError when there was no connection, and with ConnectionLostError when it broke. */

@@ -1,7 +1,7 @@
 import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
 import { PermanentError } from '@shop/kit/failures.ts';
-import { createHttpReplica } from '@shop/kit/http-replica.ts';
+import { openHttpReplicas } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { expect, it } from 'vitest';
@@ -11,7 +11,7 @@ const logger = createLogger({ service: 'orders', instance: 'orders-test', level:
 
 /** What orders makes of this response of the catalog. */
 function read(status: number, body: unknown) {
-  const replicas = [createHttpReplica('http://127.0.0.1:9')];
+  const replicas = openHttpReplicas(['http://127.0.0.1:9']);
   const client = { replicas, send: async () => ({ status, body }), [Symbol.asyncDispose]: async () => undefined };
   const policy = createCallPolicy('orders-catalog', edges['orders-catalog'], logger, replicas);
   return createCatalog(client, policy).findProduct(1, Deadline.after(9_000));

@@ -49,6 +49,7 @@ export interface OrdersConfig {
   readonly payments: { readonly origins: readonly string[]; readonly limits: EdgeLimits };
   readonly stock: { readonly addresses: readonly string[]; readonly limits: EdgeLimits };
   readonly flagsFile: string | undefined;
+  readonly upstreamsFile: string | undefined;
 }
 
 /** Throws ConfigError naming every wrong variable. */
@@ -73,5 +74,6 @@ export function loadConfig(env: NodeJS.ProcessEnv): OrdersConfig {
     payments: { origins: parseList(values.PAYMENTS_URLS), limits: loadEdge('orders-payments', env) },
     stock: { addresses: parseList(values.STOCK_ADDRESSES), limits: loadEdge('orders-stock', env) },
     flagsFile: values.FLAGS_FILE,
+    upstreamsFile: values.UPSTREAMS_FILE,
   };
 }

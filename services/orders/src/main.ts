@@ -3,7 +3,9 @@ import { openFlags } from '@shop/kit/flags.ts';
 import { type Harness, noHarness, openHarness } from '@shop/kit/harness.ts';
 import { createHttpClient } from '@shop/kit/http-client.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
+import { openUpstreams } from '@shop/kit/live-upstreams.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { openReplicas } from '@shop/kit/replicas.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { startRetention } from '@shop/kit/retention.ts';
 import { createOrders } from './app.ts';
@@ -28,8 +30,10 @@ await runService('orders', process.env, async () => {
   HARNESS: parts = createSeededBugs(harness.seededBugs, harness);
 
   using flags = await openFlags(config.flagsFile, logger);
-  await using database = openDatabase({ ...config.database, applicationName: instance, logger });
-  await using ownership = openOwnership({ url: config.database.url, instance, logger });
+  using upstreams = openUpstreams(config.upstreamsFile, logger);
+  const databaseAt = { url: config.database.url, upstreams: upstreams.edge('orders-db') };
+  await using database = openDatabase({ ...config.database, ...databaseAt, applicationName: instance, logger });
+  await using ownership = openOwnership({ ...databaseAt, instance, logger });
   await using _outboxRetention = startRetention({
     table: 'outbox',
     keepDays: config.keepDays.outbox,
@@ -44,14 +48,21 @@ await runService('orders', process.env, async () => {
   });
   await using publisher = await openPublisher({
     url: config.brokerUrl,
+    upstreams: upstreams.edge('orders-broker'),
     logger,
     instance,
     isMandatory: parts.isMandatory,
   });
-  await using catalogClient = createHttpClient('orders-catalog', catalog.origins);
-  await using paymentsClient = createHttpClient('orders-payments', payments.origins);
-  using open = new DisposableStack();
-  const stockReplicas = stock.addresses.map((address) => open.use(createStockReplica(address)));
+  const catalogAt = upstreams.edge('orders-catalog');
+  await using catalogClient = createHttpClient('orders-catalog', catalog.origins, catalogAt);
+  const paymentsAt = upstreams.edge('orders-payments');
+  await using paymentsClient = createHttpClient('orders-payments', payments.origins, paymentsAt);
+  const stockAt = upstreams.edge('orders-stock');
+  await using stockReplicas = openReplicas({
+    addresses: stock.addresses,
+    upstreams: stockAt,
+    open: createStockReplica,
+  });
   using catalogPolicy = createCallPolicy(
     'orders-catalog',
     parts.limits(catalog.limits),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase, sql } from '@shop/kit/database.ts';
 import { messageOf } from '@shop/kit/failures.ts';
+import type { EdgeUpstreams } from '@shop/kit/live-upstreams.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { untraced } from '@shop/kit/tracing.ts';
 
@@ -42,9 +43,14 @@ export interface Ownership extends AsyncDisposable {
 }
 
 /** An ownership with a dedicated connection: a pool that is in use to the last connection must not cost the lease. */
-export function openOwnership(options: { url: string; instance: string; logger: Logger }): Ownership {
-  const { url, instance, logger } = options;
-  const database = openDatabase({ url, poolSize: 1, applicationName: `${instance} lease`, logger, ...RENEWAL });
+export function openOwnership(options: {
+  url: string;
+  upstreams?: EdgeUpstreams;
+  instance: string;
+  logger: Logger;
+}): Ownership {
+  const { instance, logger } = options;
+  const database = openDatabase({ ...options, poolSize: 1, applicationName: `${instance} lease`, ...RENEWAL });
   const ownership = createOwnership({ database, instance, logger });
   return {
     ...ownership,

@@ -31,7 +31,7 @@ export function createPayments(client: HttpClient, policy: CallPolicy<HttpReplic
   return {
     async charge({ orderId, amountKopiykas, currency }, deadline) {
       const body = { orderId, amount: amountKopiykas, currency, idempotencyKey: `${orderId}:charge` };
-      const { status } = await policy.execute({ deadline, idempotent: true }, (attempt) =>
+      const { status } = await policy.execute({ deadline, idempotent: true, key: orderId }, (attempt) =>
         client.send({ method: 'POST', path: '/payments', body }, attempt),
       );
       const result = CHARGE_RESULTS[status];
@@ -40,7 +40,7 @@ export function createPayments(client: HttpClient, policy: CallPolicy<HttpReplic
     },
     async refund(orderId, deadline) {
       const body = { idempotencyKey: `${orderId}:refund` };
-      const { status } = await policy.execute({ deadline, idempotent: true }, (attempt) =>
+      const { status } = await policy.execute({ deadline, idempotent: true, key: orderId }, (attempt) =>
         client.send({ method: 'POST', path: `/payments/${orderId}/refund`, body }, attempt),
       );
       if (status !== 200 && status !== 201)

@@ -1,7 +1,7 @@
 import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
 import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
-import { createHttpReplica } from '@shop/kit/http-replica.ts';
+import { openHttpReplicas } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import { CallUnavailableError, createCallPolicy } from '@shop/kit/resilience.ts';
@@ -113,7 +113,7 @@ describe('orders with many lines', () => {
   });
 
   it('do not refuse one another', async () => {
-    const replicas = [createHttpReplica('http://127.0.0.1:9')];
+    const replicas = openHttpReplicas(['http://127.0.0.1:9']);
     const policy = createCallPolicy('orders-catalog', edges['orders-catalog'], logger, replicas);
     const client = {
       replicas,

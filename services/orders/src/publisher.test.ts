@@ -64,7 +64,7 @@ async function aPublisher(options: { isMandatory?: boolean } = {}) {
     instance: 'orders-1',
     ...options,
   });
-  const connect = () => broker.options?.setUp({ createConfirmChannel } as never);
+  const connect = () => broker.options?.setUp({ createConfirmChannel } as never, 'amqp://127.0.0.1');
   const refuse = (count: number) => {
     refusals = count;
   };

@@ -1,5 +1,6 @@
 import { type Broker, openBroker } from '@shop/kit/broker.ts';
 import { messageOf, TransientError } from '@shop/kit/failures.ts';
+import type { EdgeUpstreams } from '@shop/kit/live-upstreams.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { backoffMs } from '@shop/kit/resilience.ts';
 import { createPublishSpans, type PublishSpans } from '@shop/kit/spans/messages.ts';
@@ -34,13 +35,14 @@ export interface Publisher extends AsyncDisposable {
  */
 export async function openPublisher(options: {
   url: string;
+  upstreams?: EdgeUpstreams;
   logger: Logger;
   instance: string;
   /** Seeded bug `mandatory-unbound`: a message without a queue comes back. */
   isMandatory?: boolean;
 }): Promise<Publisher> {
   const { logger, isMandatory = false } = options;
-  const spans = createPublishSpans(options.url);
+  let spans = createPublishSpans(options.url);
   let connection: ChannelModel | undefined;
   let channel: ConfirmChannel | undefined;
   /** Channels that were opened again since a message was last confirmed. */
@@ -93,11 +95,11 @@ export async function openPublisher(options: {
   }
 
   const broker: Broker = await openBroker({
-    url: options.url,
-    logger,
+    ...options,
     connectionName: options.instance,
-    async setUp(model) {
+    async setUp(model, url) {
       connection = model;
+      spans = createPublishSpans(url);
       await openChannel(model);
     },
     onLost() {

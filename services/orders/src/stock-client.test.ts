@@ -5,8 +5,10 @@ import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
 import { grpc, loadProto } from '@shop/kit/grpc.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { fixedReplicas, openReplicas } from '@shop/kit/replicas.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterEach, expect, it, vi } from 'vitest';
+import { someUpstreams } from '../../../test/support/upstreams.ts';
 import { createStock, createStockReplica } from './stock-client.ts';
 
 const ORDER_ID = '0198c9a0-0000-7000-8000-000000000001';
@@ -40,12 +42,12 @@ const reserving = {
 
 function replicaAt(port: number) {
   const replica = createStockReplica(`127.0.0.1:${port}`);
-  opened.push(() => replica[Symbol.dispose]());
+  opened.push(() => replica[Symbol.asyncDispose]());
   return replica;
 }
 
 function stockAt(...ports: number[]) {
-  const policy = createCallPolicy('orders-stock', edges['orders-stock'], logger, ports.map(replicaAt));
+  const policy = createCallPolicy('orders-stock', edges['orders-stock'], logger, fixedReplicas(ports.map(replicaAt)));
   opened.push(() => policy[Symbol.dispose]());
   return { stock: createStock(policy), policy };
 }
@@ -134,4 +136,73 @@ it('loses no reservation while one of two replicas drains, which states in GOAWA
   isOver = true;
   await Promise.all(callers);
   expect([...outcomes]).toEqual(['reserved']);
+});
+
+it('follows the upstreams: a replica that is removed serves its calls in flight, and others take the next', async () => {
+  const release = Promise.withResolvers<void>();
+  const counts = { leaving: 0, coming: 0 };
+  const leaving = await serve({
+    ...reserving,
+    Reserve(call, callback) {
+      counts.leaving += 1;
+      void release.promise.then(() => reserving.Reserve(call, callback));
+    },
+  });
+  const coming = await serve({
+    ...reserving,
+    Reserve(call, callback) {
+      counts.coming += 1;
+      reserving.Reserve(call, callback);
+    },
+  });
+  const { edge: upstreams, set } = someUpstreams();
+  const replicas = openReplicas({ addresses: [`127.0.0.1:${leaving}`], upstreams, open: createStockReplica });
+  const limits = { ...edges['orders-stock'], attemptTimeoutMs: 9_000, callTimeoutMs: 9_000 };
+  const policy = createCallPolicy('orders-stock', limits, logger, replicas);
+  opened.push(
+    () => policy[Symbol.dispose](),
+    () => replicas[Symbol.asyncDispose](),
+  );
+  const stock = createStock(policy);
+  const inFlight = stock.reserve(ORDER_ID, [], Deadline.after(9_000));
+  await expect.poll(() => counts.leaving).toBe(1);
+  set({ address: `127.0.0.1:${coming}` });
+  for (let call = 0; call < 5; call += 1) await stock.reserve(ORDER_ID, [], Deadline.after(9_000));
+  release.resolve();
+  expect(await inFlight).toBe('reserved');
+  expect(counts).toEqual({ leaving: 1, coming: 5 });
+});
+
+it('asks replicas of one track for all that concerns an order', async () => {
+  const asked: string[] = [];
+  const aStock = (name: string) =>
+    serve({
+      Reserve: (call, callback) => {
+        asked.push(name);
+        reserving.Reserve(call, callback);
+      },
+      Release: (call, callback) => {
+        asked.push(name);
+        reserving.Release(call, callback);
+      },
+    });
+  const addresses = [`127.0.0.1:${await aStock('stable')}`, `127.0.0.1:${await aStock('canary')}`] as const;
+  const { edge: upstreams, set } = someUpstreams();
+  set({ address: addresses[0] }, { address: addresses[1], track: 'canary' });
+  const replicas = openReplicas({ addresses, upstreams, open: createStockReplica });
+  const policy = createCallPolicy('orders-stock', edges['orders-stock'], logger, replicas);
+  opened.push(
+    () => policy[Symbol.dispose](),
+    () => replicas[Symbol.asyncDispose](),
+  );
+  const stock = createStock(policy);
+  const tracks = new Set<string | undefined>();
+  for (let order = 0; order < 20; order += 1) {
+    asked.length = 0;
+    await stock.reserve(`order-${order}`, [], Deadline.after(9_000));
+    await stock.release(`order-${order}`, Deadline.after(9_000));
+    expect(asked[0]).toBe(asked[1]);
+    tracks.add(asked[0]);
+  }
+  expect(tracks).toEqual(new Set(['stable', 'canary']));
 });

@@ -45,7 +45,7 @@ type Unary = (
 ) => { cancel(): void };
 
 /** A replica of stock, or the replicas behind one name. */
-export interface StockReplica extends Replica, Disposable {
+export interface StockReplica extends Replica, AsyncDisposable {
   /** One attempt. Rejects with OutOfTimeError, TransientError or PermanentError, by its status. */
   call(method: 'Reserve' | 'Release', request: object, attempt: Attempt): Promise<{ outcome?: string }>;
 }
@@ -96,7 +96,9 @@ export function createStockReplica(address: string): StockReplica {
       });
     },
     check: (signal) => checkHealth(client, signal),
-    [Symbol.dispose]: () => client.close(),
+    async [Symbol.asyncDispose]() {
+      client.close();
+    },
   };
 }
 
@@ -126,7 +128,7 @@ export function createStock(policy: CallPolicy<StockReplica>): Stock {
   return {
     async reserve(orderId, lines, deadline) {
       const request = { orderId, idempotencyKey: `${orderId}:reserve`, lines };
-      const { outcome } = await policy.execute({ deadline, idempotent: true }, (attempt) =>
+      const { outcome } = await policy.execute({ deadline, idempotent: true, key: orderId }, (attempt) =>
         attempt.replica.call('Reserve', request, attempt),
       );
       const result = OUTCOMES[outcome ?? ''];
@@ -135,7 +137,7 @@ export function createStock(policy: CallPolicy<StockReplica>): Stock {
     },
     async release(orderId, deadline) {
       const request = { orderId, idempotencyKey: `${orderId}:release` };
-      await policy.execute({ deadline, idempotent: true }, (attempt) =>
+      await policy.execute({ deadline, idempotent: true, key: orderId }, (attempt) =>
         attempt.replica.call('Release', request, attempt),
       );
     },

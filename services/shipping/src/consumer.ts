@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { context } from '@opentelemetry/api';
 import { type Broker, openBroker } from '@shop/kit/broker.ts';
 import { messageOf } from '@shop/kit/failures.ts';
+import type { EdgeUpstreams } from '@shop/kit/live-upstreams.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { pause } from '@shop/kit/pause.ts';
 import { createDeliverySpans, type DeliverySpan, type DeliverySpans } from '@shop/kit/spans/messages.ts';
@@ -28,6 +29,7 @@ export interface Consumer extends AsyncDisposable {
 
 export interface ConsumerOptions {
   readonly url: string;
+  readonly upstreams?: EdgeUpstreams;
   readonly instance: string;
   /** Maximum unsettled messages. A message that waits in the retry queue does not count. */
   readonly prefetch: number;
@@ -36,52 +38,58 @@ export interface ConsumerOptions {
 }
 
 /** Starts consuming order events and returns immediately; follows the broker through any loss of channel or connection. */
-export async function openConsumer({ url, instance, prefetch, logger, delivery }: ConsumerOptions): Promise<Consumer> {
+export async function openConsumer(options: ConsumerOptions): Promise<Consumer> {
+  const { instance, prefetch, logger, delivery } = options;
   const draining = new AbortController();
-  const spans = createDeliverySpans(url, ORDER_CONFIRMED_QUEUE);
   let connection: ChannelModel | undefined;
   let current: Subscription | undefined;
 
-  async function subscribe(model: ChannelModel): Promise<void> {
+  async function subscribe(model: ChannelModel, url: string): Promise<void> {
     if (draining.signal.aborted) return;
     const channel = await model.createConfirmChannel();
+    // The address has changed meanwhile.
+    if (connection !== model) throw new Error('the connection was left');
     const subscription = createSubscription({
       channel,
       prefetch,
       draining: draining.signal,
       logger,
       delivery,
-      spans,
+      spans: createDeliverySpans(url, ORDER_CONFIRMED_QUEUE),
     });
     subscription.lost.addEventListener('abort', () => {
       if (current === subscription) current = undefined;
-      subscribeAgain(model);
+      subscribeAgain(model, url);
     });
     current = subscription;
     await subscription.start();
   }
 
   /** The broker closes a channel that broke a rule, or whose message it waited for too long; the connection goes on. */
-  function subscribeAgain(model: ChannelModel): void {
+  function subscribeAgain(model: ChannelModel, url: string): void {
     setTimeout(() => {
       // A lost connection is replaced by a new one with its own set-up.
       if (connection !== model || current !== undefined) return;
-      subscribe(model).catch((error: unknown) =>
+      subscribe(model, url).catch((error: unknown) =>
         logger.warn({ reason: messageOf(error) }, 'the channel could not be opened again'),
       );
     }, REOPEN_MS).unref();
   }
 
   const broker: Broker = await openBroker({
-    url,
-    logger,
+    ...options,
     connectionName: instance,
-    async setUp(model) {
+    async setUp(model, url) {
       connection = model;
-      await subscribe(model);
+      await subscribe(model, url);
     },
     onLost() {
       connection = undefined;
+    },
+    async onLeave() {
+      const left = current;
+      current = undefined;
+      await left?.drain();
     },
   });
 
@@ -119,7 +127,8 @@ function createSubscription(options: {
 }): Subscription {
   const { channel, prefetch, draining, logger, delivery, spans } = options;
   const lost = new AbortController();
-  const stop = AbortSignal.any([draining, lost.signal]);
+  const leaving = new AbortController();
+  const stop = AbortSignal.any([draining, lost.signal, leaving.signal]);
   const retries = createRetries(channel, lost.signal);
   const inFlight = new Set<Promise<void>>();
   let consumerTag: string | undefined;
@@ -189,6 +198,7 @@ function createSubscription(options: {
       ({ consumerTag } = await channel.consume(ORDER_CONFIRMED_QUEUE, receive));
     },
     async drain() {
+      leaving.abort();
       if (!lost.signal.aborted && consumerTag !== undefined) {
         await inTime(channel.cancel(consumerTag)).catch((error: unknown) =>
           logger.info({ reason: messageOf(error) }, 'the channel was lost while draining'),

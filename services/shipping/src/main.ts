@@ -3,6 +3,7 @@ import { drainServer } from '@shop/kit/draining.ts';
 import { type Harness, noHarness, openHarness } from '@shop/kit/harness.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
+import { openUpstreams } from '@shop/kit/live-upstreams.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { startRetention } from '@shop/kit/retention.ts';
 import { createApp } from './app.ts';
@@ -21,8 +22,10 @@ await runService('shipping', process.env, async () => {
   HARNESS: harness = openHarness('shipping', process.env, logger);
   let committed: DatabaseOptions['committed'];
   HARNESS: committed = () => harness.failpoint('transaction-committed:unacknowledged');
+  using upstreams = openUpstreams(config.UPSTREAMS_FILE, logger);
   await using database = openDatabase({
     url: config.DATABASE_URL,
+    upstreams: upstreams.edge('shipping-db'),
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: instance,
     logger,
@@ -44,6 +47,7 @@ await runService('shipping', process.env, async () => {
   HARNESS: if (harness.seededBugs.has('no-inbox')) shipments = withoutInbox(shipments, database);
   await using consumer = await openConsumer({
     url: config.BROKER_URL,
+    upstreams: upstreams.edge('shipping-broker'),
     instance,
     prefetch: config.CONSUMER_PREFETCH,
     logger,

@@ -2,6 +2,7 @@ import { type DatabaseOptions, openDatabase } from '@shop/kit/database.ts';
 import { type Harness, noHarness, openHarness } from '@shop/kit/harness.ts';
 import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
+import { openUpstreams } from '@shop/kit/live-upstreams.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { startRetention } from '@shop/kit/retention.ts';
 import { createApp } from './app.ts';
@@ -18,8 +19,10 @@ await runService('stock', process.env, async () => {
   HARNESS: harness = openHarness('stock', process.env, logger);
   let committed: DatabaseOptions['committed'];
   HARNESS: committed = () => harness.failpoint('transaction-committed:unacknowledged');
+  using upstreams = openUpstreams(config.UPSTREAMS_FILE, logger);
   await using database = openDatabase({
     url: config.DATABASE_URL,
+    upstreams: upstreams.edge('stock-db'),
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: instance,
     logger,

@@ -2,6 +2,7 @@
 import { MatchersV3 } from '@pact-foundation/pact';
 import { edges } from '@shop/kit/edges.ts';
 import { createHealth } from '@shop/kit/health.ts';
+import { openHttpReplicas } from '@shop/kit/http-replica.ts';
 import { openLoadShedding } from '@shop/kit/load-shedding.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
@@ -9,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PactRecording, recordPact, unhurried } from '../../../../test/support/pacts.ts';
 import { createApp } from '../app.ts';
 import { createForwarder } from '../forwarder.ts';
-import { createReplicas } from '../replicas.ts';
 
 const { eachLike, integer, regex, string, uuid } = MatchersV3;
 
@@ -30,8 +30,8 @@ afterAll(() => recording[Symbol.asyncDispose]());
 /** A gateway in front of these orders; resolves with the response to one request. */
 async function throughGateway(origin: string, path: string, init?: RequestInit): Promise<Response> {
   const limits = unhurried(edges['gateway-orders']);
-  await using replicas = createReplicas([origin]);
-  using policy = createCallPolicy('gateway-orders', limits, logger, replicas.all);
+  await using replicas = openHttpReplicas([origin]);
+  using policy = createCallPolicy('gateway-orders', limits, logger, replicas);
   const budgetMs = limits.callTimeoutMs;
   const forward = createForwarder({ policy, budgetMs, logger, failpoint: async () => undefined });
   const server = createApp({

@@ -2,6 +2,7 @@
 import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { fixedReplicas } from '@shop/kit/replicas.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type GrpcRecording, recordGrpc } from '../../../../test/support/grpc-contracts.ts';
@@ -17,10 +18,10 @@ let stock: Stock;
 beforeAll(async () => {
   recording = await recordGrpc('orders', 'stock', 'stock.Inventory');
   replica = createStockReplica(recording.address);
-  stock = createStock(createCallPolicy('orders-stock', edges['orders-stock'], logger, [replica]));
+  stock = createStock(createCallPolicy('orders-stock', edges['orders-stock'], logger, fixedReplicas([replica])));
 });
 afterAll(async () => {
-  replica[Symbol.dispose]();
+  await replica[Symbol.asyncDispose]();
   await recording[Symbol.asyncDispose]();
 });
 

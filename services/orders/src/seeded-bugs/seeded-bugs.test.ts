@@ -10,7 +10,7 @@ import { Deadline } from '@shop/kit/deadline.ts';
 import { edges } from '@shop/kit/edges.ts';
 import { TransientError } from '@shop/kit/failures.ts';
 import type { HttpClient } from '@shop/kit/http-client.ts';
-import { createHttpReplica } from '@shop/kit/http-replica.ts';
+import { openHttpReplicas } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
@@ -30,7 +30,7 @@ const seeded = (...names: SeededBugName[]) => createSeededBugs(new Set(names), {
 function somePayments(status: number, ...names: SeededBugName[]) {
   let sent = 0;
   const client: HttpClient = {
-    replicas: [createHttpReplica('http://127.0.0.1:9')],
+    replicas: openHttpReplicas(['http://127.0.0.1:9']),
     async send() {
       sent += 1;
       return { status, body: undefined };

@@ -6,6 +6,7 @@ import { TransientError } from '@shop/kit/failures.ts';
 import type { HttpClient } from '@shop/kit/http-client.ts';
 import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { fixedReplicas } from '@shop/kit/replicas.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { createCatalog } from '../catalog-client.ts';
 import { type OrderGauges, type OrderMetrics, unreadGauges } from '../metrics.ts';
@@ -33,12 +34,14 @@ const logger = createLogger({ service: 'orders', instance: 'orders-simulated', l
 const CONFIRM_TIMEOUT_MS = 5_000;
 
 /** The network routes the calls; a probe reports nothing of its faults. */
-const replica: HttpReplica = {
-  address: 'simulated',
-  check: async () => undefined,
-  send: () => Promise.reject(new Error('sent by the network')),
-  [Symbol.asyncDispose]: async () => undefined,
-};
+const replicas = fixedReplicas<HttpReplica>([
+  {
+    address: 'simulated',
+    check: async () => undefined,
+    send: () => Promise.reject(new Error('sent by the network')),
+    [Symbol.asyncDispose]: async () => undefined,
+  },
+]);
 
 /** The world that an instance of the orders service lives in. */
 export interface SimulatedEnvironment {
@@ -77,7 +80,7 @@ export function startInstance(
     if (fault !== undefined) applyFault(process, place, fault);
     if (!process.alive || process.paused) await process.gate();
   };
-  const policy = (edge: keyof typeof edges) => createCallPolicy(edge, edges[edge], logger, [replica]);
+  const policy = (edge: keyof typeof edges) => createCallPolicy(edge, edges[edge], logger, replicas);
   const client = httpClient(process, world);
   const { metrics } = world;
   const ownership = createOwnership({ database, instance: process.name, logger });
@@ -163,7 +166,7 @@ function watchInserts(database: Database, store: OrdersStore, inserting: Set<str
 
 function httpClient(from: SimulatedProcess, { network, payments, prices }: SimulatedEnvironment): HttpClient {
   return {
-    replicas: [replica],
+    replicas,
     async send({ path, body }, _attempt) {
       const product = /^\/products\/(\d+)$/.exec(path)?.[1];
       if (product !== undefined) {
