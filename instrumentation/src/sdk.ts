@@ -10,6 +10,7 @@ import {
   describeProcess,
   exportedSignals,
   shutdown,
+  startLogs,
 } from '@shop/kit/telemetry/sdk.ts';
 import { publishTelemetry } from '@shop/kit/telemetry/shutdown.ts';
 import { createConventionProcessor } from './conventions.ts';
@@ -26,9 +27,10 @@ export function startStockTelemetry(env: NodeJS.ProcessEnv): void {
     diag.setLogger(new DiagConsoleLogger(), { logLevel: diagLogLevelFromString(env.OTEL_LOG_LEVEL) });
   }
   const exported = exportedSignals(env);
+  const resource = describeProcess(env);
   const accounting = exported.traces ? createSpanExport() : undefined;
   const sdk = new NodeSDK({
-    resource: describeProcess(env),
+    resource,
     autoDetectResources: false,
     sampler: samplerOf(env),
     textMapPropagator: createPropagator(),
@@ -45,6 +47,7 @@ export function startStockTelemetry(env: NodeJS.ProcessEnv): void {
   });
   sdk.start();
   accounting?.observe(metrics.getMeter(ACCOUNTING_METER));
+  const logs = exported.logs ? [startLogs(resource)] : [];
   announceInstrumentedLibraries();
-  publishTelemetry({ shutdown: () => shutdown([sdk]) });
+  publishTelemetry({ shutdown: () => shutdown([sdk, ...logs]) });
 }

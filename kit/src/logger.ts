@@ -1,6 +1,7 @@
 import { isSpanContextValid, trace } from '@opentelemetry/api';
 import { pino } from 'pino';
 import { ownRelease } from './release.ts';
+import { type LogSink, logSink } from './telemetry/log-sink.ts';
 
 export type Logger = pino.Logger;
 
@@ -12,11 +13,11 @@ function correlation(): Record<string, string> {
 }
 
 /**
- * JSON lines on standard output. Records carry the active span's trace id. The customer is never passed to a logger;
+ * JSON lines on standard output, and over OTLP where the telemetry takes them. Records carry the active span's trace id. The customer is never passed to a logger;
  * the redaction below is the second line of defence, not the first.
  */
 export function createLogger(options: { service: string; instance: string; level: string }): Logger {
-  return pino({
+  const settings: pino.LoggerOptions = {
     level: options.level,
     base: { service: options.service, instance: options.instance, ...ownRelease() },
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -24,7 +25,20 @@ export function createLogger(options: { service: string; instance: string; level
     mixin: correlation,
     redact: { paths: ['customer', '*.customer', 'password', '*.password', 'headers.authorization'], remove: true },
     serializers: { err: describeError },
-  });
+  };
+  const sink = logSink();
+  return sink === undefined ? pino(settings) : pino(settings, alsoTo(sink));
+}
+
+/** Standard output first: it has also what the process logs right before it ends. */
+function alsoTo(sink: LogSink): pino.DestinationStream {
+  const output = pino.destination({ dest: 1, sync: true });
+  return {
+    write(line) {
+      output.write(line);
+      sink(line);
+    },
+  };
 }
 
 /** Name, message, code and stack; not the error's other fields, which may hold a row or a body. */

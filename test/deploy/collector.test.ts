@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { otlpAttributes } from '../../cli/src/otlp/otlp-json.ts';
-import { startOtlpReceiver } from '../../cli/src/otlp/receiver.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../../cli/src/otlp/receiver.ts';
 import { findOnPath, newestFirst } from '../../cli/src/providers/executables.ts';
 import { sharedCacheDir } from '../../cli/src/providers/testing.ts';
 import { poll } from '../../cli/src/shared/wait-until.ts';
@@ -26,15 +26,19 @@ if (jaeger === undefined) console.warn('Jaeger is neither installed nor in the c
 let folder: string;
 let collector: ChildProcess;
 let ports: { otlp: number; metrics: number };
+/** Takes the place of the log backend. */
+let backend: OtlpReceiver;
 let log = '';
 
 beforeAll(async () => {
   if (jaeger === undefined) return;
   folder = await mkdtemp(join(tmpdir(), 'shop-collector-'));
   ports = { otlp: await freePort(), metrics: await freePort() };
+  backend = await startOtlpReceiver({ host: '127.0.0.1', port: 0 });
   const file = join(folder, 'collector.json');
   await writeFile(file, JSON.stringify(onLoopback(ports)));
-  const env = { PATH: '/usr/bin:/bin', TRACES_ENDPOINT: `http://127.0.0.1:${ports.otlp}` };
+  const traces = `http://127.0.0.1:${ports.otlp}`;
+  const env = { PATH: '/usr/bin:/bin', TRACES_ENDPOINT: traces, LOGS_ENDPOINT: backend.url };
   collector = spawn(jaeger, [`--config=${file}`], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   collector.stderr?.on('data', (text) => {
     log += text;
@@ -47,6 +51,7 @@ afterAll(async () => {
   const ended = once(collector, 'exit');
   collector.kill('SIGTERM');
   await ended;
+  await backend.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -55,6 +60,8 @@ function onLoopback({ otlp, metrics }: typeof ports): object {
   const config = parse(readFileSync(`${root}deploy/base/telemetry/collector.yaml`, 'utf8'));
   config.receivers.otlp.protocols.http.endpoint = `127.0.0.1:${otlp}`;
   config.exporters.prometheus.endpoint = `127.0.0.1:${metrics}`;
+  // Our receiver takes JSON.
+  config.exporters['otlphttp/logs'].encoding = 'json';
   config.service.telemetry = { metrics: { level: 'none' } };
   delete config.extensions;
   delete config.service.extensions;
@@ -176,6 +183,38 @@ it.skipIf(jaeger === undefined)(
     expect(collected).toHaveLength(22);
   },
 );
+
+it.skipIf(jaeger === undefined)('sends log records on with their trace, span and severity', async () => {
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  const record = {
+    timeUnixNano: String(Date.now() * 1_000_000),
+    severityNumber: 13,
+    severityText: 'WARN',
+    body: { stringValue: 'the database is unavailable' },
+    attributes: otlpAttributes({ edge: 'orders-db' }),
+    traceId,
+    spanId: 'b7ad6b7169203331',
+  };
+  const resource = { attributes: otlpAttributes({ 'service.name': 'orders', 'service.instance.id': 'orders-1' }) };
+  const response = await fetch(`http://127.0.0.1:${ports.otlp}/v1/logs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords: [record] }] }] }),
+  });
+  expect(response.status).toBe(200);
+  const [received] = await until('the record has arrived', async () => {
+    const records = backend.logs.ofTrace(traceId);
+    return records.length > 0 ? records : undefined;
+  });
+  expect(received).toMatchObject({
+    service: 'orders',
+    instance: 'orders-1',
+    level: 'warn',
+    message: 'the database is unavailable',
+    spanId: 'b7ad6b7169203331',
+    attributes: { edge: 'orders-db' },
+  });
+});
 
 async function scrape(): Promise<string> {
   return (await fetch(`http://127.0.0.1:${ports.metrics}/metrics`)).text();

@@ -2,8 +2,14 @@
  * Goal: what no service can say about itself is measured, also while services are stopped.
  * Method: a real platform, whose supervisor's metrics are read as Prometheus reads them.
  */
+import { randomUUID } from 'node:crypto';
 import { PROBE_PATH } from '@shop/kit/probe.ts';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { LogStats } from '../../cli/src/otlp/log-store.ts';
+import { loadOrCreateSecrets } from '../../cli/src/providers/secrets.ts';
+import { databaseUrl } from '../../cli/src/providers/urls.ts';
+import { serviceNames } from '../../cli/src/topology/services.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { place } from './support/client.ts';
 
@@ -11,21 +17,24 @@ const LIMIT = { timeout: 20_000, interval: 100 };
 
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await startPlatform({ project: 'e2e-monitoring', env: { SHOPCTL_PROBE: 'on' } });
+  platform = await startPlatform({
+    project: 'e2e-monitoring',
+    env: { SHOPCTL_PROBE: 'on', OTEL_LOGS_EXPORTER: 'otlp', LOG_LEVEL: 'debug' },
+  });
 });
 afterAll(() => platform?.stop());
 
 /** The value of a series of the supervisor; undefined where it has none. */
-async function readValue(name: string, queue?: string): Promise<number | undefined> {
+async function readValue(name: string, label = ''): Promise<number | undefined> {
   const text = await (await fetch(`${platform.telemetryUrl}/metrics`)).text();
   const own = text.split('\n').filter((line) => line.startsWith(`${name}{`) && line.includes('job="shopctl"'));
-  const line = own.find((one) => queue === undefined || one.includes(`queue="${queue}"`));
+  const line = own.find((one) => one.includes(label));
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
 }
 
 it('what the queue holds while shipping is stopped, and that it has no consumer', async () => {
-  const messages = () => readValue('shop_queue_messages', 'shipping.order-confirmed');
-  const consumers = () => readValue('shop_queue_consumers', 'shipping.order-confirmed');
+  const messages = () => readValue('shop_queue_messages', 'queue="shipping.order-confirmed"');
+  const consumers = () => readValue('shop_queue_consumers', 'queue="shipping.order-confirmed"');
   await expect.poll(consumers, LIMIT).toBe(1);
   await platform.shopctl('stop', 'shipping');
   await place(platform);
@@ -54,3 +63,67 @@ it('that a stopped gateway serves no client; its probes leave no span and no lin
   const lines = (await platform.logs('gateway')).filter(({ msg }) => msg === 'request completed');
   expect(lines.map((line) => (line as unknown as { method: string }).method)).toEqual(['POST', 'POST']);
 });
+
+it('each log line of an order once, whether it came over OTLP or from standard output', async () => {
+  const { headers } = await fetch(`${platform.gatewayUrl}/api/orders/${randomUUID()}`);
+  const traceId = headers.get('traceparent')?.split('-')[1] ?? '';
+  const logStats = async () => {
+    const stats = (await (await fetch(`${platform.telemetryUrl}/api/stats`)).json()) as { logs: LogStats };
+    return stats.logs;
+  };
+  const written = async () => (await platform.logs()).filter(({ trace_id }) => trace_id === traceId);
+  const kept = async () =>
+    (await platform.telemetry.logs(traceId)).map(({ service, message }) => `${service}: ${message}`);
+  const expected = ['gateway: request completed', 'orders: request completed', 'orders: request rejected'];
+  await expect.poll(async () => (await kept()).toSorted(), LIMIT).toEqual(expected);
+  // Both ways have brought everything when no more lines are new.
+  const { duplicateRecords } = await logStats();
+  await expect.poll(async () => (await logStats()).duplicateRecords, LIMIT).toBeGreaterThan(duplicateRecords);
+  expect((await kept()).toSorted()).toEqual(expected);
+  expect((await written()).map(({ service, msg }) => `${service}: ${msg}`).toSorted()).toEqual(expected);
+  const sent = async () => {
+    const points = await platform.telemetry.metrics(['shop.telemetry.logs']);
+    const exported = points.filter(({ attributes }) => attributes.state === 'exported');
+    return new Set(exported.map(({ service }) => service));
+  };
+  await expect.poll(async () => [...(await sent())].toSorted(), LIMIT).toEqual([...serviceNames].toSorted());
+});
+
+it('a second parcel of an order, which audit --watch prints once, and up --audit counts', async () => {
+  const watchFor = (duration: string) =>
+    platform.shopctl('audit', '--watch', '--every', '1s', '--for', duration, '--json');
+  expect(await watchFor('1s')).toMatchObject({ code: 0, stdout: '' });
+  const { body } = await place(platform);
+  const orderId = String(body?.id);
+  // Its shipment is there, and the order is old enough to be checked.
+  const shipping = 'INSERT INTO parcels (order_id, lines) SELECT order_id, lines FROM parcels WHERE order_id = $1';
+  await expect.poll(() => asService('shipping', shipping, orderId), LIMIT).toBe(1);
+  await asService('orders', "UPDATE orders SET created_at = created_at - interval '1 minute' WHERE id = $1", orderId);
+  const { code, stdout } = await watchFor('1s');
+  expect(code).toBe(1);
+  const [found, ...others] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(found).toMatchObject({ type: 'violation', invariant: 'I7', kind: 'duplicated', orderId, detail: '2 parcels' });
+  expect(others).toEqual([]);
+  expect(await readValue('shop_audit_violations')).toBeUndefined();
+  await platform.shopctl('up', '--audit');
+  const violations = () => readValue('shop_audit_violations', 'invariant="I7"');
+  await expect.poll(violations, LIMIT).toBe(1);
+  await platform.shopctl('up', '--no-audit');
+  await expect.poll(violations, LIMIT).toBeUndefined();
+});
+
+/** Runs a statement as a service, which may change its own rows; gives how many it changed. */
+async function asService(database: 'orders' | 'shipping', text: string, orderId: string): Promise<number> {
+  const address = (await platform.instance('postgres')).address as { host: string; port: number };
+  const secrets = await loadOrCreateSecrets(platform.project.secretsFile);
+  const client = new pg.Client({ connectionString: databaseUrl('service', database, { address, secrets }) });
+  await client.connect();
+  try {
+    return (await client.query(text, [orderId])).rowCount ?? 0;
+  } finally {
+    await client.end();
+  }
+}

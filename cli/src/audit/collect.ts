@@ -37,11 +37,14 @@ export interface Ledger extends AsyncDisposable {
 /** Facts without an order that are held back until their orders were looked for. */
 const ORPHAN_BATCH_SIZE = 1_000;
 
+/** What a ledger is read from. */
+export type LedgerSource = Pick<AuditTarget, 'databaseUrls' | 'databases'>;
+
 /**
  * Opens the ledger. The orders are looked at first: whatever an order's state follows from has happened by then, so the
  * others, looked at a moment later, must have it. A price that an order has is in the catalog before the order is.
  */
-export async function openLedger(target: AuditTarget): Promise<Ledger> {
+export async function openLedger(target: LedgerSource): Promise<Ledger> {
   const missing = new Map<DatabaseName, string>();
   const snapshots = new Map<DatabaseName, Snapshot>();
   const open = async (database: DatabaseName) => {
@@ -108,7 +111,7 @@ async function timeOf(snapshot: Snapshot | undefined): Promise<number> {
 }
 
 /** Drops those whose order is there after all: placed after the snapshot, or before the time that is audited. */
-async function withoutOrder(target: AuditTarget, strays: readonly OrderFacts[]): Promise<readonly OrderFacts[]> {
+async function withoutOrder(target: LedgerSource, strays: readonly OrderFacts[]): Promise<readonly OrderFacts[]> {
   if (strays.length === 0) return [];
   const rows = await target.databases.query<{ id: string }>(
     'orders',

@@ -271,6 +271,31 @@ describe('logs', () => {
     expect(receiver.logs.ofTrace(TRACE)).toMatchObject([{ message: 'slow', level: 'warn', instance: 'orders-1' }]);
   });
 
+  it('keeps a line once that came over OTLP and from standard output, in either order, and each of two equal ones', async () => {
+    const receiver = await start();
+    const time = Date.parse('2026-01-01T00:00:00.000Z');
+    const send = (...messages: string[]) => {
+      const logRecords = messages.map((message) => {
+        const body = { stringValue: message };
+        return { traceId: TRACE, severityText: 'INFO', body, timeUnixNano: `${time}000000` };
+      });
+      const resourceLogs = [{ resource: resourceOf('orders'), scopeLogs: [{ logRecords }] }];
+      return post(receiver, '/v1/logs', { resourceLogs });
+    };
+    const ofInstance = (message: string) =>
+      receiver.logs.addLine(line(message).replace('{', '{"instance":"orders-1",'));
+    await send('first sent', 'twice');
+    for (const message of ['first sent', 'twice', 'twice', 'first read']) ofInstance(message);
+    await send('twice', 'first read');
+    expect(receiver.logs.ofTrace(TRACE).map(({ message }) => message)).toEqual([
+      'first sent',
+      'twice',
+      'twice',
+      'first read',
+    ]);
+    expect(receiver.logs.stats()).toMatchObject({ records: 4, receivedRecords: 8, duplicateRecords: 4 });
+  });
+
   it('drops the oldest beyond its memory', async () => {
     const receiver = await start({ maxLogBytes: 2_000 });
     for (let index = 0; index < 50; index++) receiver.logs.addLine(line(`line ${index}`));

@@ -41,7 +41,7 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly url: string;
   readonly traces: TraceStore;
   readonly metrics: MetricStore;
-  /** Give it the services' output lines (`logs.addLine`): they are not exported over OTLP. */
+  /** Give it the services' output lines (`logs.addLine`), whether or not they export them over OTLP. */
   readonly logs: LogStore;
   /** From now on spans are passed on to this Jaeger too, and it serves `/api/v3/`. */
   relay(jaeger: JaegerRelay): void;

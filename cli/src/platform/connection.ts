@@ -31,18 +31,22 @@ export async function connectPlatform(
   const control = createControlClient(project);
   const state = await control.state();
   const secrets = await loadOrCreateSecrets(project.secretsFile);
-  const postgres = addressOf('postgres', state);
   return {
     gatewayUrl: state.gatewayUrl,
     telemetryUrl: state.telemetryUrl,
-    databaseUrls: Object.fromEntries(
-      databaseNames.map((name) => [name, databaseUrl('operator', name, { address: postgres, secrets })]),
-    ) as Record<DatabaseName, string>,
+    databaseUrls: operatorDatabaseUrls(state, secrets),
     brokerUrl: operatorBrokerUrl(state, secrets, env),
     state,
     control,
     project,
   };
+}
+
+/** PostgreSQL URLs of the role that reads all databases. They hold its password: never print them. */
+export function operatorDatabaseUrls(state: PlatformState, secrets: Secrets): PlatformConnection['databaseUrls'] {
+  const address = addressOf('postgres', state);
+  const urls = databaseNames.map((name) => [name, databaseUrl('operator', name, { address, secrets })]);
+  return Object.fromEntries(urls) as Record<DatabaseName, string>;
 }
 
 /** AMQP URL of the operator's account at the broker itself. Holds a password: never print it. */

@@ -2,7 +2,7 @@ import { CliError } from '../errors.ts';
 
 /** Variables that services get unchanged: another value restarts them. */
 const OF_SERVICES =
-  /^(LOG_LEVEL|SHOP_TRACK|DRAIN_TIMEOUT_MS|DATABASE_POOL_SIZE|CONSUMER_PREFETCH|OTEL_SDK_DISABLED|OTEL_(TRACES|METRICS)_EXPORTER|EDGE_.*)$/;
+  /^(LOG_LEVEL|SHOP_TRACK|DRAIN_TIMEOUT_MS|DATABASE_POOL_SIZE|CONSUMER_PREFETCH|OTEL_SDK_DISABLED|OTEL_(TRACES|METRICS|LOGS)_EXPORTER|EDGE_.*)$/;
 
 /**
  * Variables that decide which components there are, and what services can be configured with: read when a platform

@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { context, metrics, propagation, trace } from '@opentelemetry/api';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { createLogger } from '../logger.ts';
 import { inSpan } from '../tracing.ts';
+import { publishLogSink } from './log-sink.ts';
 import { startTelemetry } from './sdk.ts';
 import { announceVersion } from './service-version.ts';
 import { shutdownTelemetry } from './shutdown.ts';
@@ -64,6 +66,24 @@ it.each([
   trace.getTracer('shop').startSpan('order saga').end();
   await shutdownTelemetry();
   expect([...received.keys()]).toEqual([path]);
+});
+
+it('OTEL_LOGS_EXPORTER=otlp sends log lines, and counts them; without it they are not sent', async () => {
+  for (const sends of [true, false]) {
+    startTelemetry({ ...process.env, OTEL_TRACES_EXPORTER: 'none', ...(sends && { OTEL_LOGS_EXPORTER: 'otlp' }) });
+    createLogger({ service: 'orders', instance: 'orders-2', level: 'info' }).info({ port: 1 }, 'listening');
+    await shutdownTelemetry();
+    expect(received.has('/v1/logs')).toBe(sends);
+    if (sends) {
+      const sent = JSON.stringify(received.get('/v1/logs'));
+      for (const part of ['"listening"', '"INFO"', 'service.instance.id', '"orders-2"', '"port"'])
+        expect(sent).toContain(part);
+      expect(JSON.stringify(received.get('/v1/metrics'))).toContain('"shop.telemetry.logs"');
+    }
+    publishLogSink(undefined);
+    received.clear();
+    for (const api of [trace, metrics, propagation, context]) api.disable();
+  }
 });
 
 it.each([

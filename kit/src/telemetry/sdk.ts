@@ -7,6 +7,7 @@ import {
   W3CBaggagePropagator,
   W3CTraceContextPropagator,
 } from '@opentelemetry/core';
+import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
@@ -20,12 +21,16 @@ import { type IMetricReader, MeterProvider, PeriodicExportingMetricReader } from
 import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { ownRelease } from '../release.ts';
 import { createSpanAccounting, type SpanAccounting } from './accounting.ts';
+import { createLogExport, type LogExport } from './log-export.ts';
+import { publishLogSink } from './log-sink.ts';
 import { samplerOf } from './sampler.ts';
 import { announceVersion, serviceVersion } from './service-version.ts';
 import { publishTelemetry, TELEMETRY_SHUTDOWN_MS } from './shutdown.ts';
 
 /** Each batch costs about 2 ms in its service and the receiver, whatever is in it (decision 0021). */
 const BATCH_DELAY_MS = { quiet: 150, busy: 500 };
+/** Nothing waits for a log record. In ms. */
+const LOG_DELAY_MS = 1_000;
 /** Metric reports per process; span accounting and the live counters depend on it. In ms. */
 const METRIC_INTERVAL_MS = 1_000;
 /** One export attempt with its retries, in ms. */
@@ -35,8 +40,8 @@ const EXPORT_TIMEOUT_MS = 5_000;
  * Starts traces and metrics as the OTEL_* variables say (an exporter `none` leaves either out), over OTLP/HTTP JSON. Trace
  * ids are made whether or not spans are sent: log records and error responses carry them. Only OTEL_SDK_DISABLED leaves a
  * caller's ids as they are and makes none. Spans
- * are made by the kit itself, at each server and client; nothing is patched. Logs are not exported: they are lines on standard output,
- * which the parent process already reads.
+ * are made by the kit itself, at each server and client; nothing is patched. Logs are lines on standard output; with
+ * OTEL_LOGS_EXPORTER=otlp they are sent as well.
  */
 export function startTelemetry(env: NodeJS.ProcessEnv): void {
   if (env.OTEL_LOG_LEVEL !== undefined) {
@@ -55,6 +60,7 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
   if (exported.metrics) providers.push(startMetrics(resource));
   // After the metrics, in which it counts what became of its spans.
   const accounting = exported.traces ? startExport() : undefined;
+  if (exported.logs) providers.push(startLogs(resource));
   const sampler = samplerOf(env);
   const tracers = new TracerProvider({
     resource,
@@ -67,11 +73,13 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
 }
 
 /** What is sent: nothing without a receiver. */
-export function exportedSignals(env: NodeJS.ProcessEnv): Readonly<Record<'traces' | 'metrics', boolean>> {
+export function exportedSignals(env: NodeJS.ProcessEnv): Readonly<Record<'traces' | 'metrics' | 'logs', boolean>> {
   const hasReceiver = Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT);
   return {
     traces: hasReceiver && env.OTEL_TRACES_EXPORTER !== 'none',
     metrics: hasReceiver && env.OTEL_METRICS_EXPORTER !== 'none',
+    // The supervisor, which reads standard output, has them already.
+    logs: hasReceiver && env.OTEL_LOGS_EXPORTER === 'otlp',
   };
 }
 
@@ -114,7 +122,21 @@ function startExport(): SpanAccounting {
   return accounting;
 }
 
-/** Meter of the counts of spans. */
+/** Sends the lines of each logger that is made from now on. */
+export function startLogs(resource: Resource): LogExport {
+  const logs = createLogExport({
+    exporter: new OTLPLogExporter({ timeoutMillis: EXPORT_TIMEOUT_MS }),
+    resource,
+    delayMs: LOG_DELAY_MS,
+    maxQueueSize: 4_096,
+    maxExportBatchSize: 1_024,
+  });
+  logs.observe(metrics.getMeter(ACCOUNTING_METER));
+  publishLogSink((line) => logs.take(line));
+  return logs;
+}
+
+/** Meter of the counts of spans and log lines. */
 export const ACCOUNTING_METER = 'Shop.Telemetry';
 
 export function createSpanExport(): SpanAccounting {

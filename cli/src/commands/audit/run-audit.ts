@@ -17,6 +17,10 @@ export interface AuditCommandOptions extends CommonOptions, AnnotationOptions {
   readonly settle: number;
   readonly history?: string;
   readonly deadLetters: number;
+  readonly watch?: boolean;
+  /** ms. */
+  readonly every?: number;
+  readonly for?: number;
 }
 
 /** Audits the running platform, prints the report and sets the exit code. */

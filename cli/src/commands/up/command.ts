@@ -51,6 +51,8 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
       '-w, --watch',
       'stay, and bring each saved source into the platform; Ctrl-C ends it, and the platform if this command started it',
     )
+    .option('--audit', 'audit recent orders every 10 s, for shop.audit.violations (see "audit --watch")')
+    .option('--no-audit', 'end that')
     .option(
       '--inspect <service[=port]>',
       'replicas of a service wait for a debugger on 127.0.0.1 (default: 9229, or the next free ones), and up for them without a limit; may be repeated',

@@ -1,6 +1,7 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { forwardHangUp } from '../../interruption.ts';
+import { switchAudit } from '../../monitoring/audit-client.ts';
 import { formatTable } from '../../output/table.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import { endPlatform } from '../../platform/end-platform.ts';
@@ -13,6 +14,7 @@ import { formatDuration } from '../../shared/duration.ts';
 
 export interface UpOptions extends CommonOptions, StartOptions {
   readonly watch?: boolean;
+  readonly audit?: boolean;
 }
 
 /** `shopctl up`. */
@@ -20,6 +22,7 @@ export async function runUp(services: readonly string[], options: UpOptions, dep
   const project = deps.projectFrom(options);
   if (options.watch) await assertCanWatch(project, options, deps);
   const started = await startPlatform(project, services, options, deps);
+  if (options.audit !== undefined) await switchAudit(project, options.audit);
   const result = resultOf(started);
   const text = () => describe(started.state, started.started.length > 0);
   if (!options.watch) return deps.output.result(result, text);
