@@ -73,7 +73,7 @@ function buildToxiproxyEarly() {
 
 async function install(task, { command, reason }) {
   say(`Installing the dependencies into node_modules (${reason}): npm ${command}, up to a minute.`);
-  // Not the workspace instrumentation/, whose 96 packages only one option of `up` needs.
+  // Not the workspace instrumentation/, whose 95 packages only one option of `up` needs.
   const workspaces = ['kit', 'services', 'cli'].flatMap((folder) => ['--workspace', folder]);
   // What tests, checks and benchmarks need is two thirds of all. Who has it, keeps it.
   const less = task === 'start' && !existsSync(testRunner) ? ['--omit=dev'] : [];
