@@ -51,6 +51,10 @@ async function aReplica(at = 0) {
   };
 }
 
+function connectionsOf({ server }: Awaited<ReturnType<typeof aReplica>>): Promise<number> {
+  return new Promise((resolve) => server.server.getConnections((_, count) => resolve(count)));
+}
+
 async function get(port: number, path: string, agent: Agent | false = false) {
   const sent = request({ host: '127.0.0.1', port, path, agent }).end();
   const [response] = await once(sent, 'response');
@@ -99,6 +103,31 @@ describe('a server that shuts down', () => {
     await closed;
   });
 
+  it('serves what had arrived before the end of the phase, also where it did not run meanwhile', async () => {
+    await using replica = await aReplica();
+    const [kept, unused] = [connect(replica.port, '127.0.0.1'), connect(replica.port, '127.0.0.1')];
+    const responses = [kept, unused].map((socket) => {
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      let received = '';
+      socket.setEncoding('utf8').on('data', (chunk: string) => {
+        received += chunk;
+      });
+      socket.once('error', reject).once('close', () => resolve(received));
+      return promise;
+    });
+    const ask = 'POST /orders HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}';
+    kept.write(ask);
+    await once(kept, 'data');
+    await expect.poll(() => connectionsOf(replica)).toBe(2);
+    const over = replica.server.lameDuck({ quietMs: 10, maxMs: 20 });
+    for (const socket of [kept, unused]) socket.write(ask);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    await over;
+    await replica.server.close();
+    const statuses = (await Promise.all(responses)).map((text) => text.match(/HTTP\/1\.1 \d+/g));
+    expect(statuses).toEqual([['HTTP/1.1 200', 'HTTP/1.1 200'], ['HTTP/1.1 200']]);
+  });
+
   it('closes after its longest lame-duck phase although requests keep coming', async () => {
     await using replica = await aReplica();
     let isOver = false;
@@ -124,8 +153,7 @@ it('is left by a client of ours with its next response: also by the connections 
   await using client = createHttpClient('test', [replica.origin]);
   using policy = createCallPolicy('test', edges['orders-payments'], logger, client.replicas);
   const order = () => place(client, policy);
-  const connections = () =>
-    new Promise((resolve) => replica.server.server.getConnections((_, count) => resolve(count)));
+  const connections = () => connectionsOf(replica);
   await Promise.all([order(), order(), order()]);
   expect(await connections()).toBe(3);
   await replica.server.lameDuck({ quietMs: 0, maxMs: 0 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Health } from './health.ts';
 
@@ -78,7 +78,11 @@ export function followConnections(server: FastifyInstance, unusedMs: number): vo
     isDraining = true;
     announceToAll();
     const endsAt = performance.now() + maxMs;
-    while (performance.now() < Math.min(endsAt, lastUse() + quietMs)) await delay(LOOK_MS);
+    for (;;) {
+      await readArrived();
+      if (performance.now() >= Math.min(endsAt, lastUse() + quietMs)) return;
+      await delay(LOOK_MS);
+    }
   });
 
   /** A request, or a connection whose request has not arrived yet. */
@@ -93,6 +97,15 @@ export function followConnections(server: FastifyInstance, unusedMs: number): vo
       if (response !== undefined) announceEnd(response);
     }
   }
+}
+
+/**
+ * Resolves when all that had arrived is read: a process that did not run for some time would otherwise seem quiet, and reset
+ * requests. Sockets are read between two turns, so the first one alone may come before that.
+ */
+async function readArrived(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }
 
 /** The response is the last one of its connection, if it has not begun. */
