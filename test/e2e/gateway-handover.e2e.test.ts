@@ -12,7 +12,7 @@ import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
 const RESTARTS = Number(process.env.RESTARTS ?? 3);
 /** Requests a second on each kind of connections: as many as leave a small machine some CPU, unless configured. */
-const RATE = { orders: Number(process.env.ORDERS_RATE ?? 5), reads: Number(process.env.READS_RATE ?? 40) };
+const RATE = { orders: Number(process.env.ORDERS_RATE ?? 2), reads: Number(process.env.READS_RATE ?? 10) };
 /** A restart with its drain and start on a busy machine, in ms. */
 const RESTART_MS = 20_000;
 
@@ -79,7 +79,7 @@ async function underLoad(work: () => Promise<void>): Promise<readonly Sent[]> {
   );
   // Each kind has been served before anything is replaced.
   await expect
-    .poll(() => new Set(sent.map(({ kept: isKept, what }) => `${isKept} ${what}`)).size, { timeout: 10_000 })
+    .poll(() => new Set(sent.map(({ kept: isKept, what }) => `${isKept} ${what}`)).size, { timeout: 30_000 })
     .toBe(4);
   try {
     await work();
