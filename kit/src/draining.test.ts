@@ -128,6 +128,22 @@ describe('a server that shuts down', () => {
     expect(statuses).toEqual([['HTTP/1.1 200', 'HTTP/1.1 200'], ['HTTP/1.1 200']]);
   });
 
+  it('waits longer for the first request of a connection than for a further one', async () => {
+    await using replica = await aReplica();
+    const unused = connect(replica.port, '127.0.0.1');
+    await expect.poll(() => connectionsOf(replica)).toBe(1);
+    let isOver = false;
+    const over = replica.server.lameDuck({ quietMs: 0, unusedMs: 60_000, maxMs: 60_000 }).then(() => {
+      isOver = true;
+    });
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    expect(isOver).toBe(false);
+    unused.write('GET /fast HTTP/1.1\r\nhost: test\r\n\r\n');
+    expect(String(await once(unused, 'data'))).toMatch(/^HTTP\/1\.1 200/);
+    await over;
+    unused.destroy();
+  });
+
   it('closes after its longest lame-duck phase although requests keep coming', async () => {
     await using replica = await aReplica();
     let isOver = false;

@@ -14,12 +14,14 @@ export const DRAINING_HEADER = 'shop-draining';
 export interface LameDuckLimits {
   /** It ends when no request has arrived for this long, also before the close. Probes do not count. */
   readonly quietMs: number;
+  /** The same for a connection without any request yet: its client is about to send one. As `quietMs` where absent. */
+  readonly unusedMs?: number;
   /** It ends after this at the latest. */
   readonly maxMs: number;
 }
 
 /** A caller learns of the end with its next response; the remaining time is for callers that ignore it. */
-export const LAME_DUCK: LameDuckLimits = { quietMs: 250, maxMs: 1_500 };
+export const LAME_DUCK: LameDuckLimits = { quietMs: 250, unusedMs: 1_500, maxMs: 1_500 };
 
 /** How often the end of the phase is checked, in ms. */
 const LOOK_MS = 25;
@@ -74,21 +76,21 @@ export function followConnections(server: FastifyInstance, unusedMs: number): vo
     announceToAll();
     done();
   });
-  server.decorate('lameDuck', async ({ quietMs, maxMs } = LAME_DUCK) => {
+  server.decorate('lameDuck', async ({ quietMs, unusedMs = quietMs, maxMs } = LAME_DUCK) => {
     isDraining = true;
     announceToAll();
     const endsAt = performance.now() + maxMs;
     for (;;) {
       await readArrived();
-      if (performance.now() >= Math.min(endsAt, lastUse() + quietMs)) return;
+      if (performance.now() >= Math.min(endsAt, Math.max(usedAt + quietMs, lastUnused() + unusedMs))) return;
       await delay(LOOK_MS);
     }
   });
 
-  /** A request, or a connection whose request has not arrived yet. */
-  function lastUse(): number {
+  /** When the last connection was opened whose first request has not arrived yet. */
+  function lastUnused(): number {
     const unused = [...open].filter(([{ bytesRead }]) => bytesRead === 0);
-    return Math.max(usedAt, ...unused.map(([, openedAt]) => openedAt));
+    return Math.max(Number.NEGATIVE_INFINITY, ...unused.map(([, openedAt]) => openedAt));
   }
 
   function announceToAll(): void {
