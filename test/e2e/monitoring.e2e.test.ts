@@ -107,7 +107,7 @@ it('a second parcel of an order, which audit --watch prints once, and up --audit
     .map((line) => JSON.parse(line));
   expect(found).toMatchObject({ type: 'violation', invariant: 'I7', kind: 'duplicated', orderId, detail: '2 parcels' });
   expect(others).toEqual([]);
-  expect(await readValue('shop_audit_violations')).toBeUndefined();
+  await expect.poll(() => readValue('shop_audit_violations'), LIMIT).toBeUndefined();
   await platform.shopctl('up', '--audit');
   const violations = () => readValue('shop_audit_violations', 'invariant="I7"');
   await expect.poll(violations, LIMIT).toBe(1);
