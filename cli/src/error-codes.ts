@@ -182,6 +182,26 @@ export const errorCodes = {
     meaning: 'no service, instance or component has this name',
     action: 'use a name from `next`',
   },
+  unknown_edge: {
+    exitCode: usage,
+    meaning: 'no edge of the running platform has this name',
+    action: 'use a name from `next`',
+  },
+  invalid_scale: {
+    exitCode: usage,
+    meaning: 'a service cannot have this number of replicas',
+    action: 'use a number from `next`',
+  },
+  invalid_drain: {
+    exitCode: usage,
+    meaning: 'an instance cannot be drained: nothing calls it, or nothing else serves its calls',
+    action: 'see `why` and `next`',
+  },
+  invalid_reroute: {
+    exitCode: usage,
+    meaning: 'an edge has no other way, because the services are wired directly',
+    action: 'run `shopctl up --no-direct`',
+  },
   unknown_flag: { exitCode: usage, meaning: 'no feature flag has this name', action: 'see `shopctl flags ls`' },
   unknown_fault: { exitCode: usage, meaning: 'no fault has this name', action: 'see `shopctl chaos faults`' },
   unknown_fault_target: {
@@ -282,6 +302,11 @@ export const errorCodes = {
     exitCode: unavailable,
     meaning: 'the services run without failpoints',
     action: 'run `shopctl down`, then `SHOPCTL_FAILPOINTS=1 shopctl up`',
+  },
+  edge_rerouted: {
+    exitCode: unavailable,
+    meaning: 'a fault on this edge would have no effect: its callers pass by the proxy',
+    action: 'run `shopctl reroute EDGE --via primary`',
   },
   fault_unavailable: {
     exitCode: unavailable,

@@ -10,6 +10,7 @@ import { register as registerCounters } from './commands/counters/command.ts';
 import { register as registerDb } from './commands/db/command.ts';
 import { register as registerDoctor } from './commands/doctor/command.ts';
 import { register as registerDown } from './commands/down/command.ts';
+import { register as registerDrain } from './commands/drain/command.ts';
 import { register as registerExplain } from './commands/explain/command.ts';
 import { register as registerFlags } from './commands/flags/command.ts';
 import { register as registerLoad } from './commands/load/command.ts';
@@ -18,7 +19,9 @@ import { register as registerOps } from './commands/ops/command.ts';
 import { register as registerOrder } from './commands/order/command.ts';
 import { register as registerOutbox } from './commands/outbox/command.ts';
 import { register as registerProducts } from './commands/products/command.ts';
+import { register as registerReroute } from './commands/reroute/command.ts';
 import { register as registerSaga } from './commands/saga/command.ts';
+import { register as registerScale } from './commands/scale/command.ts';
 import { register as registerRestart } from './commands/service/restart.ts';
 import { register as registerStart } from './commands/service/start.ts';
 import { register as registerStop } from './commands/service/stop.ts';
@@ -48,6 +51,9 @@ const commands: readonly Register[] = [
   registerRestart,
   registerStop,
   registerStart,
+  registerScale,
+  registerDrain,
+  registerReroute,
   registerWait,
   registerLogs,
   registerChanges,

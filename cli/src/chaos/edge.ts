@@ -1,5 +1,6 @@
 import { CliError } from '../errors.ts';
 import { waitUntil } from '../shared/wait-until.ts';
+import { edges } from '../topology/services.ts';
 import { type CanaryResult, canary, describeCanary, type Protocol } from './canary.ts';
 import type { PlatformAccess } from './platform-access.ts';
 import { ToxiproxyRequestError } from './toxiproxy-client.ts';
@@ -32,6 +33,15 @@ export async function recordEdge(name: string, platform: PlatformAccess): Promis
       what: `no proxy on ${name}`,
       why: 'the services are wired directly',
       next: 'run "shopctl setup", which installs Toxiproxy, then "shopctl up" (without --direct)',
+    });
+  }
+  if (edge.via === 'standby') {
+    const rerouted = edges.find(({ from, to }) => from === edge.from && to === edge.to)?.name ?? name;
+    throw new CliError({
+      code: 'edge_rerouted',
+      what: `a fault on ${name} would have no effect`,
+      why: `${rerouted} is rerouted: its callers pass by the proxy`,
+      next: `run "shopctl reroute ${rerouted} --via primary" first`,
     });
   }
   const protocol = protocolOf(edge.to);

@@ -33,6 +33,16 @@ it('a fault on an edge can be injected where there is a proxy', async () => {
   expect(await obstacleTo(latency, platform)).toBeUndefined();
 });
 
+it('a fault on a rerouted edge is refused, also on the proxy of another replica: it would have no effect', async () => {
+  const rerouted = { ...edge, name: 'orders-payments-2', via: 'standby' as const };
+  const platform = aPlatform({ edges: [edge, rerouted], toxiproxyUrl: 'http://127.0.0.1:1' });
+  expect(await obstacleTo({ ...latency, target: 'orders-payments-2' }, platform)).toMatchObject({
+    code: 'edge_rerouted',
+    exitCode: exitCodes.unavailable,
+    next: 'run "shopctl reroute orders-payments --via primary" first',
+  });
+});
+
 it('a failpoint cannot be armed in services without failpoints', async () => {
   const failpoint = { fault: 'failpoint', target: 'orders', parameters: { at: 'order-started:saved', action: 'kill' } };
   const instances = [{ name: 'orders-1', service: 'orders', kind: 'service' }] as unknown as PlatformState['instances'];

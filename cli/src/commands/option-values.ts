@@ -1,6 +1,7 @@
 import { isSeededBugName, type SeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
 import { InvalidArgumentError } from 'commander';
 import { MOST_PLATFORMS } from '../experiments/run/schedule.ts';
+import { MOST_REPLICAS } from '../platform/plan.ts';
 import { componentWays } from '../providers/component.ts';
 import { toolWays } from '../providers/tool.ts';
 import { ageMs, durationMs } from '../shared/duration.ts';
@@ -60,8 +61,14 @@ export function parseReplicas(text: string, earlier: Readonly<Record<string, num
   return { ...earlier, ...Object.fromEntries(pairs) };
 }
 
-/** The most replicas of a service; each has a separate inspector. */
-const MOST_REPLICAS = 9;
+/** `orders=3`, several times or separated by commas; what numbers a service may have is said by the platform. */
+export function parseScale(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
+  const pairs = parsePairs(text, 'orders=3').map(([service, count]) => {
+    if (!/^\d{1,4}$/.test(count)) throw new InvalidArgumentError(`expected a number of replicas of ${service}`);
+    return [service, Number(count)];
+  });
+  return { ...earlier, ...Object.fromEntries(pairs) };
+}
 
 /** `orders`, `orders=9229`, several times or separated by commas; null where the port is left open. */
 export function parseInspect(

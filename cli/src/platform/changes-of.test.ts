@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changesOfAction, changesOfUp } from './changes-of.ts';
+import { changesOfAction, changesOfOperation, changesOfUp } from './changes-of.ts';
 import type { InstanceState } from './state.ts';
 
 const instance = (name: string, more: Partial<InstanceState> = {}): InstanceState => ({
@@ -94,6 +94,27 @@ describe('an up', () => {
       { kind: 'stop', target: 'jaeger', from: 'ready', to: null },
       { kind: 'start', target: 'payments', from: null, to: 'ready' },
     ]);
+  });
+});
+
+describe('an operation', () => {
+  const seen = (state: 'active' | 'draining', via: { via?: 'standby' } = {}, orders = 1) => ({
+    instances: [instance('orders-1', { upstream: { state, weight: 100 } })],
+    edges: [{ name: 'orders-db', from: 'orders', to: 'postgres', listen: '', upstream: '', ...via }],
+    replicas: { orders },
+  });
+
+  it.each([
+    [{ kind: 'scale', replicas: { orders: 3 } }, seen('active', {}, 3), ['orders', '1', '3']],
+    [{ kind: 'drain', instance: 'orders-1', undo: false }, seen('draining'), ['orders-1', 'active', 'draining']],
+    [
+      { kind: 'reroute', edge: 'orders-db', via: 'standby' },
+      seen('active', { via: 'standby' }),
+      ['orders-db', 'primary', 'standby'],
+    ],
+  ] as const)('%j is one change, and none where it had no effect', (operation, after, [target, from, to]) => {
+    expect(changesOfOperation(operation, seen('active'), after)).toEqual([{ kind: operation.kind, target, from, to }]);
+    expect(changesOfOperation(operation, after, after)).toEqual([]);
   });
 });
 

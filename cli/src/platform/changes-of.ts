@@ -1,4 +1,5 @@
 import type { Change } from './change-log.ts';
+import type { OperationRequest } from './operations.ts';
 import type { ChangedSetting } from './settings.ts';
 import type { InstanceState, PlatformState } from './state.ts';
 
@@ -54,7 +55,24 @@ export function changesOfAction(
   return [{ kind: action, target, from, to }, ...deploy(target, old, now)];
 }
 
-function scales(before: Seen, after: Seen): readonly Effect[] {
+/** What `scale`, `drain` or `reroute` changed; nothing where it was so before, or was undone. Pure. */
+export function changesOfOperation(
+  operation: OperationRequest,
+  before: Pick<PlatformState, 'instances' | 'edges' | 'replicas'>,
+  after: Pick<PlatformState, 'instances' | 'edges' | 'replicas'>,
+): readonly Effect[] {
+  if (operation.kind === 'scale') return scales(before, after);
+  const { kind } = operation;
+  const target = kind === 'drain' ? operation.instance : operation.edge;
+  const [from, to] = [before, after].map(({ instances, edges }) =>
+    kind === 'drain'
+      ? (instances.find(({ name }) => name === target)?.upstream?.state ?? null)
+      : (edges.find(({ name }) => name === target)?.via ?? 'primary'),
+  ) as [string | null, string | null];
+  return from === to ? [] : [{ kind, target, from, to }];
+}
+
+function scales(before: Pick<Seen, 'replicas'>, after: Pick<Seen, 'replicas'>): readonly Effect[] {
   const names = new Set([...Object.keys(before.replicas), ...Object.keys(after.replicas)]);
   return [...names].flatMap((target) => {
     const [from, to] = [before.replicas[target] ?? 1, after.replicas[target] ?? 1];

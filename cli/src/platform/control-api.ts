@@ -6,6 +6,7 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Asked } from './change-log.ts';
 import type { UpProgress, UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
+import type { OperationOptions, OperationRequest, OperationResult } from './operations.ts';
 import type { UpResult } from './platform.ts';
 import { makePrivateFolder } from './private-folder.ts';
 import type { PlatformState } from './state.ts';
@@ -18,6 +19,7 @@ export interface ControlHandlers {
   up(request: UpRequest, gone: AbortSignal): Promise<UpResult>;
   down(timeoutMs: number | undefined, asked?: Asked): Promise<void>;
   act(service: string, action: 'start' | 'stop' | 'restart', asked?: Asked): Promise<void>;
+  operate(request: OperationRequest, options: OperationOptions): Promise<OperationResult>;
   /** Asked for routes of none of these; false when it has no such route either. */
   handleOther?(route: string, request: IncomingMessage, response: ServerResponse): Promise<boolean>;
 }
@@ -25,8 +27,8 @@ export interface ControlHandlers {
 /**
  * Serves the control API (HTTP) on a Unix socket that only this user can open:
  * `GET /v1/state`, `GET /v1/events[?follow]` (NDJSON), `POST /v1/up` (NDJSON, the connection is a lease until ready),
- * `POST /v1/down`, `POST /v1/services/{name}/{start|stop|restart}`. The last three take `asked`: who asks, and why, for the
- * change log. Errors are `{error: {code, what, why, next, exitCode}}`.
+ * `POST /v1/down`, `POST /v1/services/{name}/{start|stop|restart}`, `POST /v1/operations`. The last four take `asked`: who
+ * asks, and why, for the change log. Errors are `{error: {code, what, why, next, exitCode}}`.
  */
 export async function startControlApi(socketPath: string, handlers: ControlHandlers): Promise<Server> {
   await makePrivateFolder(dirname(socketPath));
@@ -62,6 +64,9 @@ async function handle(request: IncomingMessage, response: ServerResponse, handle
     const { asked } = await readJson<{ asked?: Asked }>(request);
     await handlers.act(decodeURIComponent(action[1] as string), action[2] as 'start' | 'stop' | 'restart', asked);
     sendJson(response, await handlers.state());
+  } else if (route === 'POST /v1/operations') {
+    const { operation, ...options } = await readJson<OperationOptions & { operation: OperationRequest }>(request);
+    sendJson(response, await handlers.operate(operation, options));
   } else if (!(await handlers.handleOther?.(route, request, response))) {
     sendError(response, new CliError({ code: 'unknown_route', what: `the supervisor knows no ${route}` }));
   }

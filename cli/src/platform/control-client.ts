@@ -6,6 +6,7 @@ import { CliError, type ErrorBody, receivedError } from '../errors.ts';
 import { lockHolder } from '../process/project-lock.ts';
 import type { Asked } from './change-log.ts';
 import type { PlatformEvent } from './events.ts';
+import type { OperationOptions, OperationRequest, OperationResult } from './operations.ts';
 import type { InspectPorts } from './plan.ts';
 import { requireOwnSocket } from './private-folder.ts';
 import type { Project } from './project.ts';
@@ -63,6 +64,8 @@ export interface ControlClient {
   /** Resolves when everything has stopped. */
   down(options: { timeoutMs?: number; asked?: Asked }): Promise<void>;
   service(name: string, action: 'start' | 'stop' | 'restart', asked: Asked): Promise<PlatformState>;
+  /** Resolves when it is done; with `dryRun`, with what would be done. */
+  operate(operation: OperationRequest, options: OperationOptions): Promise<OperationResult>;
 }
 
 /** Where a supervisor listens, and what it holds. */
@@ -86,6 +89,7 @@ export function createControlClient(project: Supervised, responseLimitMs = ANSWE
     up: (body, signal) => streamed({ method: 'POST', path: '/v1/up', body, signal }),
     down: async (options) => void (await call('POST', '/v1/down', options)),
     service: (name, action, asked) => call('POST', `/v1/services/${encodeURIComponent(name)}/${action}`, { asked }),
+    operate: (operation, options) => call('POST', '/v1/operations', { operation, ...options }),
   };
 }
 

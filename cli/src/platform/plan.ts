@@ -10,6 +10,9 @@ import type { Route } from './upstreams-file.ts';
 /** By service: the port of its first replica's inspector, each next replica has the next one; null: free ones. */
 export type InspectPorts = Readonly<Record<string, number | null>>;
 
+/** The most replicas of a service on one machine. */
+export const MOST_REPLICAS = 9;
+
 /** What an `up` wants, with what was asked before filled in. */
 export interface PlanRequest {
   readonly services: readonly string[];

@@ -1,14 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError, messageOf } from '../errors.ts';
+import { instanceName } from '../topology/services.ts';
 import type { UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
 import { stopOrder } from './graph.ts';
 import { defaultLimits, Instance, type SupervisionLimits } from './instance.ts';
-import type { Plan, Planner } from './plan.ts';
+import type { OperationRequest, OperationResult, OperationStep } from './operations.ts';
+import type { Overrides } from './overrides.ts';
+import { MOST_REPLICAS, type Plan, type Planner } from './plan.ts';
 import { RoutingTable } from './routing-table.ts';
 import type { RuntimeKind } from './service-runtime.ts';
-import type { InstanceState, StartStep } from './state.ts';
+import type { EdgeState, InstanceState, StartStep } from './state.ts';
 import { notReplaced, type Succession, splitSuccessions } from './succession.ts';
 import type { StartConditions, Unit } from './unit.ts';
 import { unknownService } from './unknown-service.ts';
@@ -32,6 +35,8 @@ export interface PlatformOptions {
   readonly limits?: SupervisionLimits;
   /** Where callers find the addresses that they may call. */
   readonly upstreams: UpstreamsWriter;
+  /** What operators have changed, and where it is kept. */
+  readonly overrides: { readonly initial: Overrides; save(overrides: Overrides): Promise<void> };
   /** Called whenever something that belongs into state.json has changed. */
   readonly onChange: () => void;
 }
@@ -48,7 +53,9 @@ export class Platform {
   readonly #routing: RoutingTable;
   readonly #instances = new Map<string, Instance>();
   #plan: Plan | undefined;
-  #replicas: Record<string, number> = {};
+  #replicas: Readonly<Record<string, number>>;
+  readonly #saveOverrides: (overrides: Overrides) => Promise<void>;
+  #overrides: Overrides;
   readonly #conditions = new Map<string, StartConditions>();
   #wantsDirect = false;
   #wantedRuntime: RuntimeKind = 'process';
@@ -58,10 +65,14 @@ export class Platform {
   #abortUp: AbortController | undefined;
   #isStopping = false;
 
-  constructor({ planner, events, limits = defaultLimits, upstreams, onChange }: PlatformOptions) {
+  constructor({ planner, events, limits = defaultLimits, upstreams, overrides, onChange }: PlatformOptions) {
+    this.#overrides = overrides.initial;
+    this.#saveOverrides = overrides.save;
+    this.#replicas = overrides.initial.replicas;
     this.#routing = new RoutingTable({
       writer: upstreams,
       announceMs: limits.announceMs,
+      overrides: () => this.#overrides,
     });
     this.#planner = planner;
     this.#events = events;
@@ -75,6 +86,14 @@ export class Platform {
 
   get replicas(): Readonly<Record<string, number>> {
     return this.#replicas;
+  }
+
+  /** The proxies, and which of them callers pass by. */
+  get edges(): readonly EdgeState[] {
+    return (this.#plan?.edges ?? []).map((edge) => {
+      const isPassedBy = this.#overrides.onStandby.some((name) => this.#routing.isOn(name, edge.listen));
+      return isPassedBy ? { ...edge, via: 'standby' } : edge;
+    });
   }
 
   get startReport(): readonly StartStep[] {
@@ -155,6 +174,266 @@ export class Platform {
     });
   }
 
+  /**
+   * Does what an operator asks for, step by step: what is wanted is on disk before anything else happens. With `dryRun` it
+   * resolves with the steps and changes nothing. Replicas that do not get ready are stopped again, and nothing is changed.
+   */
+  async operate(request: OperationRequest, { dryRun }: { dryRun: boolean }): Promise<OperationResult> {
+    return this.#exclusively(async () => {
+      const steps = this.#stepsOf(request);
+      for (const { run, ...step } of dryRun ? [] : steps) {
+        this.#events.add(`${request.kind}.${step.action}`, step.targets.join(', '), step.text);
+        await run();
+      }
+      return { changed: steps.length > 0, dryRun, steps: steps.map(({ run: _, ...step }) => step) };
+    });
+  }
+
+  #stepsOf(request: OperationRequest): readonly RunnableStep[] {
+    switch (request.kind) {
+      case 'scale':
+        return this.#scaleSteps(request.replicas);
+      case 'drain':
+        return this.#drainSteps(request.instance, request.undo);
+      case 'reroute':
+        return this.#rerouteSteps(request.edge, request.via);
+    }
+  }
+
+  #scaleSteps(wanted: Readonly<Record<string, number>>): readonly RunnableStep[] {
+    const namesNow = (service: string) =>
+      [...this.#instances.values()].filter(({ unit }) => unit.service === service).map(({ unit }) => unit.name);
+    const changes = Object.entries(wanted).map(([service, count]) => {
+      this.#checkScale(service, count);
+      const now = namesNow(service);
+      const then = Array.from({ length: count }, (_, index) => instanceName(service, index + 1));
+      const isAsked = (this.#replicas[service] ?? 1) === count && (this.#overrides.replicas[service] ?? 1) === count;
+      return {
+        service,
+        count,
+        isSo: isAsked && now.length === count,
+        added: then.filter((name) => !now.includes(name)),
+        removed: now.filter((name) => !then.includes(name)),
+      };
+    });
+    const open = changes.filter(({ isSo }) => !isSo);
+    const added = open.flatMap((change) => change.added);
+    const removed = open.flatMap((change) => change.removed);
+    if (open.length === 0) return [];
+    for (const { service, count, removed: gone } of open) this.#checkDrainsLeave(service, count, gone);
+    const before = { overrides: this.#overrides, replicas: this.#replicas };
+    const counts = Object.fromEntries(open.map(({ service, count }) => [service, count]));
+    const replicas = { ...this.#overrides.replicas, ...counts };
+    const after = {
+      overrides: {
+        ...this.#overrides,
+        replicas: Object.fromEntries(Object.entries(replicas).filter(([, count]) => count !== 1)),
+        draining: this.#overrides.draining.filter((name) => !removed.includes(name)),
+      },
+      replicas: { ...this.#replicas, ...counts },
+    };
+    const counted = open.map(({ service, count }) => `${service} has ${count} ${count === 1 ? 'replica' : 'replicas'}`);
+    return [
+      {
+        action: 'record',
+        targets: open.map(({ service }) => service),
+        text: `record that ${listed(counted)}`,
+        run: () => this.#want(after),
+      },
+      ...only(
+        added,
+        'start',
+        (names) => `start ${names} and wait for readiness`,
+        () => this.#add(added, before),
+      ),
+      ...only(
+        added,
+        'announce',
+        (names) => `announce ${names} to their callers`,
+        async () => {
+          await this.#routing.publish();
+        },
+      ),
+      ...only(
+        removed,
+        'announce',
+        (names) => `announce that ${names} take no new calls`,
+        () => this.#leave(removed),
+      ),
+      ...only(
+        removed,
+        'stop',
+        (names) => `stop ${names} once their requests have ended`,
+        () => this.#stop(removed),
+      ),
+      ...only(
+        removed,
+        'remove',
+        (names) => `remove ${names} and their proxies`,
+        async () => {
+          const gone = removed.map((name) => this.#instances.get(name)).filter((instance) => instance !== undefined);
+          await Promise.all(gone.map(({ unit }) => this.#forget(unit)));
+        },
+      ),
+    ];
+  }
+
+  /** Throws CliError (2) for a number of replicas that this service cannot have. */
+  #checkScale(service: string, count: number): void {
+    if (!this.#planner.serviceNames.includes(service)) throw unknownService(service, this.#planner.serviceNames);
+    if (this.#plan === undefined || ![...this.#instances.values()].some(({ unit }) => unit.service === service)) {
+      throw new CliError({
+        code: 'component_not_running',
+        what: `${service} is not in the running platform`,
+        next: `start it with "shopctl up ${service}"`,
+      });
+    }
+    if (Number.isInteger(count) && count >= 1 && count <= MOST_REPLICAS) return;
+    throw new CliError({
+      code: 'invalid_scale',
+      what: `${service} cannot have ${count} replicas`,
+      why: `a service has 1 to ${MOST_REPLICAS} replicas on one machine`,
+      next:
+        count === 0
+          ? `stop it with "shopctl stop ${service}"`
+          : `use "shopctl scale ${service}=${MOST_REPLICAS}" or less`,
+    });
+  }
+
+  /** Throws CliError (2) where only replicas would be left that get no calls. */
+  #checkDrainsLeave(service: string, count: number, removed: readonly string[]): void {
+    const left = Array.from({ length: count }, (_, index) => instanceName(service, index + 1));
+    if (left.some((name) => !this.#overrides.draining.includes(name)) || removed.length === 0) return;
+    throw new CliError({
+      code: 'invalid_scale',
+      what: `${service} cannot have ${count} ${count === 1 ? 'replica' : 'replicas'} now`,
+      why: `${listed(left)} would be left, and ${left.length === 1 ? 'is' : 'are'} drained`,
+      next: `run "shopctl drain ${left[0]} --undo" first`,
+    });
+  }
+
+  /** On disk and in the plan; what runs goes on as it is. */
+  async #want({ overrides, replicas }: { overrides: Overrides; replicas: Readonly<Record<string, number>> }) {
+    const running = [...this.#instances.values()].filter(({ unit }) => unit.kind === 'service').map(serviceOf);
+    const plan = await this.#planAgain(this.#plan as Plan, new Set(running), replicas);
+    await this.#saveOverrides(overrides);
+    this.#overrides = overrides;
+    this.#replicas = replicas;
+    this.#plan = plan;
+    this.#routing.plan(plan.routes, ({ instance = '' }) => this.#instances.has(instance));
+    this.#onChange();
+  }
+
+  /** Starts planned instances; where one does not get ready, all of them are removed, and it is as `before`. */
+  async #add(names: readonly string[], before: { overrides: Overrides; replicas: Readonly<Record<string, number>> }) {
+    const units = (this.#plan?.units ?? []).filter(({ name }) => names.includes(name));
+    try {
+      const limit = AbortSignal.timeout(START_LIMIT_MS);
+      await Promise.all(
+        units.map(async (unit) => {
+          this.#routing.join(unit.name);
+          const instance = this.#instanceAs(unit);
+          instance.start();
+          if (unit.inspector === undefined) await this.#ready(instance, limit);
+        }),
+      );
+    } catch (error) {
+      await this.#stop(names);
+      await Promise.all(units.map((unit) => this.#forget(unit)));
+      await this.#want(before);
+      throw error;
+    }
+  }
+
+  async #leave(names: readonly string[]): Promise<void> {
+    for (const name of names) this.#routing.leave(name);
+    await this.#routing.announce();
+  }
+
+  #drainSteps(name: string, undo: boolean): readonly RunnableStep[] {
+    const replicas = [...this.#instances.values()].filter(({ unit }) => unit.kind === 'service');
+    const instance = replicas.find(({ unit }) => unit.name === name);
+    if (!instance)
+      throw unknownService(
+        name,
+        replicas.map(({ unit }) => unit.name),
+      );
+    const isDraining = this.#overrides.draining.includes(name);
+    if (isDraining !== undo) return [];
+    if (!undo) this.#checkDrain(instance);
+    const others = this.#overrides.draining.filter((other) => other !== name);
+    return this.#routeSteps({
+      overrides: { ...this.#overrides, draining: undo ? others : [...others, name].toSorted() },
+      target: name,
+      recorded: `record that ${name} is ${undo ? 'not drained any more' : 'drained'}`,
+      announced: undo ? `announce ${name} to its callers again` : `announce that ${name} takes no new calls`,
+    });
+  }
+
+  /** Throws CliError (2) where draining would have no effect: callers use any replica rather than none. */
+  #checkDrain({ unit }: Instance): void {
+    if (this.#routing.stateOf(unit.name) === undefined) {
+      throw new CliError({
+        code: 'invalid_drain',
+        what: `${unit.name} cannot be drained`,
+        why: `no service calls ${unit.service}`,
+        next: `restart it with "shopctl restart ${unit.name}", or stop it with "shopctl stop ${unit.name}"`,
+      });
+    }
+    const others = [...this.#instances.values()].filter((one) => one.unit.service === unit.service);
+    const serves = others.some((one) => one.unit.name !== unit.name && one.status === 'ready' && this.#isCalled(one));
+    if (serves) return;
+    throw new CliError({
+      code: 'invalid_drain',
+      what: `${unit.name} cannot be drained`,
+      why: `no other replica of ${unit.service} is ready and gets calls`,
+      next: `add one with "shopctl scale ${unit.service}=${others.length + 1}"`,
+    });
+  }
+
+  #rerouteSteps(edge: string, via: 'primary' | 'standby'): readonly RunnableStep[] {
+    const known = this.#routing.edges();
+    if (!known.includes(edge)) {
+      throw new CliError({
+        code: 'unknown_edge',
+        what: `there is no edge "${edge}"`,
+        next: `known here: ${known.join(', ')}`,
+      });
+    }
+    if (this.#plan?.direct) {
+      throw new CliError({
+        code: 'invalid_reroute',
+        what: `${edge} has one way only`,
+        why: 'the services are wired directly',
+        next: 'run "shopctl up --no-direct", which puts a proxy on each edge',
+      });
+    }
+    if (this.#overrides.onStandby.includes(edge) === (via === 'standby')) return [];
+    const others = this.#overrides.onStandby.filter((other) => other !== edge);
+    return this.#routeSteps({
+      overrides: { ...this.#overrides, onStandby: via === 'standby' ? [...others, edge].toSorted() : others },
+      target: edge,
+      recorded: `record that ${edge} goes by ${via}`,
+      announced: `point the callers of ${edge} at ${via === 'standby' ? 'the target, past the proxy' : 'the proxy'}`,
+    });
+  }
+
+  #routeSteps({ overrides, target, recorded, announced }: RouteChange): readonly RunnableStep[] {
+    return [
+      {
+        action: 'record',
+        targets: [target],
+        text: recorded,
+        run: async () => {
+          await this.#saveOverrides(overrides);
+          this.#overrides = overrides;
+          this.#onChange();
+        },
+      },
+      { action: 'announce', targets: [target], text: announced, run: () => this.#routing.announce() },
+    ];
+  }
+
   /** From now on instances of this name start under these conditions; what runs goes on as it is. */
   setConditions(name: string, conditions: StartConditions): void {
     for (const instance of this.#find(name)) {
@@ -177,10 +456,16 @@ export class Platform {
   async #asBuilt(instances: readonly Instance[]): Promise<ReadonlyMap<string, Unit>> {
     const services = new Set(instances.filter(({ unit }) => unit.kind === 'service').map(serviceOf));
     if (services.size === 0 || this.#plan === undefined) return new Map();
-    const { direct, runtime, instrumentation, seededBugs = [], inspect = {} } = this.#plan;
-    const { units } = await this.#planner.plan({
+    const { units } = await this.#planAgain(this.#plan, services, this.#replicas);
+    return new Map(units.map((unit) => [unit.name, unit]));
+  }
+
+  /** These services as they would be planned now, with what was asked for when `plan` was made. */
+  #planAgain(plan: Plan, services: ReadonlySet<string>, replicas: Readonly<Record<string, number>>): Promise<Plan> {
+    const { direct, runtime, instrumentation, seededBugs = [], inspect = {} } = plan;
+    return this.#planner.plan({
       services: [...services],
-      replicas: this.#replicas,
+      replicas,
       direct,
       runtime,
       instrumentation,
@@ -188,7 +473,6 @@ export class Platform {
       seededBugs,
       inspect: Object.fromEntries(Object.entries(inspect).filter(([service]) => services.has(service))),
     });
-    return new Map(units.map((unit) => [unit.name, unit]));
   }
 
   /**
@@ -544,6 +828,34 @@ export class Platform {
     this.#current = result.catch(() => {});
     return result;
   }
+}
+
+/** A step, and its work. */
+interface RunnableStep extends OperationStep {
+  run(): Promise<void>;
+}
+
+/** A change that is nothing but an announcement to callers. */
+interface RouteChange {
+  readonly overrides: Overrides;
+  readonly target: string;
+  readonly recorded: string;
+  readonly announced: string;
+}
+
+/** The step, where it concerns anything. */
+function only(
+  targets: readonly string[],
+  action: OperationStep['action'],
+  text: (names: string) => string,
+  run: () => Promise<void>,
+): readonly RunnableStep[] {
+  return targets.length === 0 ? [] : [{ action, targets, text: text(listed(targets)), run }];
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+function listed(names: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(names);
 }
 
 function serviceOf({ unit }: Instance): string {

@@ -1,19 +1,21 @@
 import { toCliError } from '../errors.ts';
 import type { Asked, ChangeLog } from './change-log.ts';
-import { changesOfAction, changesOfUp, type Effect } from './changes-of.ts';
+import { changesOfAction, changesOfOperation, changesOfUp, type Effect } from './changes-of.ts';
 import type { UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
+import type { OperationOptions, OperationRequest, OperationResult } from './operations.ts';
 import type { Platform, UpResult } from './platform.ts';
 import type { PlatformState } from './state.ts';
 
 /** What the control API is asked to do to the platform. */
 type Operations = Pick<Platform, 'up'> & {
   act(service: string, action: 'start' | 'stop' | 'restart', asked?: Asked): Promise<void>;
+  operate(operation: OperationRequest, options: OperationOptions): Promise<OperationResult>;
   down(timeoutMs: number | undefined, asked?: Asked): Promise<void>;
 };
 
 export interface RecordedOperations {
-  readonly platform: Pick<Platform, 'up' | 'act' | 'plan'>;
+  readonly platform: Pick<Platform, 'up' | 'act' | 'operate' | 'plan'>;
   readonly events: EventLog;
   readonly changes: ChangeLog;
   state(): PlatformState;
@@ -95,6 +97,14 @@ export function recordOperations({ platform, events, changes, state, down }: Rec
           asked,
           () => platform.act(service, action),
           (before) => changesOfAction(action, service, before.instances, state().instances),
+        ),
+      ),
+    operate: (operation, { asked, dryRun }) =>
+      inTurn(() =>
+        recorded(
+          asked,
+          () => platform.operate(operation, { dryRun }),
+          (before) => changesOfOperation(operation, before, state()),
         ),
       ),
     // Ends an `up` that is in progress, and so does not wait for it.

@@ -6,6 +6,8 @@ export interface RoutingTableOptions {
   readonly writer: UpstreamsWriter;
   /** Until every caller has read the file again, ms. */
   readonly announceMs: number;
+  /** What holds until an operator reverses it. */
+  readonly overrides: () => { readonly draining: readonly string[]; readonly onStandby: readonly string[] };
 }
 
 /** The component that has the proxies. */
@@ -61,11 +63,22 @@ export class RoutingTable {
     this.#leaving.delete(instance);
   }
 
+  /** Names of the edges. */
+  edges(): readonly string[] {
+    return [...new Set(this.#routes.map(({ edge }) => edge))];
+  }
+
+  /** Whether the proxy that listens there is on this edge. */
+  isOn(edge: string, listen: string): boolean {
+    return this.#routes.some((route) => route.edge === edge && route.primary === listen);
+  }
+
   /** Writes the table down. Resolves with whether callers have something new to read. */
   publish(): Promise<boolean> {
-    const isOnStandby = () => this.#joining.has(PROXIES);
+    const onStandby = new Set(this.#options.overrides().onStandby);
+    const isOnStandby = (edge: string) => this.#joining.has(PROXIES) || onStandby.has(edge);
     return this.#options.writer.write(
-      upstreamsOf(this.#routes, { joining: this.#joining, draining: this.#leaving, isOnStandby }),
+      upstreamsOf(this.#routes, { joining: this.#joining, draining: this.#draining(), isOnStandby }),
     );
   }
 
@@ -78,7 +91,11 @@ export class RoutingTable {
   stateOf(instance: string): UpstreamState | undefined {
     if (!this.#routes.some((route) => route.instance === instance)) return undefined;
     if (this.#joining.has(instance)) return { state: 'joining', weight: 0 };
-    return { state: this.#leaving.has(instance) ? 'draining' : 'active', weight: 100 };
+    return { state: this.#draining().has(instance) ? 'draining' : 'active', weight: 100 };
+  }
+
+  #draining(): ReadonlySet<string> {
+    return new Set([...this.#leaving, ...this.#options.overrides().draining]);
   }
 }
 

@@ -15,6 +15,8 @@ import { type Asked, readChanges } from './change-log.ts';
 import { createControlClient, isGone, type UpProgress, type UpRequest } from './control-client.ts';
 import { endPlatform } from './end-platform.ts';
 import { findLeftovers } from './leftovers.ts';
+import type { OperationRequest } from './operations.ts';
+import { noOverrides, type Overrides, overridesFile, readOverrides, writeOverrides } from './overrides.ts';
 import { cloneRoot, openProject, type Project } from './project.ts';
 import { childListFile, endEarlierRun } from './run-supervisor.ts';
 import { type PlatformState, readState } from './state.ts';
@@ -459,6 +461,170 @@ describe('supervisor', { timeout: 30_000 }, () => {
       await until('one runs', async () => (await running()).length === 1);
       expect(processOf(await state(), 'base')).toEqual(before);
     });
+  });
+
+  describe('that an operator changes', () => {
+    const spare = { service: 'base', isSpare: true };
+    const shop = { top: { dependsOn: ['base'] }, 'base-1': spare, 'base-2': spare, 'base-3': spare };
+    const scaled = { replicas: { base: 3 }, draining: [], onStandby: [] };
+    const operate = (request: OperationRequest, dryRun = false) =>
+      createControlClient(project).operate(request, { dryRun, asked });
+    const told = async () =>
+      parseUpstreams(await readFile(upstreamsFile(upstreamsFolder(project)), 'utf8')).edges['top-base']?.map(
+        ({ instance, state: now, address }) => `${instance} ${now} ${address.split(':')[0]}`,
+      );
+    const scale = (base: number): OperationRequest => ({ kind: 'scale', replicas: { base } });
+    const drain = (undo = false): OperationRequest => ({ kind: 'drain', instance: 'base-2', undo });
+    const reroute = (via: 'standby' | 'primary'): OperationRequest => ({ kind: 'reroute', edge: 'top-base', via });
+    const replicas = (count: number, address = '127.0.0.1') =>
+      Array.from({ length: count }, (_, index) => `base-${index + 1} active ${address}`);
+
+    it('scales up and down, restarts no caller, and a repeat changes nothing', async () => {
+      await start(shop);
+      await up();
+      const before = processOf(await state(), 'top');
+      expect(await operate(scale(3))).toMatchObject({ changed: true });
+      expect(await told()).toEqual(replicas(3));
+      expect(await operate(scale(3))).toEqual({ changed: false, dryRun: false, steps: [] });
+      const third = processOf(await state(), 'base-3');
+      await operate(scale(1));
+      expect(await told()).toEqual(replicas(1));
+      expect(await gone([third])).toBe(true);
+      const { instances } = await state();
+      expect(instances.map(({ name }) => name)).toEqual(['top', 'base-1']);
+      expect(processOf(await state(), 'top')).toEqual(before);
+      const { changes } = await readChanges(project);
+      expect(
+        changes.flatMap(({ kind, target, from, to }) => (kind === 'scale' ? `${target} ${from} ${to}` : [])),
+      ).toEqual(['base 1 3', 'base 3 1']);
+    });
+
+    it('has the number of replicas again after a down, and one that up was given for that start only', async () => {
+      await start(shop);
+      await up();
+      await operate(scale(2));
+      await createControlClient(project).down({});
+      await waitUntilGone(project, 5000);
+      await start(shop);
+      await up({ ...everything, replicas: { base: 3 } });
+      expect(await told()).toEqual(replicas(3));
+      await createControlClient(project).down({});
+      await waitUntilGone(project, 5000);
+      await start(shop);
+      await up();
+      expect(await told()).toEqual(replicas(2));
+    });
+
+    it('removes added replicas where one does not get ready, and is as before', async () => {
+      await start({ ...shop, 'base-3': { ...spare, env: { CRASH_AT_START: '1' } } });
+      await up();
+      await expect(operate(scale(3))).rejects.toMatchObject({ code: 'instance_failed', what: 'base-3 is not ready' });
+      expect(await told()).toEqual(replicas(1));
+      expect((await state()).instances.map(({ name }) => name)).toEqual(['top', 'base-1']);
+      expect(await readOverrides(overridesFile(project))).toEqual(noOverrides);
+    });
+
+    it('drains a replica until that is undone, also over a restart of it', async () => {
+      await writeOverrides(overridesFile(project), { ...scaled, replicas: { base: 2 } });
+      await start(shop);
+      await up();
+      await operate(drain());
+      const drained = [...replicas(1), 'base-2 draining 127.0.0.1'];
+      expect(await told()).toEqual(drained);
+      await createControlClient(project).service('base-2', 'restart', asked);
+      expect(await told()).toEqual(drained);
+      expect((await state()).instances.at(-1)).toMatchObject({ upstream: { state: 'draining' }, status: 'ready' });
+      await operate(drain(true));
+      expect(await told()).toEqual(replicas(2));
+    });
+
+    it('says what it would do, and does nothing of it', async () => {
+      await start(shop);
+      await up();
+      const before = await state();
+      const { steps } = await operate(scale(2), true);
+      expect(steps.map(({ action, targets }) => [action, ...targets])).toEqual([
+        ['record', 'base'],
+        ['start', 'base-2'],
+        ['announce', 'base-2'],
+      ]);
+      const after = await state();
+      const running = ({ instances }: PlatformState) => instances.map(({ name, process }) => [name, process?.pid]);
+      expect(running(after)).toEqual(running(before));
+      expect(after.replicas).toEqual(before.replicas);
+    });
+
+    it.each([
+      ['a service that is not there', { kind: 'scale', replicas: { bas: 2 } }, 'unknown_service'],
+      ['no replicas', scale(0), 'invalid_scale'],
+      ['more than there may be', scale(10), 'invalid_scale'],
+      ['to drain the only replica', { kind: 'drain', instance: 'base-1', undo: false }, 'invalid_drain'],
+      ['to drain what is not called', { kind: 'drain', instance: 'top', undo: false }, 'invalid_drain'],
+      ['to drain what is not there', { kind: 'drain', instance: 'base', undo: false }, 'unknown_service'],
+      ['another way on no edge', { kind: 'reroute', edge: 'base-top', via: 'standby' }, 'unknown_edge'],
+    ] as const)('refuses %s', async (_, request, code) => {
+      await start(shop);
+      await up();
+      await expect(operate(request)).rejects.toMatchObject({ code, exitCode: 2 });
+      expect(await readOverrides(overridesFile(project))).toEqual(noOverrides);
+    });
+
+    it('refuses a scale that leaves only drained replicas, and another way where there is one only', async () => {
+      await writeOverrides(overridesFile(project), { ...noOverrides, replicas: { base: 2 }, draining: ['base-1'] });
+      await start(shop);
+      await up({ ...everything, direct: true });
+      await expect(operate(scale(1))).rejects.toMatchObject({ code: 'invalid_scale' });
+      await expect(operate(reroute('standby'))).rejects.toMatchObject({ code: 'invalid_reroute' });
+    });
+
+    it('reroutes an edge, and back', async () => {
+      await start(shop);
+      await up();
+      await operate(reroute('standby'));
+      expect(await told()).toEqual(replicas(1, '127.0.0.2'));
+      expect(await operate(reroute('standby'))).toMatchObject({ changed: false });
+      await operate(reroute('primary'));
+      expect(await told()).toEqual(replicas(1));
+    });
+
+    it.each<[string, Overrides, OperationRequest, string[], string[]]>([
+      ['scale up', noOverrides, scale(3), replicas(1), replicas(3)],
+      ['scale down', scaled, scale(1), replicas(3), replicas(1)],
+      ['drain', scaled, drain(), replicas(3), replicas(3).with(1, 'base-2 draining 127.0.0.1')],
+      ['reroute', scaled, reroute('standby'), replicas(3), replicas(3, '127.0.0.2')],
+    ])(
+      'is complete or undone after kill -9 between any two steps of a %s',
+      { timeout: 120_000 },
+      async (_, overrides, request, before, after) => {
+        let step = 0;
+        for (let isKilled = true; isKilled; ) {
+          step += 1;
+          await writeOverrides(overridesFile(project), overrides);
+          await start(shop, { SHOPCTL_FAKE_KILL_AT: String(step) });
+          await up();
+          expect(await told()).toEqual(before);
+          isKilled = await operate(request).then(
+            () => false,
+            (error) => isGone(error) || Promise.reject(error),
+          );
+          if (isKilled) {
+            await waitUntilGone(project, 5000);
+            await start(shop);
+            await up();
+          }
+          // What is on disk before the second step decides.
+          const expected = step === 1 ? before : after;
+          expect(await told()).toEqual(expected);
+          const running = (await state()).instances.filter(
+            ({ service, status }) => service === 'base' && status === 'ready',
+          );
+          expect(running).toHaveLength(expected.length);
+          await createControlClient(project).down({});
+          await waitUntilGone(project, 5000);
+        }
+        expect(step).toBeGreaterThan(2);
+      },
+    );
   });
 
   it('applies to a component that goes on running what changed, and names it', async () => {

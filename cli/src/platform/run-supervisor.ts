@@ -15,6 +15,7 @@ import { startControlApi } from './control-api.ts';
 import { createEventLog } from './events.ts';
 import type { SupervisionLimits } from './instance.ts';
 import { endLeftovers, findLeftovers } from './leftovers.ts';
+import { overridesFile, readOverrides, writeOverrides } from './overrides.ts';
 import type { Planner } from './plan.ts';
 import { Platform } from './platform.ts';
 import { createPortAllocator, type PortAllocator } from './ports.ts';
@@ -90,6 +91,10 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   const platform = new Platform({
     planner,
     events,
+    overrides: {
+      initial: await readOverrides(overridesFile(project)),
+      save: (overrides) => writeOverrides(overridesFile(project), overrides),
+    },
     upstreams: createUpstreamsWriter(upstreamsFile(upstreamsFolder(project))),
     onChange: () => save(),
     ...(options.limits && { limits: options.limits }),
@@ -114,7 +119,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     ...(platform.plan?.toxiproxyUrl !== undefined && { toxiproxyUrl: platform.plan.toxiproxyUrl }),
     ports: planner.ports(),
     instances: platform.snapshots(),
-    edges: platform.plan?.edges ?? [],
+    edges: platform.edges,
     startReport: platform.startReport,
     warnings: platform.plan?.warnings ?? [],
     replicas: platform.replicas,
@@ -169,6 +174,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     },
     up: (request, gone) => idle.during(() => operations.up(request, gone)),
     act: (service, action, asked) => idle.during(() => operations.act(service, action, asked)),
+    operate: (operation, options) => idle.during(() => operations.operate(operation, options)),
     handleOther: async (...asked) => (await extension?.handle(...asked)) ?? false,
     async down(timeoutMs, asked) {
       await operations.down(timeoutMs, asked);

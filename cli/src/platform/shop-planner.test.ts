@@ -171,11 +171,21 @@ describe('fingerprints decide what is restarted', () => {
     );
   });
 
-  it('change for the callers of a service with another replica, and for no other', async () => {
+  it('stay for another replica of what a service calls, which its callers follow in the file of upstreams', async () => {
     const one = await planner();
-    const [before, after] = [await one.plan(everything), await one.plan({ ...everything, replicas: { catalog: 2 } })];
+    const [before, after] = [
+      await one.plan(everything),
+      await one.plan({ ...everything, replicas: { catalog: 2, stock: 2 } }),
+    ];
     const changed = names(before).filter((name) => unit(before, name).fingerprint !== unit(after, name).fingerprint);
-    expect(changed).toEqual(edges.filter(({ to }) => to === 'catalog').map(({ from }) => `${from}-1`));
+    expect(changed).toEqual([]);
+  });
+
+  it('change for what reaches its database and its broker another way', async () => {
+    const one = await planner();
+    const [before, after] = [await one.plan(everything), await one.plan({ ...everything, direct: true })];
+    const changed = names(after).filter((name) => unit(before, name).fingerprint !== unit(after, name).fingerprint);
+    expect(changed).toEqual(serviceNames.filter((name) => name !== 'gateway').map((name) => `${name}-1`));
   });
 
   it('hold no password', async () => {

@@ -468,7 +468,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     ...(source.info && { info: source.info(instance) }),
     ...(inspector !== undefined && { inspector }),
     logFile,
-    fingerprint: fingerprintOf(env, runtime.kind, source.version, inspector ?? ''),
+    fingerprint: fingerprintOf(withoutCallees(env, definition.name), runtime.kind, source.version, inspector ?? ''),
     code: source.version,
     // Toxiproxy may have been running before this service had edges.
     ...(proxied && {
@@ -497,6 +497,13 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     // Two processes cannot have one inspector.
     ...(replica && runtime.kind === 'process' && inspector === undefined && { beside: runtime.kind }),
   };
+}
+
+/** Without the addresses of the services that it calls: these it follows in the file of upstreams. */
+function withoutCallees(env: Readonly<Record<string, string>>, service: string): Record<string, string> {
+  const calls = edges.filter(({ from, protocol }) => from === service && (protocol === 'http' || protocol === 'grpc'));
+  const names = new Set(calls.map(({ variable }) => variable));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
 }
 
 /** Changes with the environment and with what the service is made from. */

@@ -74,6 +74,8 @@ export interface EdgeState {
   readonly listen: string;
   /** `host:port` behind it. */
   readonly upstream: string;
+  /** Callers pass by the proxy (`reroute`). */
+  readonly via?: 'standby';
 }
 
 /** How long one part took at the last start. Times in ms since `up` was asked. */

@@ -67,6 +67,7 @@ function describe(state: Status, { style, columns }: Pick<Output, 'style' | 'col
       : []),
     ...describeSeededBugs(state.seededBugs).map(style.red),
     ...faultLine(state.faults, style),
+    ...operations(state),
     ...inspectors(state.instances),
     ...reasons(state.instances),
   ].join('\n\n');
@@ -106,6 +107,19 @@ function row(instance: InstanceState, style: Style): string[] {
 /** `0.1.0`, `0.2.0 canary`. */
 function versionOf({ version = '-', track = 'stable' }: InstanceState): string {
   return track === 'stable' ? version : `${version} ${track}`;
+}
+
+/** What "drain" and "reroute" have changed. */
+function operations({ instances, edges }: PlatformState): string[] {
+  const lines = [
+    ...instances.flatMap(({ name, upstream }) =>
+      upstream?.state === 'draining' ? [`${name}: draining, gets no new calls (weight ${upstream.weight})`] : [],
+    ),
+    ...edges.flatMap(({ name, via, upstream }) =>
+      via === 'standby' ? [`${name}: rerouted past its proxy, to ${upstream}`] : [],
+    ),
+  ];
+  return lines.length > 0 ? [lines.join('\n')] : [];
 }
 
 function inspectors(instances: readonly InstanceState[]): string[] {

@@ -22,7 +22,7 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
     .option('--wait-timeout <seconds>', 'readiness limit (default: 180; SHOPCTL_WAIT_TIMEOUT)', parseSeconds)
     .option(
       '--replicas <service=count>',
-      'replicas of a service; may be repeated; its callers are restarted, so that they know them',
+      'replicas of a service until "down"; may be repeated; see also scale',
       parseReplicas,
     )
     .option('--provider <component=kind>', 'forces where a component comes from; may be repeated', parseProviders)

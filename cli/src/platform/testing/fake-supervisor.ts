@@ -1,5 +1,6 @@
 // Entry of a supervisor whose services are small scripts: SHOPCTL_FAKE names them with their environment as JSON.
 // SHOPCTL_FAKE_FAULTS=stuck: its faults cannot be ended. SHOPCTL_FAKE_END=SIGTERM: it is sent that as soon as its socket is there.
+// SHOPCTL_FAKE_KILL_AT: the step of an operation, counted from 1, before which it is killed.
 // SHOPCTL_FAKE_ROUND_MS: between two replicas that are replaced.
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
@@ -18,6 +19,8 @@ interface FakeService {
   readonly env?: Readonly<Record<string, string>>;
   /** The service of which it is a replica; default: one of its name. */
   readonly service?: string;
+  /** Planned only when replicas are asked for. */
+  readonly isSpare?: boolean;
   /** Added to its environment once `up --direct` was asked: its other configuration. */
   readonly envWhenDirect?: Readonly<Record<string, string>>;
   /** What its refresh resolves with; `refused: ...` is thrown. */
@@ -56,6 +59,16 @@ await runSupervisor({
       activeFaults: () => [],
       end: () => Promise.reject(new Error('no space left on device')),
     }),
+  }),
+  ...(process.env.SHOPCTL_FAKE_KILL_AT !== undefined && {
+    openExtension: async ({ events }) => {
+      let steps = 0;
+      events.follow(({ type }) => {
+        if (/^(scale|drain|reroute)\./.test(type) && ++steps === Number(process.env.SHOPCTL_FAKE_KILL_AT))
+          process.kill(process.pid, 'SIGKILL');
+      });
+      return { handle: async () => false, activeFaults: () => [], end: async () => {} };
+    },
   }),
   async createPlanner({ ports, registry }) {
     const names = Object.keys(services);
@@ -122,7 +135,10 @@ await runSupervisor({
     const serviceOf = (name: string) => services[name]?.service ?? name;
     /** `base-1` to `base-N` of a service of which N were asked for. */
     const planned = (replicas: Readonly<Record<string, number>>) =>
-      names.filter((name) => Number(name.split('-')[1] ?? 1) <= (replicas[serviceOf(name)] ?? Infinity));
+      names.filter((name) => {
+        const most = services[name]?.isSpare ? 1 : Infinity;
+        return Number(name.split('-')[1] ?? 1) <= (replicas[serviceOf(name)] ?? most);
+      });
     /** From each service to all replicas of those that it depends on. */
     const routes = (all: readonly string[]) =>
       Promise.all(
@@ -130,12 +146,12 @@ await runSupervisor({
           all
             .filter((to) => services[from]?.dependsOn?.includes(serviceOf(to)))
             .map(async (instance) => {
-              const address = `127.0.0.1:${await ports.reserve(instance)}`;
+              const port = await ports.reserve(instance);
               return {
                 edge: `${serviceOf(from)}-${serviceOf(instance)}`,
                 instance,
-                primary: address,
-                standby: address,
+                primary: `127.0.0.1:${port}`,
+                standby: `127.0.0.2:${port}`,
               };
             }),
         ),

@@ -1,0 +1,150 @@
+/*
+ * Goal: scale, drain and reroute change a platform under load, and fail no request. Method: the commands, as a user runs
+ * them, while orders are placed at a steady rate; one platform for all.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** Orders a second: as many as leave a small machine some CPU. */
+const RATE = 20;
+
+let platform: TestPlatform;
+let gateway: Pool;
+beforeAll(async () => {
+  platform = await startPlatform({ project: 'e2e-operator' });
+  gateway = new Pool(platform.gatewayUrl, { pipelining: 1, connections: 64 });
+});
+afterAll(async () => {
+  await gateway?.close();
+  await platform?.stop();
+});
+
+/** `201 Confirmed`, and how long that took, ms. */
+async function order(): Promise<{ outcome: string; tookMs: number }> {
+  const began = performance.now();
+  const response = await gateway.request({
+    method: 'POST',
+    path: '/api/orders',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ customer: 'Taras', lines: [{ productId: 1, quantity: 1 }] }),
+  });
+  const body = (await response.body.json()) as { code?: string; reason?: string; status?: string };
+  return {
+    outcome: `${response.statusCode} ${body.code ?? body.reason ?? body.status}`,
+    tookMs: performance.now() - began,
+  };
+}
+
+/** The outcomes of orders that are placed at a steady rate while `work` is done, each once. */
+async function underLoad(work: () => Promise<void>): Promise<readonly string[]> {
+  const outcomes = new Set<string>();
+  const open = new Set<Promise<void>>();
+  const timer = setInterval(() => {
+    const one = order()
+      .then(({ outcome }) => outcome)
+      .catch((error: Error) => `no response: ${error.message}`)
+      .then((outcome) => void outcomes.add(outcome))
+      .finally(() => open.delete(one));
+    open.add(one);
+  }, 1_000 / RATE);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+    await Promise.all(open);
+  }
+  return [...outcomes];
+}
+
+/** Runs a command that succeeds, and resolves with its JSON. */
+async function shopctl<T>(...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await platform.shopctl(...args, '--json');
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as T;
+}
+
+/** How many orders an instance has decided, by its log. */
+async function decidedBy(instance: string): Promise<number> {
+  const lines = await platform.logs('orders');
+  return lines.filter((line) => line.instance === instance && line.msg === 'order decided').length;
+}
+
+const pidOf = async (name: string) => (await platform.instance(name)).process?.pid;
+
+it('scale orders 1 to 3 to 1 under load fails no request, and restarts no other process', async () => {
+  const before = [await pidOf('gateway-1'), await pidOf('orders-1')];
+  const outcomes = await underLoad(async () => {
+    expect(await shopctl('scale', 'orders=3')).toMatchObject({ changed: true });
+    await expect.poll(() => decidedBy('orders-3'), { timeout: 20_000 }).toBeGreaterThan(5);
+    await shopctl('scale', 'orders=1');
+  });
+  expect(outcomes).toEqual(['201 Confirmed']);
+  expect([await pidOf('gateway-1'), await pidOf('orders-1')]).toEqual(before);
+  const { instances, edges } = await platform.state();
+  expect(instances.filter(({ service }) => service === 'orders').map(({ name }) => name)).toEqual(['orders-1']);
+  expect(edges.filter(({ to }) => to === 'orders').map(({ name }) => name)).toEqual(['gateway-orders']);
+});
+
+it('a drained replica gets no calls until that is undone, and "status" shows it', async () => {
+  await shopctl('scale', 'orders=2');
+  const outcomes = await underLoad(async () => {
+    await expect.poll(() => decidedBy('orders-2'), { timeout: 20_000 }).toBeGreaterThan(5);
+    await shopctl('drain', 'orders-2');
+    // Those that were on their way.
+    await delay(500);
+    const before = [await decidedBy('orders-1'), await decidedBy('orders-2')] as const;
+    await expect.poll(() => decidedBy('orders-1'), { timeout: 20_000 }).toBeGreaterThan(before[0] + 20);
+    expect(await decidedBy('orders-2')).toBe(before[1]);
+    expect((await platform.shopctl('status')).stdout).toContain('orders-2: draining, gets no new calls (weight 100)');
+    await shopctl('drain', 'orders-2', '--undo');
+    await expect.poll(() => decidedBy('orders-2'), { timeout: 20_000 }).toBeGreaterThan(before[1]);
+  });
+  expect(outcomes).toEqual(['201 Confirmed']);
+  await shopctl('scale', 'orders=1');
+});
+
+/** Longer than an order takes on a busy machine, ms; an order has one call to payments, and several statements. */
+const SLOW_MS = 900;
+
+it.each([
+  ['orders-payments', '900ms'],
+  ['orders-db', '300ms'],
+])('reroute cures a fault on %s, and a new one is refused', async (edge, latency) => {
+  const inject = ['chaos', 'inject', edge, 'latency', '--latency', latency];
+  const tookMs = async () => (await order()).tookMs;
+  await shopctl(...inject);
+  expect(await tookMs()).toBeGreaterThan(SLOW_MS);
+  await shopctl('reroute', edge, '--via', 'standby');
+  await expect.poll(tookMs, { timeout: 20_000 }).toBeLessThan(SLOW_MS);
+  expect((await platform.shopctl('status')).stdout).toContain(`${edge}: rerouted past its proxy`);
+  await shopctl('chaos', 'clear', '--all');
+  const refused = await platform.shopctl(...inject, '--json');
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain('"code":"edge_rerouted"');
+  await shopctl('reroute', edge, '--via', 'primary');
+  await shopctl(...inject);
+  await expect.poll(tookMs, { timeout: 20_000 }).toBeGreaterThan(SLOW_MS);
+  await shopctl('chaos', 'clear', '--all');
+});
+
+it('each is a line of "changes", by the user who asked and with the reason', async () => {
+  await shopctl('scale', 'catalog=2', '--reason', 'sale');
+  await shopctl('scale', 'catalog=1');
+  const { changes } = await shopctl<{ changes: readonly object[] }>('changes', '--kind', 'scale', 'drain', 'reroute');
+  expect(changes).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({
+        kind: 'scale',
+        target: 'catalog',
+        from: '1',
+        to: '2',
+        reason: 'sale',
+        by: { user: expect.any(String), source: 'command line' },
+      }),
+      expect.objectContaining({ kind: 'drain', target: 'orders-2', from: 'active', to: 'draining' }),
+      expect.objectContaining({ kind: 'reroute', target: 'orders-payments', from: 'primary', to: 'standby' }),
+    ]),
+  );
+});
