@@ -6,6 +6,8 @@ import amqp, { type Channel, type ChannelModel } from 'amqplib';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { TestBroker } from '../../../test/support/broker.ts';
 import { createBroker, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
+import { openTcpSwitch } from '../../../test/support/tcp-switch.ts';
+import { someUpstreams } from '../../../test/support/upstreams.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
@@ -33,8 +35,8 @@ afterAll(async () => {
   await operator.close();
 });
 
-const publish = () =>
-  publisher.publish({
+const publish = (by = publisher) =>
+  by.publish({
     id: randomUUID(),
     orderId: randomUUID(),
     type: 'order.confirmed',
@@ -72,4 +74,21 @@ it('publishes again once what it declares is no longer refused', async () => {
   await expect.poll(() => publisher.ready, patience).toBe(true);
   await publish();
   await expect.poll(waiting, patience).toBe(1);
+});
+
+it('publishes at the new address of the broker when that changes, and leaves the former', async () => {
+  await using former = await openTcpSwitch(testBroker.ordersUrl);
+  await using next = await openTcpSwitch(testBroker.ordersUrl);
+  const { edge: upstreams, set } = someUpstreams();
+  set({ address: `127.0.0.1:${former.port}` });
+  await using moving = await openPublisher({ url: testBroker.ordersUrl, upstreams, logger, instance: 'orders-moving' });
+  await expect.poll(() => moving.ready, patience).toBe(true);
+  await publish(moving);
+  expect(former.connections).toBe(1);
+  set({ address: `127.0.0.1:${next.port}` });
+  await expect.poll(() => next.connections, patience).toBe(1);
+  await expect.poll(() => moving.ready, patience).toBe(true);
+  await publish(moving);
+  await expect.poll(() => former.connections, patience).toBe(0);
+  await expect.poll(waiting, patience).toBe(2);
 });

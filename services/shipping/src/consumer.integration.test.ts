@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase, sql } from '@shop/kit/database.ts';
 import { createOrderConfirmed, createOrderConfirmedV2, type OrderConfirmedEvent } from '@shop/kit/events.ts';
+import type { EdgeUpstreams } from '@shop/kit/live-upstreams.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import {
   DEAD_LETTERS_QUEUE,
@@ -22,6 +23,7 @@ import type { TestBroker } from '../../../test/support/broker.ts';
 import { createBroker, createDatabase, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
 import type { TestDatabase } from '../../../test/support/postgres.ts';
 import { openTcpSwitch } from '../../../test/support/tcp-switch.ts';
+import { someUpstreams } from '../../../test/support/upstreams.ts';
 import { openConsumer } from './consumer.ts';
 import type { Outcome } from './metrics.ts';
 import { createShipments, purgeInbox, type Shipments } from './repository.ts';
@@ -78,6 +80,7 @@ async function aConsumer(
   options: {
     shipments?: Shipments;
     url?: string;
+    upstreams?: EdgeUpstreams;
     backoffs?: typeof quick;
     prefetch?: number;
     failpoint?: (place: string) => Promise<void>;
@@ -87,6 +90,7 @@ async function aConsumer(
   const { failpoint = async () => undefined } = options;
   const consumer = await openConsumer({
     url: options.url ?? testBroker.shippingUrl,
+    ...(options.upstreams !== undefined && { upstreams: options.upstreams }),
     instance: 'shipping-test',
     prefetch: options.prefetch ?? 50,
     logger,
@@ -368,6 +372,40 @@ describe('a consumer', () => {
     await expect.poll(() => counted, patience).toEqual(['shipped', 'duplicate']);
     expect(await rowsOf(event)).toEqual({ shipments: 1, inbox: 1 });
     expect(consumer.consuming).toBe(true);
+  });
+
+  it('follows the broker to another address, and acknowledges at the former what it received there', async () => {
+    const former = await openTcpSwitch(testBroker.shippingUrl);
+    const next = await openTcpSwitch(testBroker.shippingUrl);
+    opened.push(former, next);
+    const { edge: upstreams, set } = someUpstreams();
+    set({ address: `127.0.0.1:${former.port}` });
+    const gate = Promise.withResolvers<void>();
+    const real = createShipments(database, async () => undefined);
+    let calls = 0;
+    const late: Shipments = {
+      async receive(event) {
+        calls += 1;
+        if (calls === 1) await gate.promise;
+        return real.receive(event);
+      },
+      find: real.find,
+    };
+    const { consumer, counted } = await aConsumer({ shipments: late, upstreams });
+    const [first, second] = [anEvent(), anEvent()];
+    await publish(first);
+    await expect.poll(() => calls, patience).toBe(1);
+    set({ address: `127.0.0.1:${next.port}` });
+    await expect.poll(() => next.connections, patience).toBe(1);
+    await expect.poll(() => consumer.consuming, patience).toBe(true);
+    await publish(second);
+    await expect.poll(() => counted, patience).toEqual(['shipped']);
+    expect(former.connections).toBe(1);
+    gate.resolve();
+    await expect.poll(() => former.connections, patience).toBe(0);
+    expect(counted).toEqual(['shipped', 'shipped']);
+    for (const event of [first, second]) expect(await rowsOf(event)).toEqual({ shipments: 1, inbox: 1 });
+    expect(await ready(ORDER_CONFIRMED_QUEUE)).toBe(0);
   });
 
   it('whose queue is deleted declares it again and goes on', async () => {
