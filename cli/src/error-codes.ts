@@ -109,6 +109,11 @@ export const errorCodes = {
     meaning: 'no event has this id, or the order has none',
     action: 'list events: `shopctl outbox ls`',
   },
+  dead_letter_not_found: {
+    exitCode: failed,
+    meaning: 'no dead letter has this id',
+    action: 'list them: `shopctl dlq ls`',
+  },
   trace_not_found: {
     exitCode: failed,
     meaning: 'no trace has this id, or the order has none',

@@ -8,6 +8,7 @@ import { register as registerCompletion } from './commands/completion/command.ts
 import { register as registerCompose } from './commands/compose/command.ts';
 import { register as registerCounters } from './commands/counters/command.ts';
 import { register as registerDb } from './commands/db/command.ts';
+import { register as registerDlq } from './commands/dlq/command.ts';
 import { register as registerDoctor } from './commands/doctor/command.ts';
 import { register as registerDown } from './commands/down/command.ts';
 import { register as registerDrain } from './commands/drain/command.ts';
@@ -62,6 +63,7 @@ const commands: readonly Register[] = [
   registerOrder,
   registerSaga,
   registerOutbox,
+  registerDlq,
   registerExplain,
   registerDb,
   registerTrace,

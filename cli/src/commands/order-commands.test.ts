@@ -7,6 +7,7 @@ import type { PlatformConnection } from '../platform/connection.ts';
 import { notRunning } from '../platform/control-client.ts';
 import { projectFrom } from '../platform/project.ts';
 import { ORDER_ID, TRACE_ID } from '../shop/testing/stories.ts';
+import { register as registerDlq } from './dlq/command.ts';
 import { register as registerExplain } from './explain/command.ts';
 import { register as registerOrder } from './order/command.ts';
 import { register as registerOutbox } from './outbox/command.ts';
@@ -32,7 +33,7 @@ async function run(
     projectFrom: () => projectFrom({}, {}),
     connect,
   };
-  const program = createProgram(deps, [registerOrder, registerSaga, registerOutbox, registerExplain]);
+  const program = createProgram(deps, [registerOrder, registerSaga, registerOutbox, registerDlq, registerExplain]);
   program.hook('preAction', (_, action) => output.use(action.optsWithGlobals().json ? 'json' : 'text'));
   for (const command of program.commands.flatMap((one) => [one, ...one.commands])) {
     command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
@@ -53,6 +54,11 @@ describe('usage', () => {
     ['outbox', 'redrive'],
     ['outbox', 'redrive', 'b1c2d3', '--dead-letters'],
     ['outbox', 'redrive', 'nothex'],
+    ['dlq', 'retry'],
+    ['dlq', 'discard', 'b1c2d3', '--all'],
+    ['dlq', 'discard', '--yes'],
+    ['dlq', 'show', 'b1c2'],
+    ['dlq', 'retry', 'with space'],
   ])('%s %s %s is refused with exit code 2 before the platform is asked', async (...args) => {
     expect((await run(args)).failure).toMatchObject({ name: 'CliError', exitCode: 2 });
   });
@@ -64,6 +70,8 @@ describe('usage', () => {
     [['order', 'list', '--status', 'Lost']],
     [['saga', 'ls', '--state', 'Lost']],
     [['order', 'cancel']],
+    [['dlq', 'ls', '-n', '0']],
+    [['dlq', 'show']],
   ])('%j is refused by the parser', async (args) => {
     expect((await run(args)).failure?.name).toMatch(/CommanderError|InvalidArgumentError/);
   });
@@ -77,6 +85,10 @@ describe('usage', () => {
     [['saga', 'show', ORDER_ID]],
     [['outbox', 'ls']],
     [['outbox', 'redrive', '--dead-letters', '--yes']],
+    [['dlq', 'ls']],
+    [['dlq', 'show', 'b1c2d3']],
+    [['dlq', 'retry', '--all']],
+    [['dlq', 'discard', 'b1c2d3']],
     [['explain', ORDER_ID]],
   ])('%j ends with 4 when the platform does not run', async (args) => {
     expect((await run(args)).failure).toMatchObject({ code: 'platform_not_running', what: 'platform not running' });

@@ -45,6 +45,8 @@ export interface Change extends Asked {
   /** Before and after, for people; null where there was nothing, or nothing is left. */
   readonly from: string | null;
   readonly to: string | null;
+  /** The order that it concerns, where it is about one. */
+  readonly orderId?: string;
   /** The code of the error with which the change ended; it may be in effect in part. */
   readonly failed?: string;
 }

@@ -13,7 +13,7 @@ import {
 import amqp, { type ChannelModel, type ConfirmChannel, type GetMessage } from 'amqplib';
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { createBroker, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
-import { type DeadLetters, type MovedLetter, openDeadLetters } from './dead-letters.ts';
+import { type DeadLetter, type DeadLetters, type MovedLetter, openDeadLetters } from './dead-letters.ts';
 
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-1111111111111111-01';
 
@@ -150,3 +150,111 @@ it('does not wait for a frozen broker longer than 5 s', async () => {
   }
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 }, 10_000);
+
+const ORDER_ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const confirmed = {
+  specversion: '1.0',
+  id: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+  type: 'order.confirmed',
+  data: { orderId: ORDER_ID, lines: [{ productId: 1, quantity: 2 }], total: 1_000, currency: 'UAH' },
+};
+
+/** Puts this content among the dead letters, as shipping refuses it. */
+async function killContent(content: string, messageId?: string): Promise<void> {
+  channel.publish(EVENTS_EXCHANGE, 'order.confirmed', Buffer.from(content), {
+    ...(messageId !== undefined && { messageId }),
+    type: 'order.confirmed',
+    headers: { traceparent: TRACEPARENT, [DELIVERIES_HEADER]: 3 },
+  });
+  await channel.waitForConfirms();
+  channel.reject(await take(ORDER_CONFIRMED_QUEUE), false);
+}
+
+/** What is there, left where it is. */
+async function lookAt(letters: DeadLetters, limit = 100): Promise<DeadLetter[]> {
+  const found: DeadLetter[] = [];
+  await letters.each(limit, async (letter) => {
+    found.push(letter);
+    return 'leave';
+  });
+  return found;
+}
+
+it('shows where and why a letter was refused, what it is about, and nothing that an order event does not have', async () => {
+  const personal = { ...confirmed, customer: 'Olena', data: { ...confirmed.data, address: 'Kyiv' } };
+  await killContent(JSON.stringify(personal), confirmed.id);
+  await using letters = await openDeadLetters(url);
+  await untilCount(letters, 1);
+  expect(await lookAt(letters)).toEqual([
+    {
+      id: confirmed.id,
+      messageId: confirmed.id,
+      type: 'order.confirmed',
+      orderId: ORDER_ID,
+      queue: ORDER_CONFIRMED_QUEUE,
+      reason: 'rejected',
+      deadLetteredAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      times: 1,
+      deliveries: 3,
+      traceParent: TRACEPARENT,
+      bytes: JSON.stringify(personal).length,
+      unreadable: null,
+      payload: { event: confirmed, otherFields: ['customer', 'data.address'] },
+    },
+  ]);
+}, 30_000);
+
+it('shows a letter that is not an event, under an id made from its content', async () => {
+  await killContent('{"id": not JSON');
+  await using letters = await openDeadLetters(url);
+  await untilCount(letters, 1);
+  expect(await lookAt(letters)).toMatchObject([
+    {
+      id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      messageId: null,
+      orderId: null,
+      unreadable: 'the message is not JSON',
+      payload: { event: null, otherFields: [] },
+    },
+  ]);
+}, 30_000);
+
+it('keeps a letter with its history however often it is looked at: no look brings it nearer to a limit', async () => {
+  await killContent(JSON.stringify(confirmed), confirmed.id);
+  await using letters = await openDeadLetters(url);
+  await untilCount(letters, 1);
+  const [before] = await lookAt(letters);
+  for (let looks = 0; looks < 25; looks += 1) expect(await lookAt(letters)).toEqual([before]);
+  const message = await take(DEAD_LETTERS_QUEUE);
+  expect(Number(message.properties.headers?.['x-delivery-count'] ?? 0)).toBeLessThanOrEqual(10);
+}, 60_000);
+
+it('discards and retries only what it is asked to; the others stay', async () => {
+  for (const id of ['one', 'two', 'three']) await kill(id);
+  await using letters = await openDeadLetters(url);
+  await untilCount(letters, 3);
+  const retried: string[] = [];
+  await letters.each(
+    3,
+    async ({ id }) => (id === 'one' ? 'discard' : id === 'two' ? 'retry' : 'leave'),
+    ({ id }) => retried.push(id),
+  );
+  expect(retried).toEqual(['two']);
+  await untilCount(letters, 1);
+  expect((await lookAt(letters)).map(({ id }) => id)).toEqual(['three']);
+  const { properties } = await take(ORDER_CONFIRMED_QUEUE);
+  expect(properties.messageId).toBe('two');
+}, 30_000);
+
+it('leaves every letter where a decision fails', async () => {
+  await kill('one');
+  {
+    await using letters = await openDeadLetters(url);
+    await untilCount(letters, 1);
+    await expect(letters.each(1, () => Promise.reject(new Error('the log is full')))).rejects.toThrow(
+      'the log is full',
+    );
+  }
+  await using letters = await openDeadLetters(url);
+  await untilCount(letters, 1);
+}, 30_000);

@@ -65,6 +65,8 @@ it('shows who changed what, when, from what to what, and why; the newest last', 
     '2026-11-23 10:02:00  migration  orders                      (none) -> 0007_refunds                     anna (command line)',
     '2026-11-23 10:03:00  restart    orders                      ready -> failed (failed: instance_failed)  anna (command line)',
   ]);
+  await change('dead-letter', 'message-1', { to: 'discarded', orderId: 'order-1' });
+  expect((await run({ kind: ['dead-letter'] })).written).toContain('message-1 (order order-1)  ready -> discarded');
 });
 
 it('has the same as JSON', async () => {

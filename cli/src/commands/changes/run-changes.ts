@@ -85,12 +85,12 @@ function describe(shown: readonly RecordedChange[], { changes }: KeptChanges): s
   return formatTable(['TIME (UTC)', 'KIND', 'TARGET', 'FROM -> TO', 'BY', 'REASON'], shown.map(row));
 }
 
-function row({ time, kind, target, from, to, by, reason = '', failed }: RecordedChange): string[] {
+function row({ time, kind, target, from, to, orderId, by, reason = '', failed }: RecordedChange): string[] {
   const change = from === null && to === null ? '' : `${from ?? '(none)'} -> ${to ?? '(none)'}`;
   return [
     time.replace('T', ' ').replace(/\.\d+Z$/, ''),
     kind,
-    target,
+    orderId === undefined ? target : `${target} (order ${orderId})`,
     failed === undefined ? change : `${change} (failed: ${failed})`,
     `${by.user} (${by.source})`,
     reason,

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { DEAD_LETTERS_QUEUE, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
@@ -11,6 +10,7 @@ import { parseIdPrefix, requireUnique } from '../../shop/id-prefix.ts';
 import { findOrderId } from '../../shop/orders-table.ts';
 import { findRows, isTooOld, listRowsOfOrder, type OutboxRow, unpublishRows } from '../../shop/outbox-table.ts';
 import { shortId } from '../../shop/times.ts';
+import { confirm } from '../confirm.ts';
 import type { ReasonOptions } from '../reason.ts';
 
 export interface OutboxRedriveOptions extends CommonOptions, ReasonOptions {
@@ -131,7 +131,13 @@ async function redriveDeadLetters(
   const count = await letters.count();
   const moved: MovedLetter[] = [];
   if (!dryRun && count > 0) {
-    if (!yes) await confirm(`move ${count} dead letters back to ${ORDER_CONFIRMED_QUEUE}?`, signal);
+    if (!yes) {
+      await confirm(`move ${count} dead letters back to ${ORDER_CONFIRMED_QUEUE}?`, {
+        what: 'nothing was moved',
+        next: 'give --yes to move them, --dry-run to count them',
+        signal,
+      });
+    }
     await moveAll();
   }
   const left = count - moved.length;
@@ -170,24 +176,4 @@ function describeLetters(
   );
   const rest = left > 0 ? [`${left} had been taken by someone else`] : [];
   return [...lines, `${moved.length} moved; one that fails again comes back as a dead letter`, ...rest].join('\n');
-}
-
-/** Asks on a terminal. Throws CliError (2) when there is no terminal, or the reply is not yes. */
-async function confirm(question: string, signal: AbortSignal): Promise<void> {
-  const refusal = (why: string) =>
-    new CliError({
-      code: 'not_confirmed',
-      what: 'nothing was moved',
-      why,
-      next: 'give --yes to move them, --dry-run to count them',
-    });
-  if (!process.stdin.isTTY)
-    throw refusal('moving dead letters has to be confirmed, and there is no terminal to ask on');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const response = await terminal.question(`${question} [y/N] `, { signal });
-    if (!/^y(es)?$/i.test(response.trim())) throw refusal('it was not confirmed');
-  } finally {
-    terminal.close();
-  }
 }
