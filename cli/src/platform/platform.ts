@@ -250,9 +250,7 @@ export class Platform {
         added,
         'announce',
         (names) => `announce ${names} to their callers`,
-        async () => {
-          await this.#routing.publish();
-        },
+        () => this.#routing.announce(),
       ),
       ...only(
         removed,
@@ -567,7 +565,8 @@ export class Platform {
         }
       };
       await this.#inRounds(rounds, replace, gone);
-      await this.#routing.publish();
+      // A client may rely on each replica once this command has ended.
+      await this.#routing.announce();
       return { started, applied, tookMs: performance.now() - began };
     } catch (error) {
       // No command waits any more: an interrupted start leaves nothing, and what ran before runs on. A late one stays, so that

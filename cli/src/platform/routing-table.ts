@@ -23,6 +23,8 @@ export class RoutingTable {
   #routes: readonly Route[] = [];
   readonly #joining = new Set<string>();
   readonly #leaving = new Set<string>();
+  /** When callers last had something new to read, on the monotonic clock. */
+  #writtenAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RoutingTableOptions) {
     this.#options = options;
@@ -73,18 +75,21 @@ export class RoutingTable {
     return this.#routes.some((route) => route.edge === edge && route.primary === listen);
   }
 
-  /** Writes the table down. Resolves with whether callers have something new to read. */
-  publish(): Promise<boolean> {
+  /** Writes the table down. */
+  async publish(): Promise<void> {
     const onStandby = new Set(this.#options.overrides().onStandby);
     const isOnStandby = (edge: string) => this.#joining.has(PROXIES) || onStandby.has(edge);
-    return this.#options.writer.write(
+    const isNew = await this.#options.writer.write(
       upstreamsOf(this.#routes, { joining: this.#joining, draining: this.#draining(), isOnStandby }),
     );
+    if (isNew) this.#writtenAt = performance.now();
   }
 
-  /** The same, and resolves when the callers have read it. */
+  /** The same, and resolves when the callers have read it, also where it was written before. */
   async announce(): Promise<void> {
-    if (await this.publish()) await delay(this.#options.announceMs);
+    await this.publish();
+    const leftMs = this.#writtenAt + this.#options.announceMs - performance.now();
+    if (leftMs > 0) await delay(leftMs);
   }
 
   /** What is announced of a replica to its callers; undefined where nothing calls it. */

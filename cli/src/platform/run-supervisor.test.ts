@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseUpstreams } from '@shop/kit/upstreams.ts';
@@ -376,6 +376,23 @@ describe('supervisor', { timeout: 30_000 }, () => {
         status: 'ready',
         upstream: { state: 'active', weight: 100 },
       });
+    });
+
+    it.each([
+      ['up', () => up({ ...everything, replicas: { base: 2 } })],
+      [
+        'scale',
+        () => createControlClient(project).operate({ kind: 'scale', replicas: { base: 2 } }, { dryRun: false, asked }),
+      ],
+    ])('an added replica has been read by its callers when %s ends', async (_command, add) => {
+      const announceMs = 1_000;
+      await start(shop, { SHOPCTL_FAKE_ANNOUNCE_MS: String(announceMs) });
+      await up({ ...everything, replicas: { base: 1 } });
+      await add();
+      const shownForMs = Date.now() - (await stat(upstreamsFile(upstreamsFolder(project)))).mtimeMs;
+      expect(await told()).toEqual(['base-1 active', 'base-2 active']);
+      // A timer may end a millisecond early.
+      expect(shownForMs).toBeGreaterThanOrEqual(announceMs - 5);
     });
 
     it('never shows one that does not get ready', async () => {

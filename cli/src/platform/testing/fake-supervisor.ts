@@ -1,7 +1,7 @@
 // Entry of a supervisor whose services are small scripts: SHOPCTL_FAKE names them with their environment as JSON.
 // SHOPCTL_FAKE_FAULTS=stuck: its faults cannot be ended. SHOPCTL_FAKE_END=SIGTERM: it is sent that as soon as its socket is there.
 // SHOPCTL_FAKE_KILL_AT: the step of an operation, counted from 1, before which it is killed.
-// SHOPCTL_FAKE_ROUND_MS: between two replicas that are replaced.
+// SHOPCTL_FAKE_ROUND_MS: between two replicas that are replaced. SHOPCTL_FAKE_ANNOUNCE_MS: until callers have read a change.
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ await runSupervisor({
     maxFailedStarts: 3,
     readyProbeMs: 50,
     betweenRoundsMs: Number(process.env.SHOPCTL_FAKE_ROUND_MS ?? 50),
-    announceMs: 50,
+    announceMs: Number(process.env.SHOPCTL_FAKE_ANNOUNCE_MS ?? 50),
   },
   idleExitMs: 2000,
   ...(process.env.SHOPCTL_FAKE_FAULTS === 'stuck' && {
