@@ -2,7 +2,6 @@
  * Goal: scale, drain and reroute change a platform under load, and fail no request. Method: the commands, as a user runs
  * them, while orders are placed at a steady rate; one platform for all.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
@@ -92,14 +91,17 @@ it('a drained replica gets no calls until that is undone, and "status" shows it'
   const outcomes = await underLoad(async () => {
     await expect.poll(() => decidedBy('orders-2'), { timeout: 20_000 }).toBeGreaterThan(5);
     await shopctl('drain', 'orders-2');
-    // Those that were on their way.
-    await delay(500);
-    const before = [await decidedBy('orders-1'), await decidedBy('orders-2')] as const;
-    await expect.poll(() => decidedBy('orders-1'), { timeout: 20_000 }).toBeGreaterThan(before[0] + 20);
-    expect(await decidedBy('orders-2')).toBe(before[1]);
+    // Orders that it has are decided first; from then on the other one decides all.
+    const decidedMeanwhile = async () => {
+      const [first, second] = [await decidedBy('orders-1'), await decidedBy('orders-2')];
+      await expect.poll(() => decidedBy('orders-1'), { timeout: 20_000 }).toBeGreaterThan(first + 20);
+      return (await decidedBy('orders-2')) - second;
+    };
+    await expect.poll(decidedMeanwhile, { timeout: 30_000 }).toBe(0);
+    const before = await decidedBy('orders-2');
     expect((await platform.shopctl('status')).stdout).toContain('orders-2: draining, gets no new calls (weight 100)');
     await shopctl('drain', 'orders-2', '--undo');
-    await expect.poll(() => decidedBy('orders-2'), { timeout: 20_000 }).toBeGreaterThan(before[1]);
+    await expect.poll(() => decidedBy('orders-2'), { timeout: 20_000 }).toBeGreaterThan(before);
   });
   expect(outcomes).toEqual(['201 Confirmed']);
   await shopctl('scale', 'orders=1');
