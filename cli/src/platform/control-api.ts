@@ -25,8 +25,8 @@ export interface ControlHandlers {
 }
 
 /**
- * Serves the control API (HTTP) on a Unix socket that only this user can open:
- * `GET /v1/state`, `GET /v1/events[?follow]` (NDJSON), `POST /v1/up` (NDJSON, the connection is a lease until ready),
+ * Serves the control API (HTTP) on a Unix socket that only this user can open. Its routes:
+ * `GET /v1/ping`, `GET /v1/state`, `GET /v1/events[?follow]` (NDJSON), `POST /v1/up` (NDJSON, the connection is a lease until ready),
  * `POST /v1/down`, `POST /v1/services/{name}/{start|stop|restart}`, `POST /v1/operations`. The last four take `asked`: who
  * asks, and why, for the change log. Errors are `{error: {code, what, why, next, exitCode}}`.
  */
@@ -53,7 +53,8 @@ async function handle(request: IncomingMessage, response: ServerResponse, handle
   const url = new URL(request.url ?? '/', 'http://control');
   const route = `${request.method} ${url.pathname}`;
   const action = /^POST \/v1\/services\/([^/]+)\/(start|stop|restart)$/.exec(route);
-  if (route === 'GET /v1/state') sendJson(response, await handlers.state());
+  if (route === 'GET /v1/ping') sendJson(response, {});
+  else if (route === 'GET /v1/state') sendJson(response, await handlers.state());
   else if (route === 'GET /v1/events') streamEvents(response, handlers.events, url.searchParams.has('follow'));
   else if (route === 'POST /v1/up') await streamUp(response, handlers, await readJson<UpRequest>(request));
   else if (route === 'POST /v1/down') {

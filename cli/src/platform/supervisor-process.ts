@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { connect } from 'node:net';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from '../errors.ts';
@@ -19,17 +19,26 @@ export interface StartSupervisorOptions {
   readonly signal?: AbortSignal;
 }
 
-/** True when a supervisor listens on the project's socket. Throws CliError (3) when that is another user's. */
-export async function isSupervisorRunning({ socketPath }: Project): Promise<boolean> {
+/**
+ * True when a supervisor responds on the project's socket, or is too busy to respond within the limit. A connection alone
+ * proves nothing: the kernel still accepts for a process that was killed until the last of its threads has ended. Throws
+ * CliError (3) when the socket is another user's.
+ */
+export async function isSupervisorRunning({ socketPath }: Project, limitMs = 2000): Promise<boolean> {
   await requireOwnSocket(socketPath);
   return new Promise((resolve) => {
-    const socket = connect(socketPath);
-    socket.once('connect', () => {
-      socket.destroy();
+    const ping = request({ socketPath, path: '/v1/ping', agent: false, timeout: limitMs });
+    ping.once('response', (response) => {
+      response.resume();
       resolve(true);
     });
+    ping.once('timeout', () => {
+      resolve(true);
+      ping.destroy();
+    });
     // Whatever the reason, no supervisor listens there.
-    socket.once('error', () => resolve(false));
+    ping.on('error', () => resolve(false));
+    ping.end();
   });
 }
 
