@@ -1,5 +1,5 @@
 import { chown, mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type Docker from 'dockerode';
 import { CliError } from '../errors.ts';
 import { findImage, imageBuild, imageName, type ServiceImage } from '../images/images.ts';
@@ -12,21 +12,18 @@ import type { EngineUrl } from '../providers/docker/engine.ts';
 import { hostNetworkObstacle } from '../providers/docker/host-network.ts';
 import { projectKey } from '../providers/docker/record.ts';
 import { writePrivateFile } from '../providers/private-file.ts';
-import { admissionFile, admissionFolder } from './admission-file.ts';
 import { failpointFolder, hasFailpoints } from './failpoint-files.ts';
-import { flagFile, flagFolder } from './flag-file.ts';
 import { stopTimeoutMs } from './process-runtime.ts';
 import type { Project } from './project.ts';
 import type { ServiceInstance, ServiceRuntime, ServiceSource } from './service-runtime.ts';
+import { type FileOwner, shareFile } from './shared-file.ts';
 import type { StartConditions } from './unit.ts';
-import { upstreamsFile } from './upstreams-file.ts';
 
 /** Where the image looks for variables that are not passed to an engine (its Dockerfile). */
 const SECRETS_MOUNT = '/run/secrets/service.env';
 const FAILPOINT_MOUNT = '/run/failpoints';
-const FLAG_MOUNT = '/run/flags';
-const UPSTREAMS_MOUNT = '/run/upstreams';
-const ADMISSION_MOUNT = '/run/admission';
+/** The folders of the files that services follow: a file that is replaced is seen only where its folder is mounted. */
+const SHARED_MOUNTS = { FLAGS_FILE: '/run/flags', UPSTREAMS_FILE: '/run/upstreams', ADMISSION_FILE: '/run/admission' };
 /** They hold passwords. */
 const secretVariables: readonly string[] = ['DATABASE_URL', 'BROKER_URL'];
 /** What is true of this machine or of our child processes only. */
@@ -129,21 +126,12 @@ async function containerSpec(
     binds.push(`${failpointFolder(project)}:${FAILPOINT_MOUNT}`);
     variables.FAILPOINT_DIR = FAILPOINT_MOUNT;
   }
-  if (instance.env.FLAGS_FILE !== undefined) {
-    await mkdir(flagFolder(project), { recursive: true, mode: 0o755 });
-    binds.push(`${flagFolder(project)}:${FLAG_MOUNT}:ro`);
-    variables.FLAGS_FILE = flagFile(FLAG_MOUNT);
-  }
-  if (instance.env.UPSTREAMS_FILE !== undefined) {
-    const folder = dirname(instance.env.UPSTREAMS_FILE);
-    await mkdir(folder, { recursive: true, mode: 0o755 });
-    binds.push(`${folder}:${UPSTREAMS_MOUNT}:ro`);
-    variables.UPSTREAMS_FILE = upstreamsFile(UPSTREAMS_MOUNT);
-  }
-  if (instance.env.ADMISSION_FILE !== undefined) {
-    await mkdir(admissionFolder(project), { recursive: true, mode: 0o755 });
-    binds.push(`${admissionFolder(project)}:${ADMISSION_MOUNT}:ro`);
-    variables.ADMISSION_FILE = admissionFile(ADMISSION_MOUNT);
+  for (const [variable, mount] of Object.entries(SHARED_MOUNTS)) {
+    const file = instance.env[variable];
+    if (file === undefined) continue;
+    await shareFile(file, ownerOf(user));
+    binds.push(`${dirname(file)}:${mount}:ro`);
+    variables[variable] = join(mount, basename(file));
   }
   // A library that a fault puts into the process is found at the same path inside.
   const library = conditions.env?.LD_PRELOAD;
@@ -196,9 +184,15 @@ async function writeSecrets(project: Project, { name, env }: ServiceInstance, us
     return value === undefined ? [] : [`${variable}=${quoted(value)}\n`];
   });
   await writePrivateFile(file, lines.join(''));
-  const [uid, gid] = user.split(':').map(Number) as [number, number];
+  const { uid, gid } = ownerOf(user);
   if (process.getuid?.() === 0) await chown(file, uid, gid);
   return file;
+}
+
+/** `1000:1000` */
+function ownerOf(user: string): FileOwner {
+  const [uid, gid] = user.split(':').map(Number) as [number, number];
+  return { uid, gid };
 }
 
 /** As Node's --env-file reads it. URLs are encoded and hold neither quotes nor line ends. */

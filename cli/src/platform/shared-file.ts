@@ -1,15 +1,34 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { chown, mkdir, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+
+/** A user by its numbers. */
+export interface FileOwner {
+  readonly uid: number;
+  readonly gid: number;
+}
 
 /**
  * Replaces a file of a project in one step, so that a service that looks meanwhile sees the old content or the new one.
- * Readable by all: a container runs as another user, and the folder above its folder is ours alone.
+ * It is for the owner of its folder alone.
  */
 export async function writeSharedFile(file: string, content: string): Promise<void> {
   const folder = dirname(file);
-  await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
-  await mkdir(folder, { recursive: true, mode: 0o755 });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}.tmp`;
-  await writeFile(draft, content, { mode: 0o644 });
+  await writeFile(draft, content, { mode: 0o600 });
+  await giveTo(await stat(folder), draft);
   await rename(draft, file);
+}
+
+/** Has another user read this file, and what replaces it. Root's containers run as one; only root can give a file away. */
+export async function shareFile(file: string, reader: FileOwner): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await giveTo(reader, dirname(file));
+  await giveTo(reader, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error; // Its folder alone decides about a file that is still to be written.
+  });
+}
+
+async function giveTo({ uid, gid }: FileOwner, path: string): Promise<void> {
+  if (process.getuid?.() === 0) await chown(path, uid, gid);
 }

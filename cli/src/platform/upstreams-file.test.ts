@@ -66,7 +66,7 @@ describe('the file of upstreams', () => {
   });
   afterEach(() => rm(stateDir, { recursive: true }));
 
-  it('is written when it changes, and readable for a container in which services are another user', async () => {
+  it('is written when it changes, for its user alone', async () => {
     const file = upstreamsFile(upstreamsFolder({ stateDir }));
     const { write } = createUpstreamsWriter(file);
     const first = upstreamsOf(routes, usual);
@@ -77,7 +77,7 @@ describe('the file of upstreams', () => {
     expect((await stat(file)).mtimeMs).toBe(mtimeMs);
     expect(await write(upstreamsOf(routes.slice(1), usual))).toBe(true);
     expect(await Promise.all([file, dirname(file)].map(async (path) => (await stat(path)).mode & 0o777))).toEqual([
-      0o644, 0o755,
+      0o600, 0o700,
     ]);
   });
 });
