@@ -110,6 +110,13 @@ describe('compareTrace', () => {
     expect(compareTrace(confirmed, buildTree(reversed)).faults).toEqual([]);
   });
 
+  it('takes the span that continues the caller’s trace for the root, also when a child has the same start and comes first', () => {
+    const [root, child, ...others] = spansOf(confirmed) as [MutableSpan, MutableSpan, ...MutableSpan[]];
+    root.parentSpanId = 'f'.repeat(16);
+    child.startNanos = root.startNanos;
+    expect(compareTrace(confirmed, buildTree([child, root, ...others])).faults).toEqual([]);
+  });
+
   it('repeats the catalog read for each distinct product', async () => {
     const three = expectedTree(await loadContract('confirmed', cloneRoot()), { distinctProducts: 3 });
     expect(spansOf(three)).toHaveLength(37);

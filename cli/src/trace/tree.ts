@@ -32,8 +32,8 @@ export interface TraceNode {
 
 export interface TraceTree {
   /**
-   * Spans without a parent, and the trace's first span even if it names one: the sender of the request may have
-   * continued its own trace.
+   * Spans without a parent; where there is none, the first of those whose parent is not in the trace: the sender of the
+   * request has continued its own trace.
    */
   readonly roots: readonly TraceNode[];
   /** The other spans whose parent is not in the trace: it is still open, was not exported, or was lost with its process. */
@@ -107,7 +107,9 @@ export function buildTree(spans: readonly TraceSpan[]): TraceTree {
   }
 
   const tops = spans.filter(({ parentSpanId }) => parentSpanId === undefined || !present.has(parentSpanId));
-  const isRoot = (span: TraceSpan) => span.parentSpanId === undefined || span === spans[0];
+  // Not the first span of all: clocks of spans have milliseconds, in which a child that ends first may begin as well.
+  const [root = tops[0]] = tops.filter(({ parentSpanId }) => parentSpanId === undefined);
+  const isRoot = (span: TraceSpan) => span.parentSpanId === undefined || span === root;
   const tree = {
     roots: tops.filter(isRoot).map((span) => nodeOf(span, undefined, false)),
     orphans: tops.filter((span) => !isRoot(span)).map((span) => nodeOf(span, undefined, true)),
