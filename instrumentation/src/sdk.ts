@@ -47,7 +47,10 @@ export function startStockTelemetry(env: NodeJS.ProcessEnv): void {
   });
   sdk.start();
   accounting?.observe(metrics.getMeter(ACCOUNTING_METER));
-  const logs = exported.logs ? [startLogs(resource)] : [];
+  const recording = [
+    ...(accounting === undefined ? [] : [accounting.processor]),
+    ...(exported.logs ? [startLogs(resource)] : []),
+  ];
   announceInstrumentedLibraries();
-  publishTelemetry({ shutdown: () => shutdown([sdk, ...logs]) });
+  publishTelemetry({ shutdown: () => shutdown(recording, [sdk]) });
 }

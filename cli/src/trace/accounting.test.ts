@@ -15,17 +15,19 @@ interface LastReport extends Report {
   readonly stale?: boolean;
   readonly createdAt?: number;
   readonly startTime?: number;
+  /** It ended in order. */
+  readonly closed?: boolean;
 }
 
-const pointsOf = ({ counts, time, receivedAt = time + 5, ...process }: Report & Partial<LastReport>) =>
-  Object.entries(counts).map(
-    ([state, value]) =>
-      ({
-        ...{ name: 'shop.telemetry.spans', type: 'counter', service: 'orders', instance: 'orders-1', pid: 1 },
-        ...{ attributes: { state }, value, time, receivedAt, startTime: 0, changedAt: time, stale: false },
-        ...process,
-      }) as unknown as MetricPoint,
+const pointsOf = ({ counts, closed, time, receivedAt = time + 5, ...process }: Report & Partial<LastReport>) => {
+  const common = { service: 'orders', instance: 'orders-1', pid: 1, time, receivedAt, changedAt: time, stale: false };
+  const pointOf = (point: object) => ({ ...common, startTime: 0, ...process, ...point }) as unknown as MetricPoint;
+  const spans = Object.entries(counts).map(([state, value]) =>
+    pointOf({ name: 'shop.telemetry.spans', type: 'counter', attributes: { state }, value }),
   );
+  const end = pointOf({ name: 'shop.telemetry.closed', type: 'gauge', attributes: {}, value: 1 });
+  return closed ? [end, ...spans] : spans;
+};
 
 /** The accounts of several processes of orders, each with its last report. */
 const accountsOf = (reports: readonly LastReport[]) =>
@@ -93,5 +95,40 @@ describe('a process that took the place of one that is gone', () => {
     const next = { counts, time: 2_000, pid: 2, createdAt: 1_550, startTime: 2_000 };
     const [absence] = absencesIn([span as TraceSpan], ['orders'], await accountsOf([gone, next]));
     expect(absence?.absence).toBe('lost with process');
+  });
+});
+
+describe('a process that ended in order while its successor served', () => {
+  const counts = { started: 9, ended: 9, exported: 9, dropped: 0 };
+  /** It drained beside the other one, and reported last 300 ms before the trace began. */
+  const ended = { counts, time: 1_200, pid: 1, closed: true };
+  const beside = { counts, time: 3_000, pid: 2, createdAt: 500 };
+  const span = {
+    service: 'orders',
+    instance: 'orders-1',
+    pid: 2,
+    startNanos: 1_500_000_000n,
+    endNanos: 1_600_000_000n,
+  };
+  const absenceAfter = async (changes: Partial<LastReport>) =>
+    absencesIn([span as TraceSpan], ['orders'], await accountsOf([{ ...ended, ...changes }, beside]))[0]?.absence;
+
+  it('has lost nothing, as its last report says, whether or not it is known to be gone', async () => {
+    expect(await absenceAfter({ stale: false })).toBe('never created');
+    expect(await absenceAfter({ stale: true })).toBe('never created');
+  });
+
+  it('may have lost what was open, or not sent, in its last report', async () => {
+    expect(await absenceAfter({ stale: true, counts: { ...counts, started: 10 } })).toBe('lost with process');
+    expect(await absenceAfter({ stale: true, counts: { ...counts, exported: 8 } })).toBe('lost with process');
+  });
+
+  it('has dropped what it says to have dropped', async () => {
+    const changes = { counts: { ...counts, exported: 8, dropped: 1 }, time: 1_550 };
+    expect(await absenceAfter({ stale: true, ...changes })).toBe('dropped');
+  });
+
+  it('may have lost spans where it was killed', async () => {
+    expect(await absenceAfter({ stale: true, closed: false })).toBe('lost with process');
   });
 });

@@ -4,6 +4,8 @@ import type { TraceSpan } from './tree.ts';
 
 /** The metric in which each process says what became of its spans. */
 const SPAN_ACCOUNTING_METRIC = 'shop.telemetry.spans';
+/** What a process adds to its last report when it ends in order. */
+const CLOSED_METRIC = 'shop.telemetry.closed';
 
 /** How long after a limit the bookkeeping may take to decide, ms: two metric reports and some delay. */
 export const ACCOUNTING_GRACE_MS = 3_000;
@@ -33,6 +35,8 @@ export interface ProcessAccount {
   readonly settledAt: number | undefined;
   /** The process reports no more. */
   readonly gone: boolean;
+  /** It has ended, after all its spans had been sent or dropped: nothing was lost with it, whenever that was. */
+  readonly closed: boolean;
 }
 
 /** Reads the accounts of all processes; none when no process reports metrics to this backend. */
@@ -51,10 +55,10 @@ interface Calm {
 export function createAccountReader(backend: Pick<TelemetryBackend, 'metrics'>): ReadAccounts {
   const calms = new Map<string, Calm[]>();
   return async () => {
-    const points = await backend.metrics([SPAN_ACCOUNTING_METRIC]);
+    const points = await backend.metrics([SPAN_ACCOUNTING_METRIC, CLOSED_METRIC]);
     const byProcess = Map.groupBy(points, ({ service, instance, pid }) => `${service} ${instance} ${pid}`);
     return [...byProcess].flatMap(([key, ofProcess]) => {
-      const [first] = ofProcess;
+      const first = ofProcess.find((point) => point.name === SPAN_ACCOUNTING_METRIC);
       if (first === undefined) return [];
       const earlier = calms.get(key) ?? [];
       calms.set(key, earlier);
@@ -90,6 +94,7 @@ function accountOf(first: MetricPoint, points: readonly MetricPoint[], calms: Ca
     reportedAt,
     settledAt: calms.findLast((calm) => calm.ended <= sent)?.at,
     gone: stale,
+    closed: points.some(({ name }) => name === CLOSED_METRIC) && started === ended && ended === sent,
   };
 }
 
@@ -136,8 +141,8 @@ interface Activity {
 
 /**
  * Says why spans of `service` are missing from a trace with this activity. "never created" needs proof: all processes
- * that can have had a part in it live, and have dropped nothing since the first activity. They have also sent what they
- * started until a report later than the last activity.
+ * that can have had a part in it live or have ended in order, and have dropped nothing since the first activity. They have
+ * also sent what they started until a report later than the last activity, or until their last one.
  */
 function absenceOf(service: string, accounts: readonly ProcessAccount[], activity: Activity): AbsenceReason {
   const { firstActivityMs, lastActivityMs } = activity;
@@ -146,18 +151,18 @@ function absenceOf(service: string, accounts: readonly ProcessAccount[], activit
   const reason = (absence: Absence, evidence: string): AbsenceReason => ({ service, absence, evidence });
   if (own.length === 0) return reason('not known', `no process of ${service} has reported`);
 
-  const gone = own.find((account) => account.gone && mayHaveMet(account, own, activity));
+  const gone = own.find((account) => account.gone && !account.closed && mayHaveMet(account, own, activity));
   if (gone !== undefined) return reason('lost with process', `${name(gone)} is gone, and what it had not sent with it`);
-  const live = own.filter((account) => !account.gone);
-  if (live.length === 0) return reason('not known', `no process of ${service} is running`);
-  const unsettled = live.filter((account) => !isSettled(account, lastActivityMs));
+  const accountable = own.filter((account) => !account.gone || account.closed);
+  if (accountable.length === 0) return reason('not known', `no process of ${service} is running`);
+  const unsettled = accountable.filter((account) => !isSettled(account, lastActivityMs));
   const busy = unsettled.find((account) => account.outstanding > 0);
   if (busy !== undefined) return reason('not exported yet', `${name(busy)} has ${busy.outstanding} spans to send`);
   const late = unsettled.find((account) => account.reportedAt <= lastActivityMs);
   if (late !== undefined) return reason('not exported yet', `${name(late)} has not reported since`);
   const [running] = unsettled;
   if (running !== undefined) return reason('not ended yet', `${name(running)} has ${running.open} spans in flight`);
-  const dropping = live.find(({ dropped, droppedAt }) => dropped > 0 && droppedAt > firstActivityMs);
+  const dropping = accountable.find(({ dropped, droppedAt }) => dropped > 0 && droppedAt > firstActivityMs);
   if (dropping !== undefined)
     return reason('dropped', `${name(dropping)} has dropped spans, ${dropping.dropped} so far`);
   return reason('never created', `every process of ${service} has ended and sent all its spans, and reported later`);
@@ -175,7 +180,9 @@ function mayHaveMet(gone: ProcessAccount, own: readonly ProcessAccount[], { firs
   );
 }
 
-function isSettled({ open, outstanding, reportedAt, settledAt }: ProcessAccount, lastActivityMs: number): boolean {
+function isSettled(account: ProcessAccount, lastActivityMs: number): boolean {
+  const { open, outstanding, reportedAt, settledAt, closed } = account;
+  if (closed) return true;
   if (settledAt !== undefined && settledAt > lastActivityMs) return true;
   return open === 0 && outstanding === 0 && reportedAt > lastActivityMs;
 }

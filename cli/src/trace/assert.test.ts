@@ -56,6 +56,7 @@ function account(changes: Partial<ProcessAccount>): ProcessAccount {
     startedAt: 0,
     droppedAt: START + 10_000,
     settledAt: undefined,
+    closed: false,
     open: 0,
     outstanding: 0,
     dropped: 0,

@@ -33,7 +33,10 @@ export interface SpanAccountingOptions {
 export interface SpanAccounting {
   readonly processor: SpanProcessor;
   counts(): Readonly<SpanCounts>;
-  /** Publishes the counts as `shop.telemetry.spans` with the attribute `state`. */
+  /**
+   * Publishes the counts as `shop.telemetry.spans` with the attribute `state`, and `shop.telemetry.closed` once the processor
+   * has been shut down.
+   */
   observe(meter: Meter): void;
 }
 
@@ -45,6 +48,7 @@ export function createSpanAccounting(options: SpanAccountingOptions): SpanAccoun
   const counts: SpanCounts = { started: 0, ended: 0, exported: 0, dropped: 0 };
   let queued = 0;
   let isBusy = false;
+  let isClosed = false;
   let sentAt = performance.now();
   let soon: NodeJS.Timeout | undefined;
   const { exporter, delayMs, ...limits } = options;
@@ -92,7 +96,9 @@ export function createSpanAccounting(options: SpanAccountingOptions): SpanAccoun
     forceFlush: () => batches.forceFlush(),
     shutdown() {
       clearTimeout(soon);
-      return batches.shutdown();
+      return batches.shutdown().finally(() => {
+        isClosed = true;
+      });
     },
   };
 
@@ -107,6 +113,13 @@ export function createSpanAccounting(options: SpanAccountingOptions): SpanAccoun
         })
         .addCallback((result) => {
           for (const [state, count] of Object.entries(counts)) result.observe(count, { state });
+        });
+      meter
+        .createObservableGauge('shop.telemetry.closed', {
+          description: '1 in the last report of a process that ended in order: its counts of spans are final.',
+        })
+        .addCallback((result) => {
+          if (isClosed) result.observe(1);
         });
     },
   };

@@ -26,6 +26,28 @@ beforeAll(async () => {
   vi.stubEnv('SHOP_TRACK', 'canary');
 });
 
+interface Point {
+  readonly attributes?: readonly { readonly value: { readonly stringValue?: string } }[];
+  readonly asInt?: number;
+  readonly asDouble?: number;
+}
+
+interface Metric {
+  readonly name: string;
+  readonly sum?: { readonly dataPoints: readonly Point[] };
+  readonly gauge?: { readonly dataPoints: readonly Point[] };
+}
+
+/** Values of a metric in an export request, each with its attribute `state` where it has one. */
+function valuesIn(report: unknown, metric: string): readonly (readonly [state: string, value: number])[] {
+  const { resourceMetrics } = report as { resourceMetrics: { scopeMetrics: { metrics: Metric[] }[] }[] };
+  return resourceMetrics
+    .flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
+    .filter(({ name }) => name === metric)
+    .flatMap(({ sum, gauge }) => (sum ?? gauge)?.dataPoints ?? [])
+    .map(({ attributes, asInt, asDouble }) => [attributes?.[0]?.value.stringValue ?? '', Number(asInt ?? asDouble)]);
+}
+
 afterEach(() => {
   received.clear();
   for (const api of [trace, metrics, propagation, context]) api.disable();
@@ -54,6 +76,28 @@ it('sends spans and what became of them, of the service and instance that the en
     '{"key":"shop.track","value":{"stringValue":"canary"}}',
   ];
   for (const attribute of release) for (const sent of [traces, measured]) expect(sent).toContain(attribute);
+});
+
+it('the last report is later than the last span, and says that it is the last', async () => {
+  startTelemetry(process.env);
+  announceVersion('1.2.3');
+  trace.getTracer('shop').startSpan('order saga').end();
+  await shutdownTelemetry();
+  const last = received.get('/v1/metrics')?.at(-1);
+  expect(Object.fromEntries(valuesIn(last, 'shop.telemetry.spans'))).toEqual({
+    started: 1,
+    ended: 1,
+    exported: 1,
+    dropped: 0,
+  });
+  expect(valuesIn(last, 'shop.telemetry.closed')).toEqual([['', 1]]);
+});
+
+it('a report of a process that goes on does not say that it is the last', async () => {
+  startTelemetry(process.env);
+  await vi.waitFor(() => expect(received.get('/v1/metrics')).toBeDefined(), { timeout: 5_000 });
+  expect(valuesIn(received.get('/v1/metrics')?.at(0), 'shop.telemetry.closed')).toEqual([]);
+  await shutdownTelemetry();
 });
 
 it.each([

@@ -55,12 +55,11 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
   if (env.OTEL_SDK_DISABLED === 'true') return;
 
   const resource = describeProcess(env);
-  const providers: Ending[] = [];
   const exported = exportedSignals(env);
-  if (exported.metrics) providers.push(startMetrics(resource));
+  const reporting: Ending[] = exported.metrics ? [startMetrics(resource)] : [];
   // After the metrics, in which it counts what became of its spans.
   const accounting = exported.traces ? startExport() : undefined;
-  if (exported.logs) providers.push(startLogs(resource));
+  const recording: Ending[] = exported.logs ? [startLogs(resource)] : [];
   const sampler = samplerOf(env);
   const tracers = new TracerProvider({
     resource,
@@ -68,8 +67,8 @@ export function startTelemetry(env: NodeJS.ProcessEnv): void {
     ...(sampler !== undefined && { sampler }),
   });
   trace.setGlobalTracerProvider(tracers);
-  providers.push(tracers);
-  publishTelemetry({ shutdown: () => shutdown(providers) });
+  recording.push(tracers);
+  publishTelemetry({ shutdown: () => shutdown(recording, reporting) });
 }
 
 /** What is sent: nothing without a receiver. */
@@ -153,11 +152,16 @@ interface Ending {
   shutdown(): Promise<void>;
 }
 
-export async function shutdown(providers: readonly Ending[]): Promise<void> {
+/** Ends what records before what reports: the last report has what became of every span and log line. */
+export async function shutdown(recording: readonly Ending[], reporting: readonly Ending[]): Promise<void> {
   // What a program sends that never was a service.
   announceVersion(undefined);
-  const flushed = Promise.all(providers.map((provider) => provider.shutdown())).catch((error: unknown) =>
-    diag.warn('telemetry was lost at shutdown', error),
-  );
+  const end = async (providers: readonly Ending[]) => {
+    const results = await Promise.allSettled(providers.map((provider) => provider.shutdown()));
+    for (const result of results) {
+      if (result.status === 'rejected') diag.warn('telemetry was lost at shutdown', result.reason);
+    }
+  };
+  const flushed = end(recording).then(() => end(reporting));
   await Promise.race([flushed, delay(TELEMETRY_SHUTDOWN_MS)]);
 }
