@@ -16,6 +16,8 @@ export const MOST_REPLICAS = 9;
 /** What an `up` wants, with what was asked before filled in. */
 export interface PlanRequest {
   readonly services: readonly string[];
+  /** Services that run already: their ways to what is planned are a part of the plan, and they are not. */
+  readonly running: readonly string[];
   readonly replicas: Readonly<Record<string, number>>;
   readonly direct: boolean;
   /** What services run as; absent means as processes. */

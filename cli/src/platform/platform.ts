@@ -312,8 +312,7 @@ export class Platform {
 
   /** On disk and in the plan; what runs goes on as it is. */
   async #want({ overrides, replicas }: { overrides: Overrides; replicas: Readonly<Record<string, number>> }) {
-    const running = [...this.#instances.values()].filter(({ unit }) => unit.kind === 'service').map(serviceOf);
-    const plan = await this.#planAgain(this.#plan as Plan, new Set(running), replicas);
+    const plan = await this.#planAgain(this.#plan as Plan, new Set(this.#running()), replicas);
     await this.#saveOverrides(overrides);
     this.#overrides = overrides;
     this.#replicas = replicas;
@@ -458,11 +457,18 @@ export class Platform {
     return new Map(units.map((unit) => [unit.name, unit]));
   }
 
+  /** Services that have an instance. */
+  #running(): readonly string[] {
+    const instances = [...this.#instances.values()].filter(({ unit }) => unit.kind === 'service');
+    return [...new Set(instances.map(serviceOf))];
+  }
+
   /** These services as they would be planned now, with what was asked for when `plan` was made. */
   #planAgain(plan: Plan, services: ReadonlySet<string>, replicas: Readonly<Record<string, number>>): Promise<Plan> {
     const { direct, runtime, instrumentation, seededBugs = [], inspect = {} } = plan;
     return this.#planner.plan({
       services: [...services],
+      running: this.#running(),
       replicas,
       direct,
       runtime,
@@ -528,6 +534,7 @@ export class Platform {
       this.#replicas = { ...this.#replicas, ...request.replicas };
       const plan = await this.#planner.plan({
         ...request,
+        running: this.#running(),
         replicas: this.#replicas,
         direct: request.direct ?? this.#wantsDirect,
         runtime: request.runtime ?? this.#wantedRuntime,

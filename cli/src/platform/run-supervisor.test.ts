@@ -395,6 +395,15 @@ describe('supervisor', { timeout: 30_000 }, () => {
       expect(shownForMs).toBeGreaterThanOrEqual(announceMs - 5);
     });
 
+    it('shows one that is added by an up of its service alone, whose caller runs already', async () => {
+      await start(shop);
+      await up({ ...everything, replicas: { base: 1 } });
+      const before = processOf(await state(), 'top');
+      await up({ ...everything, services: ['base'], replicas: { base: 2 } });
+      expect(await told()).toEqual(['base-1 active', 'base-2 active']);
+      expect(processOf(await state(), 'top')).toEqual(before);
+    });
+
     it('never shows one that does not get ready', async () => {
       await start({ ...shop, 'base-2': { service: 'base', env: { UNREADY: '1' } } });
       await up({ ...everything, replicas: { base: 1 } });

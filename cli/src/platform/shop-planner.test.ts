@@ -18,7 +18,7 @@ const urls = {
   SHOPCTL_RABBITMQ_URL: 'amqp://shop:secret@127.0.0.1:15672/shop',
   SHOPCTL_TOXIPROXY_URL: 'http://127.0.0.1:18474',
 };
-const everything = { services: [], replicas: {}, providers: {}, direct: false };
+const everything = { services: [], running: [], replicas: {}, providers: {}, direct: false };
 
 let home: string;
 const planners: Planner[] = [];
@@ -85,6 +85,21 @@ describe('which units', () => {
       })),
       { edge: 'orders-db', primary: proxyOf('orders-db')?.listen, standby: '127.0.0.1:15432' },
     ]);
+  });
+
+  it('the ways of callers that run to each replica of what is named, and none of their others', async () => {
+    const one = await planner();
+    const before = await one.plan(everything);
+    const request = { ...everything, services: ['stock'], replicas: { stock: 2 }, running: serviceNames };
+    const plan = await one.plan(request);
+    expect(names(plan)).toEqual(['postgres', 'toxiproxy', 'stock-1', 'stock-2']);
+    expect(plan.routes.map(({ edge, instance }) => [edge, instance])).toEqual([
+      ['orders-stock', 'stock-1'],
+      ['orders-stock', 'stock-2'],
+      ['stock-db', undefined],
+    ]);
+    expect(plan.edges.map(({ name }) => name)).toEqual(['orders-stock', 'orders-stock-2', 'stock-db']);
+    expect(before.routes).toContainEqual(plan.routes[0]);
   });
 
   it('routes without a proxy lead to the target either way', async () => {

@@ -189,7 +189,9 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     if (edge.to === 'rabbitmq') return rabbitmq?.address;
     return { host: LOOPBACK, port: ports.get(instanceName(edge.to, replica))?.main as number };
   };
-  const wired = await wireEdges({ ports: planning.ports, wanted, replicasOf, endOf, proxied: proxy !== undefined });
+  const running = new Set(request.running);
+  const isWired = ({ from, to }: Edge) => wanted.has(from) || (running.has(from) && wanted.has(to) && isService(to));
+  const wired = await wireEdges({ ports: planning.ports, isWired, replicasOf, endOf, proxied: proxy !== undefined });
   const endpoints = Map.groupBy(wired, ({ edge }) => edge);
   const units = wantedServices.flatMap((definition) =>
     Array.from({ length: replicasOf(definition.name) }, (_, index) => {
@@ -371,7 +373,7 @@ async function requireInspector(ports: PortAllocator, instance: string, port: nu
 
 interface Wiring {
   readonly ports: PortAllocator;
-  readonly wanted: ReadonlySet<string>;
+  readonly isWired: (edge: Edge) => boolean;
   readonly replicasOf: (name: string) => number;
   readonly endOf: (edge: Edge, replica: number) => Address | undefined;
   readonly proxied: boolean;
@@ -385,9 +387,9 @@ interface WiredEdge {
   readonly route: Route;
 }
 
-async function wireEdges({ ports, wanted, replicasOf, endOf, proxied }: Wiring): Promise<readonly WiredEdge[]> {
+async function wireEdges({ ports, isWired, replicasOf, endOf, proxied }: Wiring): Promise<readonly WiredEdge[]> {
   const wired: WiredEdge[] = [];
-  for (const edge of edges.filter(({ from }) => wanted.has(from))) {
+  for (const edge of edges.filter(isWired)) {
     for (let replica = 1; replica <= replicasOf(edge.to); replica++) {
       const end = endOf(edge, replica);
       if (!end) throw new Error(`edge ${edge.name} has no end`);
@@ -396,7 +398,7 @@ async function wireEdges({ ports, wanted, replicasOf, endOf, proxied }: Wiring):
       const state = { name, from: edge.from, to: edge.to, listen: hostPort(address), upstream: hostPort(end) };
       const route = {
         edge: edge.name,
-        ...((serviceNames as readonly string[]).includes(edge.to) && { instance: instanceName(edge.to, replica) }),
+        ...(isService(edge.to) && { instance: instanceName(edge.to, replica) }),
         primary: state.listen,
         standby: state.upstream,
       };
@@ -404,6 +406,10 @@ async function wireEdges({ ports, wanted, replicasOf, endOf, proxied }: Wiring):
     }
   }
   return wired;
+}
+
+function isService(name: string): boolean {
+  return (serviceNames as readonly string[]).includes(name);
 }
 
 function hostPort({ host, port }: Address): string {

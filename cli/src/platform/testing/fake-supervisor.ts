@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { spawnProcess } from '../../process/spawn.ts';
 import { probeHealth } from '../health-probe.ts';
 import { defaultLimits } from '../instance.ts';
+import type { PlanRequest } from '../plan.ts';
 import { cloneRoot, openProject } from '../project.ts';
 import { runSupervisor } from '../run-supervisor.ts';
 import type { ServiceSource } from '../service-runtime.ts';
@@ -134,37 +135,41 @@ await runSupervisor({
     };
     const serviceOf = (name: string) => services[name]?.service ?? name;
     /** `base-1` to `base-N` of a service of which N were asked for. */
-    const planned = (replicas: Readonly<Record<string, number>>) =>
+    const planned = ({ services: asked, replicas }: PlanRequest) =>
       names.filter((name) => {
+        const service = serviceOf(name);
         const most = services[name]?.isSpare ? 1 : Infinity;
-        return Number(name.split('-')[1] ?? 1) <= (replicas[serviceOf(name)] ?? most);
+        const isAsked = asked.length === 0 || asked.includes(service);
+        return isAsked && Number(name.split('-')[1] ?? 1) <= (replicas[service] ?? most);
       });
-    /** From each service to all replicas of those that it depends on. */
-    const routes = (all: readonly string[]) =>
+    /** From each service, of those that are planned or run, to all planned replicas of those that it depends on. */
+    const routes = (all: readonly string[], running: readonly string[]) =>
       Promise.all(
-        all.flatMap((from) =>
-          all
-            .filter((to) => services[from]?.dependsOn?.includes(serviceOf(to)))
-            .map(async (instance) => {
-              const port = await ports.reserve(instance);
-              return {
-                edge: `${serviceOf(from)}-${serviceOf(instance)}`,
-                instance,
-                primary: `127.0.0.1:${port}`,
-                standby: `127.0.0.2:${port}`,
-              };
-            }),
-        ),
+        names
+          .filter((from) => all.includes(from) || running.includes(serviceOf(from)))
+          .flatMap((from) =>
+            all
+              .filter((to) => services[from]?.dependsOn?.includes(serviceOf(to)))
+              .map(async (instance) => {
+                const port = await ports.reserve(instance);
+                return {
+                  edge: `${serviceOf(from)}-${serviceOf(instance)}`,
+                  instance,
+                  primary: `127.0.0.1:${port}`,
+                  standby: `127.0.0.2:${port}`,
+                };
+              }),
+          ),
       );
     return {
       serviceNames: [...new Set(names.map(serviceOf))],
-      plan: async ({ direct, replicas }) => ({
-        units: await Promise.all(planned(replicas).map((name) => unitOf(name, direct))),
+      plan: async (request) => ({
+        units: await Promise.all(planned(request).map((name) => unitOf(name, request.direct))),
         edges: [],
-        routes: await routes(planned(replicas)),
+        routes: await routes(planned(request), request.running),
         gatewayUrl: '',
         telemetryUrl: '',
-        direct,
+        direct: request.direct,
         runtime: 'process',
         instrumentation: 'manual',
         warnings: [],
