@@ -110,6 +110,8 @@ export interface DatabaseOptions {
   /** Where the server is, also when that changes; without them it stays at the address of `url`. */
   readonly upstreams?: EdgeUpstreams;
   readonly poolSize: number;
+  /** Of a pool beside the main one of its database: a part of its name in metrics. */
+  readonly purpose?: string;
   readonly applicationName: string;
   readonly logger: Logger;
   readonly connectTimeoutMs?: number;
@@ -148,7 +150,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       keepAlive: true,
     });
     pool.on('error', (error) => options.logger.warn({ err: error }, 'an idle database connection was lost'));
-    return { url, pool, observed: observePool(pool, url), spans: createQuerySpans(url), users: 0 };
+    return { url, pool, observed: observePool(pool, url, options.purpose), spans: createQuerySpans(url), users: 0 };
   }
 
   const followed = upstreams.follow(() => {

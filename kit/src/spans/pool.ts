@@ -11,11 +11,13 @@ export interface ObservedPool extends Disposable {
 
 /**
  * Counts the connections of a pool and the callers that wait for one (`db.client.connection.*`, semantic conventions 1.44).
- * `url` is where the database is; its address and name are the pool's name, which no other pool of the process may have.
+ * `url` is where the database is; its address and name are the pool's name, with its `purpose` where it has one. No other
+ * pool of the process may have that name: one of two equal series would be lost.
  */
-export function observePool(pool: Pool, url: string): ObservedPool {
+export function observePool(pool: Pool, url: string, purpose?: string): ObservedPool {
   const { hostname, port, pathname } = new URL(url);
-  const series = { 'db.client.connection.pool.name': `${hostname}:${port || 5432}${decodeURIComponent(pathname)}` };
+  const place = `${hostname}:${port || 5432}${decodeURIComponent(pathname)}`;
+  const series = { 'db.client.connection.pool.name': purpose === undefined ? place : `${place} ${purpose}` };
   const waitTime = durationOf('db.client.connection.wait_time');
   // The instrumentation of pg counts connections and callers itself.
   const counted = areLibrariesInstrumented() ? undefined : countConnections(pool, series);

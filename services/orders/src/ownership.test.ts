@@ -1,11 +1,13 @@
 import { type Database, openDatabase, type Statement, sql } from '@shop/kit/database.ts';
 import { DatabaseUnavailableError } from '@shop/kit/failures.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { seeTelemetry } from '@shop/kit/spans/testing.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openFakePostgres } from '../../../test/support/fake-postgres.ts';
 import { createOwnership, openOwnership } from './ownership.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
+const telemetry = seeTelemetry();
 
 /** A database with outages; `statements` are the statements that reached it. */
 function aDatabase() {
@@ -97,6 +99,18 @@ describe('the sagas of others', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(ownership.mayAdopt()).toBe(true);
   });
+});
+
+it('the pool of the lease has a separate name in metrics', async () => {
+  await using fake = await openFakePostgres(() => undefined);
+  await using database = openDatabase({ url: fake.url, poolSize: 2, applicationName: 'orders-1', logger });
+  await using ownership = openOwnership({ url: fake.url, instance: 'orders-1', logger });
+  await Promise.all([database.ping(), ownership.ensure()]);
+  const { host, pathname } = new URL(fake.url);
+  const names = (await telemetry.values('db.client.connection.pending_requests')).map(
+    ({ attributes }) => attributes['db.client.connection.pool.name'],
+  );
+  expect(names.toSorted()).toEqual([`${host}${pathname}`, `${host}${pathname} lease`]);
 });
 
 it('the lease is renewed on a separate connection, which a pool that is in use to the last one does not take', async () => {

@@ -50,7 +50,8 @@ export function openOwnership(options: {
   logger: Logger;
 }): Ownership {
   const { instance, logger } = options;
-  const database = openDatabase({ ...options, poolSize: 1, applicationName: `${instance} lease`, ...RENEWAL });
+  const own = { poolSize: 1, purpose: 'lease', applicationName: `${instance} lease` };
+  const database = openDatabase({ ...options, ...own, ...RENEWAL });
   const ownership = createOwnership({ database, instance, logger });
   return {
     ...ownership,
