@@ -9,14 +9,14 @@ import { createToxiproxyClient } from './toxiproxy-client.ts';
 export interface LivePlatformOptions
   extends Pick<
     ExtensionContext,
-    'project' | 'state' | 'act' | 'setConditions' | 'relaunch' | 'setTelemetryUnavailable'
+    'project' | 'state' | 'act' | 'changeConditions' | 'relaunch' | 'setTelemetryUnavailable'
   > {
   readonly env: NodeJS.ProcessEnv;
 }
 
 /** Access to the running platform. */
 export function createLivePlatform(options: LivePlatformOptions): PlatformAccess {
-  const { project, env, state, act, setConditions, relaunch, setTelemetryUnavailable } = options;
+  const { project, env, state, act, changeConditions, relaunch, setTelemetryUnavailable } = options;
   return {
     ...createAdministration({
       project,
@@ -31,7 +31,7 @@ export function createLivePlatform(options: LivePlatformOptions): PlatformAccess
     isLive: true,
     state,
     act,
-    setConditions,
+    changeConditions,
     relaunch,
     setTelemetryUnavailable,
     toxiproxy: (apiUrl) => createToxiproxyClient(apiUrl),

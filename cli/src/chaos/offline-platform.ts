@@ -15,7 +15,7 @@ export function createOfflinePlatform(state: PlatformState | undefined): Platfor
     state: () => state,
     act: refuse,
     // There are no more starts.
-    setConditions: () => undefined,
+    changeConditions: () => undefined,
     relaunch: refuse,
     // The receiver has ended with its supervisor.
     setTelemetryUnavailable: () => undefined,

@@ -11,8 +11,8 @@ export interface PlatformAccess extends Administration {
   state(): PlatformState | undefined;
   /** Resolves when done and ready. */
   act(name: string, action: 'start' | 'stop' | 'restart'): Promise<void>;
-  /** Conditions of future starts (`{}`: the usual ones); `relaunch` applies them to a running instance. */
-  setConditions(name: string, conditions: StartConditions): void;
+  /** Changes these conditions of future starts (undefined: the usual one); `relaunch` applies them to a running instance. */
+  changeConditions(name: string, change: StartConditions): void;
   /** Stops and starts again, without waiting until it is ready. */
   relaunch(name: string): Promise<void>;
   /** Disconnects senders and readers of telemetry, or accepts them again. */

@@ -65,14 +65,14 @@ describe('a wrong clock', () => {
   const keeper = (onRestart: () => void, story: string[] = []) => ({
     story,
     instances: () => [instance()],
-    resetConditions: (name: string) => void story.push(`reset ${name}`),
+    resetClock: (name: string) => void story.push(`reset ${name}`),
     restart: async (name: string) => {
       story.push(`restart ${name}`);
       onRestart();
     },
   });
 
-  it('ends with a restart under the usual conditions', async () => {
+  it("ends with a restart, after which the clock is this machine's", async () => {
     offsetMs = 3_600_000;
     const platform = keeper(() => {
       offsetMs = 0;

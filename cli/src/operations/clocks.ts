@@ -52,8 +52,8 @@ async function readClock(instance: InstanceState): Promise<ClockReading> {
 
 export interface ClockKeeper {
   instances(): readonly InstanceState[];
-  /** Its next starts are the usual ones. */
-  resetConditions(name: string): void;
+  /** Its next starts are with this machine's clock. */
+  resetClock(name: string): void;
   /** Resolves when it is ready. */
   restart(name: string): Promise<void>;
 }
@@ -61,7 +61,7 @@ export interface ClockKeeper {
 /** Restarts these instances, one after the other, with this machine's clock. Throws CliError (1) where one is still wrong. */
 export async function syncClocks(names: readonly string[], keeper: ClockKeeper): Promise<readonly ClockReading[]> {
   for (const name of names) {
-    keeper.resetConditions(name);
+    keeper.resetClock(name);
     await keeper.restart(name);
   }
   const after = await readClocks(keeper.instances().filter(({ name }) => names.includes(name)));

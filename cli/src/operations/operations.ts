@@ -13,7 +13,7 @@ import { makeWritable } from './writable.ts';
 
 export interface OperationsOptions
   extends Pick<AdministrationOptions, 'project' | 'state'>,
-    Pick<ExtensionContext, 'act' | 'setConditions'> {
+    Pick<ExtensionContext, 'act' | 'changeConditions'> {
   readonly changes: ChangeLog;
   /** Called after each change, and after one that failed: it may be in effect in part. */
   onChanged(target: string, message: string): void;
@@ -155,7 +155,7 @@ export function createOperations({ changes, onChanged, ...platform }: Operations
           wrong.map(({ name }) => name),
           {
             instances: () => platform.state().instances,
-            resetConditions: (name) => platform.setConditions(name, {}),
+            resetClock: (name) => platform.changeConditions(name, { env: undefined }),
             restart: (name) => platform.act(name, 'restart'),
           },
         );

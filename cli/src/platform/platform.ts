@@ -431,11 +431,11 @@ export class Platform {
     ];
   }
 
-  /** From now on instances of this name start under these conditions; what runs goes on as it is. */
-  setConditions(name: string, conditions: StartConditions): void {
+  /** Of the conditions under which instances of this name start from now on, those of `change`; what runs goes on as it is. */
+  changeConditions(name: string, change: StartConditions): void {
     for (const instance of this.#find(name)) {
-      instance.conditions = conditions;
-      this.#conditions.set(instance.unit.name, conditions);
+      instance.conditions = { ...instance.conditions, ...change };
+      this.#conditions.set(instance.unit.name, instance.conditions);
     }
   }
 

@@ -135,7 +135,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     events,
     state: snapshot,
     act: (service, action) => platform.act(service, action),
-    setConditions: (name, conditions) => platform.setConditions(name, conditions),
+    changeConditions: (name, change) => platform.changeConditions(name, change),
     relaunch: (name) => platform.relaunch(name),
     setTelemetryUnavailable: (isUnavailable) => planner.setTelemetryUnavailable?.(isUnavailable),
     takeMetrics: (report) => planner.takeMetrics?.(report),

@@ -23,8 +23,11 @@ export interface ExtensionContext {
   state(): PlatformState;
   /** Resolves when done and ready. */
   act(service: string, action: 'start' | 'stop' | 'restart'): Promise<void>;
-  /** From now on a service's instances, one instance or a component start under these conditions. */
-  setConditions(name: string, conditions: StartConditions): void;
+  /**
+   * Changes conditions under which a service's instances, one instance or a component start from now on. Those that `change` does
+   * not name stay, which belong to another fault.
+   */
+  changeConditions(name: string, change: StartConditions): void;
   /** Stops and starts what is kept running; resolves when that has begun. */
   relaunch(name: string): Promise<void>;
   /** Disconnects every sender and reader of telemetry, or admits them again. */

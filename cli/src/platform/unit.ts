@@ -1,12 +1,12 @@
 import type { Running } from '../process/running.ts';
 import type { RunningRelease } from './health-probe.ts';
 
-/** What a fault changes about every start of an instance while it lasts. */
+/** What faults change about every start of an instance while they last; undefined is the usual condition. */
 export interface StartConditions {
   /** Added to the environment of a service. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** How long the start is put off, ms. */
-  readonly delayMs?: number;
+  readonly delayMs?: number | undefined;
 }
 
 /** One instance the supervisor runs: a replica of a service, or a component. */

@@ -42,7 +42,7 @@ export const clock = defineFault<typeof parameters, Victims>({
     return recordVictims(target, platform);
   },
   async inject({ parameters: { offset } }, { target }, platform) {
-    platform.setConditions(target, { env: faketimeEnvironment(await libraryOf(platform), offset) });
+    platform.changeConditions(target, { env: faketimeEnvironment(await libraryOf(platform), offset) });
     await platform.act(target, 'restart');
   },
   async witness({ parameters: { offset } }, { target }, platform) {
@@ -56,7 +56,7 @@ export const clock = defineFault<typeof parameters, Victims>({
   },
   async undo({ target }, platform) {
     if (!platform.isLive) return;
-    platform.setConditions(target, {});
+    platform.changeConditions(target, { env: undefined });
     if (!(await isRight(target, platform))) await platform.relaunch(target);
     await bringBack({ target, victims: [] }, platform);
   },

@@ -27,7 +27,7 @@ export const slowStart = defineFault<typeof parameters, Victims>({
   undoLimitMs: START_LIMIT_MS,
   prepare: async ({ target }, platform) => recordVictims(target, platform),
   async inject({ parameters: { delay } }, { target }, platform) {
-    platform.setConditions(target, { delayMs: delay });
+    platform.changeConditions(target, { delayMs: delay });
     await platform.relaunch(target);
   },
   async witness({ parameters: { delay } }, victims, platform) {
@@ -45,7 +45,7 @@ export const slowStart = defineFault<typeof parameters, Victims>({
   whyNotAsked: 'it acts at starts alone, and the supervisor that keeps it ends it when that ends',
   async undo({ target }, platform) {
     if (!platform.isLive) return;
-    platform.setConditions(target, {});
+    platform.changeConditions(target, { delayMs: undefined });
     // Delayed starts happen now.
     if (instancesOf(target, platform).some(({ process }) => process === undefined)) await platform.relaunch(target);
   },

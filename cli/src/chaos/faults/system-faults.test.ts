@@ -63,7 +63,7 @@ function aPlatform({
     libfaketime: async () => libfaketime,
     act: async (name, action) => void asked.push(`${action} ${name}`),
     relaunch: async (name) => void asked.push(`relaunch ${name}`),
-    setConditions: (_, given) => {
+    changeConditions: (_, given) => {
       conditions = given;
     },
   };
@@ -179,9 +179,9 @@ describe('an undo', () => {
       victims,
       aPlatform({ instance: { status: 'starting', process: undefined as never } }),
     );
-    expect({ asked, conditions }).toEqual({ asked: ['relaunch payments'], conditions: {} });
+    expect({ asked, conditions }).toEqual({ asked: ['relaunch payments'], conditions: { delayMs: undefined } });
     await findFault('slow-start').undo(victims, aPlatform());
-    expect({ asked, conditions }).toEqual({ asked: [], conditions: {} });
+    expect({ asked, conditions }).toEqual({ asked: [], conditions: { delayMs: undefined } });
   });
 
   it('of clock is not done before the clock is right', async () => {
@@ -189,18 +189,24 @@ describe('an undo', () => {
     date = 'Mon, 01 Jan 2001 00:00:00 GMT';
     await findFault('clock').undo(victims, aPlatform());
     date = undefined;
-    expect({ asked, conditions }).toEqual({ asked: ['relaunch payments', 'start payments'], conditions: {} });
+    expect({ asked, conditions }).toEqual({
+      asked: ['relaunch payments', 'start payments'],
+      conditions: { env: undefined },
+    });
     expect(await findFault('clock').verify(victims, aPlatform())).toContain('payments-1 is ready');
   });
 
   it('of clock restarts nothing that an operator has restarted with the right clock', async () => {
     await findFault('clock').undo({ target: 'payments', victims: [] }, aPlatform());
-    expect({ asked, conditions }).toEqual({ asked: ['start payments'], conditions: {} });
+    expect({ asked, conditions }).toEqual({ asked: ['start payments'], conditions: { env: undefined } });
   });
 
   it('of clock restarts what does not respond', async () => {
     await findFault('clock').undo({ target: 'payments', victims: [] }, aPlatform({ instance: { ports: { main: 1 } } }));
-    expect({ asked, conditions }).toEqual({ asked: ['relaunch payments', 'start payments'], conditions: {} });
+    expect({ asked, conditions }).toEqual({
+      asked: ['relaunch payments', 'start payments'],
+      conditions: { env: undefined },
+    });
   });
 
   it.each(['unbind', 'fill'])('of %s is left for the next start when nothing runs', async (name) => {

@@ -144,7 +144,7 @@ function registerClock(ops: Command, deps: CommandDeps): void {
     .option(...DRY_RUN)
     .addHelpText(
       'after',
-      effects('restarts instances, under their usual conditions', '0, 1 (a clock is still wrong), 2, 4'),
+      effects('restarts instances, with the clock of this machine', '0, 1 (a clock is still wrong), 2, 4'),
     )
     .action(async (service: string | undefined, options: ChangingOptions) => {
       const { runClockSync } = await import('./run-ops-clock.ts');
