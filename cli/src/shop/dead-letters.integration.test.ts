@@ -13,7 +13,7 @@ import {
 import amqp, { type ChannelModel, type ConfirmChannel, type GetMessage } from 'amqplib';
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { createBroker, START_TIMEOUT_MS } from '../../../test/support/infrastructure.ts';
-import { type DeadLetter, type DeadLetters, type MovedLetter, openDeadLetters } from './dead-letters.ts';
+import { type DeadLetter, type DeadLetters, openDeadLetters } from './dead-letters.ts';
 
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-1111111111111111-01';
 
@@ -64,18 +64,27 @@ function untilCount(letters: DeadLetters, count: number): Promise<void> {
   return vi.waitFor(async () => expect(await letters.count()).toBe(count), { timeout: 10_000, interval: 20 });
 }
 
+/** Gives at most `limit` letters back to their queue, and resolves with those that were. */
+async function retry(letters: DeadLetters, limit: number): Promise<readonly DeadLetter[]> {
+  const given: DeadLetter[] = [];
+  await letters.each(
+    limit,
+    async () => 'retry',
+    (letter) => void given.push(letter),
+  );
+  return given;
+}
+
 it('moves a dead letter back as it was, without its history, and takes it off the dead letters', async () => {
   await kill('one');
-  const moved: MovedLetter[] = [];
   {
     await using letters = await openDeadLetters(url);
     await untilCount(letters, 1);
-    expect(await letters.moveBack(1, (letter) => moved.push(letter))).toBe(1);
+    expect(await retry(letters, 1)).toMatchObject([
+      { messageId: 'one', type: 'order.confirmed', queue: ORDER_CONFIRMED_QUEUE, reason: 'rejected' },
+    ]);
     await untilCount(letters, 0);
   }
-  expect(moved).toEqual([
-    { messageId: 'one', type: 'order.confirmed', queue: ORDER_CONFIRMED_QUEUE, reason: 'rejected' },
-  ]);
   const { content, properties } = await take(ORDER_CONFIRMED_QUEUE);
   expect(content.toString()).toBe('{"id":"one"}');
   expect(properties).toMatchObject({ messageId: 'one', type: 'order.confirmed', deliveryMode: 2 });
@@ -92,11 +101,11 @@ it('knows one that failed until its limit, whatever it waited for in between', a
   });
   await channel.waitForConfirms();
   channel.reject(await take(ORDER_CONFIRMED_QUEUE), false);
-  const moved: MovedLetter[] = [];
   await using letters = await openDeadLetters(url);
   await untilCount(letters, 1);
-  await letters.moveBack(1, (letter) => moved.push(letter));
-  expect(moved).toMatchObject([{ messageId: 'tired', queue: ORDER_CONFIRMED_QUEUE, reason: 'delivery_limit' }]);
+  expect(await retry(letters, 1)).toMatchObject([
+    { messageId: 'tired', queue: ORDER_CONFIRMED_QUEUE, reason: 'delivery_limit' },
+  ]);
   const { properties } = await take(ORDER_CONFIRMED_QUEUE);
   expect({ 'x-delivery-count': 0, ...properties.headers }).toEqual({ 'x-delivery-count': 0, traceparent: TRACEPARENT });
 }, 30_000);
@@ -106,7 +115,7 @@ it('moves no more than it was asked for', async () => {
   await kill('two');
   await using letters = await openDeadLetters(url);
   await untilCount(letters, 2);
-  expect(await letters.moveBack(1, () => undefined)).toBe(1);
+  expect(await retry(letters, 1)).toHaveLength(1);
   await untilCount(letters, 1);
 }, 30_000);
 
@@ -115,7 +124,7 @@ it('leaves a letter where it is when its queue is gone', async () => {
   await channel.deleteQueue(ORDER_CONFIRMED_QUEUE);
   {
     await using letters = await openDeadLetters(url);
-    const moving = letters.moveBack(1, () => undefined);
+    const moving = retry(letters, 1);
     await expect(moving).rejects.toMatchObject({
       code: 'broker_refused',
       why: `there is no queue ${ORDER_CONFIRMED_QUEUE}`,

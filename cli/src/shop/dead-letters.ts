@@ -42,15 +42,6 @@ export interface DeadLetter {
 /** What to do with a dead letter. */
 export type Verdict = 'leave' | 'retry' | 'discard';
 
-/** One dead letter that was moved. */
-export interface MovedLetter {
-  readonly messageId: string | null;
-  readonly type: string | null;
-  readonly queue: string;
-  /** Why it was dead-lettered: `rejected`, `delivery_limit`. */
-  readonly reason: string | null;
-}
-
 /** The dead letters of the shop, as the operator's account sees them. */
 export interface DeadLetters extends AsyncDisposable {
   /** Messages waiting in the dead-letter queue. Changes nothing. */
@@ -69,10 +60,6 @@ export interface DeadLetters extends AsyncDisposable {
     decide: (letter: DeadLetter) => Promise<Verdict>,
     onRetried?: (letter: DeadLetter) => void,
   ): Promise<void>;
-  /**
-   * Moves at most `limit` messages back to the queue that refused them, as `each` does. `onMoved` is called for each one.
-   */
-  moveBack(limit: number, onMoved: (letter: MovedLetter) => void): Promise<number>;
 }
 
 /**
@@ -112,18 +99,6 @@ export async function openDeadLetters(brokerUrl: string): Promise<DeadLetters> {
       return (await withinLimit(channel.checkQueue(DEAD_LETTERS_QUEUE), `look at ${DEAD_LETTERS_QUEUE}`)).messageCount;
     },
     each,
-    async moveBack(limit, onMoved) {
-      let moved = 0;
-      await each(
-        limit,
-        async () => 'retry',
-        ({ messageId, type, queue, reason }) => {
-          moved += 1;
-          onMoved({ messageId, type, queue, reason });
-        },
-      );
-      return moved;
-    },
     async [Symbol.asyncDispose]() {
       // What is not acknowledged goes back to the dead letters when the connection ends.
       await withinLimit(connection.close(), 'close').catch(() => undefined);

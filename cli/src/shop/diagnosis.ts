@@ -31,7 +31,7 @@ function confirmedBecause(evidence: OrderEvidence): string {
   const publishedAt = outbox.at(-1)?.publishedAt;
   if (publishedAt == null) return `${paid}, but the outbox holds no event for it, so there is no shipment`;
   const age = formatDuration(order.readAt.getTime() - publishedAt.getTime());
-  const look = 'see "shopctl status", and count dead letters with "shopctl outbox redrive --dead-letters --dry-run"';
+  const look = 'see "shopctl status", and the dead letters with "shopctl dlq ls"';
   return `${paid}, but the event published ${age} ago has not reached shipping: ${look}`;
 }
 

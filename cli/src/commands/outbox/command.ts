@@ -18,19 +18,11 @@ export const register: Register = (program, deps) => {
     });
 
   withReason(withCommonOptions(outbox.command('redrive')))
-    .description('publish events again, or give dead letters back to their queue')
+    .description('publish events again')
     .argument('[id...]', 'outbox rows: id, or its first 6 characters or more')
     .option('--order <order>', "all of an order's events")
-    .option('--dead-letters', 'everything in the dead-letter queue')
-    .option('-y, --yes', 'do not ask before dead letters are moved')
     .option('--dry-run', 'say what would be done and change nothing')
-    .addHelpText(
-      'after',
-      effects(
-        'marks rows of the outbox as unpublished, or moves messages from the dead-letter queue to the queue they came from',
-        '0, 1 (unknown row, or the broker refused), 2, 4',
-      ),
-    )
+    .addHelpText('after', effects('marks rows of the outbox as unpublished', '0, 1 (unknown row), 2, 4'))
     .action(async (ids: string[], options: OutboxRedriveOptions) => {
       const { runOutboxRedrive } = await import('./run-outbox-redrive.ts');
       await runOutboxRedrive(ids, options, deps);

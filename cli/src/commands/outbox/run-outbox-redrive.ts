@@ -1,47 +1,39 @@
 import { EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
-import { DEAD_LETTERS_QUEUE, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { askedFrom, createChangeLog } from '../../platform/change-log.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { type ShopDatabases, withShopDatabases } from '../../shop/databases.ts';
-import { type MovedLetter, openDeadLetters } from '../../shop/dead-letters.ts';
 import { parseIdPrefix, requireUnique } from '../../shop/id-prefix.ts';
 import { findOrderId } from '../../shop/orders-table.ts';
 import { findRows, isTooOld, listRowsOfOrder, type OutboxRow, unpublishRows } from '../../shop/outbox-table.ts';
 import { shortId } from '../../shop/times.ts';
-import { confirm } from '../confirm.ts';
 import type { ReasonOptions } from '../reason.ts';
 
 export interface OutboxRedriveOptions extends CommonOptions, ReasonOptions {
   readonly order?: string;
-  readonly deadLetters?: boolean;
-  readonly yes?: boolean;
   readonly dryRun?: boolean;
 }
 
-/** `shopctl outbox redrive`: publishes outbox rows again, or moves dead letters back. */
+/** `shopctl outbox redrive`: publishes outbox rows again. */
 export async function runOutboxRedrive(ids: readonly string[], options: OutboxRedriveOptions, deps: CommandDeps) {
   checkUsage(ids, options);
   const ranges = ids.map((id) => parseIdPrefix(id, 'outbox'));
   const orderRange = options.order === undefined ? undefined : parseIdPrefix(options.order, 'order');
   const connection = await deps.connect(deps.projectFrom(options));
-  if (options.deadLetters) return redriveDeadLetters(connection, options, deps);
-
   return withShopDatabases(connection, async (databases) => {
     const rows = orderRange === undefined ? await rowsOf(databases, ranges) : await rowsOfOrder(databases, orderRange);
     await redriveRows({ databases, rows, connection }, options, deps);
   });
 }
 
-/** Exactly one of: ids, --order, --dead-letters. */
-function checkUsage(ids: readonly string[], { order, deadLetters = false }: OutboxRedriveOptions): void {
-  const ways = [ids.length > 0, order !== undefined, deadLetters].filter(Boolean).length;
-  if (ways === 1) return;
+/** Either ids or --order. */
+function checkUsage(ids: readonly string[], { order }: OutboxRedriveOptions): void {
+  if (ids.length > 0 !== (order !== undefined)) return;
   throw new CliError({
     code: 'invalid_usage',
-    what: ways === 0 ? 'nothing to redrive was named' : 'ids, --order and --dead-letters exclude each other',
-    next: 'give ids of outbox rows ("shopctl outbox ls"), or --order ORDER, or --dead-letters',
+    what: order === undefined ? 'nothing to redrive was named' : 'ids and --order exclude each other',
+    next: 'give ids of outbox rows ("shopctl outbox ls"), or --order ORDER; dead letters have "shopctl dlq retry"',
   });
 }
 
@@ -120,60 +112,4 @@ function outcomeOf(row: OutboxRow, dryRun: boolean, changed: ReadonlySet<string>
   if (isTooOld(row)) return TOO_OLD;
   if (dryRun) return 'would be published again';
   return changed.has(row.id) ? 'is published again' : 'already waiting';
-}
-
-async function redriveDeadLetters(
-  connection: PlatformConnection,
-  { dryRun = false, yes = false, reason }: OutboxRedriveOptions,
-  { output, signal }: CommandDeps,
-): Promise<void> {
-  await using letters = await openDeadLetters(connection.brokerUrl);
-  const count = await letters.count();
-  const moved: MovedLetter[] = [];
-  if (!dryRun && count > 0) {
-    if (!yes) {
-      await confirm(`move ${count} dead letters back to ${ORDER_CONFIRMED_QUEUE}?`, {
-        what: 'nothing was moved',
-        next: 'give --yes to move them, --dry-run to count them',
-        signal,
-      });
-    }
-    await moveAll();
-  }
-  const left = count - moved.length;
-  output.result({ dryRun, deadLetters: count, moved }, () => describeLetters(moved, { count, left, dryRun }));
-
-  async function moveAll(): Promise<void> {
-    try {
-      // Only as many as there were: a message that is dead-lettered again immediately would be moved for ever.
-      await letters.moveBack(count, (letter) => moved.push(letter));
-    } catch (error) {
-      output.warn(`${moved.length} of ${count} dead letters were moved before the failure`);
-      throw error;
-    } finally {
-      await createChangeLog(connection.project, output.warn).append(
-        ...moved.map(({ messageId, queue }) => ({
-          kind: 'dead-letter' as const,
-          target: messageId ?? '(no id)',
-          from: DEAD_LETTERS_QUEUE,
-          to: queue,
-          ...askedFrom('command line', reason),
-        })),
-      );
-    }
-  }
-}
-
-function describeLetters(
-  moved: readonly MovedLetter[],
-  { count, left, dryRun }: { count: number; left: number; dryRun: boolean },
-): string {
-  if (count === 0) return 'there are no dead letters';
-  if (dryRun) return `${count} dead letter${count === 1 ? '' : 's'} would be moved back to ${ORDER_CONFIRMED_QUEUE}`;
-  const lines = moved.map(
-    ({ messageId, type, queue, reason }) =>
-      `${messageId ?? '(no id)'} ${type ?? '(no type)'} moved to ${queue}${reason === null ? '' : ` (dead-lettered: ${reason})`}`,
-  );
-  const rest = left > 0 ? [`${left} had been taken by someone else`] : [];
-  return [...lines, `${moved.length} moved; one that fails again comes back as a dead letter`, ...rest].join('\n');
 }
