@@ -29,11 +29,16 @@ async function change(kind: ChangeKind, target: string, more: Partial<Change> = 
 }
 
 /** What the command writes; `follows` ends it when it has written so many lines. */
-async function run(options: ChangesOptions = {}, follows?: { lines: number; meanwhile(): Promise<void> }) {
+async function run(
+  options: ChangesOptions = {},
+  follows?: { lines: number; meanwhile(): Promise<void> },
+  terminal: { isTTY?: boolean; columns?: number } = {},
+) {
   const over = new AbortController();
   let written = '';
   let warned = '';
   const stdout = {
+    ...terminal,
     write(text: string) {
       written += text;
       if (follows && written.split('\n').length > follows.lines) over.abort();
@@ -67,6 +72,38 @@ it('shows who changed what, when, from what to what, and why; the newest last', 
   ]);
   await change('dead-letter', 'message-1', { to: 'discarded', orderId: 'order-1' });
   expect((await run({ kind: ['dead-letter'] })).written).toContain('message-1 (order order-1)  ready -> discarded');
+});
+
+it('is as wide as the terminal: what does not fit has several lines', async () => {
+  await change('restart', 'orders');
+  const narrow = { isTTY: true, columns: 80 };
+  const table = (await run({}, undefined, { isTTY: true, columns: 81 })).written;
+  expect(table.split('\n')[1]).toBe('2026-11-23 10:01:00  restart  orders  ready -> ready  anna (command line)');
+  await change('dead-letter', '7c9e6679-7425-40de-944b-e07fc1f90ae7', {
+    from: 'shipping.dead-letters',
+    to: 'shipping.order-confirmed',
+    orderId: 'b8d2fc1e-3f5d-4e15-9f6a-0c3a4f9f2b11',
+    reason: 'shipping was corrected, and each of the letters was looked at before that',
+  });
+  const { written } = await run({}, undefined, narrow);
+  expect(written.split('\n')).toEqual([
+    '2026-11-23 10:01:00  restart  orders: ready -> ready',
+    '    by anna (command line)',
+    '2026-11-23 10:02:00  dead-letter  7c9e6679-7425-40de-944b-e07fc1f90ae7',
+    '    (order b8d2fc1e-3f5d-4e15-9f6a-0c3a4f9f2b11): shipping.dead-letters ->',
+    '    shipping.order-confirmed',
+    '    by anna (command line): shipping was corrected, and each of the letters was',
+    '    looked at before that',
+  ]);
+  const meanwhile = () => change('migration', 'orders', { from: null, to: '0007_refunds', reason: 'refunds' });
+  const followed = (await run({ follow: true }, { lines: 8, meanwhile }, narrow)).written.split('\n');
+  expect(followed.slice(-2)).toEqual([
+    '2026-11-23 10:03:00  migration  orders: (none) -> 0007_refunds',
+    '    by anna (command line): refunds',
+  ]);
+  expect(Math.max(...followed.map((line) => line.length))).toBeLessThanOrEqual(80);
+  // Programs have one line a change.
+  expect((await run()).written.split('\n')).toHaveLength(4);
 });
 
 it('has the same as JSON', async () => {

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError, messageOf } from '../../errors.ts';
+import type { Output } from '../../output/output.ts';
 import { formatTable } from '../../output/table.ts';
+import { widthOf } from '../../output/width.ts';
+import { wrapText } from '../../output/wrap.ts';
 import {
   type ChangeKind,
   changeFile,
@@ -32,7 +35,7 @@ export async function runChanges(options: ChangesOptions, deps: CommandDeps): Pr
   const chosen = select(kept.changes, options);
   const shown = tail === Infinity ? chosen : chosen.slice(Math.max(0, chosen.length - tail));
   if (options.follow) return follow({ project, kept, shown, options, deps });
-  output.result({ changes: shown, unreadable: kept.unreadable }, () => describe(shown, kept));
+  output.result({ changes: shown, unreadable: kept.unreadable }, () => describe(shown, kept, widthFor(output)));
 }
 
 async function read(project: Project): Promise<KeptChanges> {
@@ -65,7 +68,8 @@ interface Following {
 
 /** The file may be rotated meanwhile, so new ones are known by their ids. */
 async function follow({ project, kept, shown, options, deps: { output, signal } }: Following): Promise<void> {
-  const print = (change: RecordedChange) => output.record(change, () => row(change).join('  '));
+  const print = (change: RecordedChange) =>
+    output.record(change, () => inWidth(row(change).join('  '), [change], widthFor(output)));
   shown.forEach(print);
   let known = new Set(kept.changes.map(({ id }) => id));
   for (;;) {
@@ -79,11 +83,32 @@ async function follow({ project, kept, shown, options, deps: { output, signal } 
   }
 }
 
-function describe(shown: readonly RecordedChange[], { changes }: KeptChanges): string {
+/** Other programs read a change as one line; a terminal would break it anywhere. */
+function widthFor({ isTerminal, columns }: Output): number {
+  return isTerminal ? columns : Number.POSITIVE_INFINITY;
+}
+
+function describe(shown: readonly RecordedChange[], { changes }: KeptChanges, width: number): string {
   if (changes.length === 0) return 'nothing was changed yet';
   if (shown.length === 0) return `none of ${changes.length} changes is shown with these options`;
-  return formatTable(['TIME (UTC)', 'KIND', 'TARGET', 'FROM -> TO', 'BY', 'REASON'], shown.map(row));
+  const table = formatTable(['TIME (UTC)', 'KIND', 'TARGET', 'FROM -> TO', 'BY', 'REASON'], shown.map(row));
+  return inWidth(table, shown, width);
 }
+
+/** The text, or, where it is too wide, each change on several lines: what, and below it who and why. */
+function inWidth(text: string, changes: readonly RecordedChange[], width: number): string {
+  if (text.split('\n').every((line) => widthOf(line) <= width)) return text;
+  return changes
+    .map((change) => {
+      const [time, kind, target, fromTo, by, reason] = row(change);
+      const what = `${time}  ${kind}  ${target}${fromTo === '' ? '' : `: ${fromTo}`}`;
+      const who = `by ${by}${reason === '' ? '' : `: ${reason}`}`;
+      return `${wrapText(what, width, INDENT)}\n${INDENT}${wrapText(who, width, INDENT)}`;
+    })
+    .join('\n');
+}
+
+const INDENT = '    ';
 
 function row({ time, kind, target, from, to, orderId, by, reason = '', failed }: RecordedChange): string[] {
   const change = from === null && to === null ? '' : `${from ?? '(none)'} -> ${to ?? '(none)'}`;
