@@ -57,12 +57,12 @@ describe('shopctl flags', () => {
     ]);
   });
 
-  it('keeps its file where only this user comes, and readable for a container in which services are another', async () => {
+  it('keeps its file for this user alone', async () => {
     await runFlagsSet(name, true, {}, deps);
     const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
     const { stateDir } = deps.projectFrom({});
     expect([await modeOf(stateDir), await modeOf(flagFolder({ stateDir })), await modeOf(file())]).toEqual([
-      0o700, 0o755, 0o644,
+      0o700, 0o700, 0o600,
     ]);
   });
 

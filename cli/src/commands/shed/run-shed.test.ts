@@ -60,9 +60,9 @@ describe('shopctl shed', () => {
     expect((await readChanges(project())).changes).toEqual([]);
   });
 
-  it('keeps its file readable for a container in which the gateway is another user', async () => {
+  it('keeps its file for this user alone', async () => {
     await shed(30);
-    expect((await stat(file())).mode & 0o777).toBe(0o644);
+    expect((await stat(file())).mode & 0o777).toBe(0o600);
     expect((await stat(project().stateDir)).mode & 0o777).toBe(0o700);
   });
 
