@@ -68,6 +68,11 @@ export const errorCodes = {
     meaning: 'a fault could not be injected; nothing is left of it',
     action: 'see `why` and `shopctl status`',
   },
+  query_failed: {
+    exitCode: failed,
+    meaning: 'Prometheus refuses an expression, or cannot evaluate it',
+    action: 'correct what `why` names',
+  },
   service_problem: {
     exitCode: failed,
     meaning: 'a service responded with a [problem](errors.md)',
@@ -328,6 +333,11 @@ export const errorCodes = {
     meaning: 'an experiment needs another machine or another platform',
     action: 'use `--fresh`, or see `next`',
   },
+  alerts_off: {
+    exitCode: unavailable,
+    meaning: 'the platform runs without Prometheus',
+    action: 'add it: `shopctl up --with alerts`',
+  },
   not_measured: { exitCode: unavailable, meaning: 'a benchmark could not be measured', action: 'see `why`' },
 
   platform_not_running: {
@@ -372,6 +382,11 @@ export const errorCodes = {
     action: 'see `shopctl status`',
   },
   broker_unreachable: { exitCode: notRunning, meaning: 'no connection to the broker', action: 'see `shopctl status`' },
+  prometheus_unreachable: {
+    exitCode: notRunning,
+    meaning: 'Prometheus does not respond',
+    action: 'see `shopctl status` and `shopctl logs prometheus`',
+  },
   telemetry_unreachable: { exitCode: notRunning, meaning: 'telemetry cannot be read', action: 'see `shopctl status`' },
 
   evidence_missing: {

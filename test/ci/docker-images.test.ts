@@ -12,9 +12,9 @@ import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { containerImages } from '../../cli/src/providers/docker-plans.ts';
 
 const LIMIT_MS = 120_000;
-const { postgres, rabbitmq, toxiproxy, jaeger } = containerImages;
+const { postgres, rabbitmq, toxiproxy, jaeger, prometheus } = containerImages;
 const base = ['node:24-slim', postgres, rabbitmq];
-const others = [toxiproxy, jaeger, getReaperImage()];
+const others = [toxiproxy, jaeger, prometheus, getReaperImage()];
 
 /** Knows the images in `here`, pulls those in `registry`. */
 const engine = `#!/bin/sh
@@ -114,7 +114,7 @@ it('has the others made, under the names that the code pins, of programs here', 
   expect(await readFile(join(folder, 'asked'), 'utf8')).toBe(
     `rabbitmq --toxiproxy ${folder}/bin/toxiproxy-server --jaeger ${folder}/bin/jaeger\n`,
   );
-  expect(leftOut).toEqual(['removal of the containers of a killed test run']);
+  expect(leftOut).toEqual(['Prometheus in a container', 'removal of the containers of a killed test run']);
 });
 
 it('names what it leaves out, and goes on with the rest', { timeout: LIMIT_MS }, async () => {
@@ -124,6 +124,7 @@ it('names what it leaves out, and goes on with the rest', { timeout: LIMIT_MS },
   expect(leftOut).toEqual([
     'Toxiproxy in a container',
     'Jaeger in a container, Compose',
+    'Prometheus in a container',
     'removal of the containers of a killed test run',
     'Compose',
   ]);

@@ -2,6 +2,7 @@ import { isSeededBugName, type SeededBugName, seededBugs } from '@shop/kit/seede
 import { InvalidArgumentError } from 'commander';
 import { MOST_PLATFORMS } from '../experiments/run/schedule.ts';
 import { MOST_REPLICAS } from '../platform/plan.ts';
+import { type PlatformPart, platformParts } from '../platform/start-options.ts';
 import { componentWays } from '../providers/component.ts';
 import { toolWays } from '../providers/tool.ts';
 import { ageMs, durationMs } from '../shared/duration.ts';
@@ -118,6 +119,16 @@ export function parseSeededBugNames(text: string, earlier: readonly SeededBugNam
     return name;
   });
   return [...new Set([...earlier, ...names])];
+}
+
+/** `alerts`, several times or separated by commas. */
+export function parseParts(text: string, earlier: readonly PlatformPart[] = []): readonly PlatformPart[] {
+  const parts = text.split(',').map((name) => {
+    const part = platformParts.find((known) => known === name);
+    if (part === undefined) throw new InvalidArgumentError(`parts are ${platformParts.join(', ')}`);
+    return part;
+  });
+  return [...new Set([...earlier, ...parts])];
 }
 
 function parsePairs(text: string, example: string): [string, string][] {

@@ -9,10 +9,18 @@ export interface ComponentContextOptions {
   readonly ports: PortAllocator;
   readonly secrets: Secrets;
   readonly env: NodeJS.ProcessEnv;
+  /** Where a supervisor listens; absent where nothing is run. */
+  readonly telemetryUrl?: string;
 }
 
 /** What providers are given for a project. */
-export function componentContext({ project, ports, secrets, env }: ComponentContextOptions): ComponentContext {
+export function componentContext({
+  project,
+  ports,
+  secrets,
+  env,
+  telemetryUrl,
+}: ComponentContextOptions): ComponentContext {
   return {
     root: project.root,
     project: project.name,
@@ -20,6 +28,7 @@ export function componentContext({ project, ports, secrets, env }: ComponentCont
     cacheDir: project.cacheDir,
     migrationsDir: join(project.root, 'migrations'),
     logFile: (name) => join(project.logDir, `${name}.log`),
+    ...(telemetryUrl !== undefined && { telemetryUrl }),
     ports: { reserve: (name, count = 1) => reserveMany(ports, name, count) },
     secrets,
     env,

@@ -19,13 +19,21 @@ export interface ComponentUnitOptions {
   readonly logFile: string;
   readonly registry: ChildRegistry;
   readonly dependsOn?: readonly string[];
+  readonly isExtra?: boolean;
   /** Further work each time it serves. */
   readonly afterSetUp?: () => Promise<void>;
 }
 
 /** A component as the supervisor runs it, whatever its provider. */
-export function componentUnit({ launch, logFile, registry, dependsOn = [], afterSetUp }: ComponentUnitOptions): Unit {
-  const { component, kind, detail, address, info } = launch;
+export function componentUnit({
+  launch,
+  logFile,
+  registry,
+  dependsOn = [],
+  isExtra,
+  afterSetUp,
+}: ComponentUnitOptions): Unit {
+  const { component, kind, detail, address, info, url } = launch;
   return {
     name: component,
     service: component,
@@ -33,11 +41,13 @@ export function componentUnit({ launch, logFile, registry, dependsOn = [], after
     dependsOn,
     waitsFor: [],
     ports: { main: address.port },
+    ...(url !== undefined && { url }),
     provider: kind,
     detail,
     address,
     info,
     logFile,
+    ...(isExtra && { isExtra }),
     fingerprint: `${kind} ${address.host}:${address.port}`,
     prepare: () => launch.prepare(),
     start: () => startComponent(launch, logFile, registry),

@@ -25,6 +25,8 @@ export interface UpRequest {
   readonly runtime?: RuntimeKind;
   /** Who makes the spans of servers and clients; absent: as before, the services at first. */
   readonly instrumentation?: InstrumentationKind;
+  /** With Prometheus, or without it again; absent: as before, without it at first. */
+  readonly alerts?: boolean;
   /** Component to provider kind. */
   readonly providers: Readonly<Record<string, string>>;
   /** Where the gateway listens; absent: as before, 8080 or the next free one at first. */

@@ -24,6 +24,8 @@ export interface PlanRequest {
   readonly runtime?: RuntimeKind;
   /** Who makes the spans of servers and clients; absent means the services. */
   readonly instrumentation?: InstrumentationKind;
+  /** With Prometheus; absent means without. */
+  readonly alerts?: boolean;
   readonly providers: Readonly<Record<string, string>>;
   /** Where the gateway listens; absent: as before, 8080 or the next free one at first. */
   readonly port?: number;
@@ -47,6 +49,8 @@ export interface Plan {
   readonly direct: boolean;
   readonly runtime: RuntimeKind;
   readonly instrumentation: InstrumentationKind;
+  /** With Prometheus; absent means without. */
+  readonly alerts?: boolean;
   /** Known bugs that its services have; absent means none. */
   readonly seededBugs?: readonly SeededBugName[];
   /** Services that wait for a debugger; absent means none. */

@@ -60,6 +60,7 @@ export class Platform {
   #wantsDirect = false;
   #wantedRuntime: RuntimeKind = 'process';
   #wantedInstrumentation: InstrumentationKind = 'manual';
+  #wantsAlerts = false;
   #report: StartStep[] = [];
   #current: Promise<unknown> = Promise.resolve();
   #abortUp: AbortController | undefined;
@@ -465,7 +466,7 @@ export class Platform {
 
   /** These services as they would be planned now, with what was asked for when `plan` was made. */
   #planAgain(plan: Plan, services: ReadonlySet<string>, replicas: Readonly<Record<string, number>>): Promise<Plan> {
-    const { direct, runtime, instrumentation, seededBugs = [], inspect = {} } = plan;
+    const { direct, runtime, instrumentation, alerts = false, seededBugs = [], inspect = {} } = plan;
     return this.#planner.plan({
       services: [...services],
       running: this.#running(),
@@ -473,6 +474,7 @@ export class Platform {
       direct,
       runtime,
       instrumentation,
+      alerts,
       providers: {},
       seededBugs,
       inspect: Object.fromEntries(Object.entries(inspect).filter(([service]) => services.has(service))),
@@ -539,10 +541,12 @@ export class Platform {
         direct: request.direct ?? this.#wantsDirect,
         runtime: request.runtime ?? this.#wantedRuntime,
         instrumentation: request.instrumentation ?? this.#wantedInstrumentation,
+        alerts: request.alerts ?? this.#wantsAlerts,
       });
       this.#wantsDirect = request.direct ?? this.#wantsDirect;
       this.#wantedRuntime = plan.runtime;
       this.#wantedInstrumentation = plan.instrumentation;
+      this.#wantsAlerts = plan.alerts ?? false;
       const isPartial = request.services.length > 0;
       this.#plan = merge(this.#plan, plan, isPartial);
       this.#routing.plan(plan.routes, ({ instance = '' }) => isPartial || this.#instances.has(instance));
@@ -604,12 +608,9 @@ export class Platform {
   }
 
   async #removeUnplanned(plan: Plan, isPartial: boolean): Promise<void> {
-    if (isPartial) return;
     const planned = new Set(plan.units.map(({ name }) => name));
-    await this.#retire(
-      [...this.#instances.values()].filter(({ unit }) => !planned.has(unit.name)),
-      plan,
-    );
+    const unplanned = [...this.#instances.values()].filter(({ unit }) => !planned.has(unit.name));
+    await this.#retire(isPartial ? unplanned.filter(({ unit }) => unit.isExtra) : unplanned, plan);
   }
 
   /** Instances that are no longer what the plan says. */

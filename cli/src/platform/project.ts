@@ -67,6 +67,7 @@ export interface ConfigFile {
   readonly direct?: boolean;
   readonly runtime?: string;
   readonly instrumentation?: string;
+  readonly with?: string;
   readonly providers?: Readonly<Record<string, string>>;
 }
 
@@ -108,6 +109,12 @@ export const configKeys = {
     default: 'manual',
     variable: 'SHOPCTL_INSTRUMENTATION',
     meaning: 'who makes the spans of servers and clients: `manual` (the services) or `stock` (OpenTelemetry)',
+  },
+  with: {
+    type: 'string',
+    default: '-',
+    variable: 'SHOPCTL_WITH',
+    meaning: 'parts that `up` also runs: `alerts` ([Prometheus](alerts.md#prometheus))',
   },
   providers: {
     type: 'object',

@@ -8,7 +8,8 @@ const OF_SERVICES =
  * Variables that decide which components there are, and what services can be configured with: read when a platform
  * starts.
  */
-const OF_THE_PLATFORM = /^SHOPCTL_(FAILPOINTS|PROBE|RABBITMQ_START|(POSTGRES|RABBITMQ|TOXIPROXY|JAEGER)_URL)$/;
+const OF_THE_PLATFORM =
+  /^SHOPCTL_(FAILPOINTS|PROBE|RABBITMQ_START|(POSTGRES|RABBITMQ|TOXIPROXY|JAEGER|PROMETHEUS)_URL)$/;
 
 /** Values of variables by name. Some are URLs with passwords: never printed, never kept in state.json. */
 export type Settings = Readonly<Record<string, string>>;

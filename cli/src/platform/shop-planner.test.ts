@@ -287,3 +287,32 @@ describe('Jaeger', () => {
     expect(await response.json()).toEqual({ askedFor: '/api/v3/services' });
   });
 });
+
+describe('Prometheus', () => {
+  const url = 'http://user:hidden@127.0.0.1:19090/metrics/';
+  const planned = async (request: object) =>
+    (await planner({ SHOPCTL_PROMETHEUS_URL: url })).plan({ ...everything, ...request });
+
+  it('is there where alerts are asked for, also in a plan for a part; its URL alone asks for nothing', async () => {
+    expect(names(await planned({}))).not.toContain('prometheus');
+    const plan = await planned({ alerts: true, services: ['stock'] });
+    expect(names(plan)).toEqual(['postgres', 'toxiproxy', 'prometheus', 'stock-1']);
+    expect(plan.alerts).toBe(true);
+  });
+
+  it('has an address for people, without the account in it, and nothing needs it', async () => {
+    const plan = await planned({ alerts: true });
+    expect(unit(plan, 'prometheus')).toMatchObject({ url: 'http://127.0.0.1:19090/metrics', isExtra: true });
+    expect(plan.units.filter(({ dependsOn }) => dependsOn.includes('prometheus'))).toEqual([]);
+  });
+
+  it('that is not available is said, with the way to get it', async () => {
+    const one = await planner({ PATH: '/nowhere' });
+    await expect(
+      one.plan({ ...everything, alerts: true, providers: { prometheus: 'installed' } }),
+    ).rejects.toMatchObject({
+      exitCode: 3,
+      why: expect.stringContaining('no "prometheus" on PATH'),
+    });
+  });
+});

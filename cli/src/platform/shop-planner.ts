@@ -59,7 +59,7 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
   const { project, ports } = options;
   const secrets = await loadOrCreateSecrets(project.secretsFile);
   const receiver = await startOtlpReceiver({ host: LOOPBACK, port: await ports.reserve('otlp') });
-  const context = componentContext({ ...options, secrets });
+  const context = componentContext({ ...options, secrets, telemetryUrl: receiver.url });
   // A component keeps its provider and ports for as long as this supervisor lives.
   const launches = new Map<ComponentName, Promise<Launch>>();
   const launchOf = (name: ComponentName, forced: string | undefined) => {
@@ -170,11 +170,12 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   const wanted = wantedNodes(request.services);
   const wantedServices = services.filter(({ name }) => wanted.has(name));
   const needs = (name: ComponentName) => wanted.has(name);
-  const [postgres, rabbitmq, toxiproxy, jaeger] = await Promise.all([
+  const [postgres, rabbitmq, toxiproxy, jaeger, prometheus] = await Promise.all([
     needs('postgres') ? planning.launchOf('postgres', request.providers.postgres) : undefined,
     needs('rabbitmq') ? planning.launchOf('rabbitmq', request.providers.rabbitmq) : undefined,
     request.direct ? undefined : toxiproxyOrReason(planning, request.providers.toxiproxy),
     planning.jaeger.launch(request.providers.jaeger),
+    request.alerts ? planning.launchOf('prometheus', request.providers.prometheus) : undefined,
   ]);
   const proxy = typeof toxiproxy === 'string' ? undefined : toxiproxy;
   const replicasOf = (name: string) => request.replicas[name] ?? 1;
@@ -202,13 +203,14 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   const edgeStates = wired.map(({ state }) => state);
   const proxyUrl = proxy && `http://${proxy.address.host}:${proxy.address.port}`;
   if (proxyUrl !== undefined) planning.proxies.want(proxyUrl, edgeStates);
-  const componentUnits = [rabbitmq, postgres, proxy, jaeger]
+  const componentUnits = [rabbitmq, postgres, proxy, jaeger, prometheus]
     .filter((launch) => launch !== undefined)
     .map((launch) =>
       componentUnit({
         launch,
         logFile: join(planning.project.logDir, `${launch.component}.log`),
         registry: planning.registry,
+        ...(launch === prometheus && { isExtra: true }),
         ...(launch === proxy && { afterSetUp: () => planning.proxies.populate({ isEmpty: true }) }),
       }),
     );
@@ -239,6 +241,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     direct: proxy === undefined,
     runtime: runtime.kind,
     instrumentation: request.instrumentation ?? 'manual',
+    alerts: request.alerts ?? false,
     seededBugs,
     ...(request.inspect && { inspect: request.inspect }),
     databasePoolSize: databasePoolSizeIn(planning.env),

@@ -49,3 +49,32 @@ it('refuses a probe that is neither on nor off', async () => {
     next: expect.stringContaining('"off"'),
   });
 });
+
+describe('alerts', () => {
+  it('are as they were where nothing is said', async () => {
+    expect(await requestOf({})).not.toHaveProperty('alerts');
+    expect(await requestOf({}, { SHOPCTL_WITH: '' }, { providers: { prometheus: 'docker' } })).not.toHaveProperty(
+      'alerts',
+    );
+  });
+
+  it.each([
+    ['an option', { with: ['alerts'] }, {}, {}],
+    ['where Prometheus comes from', { provider: { prometheus: 'packages' } }, {}, {}],
+    ['the variable', {}, { SHOPCTL_WITH: ' alerts ' }, {}],
+    ['the configuration file', {}, {}, { with: 'alerts' }],
+  ] as const)('are asked for by %s', async (_, options, env, config) => {
+    expect(await requestOf(options, env, config)).toMatchObject({ alerts: true });
+    expect(await requestOf({ ...options, with: [], without: ['alerts'] }, env, config)).toMatchObject({
+      alerts: false,
+    });
+  });
+
+  it('cannot be asked for and left out, and there is no other part', async () => {
+    await expect(requestOf({ with: ['alerts'], without: ['alerts'] })).rejects.toMatchObject({ code: 'invalid_usage' });
+    await expect(requestOf({}, { SHOPCTL_WITH: 'alerts,more' })).rejects.toMatchObject({
+      code: 'invalid_configuration',
+      message: expect.stringContaining('"more" is not a part of the platform'),
+    });
+  });
+});

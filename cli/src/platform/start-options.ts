@@ -8,6 +8,11 @@ import { readConfigFile } from './project.ts';
 import { type RuntimeKind, runtimeKinds } from './service-runtime.ts';
 import { settingsIn, wantsProbe } from './settings.ts';
 
+/** What a platform can have beside what orders need. */
+export const platformParts = ['alerts'] as const;
+
+export type PlatformPart = (typeof platformParts)[number];
+
 /** The options of a start; what is left open is taken from the environment and the configuration file. */
 export interface StartOptions {
   /** Seconds. */
@@ -18,6 +23,10 @@ export interface StartOptions {
   readonly direct?: boolean;
   readonly runtime?: RuntimeKind;
   readonly instrumentation?: InstrumentationKind;
+  /** Parts to run too, until they are left out or the platform ends. */
+  readonly with?: readonly PlatformPart[];
+  /** Parts to stop. */
+  readonly without?: readonly PlatformPart[];
   readonly seedBug?: readonly SeededBugName[];
   /** Services that wait for a debugger. */
   readonly inspect?: InspectPorts;
@@ -56,6 +65,7 @@ export function startRequest(
     ...directOption(options, config.direct, env),
     ...(runtime && { runtime }),
     ...(instrumentation && { instrumentation }),
+    ...partsOption(options, config.with, env),
     ...portOption(options, env),
     providers: { ...config.providers, ...options.provider },
     settings: settingsIn(env),
@@ -96,6 +106,44 @@ function directOption(
   const fromEnvironment = env.SHOPCTL_DIRECT ? env.SHOPCTL_DIRECT === '1' || env.SHOPCTL_DIRECT === 'true' : undefined;
   const chosen = direct ?? fromEnvironment ?? configured;
   return chosen === undefined ? {} : { direct: chosen };
+}
+
+/** Nothing said: as the platform runs already. Who chooses where Prometheus comes from wants it. */
+function partsOption(
+  { with: wanted = [], without = [], provider }: StartOptions,
+  configured: string | undefined,
+  env: NodeJS.ProcessEnv,
+): { alerts?: boolean } {
+  const both = wanted.find((part) => without.includes(part));
+  if (both !== undefined) {
+    throw new CliError({
+      code: 'invalid_usage',
+      what: `--with ${both} cannot be combined with --without ${both}`,
+      next: 'leave one of them out',
+    });
+  }
+  if (without.includes('alerts')) return { alerts: false };
+  const usual = partsIn(env.SHOPCTL_WITH || configured || '');
+  const isWanted = wanted.includes('alerts') || provider?.prometheus !== undefined || usual.includes('alerts');
+  return isWanted ? { alerts: true } : {};
+}
+
+/** Names, separated by commas. Throws CliError (2) for one that there is not. */
+function partsIn(text: string): readonly PlatformPart[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+    .map((name) => {
+      const part = platformParts.find((known) => known === name);
+      if (part !== undefined) return part;
+      throw new CliError({
+        code: 'invalid_configuration',
+        what: `"${name}" is not a part of the platform`,
+        why: `SHOPCTL_WITH or the configuration file names it; parts are ${platformParts.join(', ')}`,
+        next: 'correct it, or choose one with --with',
+      });
+    });
 }
 
 /** Nothing said: as the platform runs already, the first of its kinds at the first start. */

@@ -33,6 +33,8 @@ export interface Unit {
   readonly fingerprint: string;
   /** The part of it that changes with the bundle or image of a service. */
   readonly code?: string;
+  /** Nothing needs it, and a plan for a part of the platform has it too: where it is not planned, it is not wanted. */
+  readonly isExtra?: boolean;
   /** What runs under this name and is of the same kind can go on until this one is ready; absent: it must end first. */
   readonly beside?: string;
   /** Idempotent work before the first start. */

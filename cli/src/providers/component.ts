@@ -19,6 +19,7 @@ export const componentWays: Readonly<Record<ComponentName, readonly ProviderKind
   rabbitmq: ['url', 'installed', 'docker', 'packages'],
   toxiproxy: ['url', 'installed', 'cache', 'docker', 'release', 'go'],
   jaeger: ['url', 'installed', 'cache', 'docker', 'release', 'go'],
+  prometheus: ['url', 'installed', 'cache', 'docker', 'release', 'packages', 'go'],
 };
 
 /** A child process for the supervisor to spawn, watch and end. Times in ms. */
@@ -72,6 +73,8 @@ export interface Launch {
   readonly info: Readonly<Record<string, string | number>>;
   /** The URL of a component that is not ours, with its password: never printed, never kept in state.json. */
   readonly externalUrl?: string;
+  /** For people, where it has pages or an API that they open: `http://127.0.0.1:9090`. */
+  readonly url?: string;
   /** Idempotent work before the process starts, for instance initdb. */
   prepare(): Promise<void>;
   /** Resolves when the component serves; rejects with the reason while it does not. Called repeatedly. */
@@ -126,6 +129,8 @@ export interface ComponentContext {
   readonly migrationsDir: string;
   /** The file a process logs to, created by its first writer. */
   logFile(name: string): string;
+  /** Base URL where the supervisor takes telemetry and gives metrics; absent where nothing is run. */
+  readonly telemetryUrl?: string;
   readonly ports: Ports;
   readonly secrets: Secrets;
   readonly env: NodeJS.ProcessEnv;

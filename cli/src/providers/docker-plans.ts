@@ -9,15 +9,20 @@ import { SUPERUSER, serverSettings, settingArguments } from './postgres/cluster.
 import { postgresProbe } from './postgres/probe.ts';
 import { scramVerifier } from './postgres/scram.ts';
 import { refreshCluster, setUpCluster } from './postgres/set-up.ts';
+import { prometheusFiles } from './prometheus/files.ts';
+import { prepareFiles, refreshRules } from './prometheus/rules.ts';
+import { serverArguments } from './prometheus/server.ts';
 import { nothing } from './provider-checks.ts';
 import { brokerDefinitions, WAL_MAX_BYTES } from './rabbitmq/configuration.ts';
 import { amqpProbe } from './rabbitmq/probe.ts';
+import { prometheusRelease } from './release/releases.ts';
 
 export const containerImages: Readonly<Record<ComponentName, string>> = {
   postgres: 'postgres:17',
   rabbitmq: 'rabbitmq:4',
   toxiproxy: 'ghcr.io/shopify/toxiproxy:2.12.0',
   jaeger: 'jaegertracing/jaeger:2.13.0',
+  prometheus: `prom/prometheus:${prometheusRelease.version}`,
 };
 
 /** Of the image above. */
@@ -29,6 +34,8 @@ const MAX_OPEN_FILES = 8_192;
 export interface ContainerPlan extends ContainerSpec {
   readonly address: Address;
   readonly info: Readonly<Record<string, string | number>>;
+  readonly url?: string;
+  prepare?(): Promise<void>;
   probe(signal: AbortSignal): Promise<void>;
   setUp(): Promise<void>;
   refresh?(): Promise<readonly string[]>;
@@ -137,6 +144,35 @@ exec docker-entrypoint.sh rabbitmq-server`;
       info: { otlpPort: otlp },
       probe: httpProbe(`http://127.0.0.1:${query}/api/v3/services`),
       setUp: nothing,
+    };
+  },
+
+  async prometheus(name, context) {
+    const [port = 0] = await context.ports.reserve('prometheus');
+    const url = `http://127.0.0.1:${port}`;
+    const files = prometheusFiles(context.stateDir);
+    const volumeName = `${name}-data`;
+    return {
+      component: 'prometheus',
+      name,
+      volumeName,
+      options: {
+        Image: containerImages.prometheus,
+        Cmd: [...serverArguments({ configuration: files.configuration, data: '/prometheus', port })],
+        HostConfig: {
+          // It scrapes the supervisor, which listens on loopback.
+          NetworkMode: 'host',
+          // Under the same path inside, which the configuration names.
+          Binds: [`${files.folder}:${files.folder}:ro`, `${volumeName}:/prometheus`],
+        },
+      },
+      address: { host: '127.0.0.1', port },
+      info: {},
+      url,
+      prepare: () => prepareFiles(files, context),
+      probe: httpProbe(`${url}/-/ready`),
+      setUp: nothing,
+      refresh: () => refreshRules(files, context, url),
     };
   },
 };

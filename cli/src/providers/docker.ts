@@ -23,6 +23,9 @@ export function dockerProvider(component: ComponentName, context: ComponentConte
   };
 }
 
+/** They connect to processes of this machine: a proxy stands between them, Prometheus scrapes the supervisor. */
+const amongProcesses: readonly ComponentName[] = ['toxiproxy', 'prometheus'];
+
 async function check(component: ComponentName, { env }: ComponentContext): Promise<Availability> {
   const image = containerImages[component];
   let url: EngineUrl;
@@ -32,8 +35,7 @@ async function check(component: ComponentName, { env }: ComponentContext): Promi
   } catch (error) {
     return unavailable('docker', (error as Error).message);
   }
-  // A proxy stands between our processes.
-  const obstacle = component === 'toxiproxy' ? await hostNetworkObstacle(url) : undefined;
+  const obstacle = amongProcesses.includes(component) ? await hostNetworkObstacle(url) : undefined;
   if (obstacle !== undefined) return unavailable('docker', obstacle);
   if (await hasImage(url, image)) return available('docker', `image ${image}`);
   return installable('docker', `image ${image} is not here; setup would pull it, as "docker pull" does`);
@@ -54,7 +56,8 @@ async function launch(component: ComponentName, context: ComponentContext): Prom
     run: containerRun(plan, context, url),
     address: plan.address,
     info: { container: plan.name, engine: url, ...plan.info },
-    prepare: nothing,
+    ...(plan.url !== undefined && { url: plan.url }),
+    prepare: plan.prepare ?? nothing,
     probe: plan.probe,
     async setUp() {
       if (plan.volumeName !== undefined) await recordInitialised(context, plan.volumeName);

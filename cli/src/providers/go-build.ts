@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { complaintOf, runProgram } from '../process/run-program.ts';
 import type { ComponentContext, OnProgress } from './component.ts';
 import { requireOnPath } from './executables.ts';
-import { installProgram } from './install-program.ts';
+import { installPrograms, type MadeProgram } from './install-program.ts';
 
 export interface GoProgram {
   /** What people call it. */
@@ -16,6 +16,12 @@ export interface GoProgram {
   readonly version: string;
   /** Where the finished program goes. */
   readonly target: string;
+  /** Build tags, "netgo,remove_all_sd". */
+  readonly tags?: string;
+  /** Options of the linker, "-X path.Version=1.0.0". */
+  readonly ldflags?: string;
+  /** Folders of further main packages in the module: they are built too, and put beside `target` under the folder's name. */
+  readonly also?: readonly string[];
 }
 
 /** A large program takes minutes on a small machine. */
@@ -34,7 +40,7 @@ export async function buildGoProgram(
   signal?: AbortSignal,
 ): Promise<void> {
   const go = await requireOnPath('go', env, `${program.title}: building it needs Go`);
-  await installProgram({ target: program.target, draft: join(cacheDir, `go-${randomUUID()}`) }, async (draft) => {
+  await installPrograms(join(cacheDir, `go-${randomUUID()}`), async (draft) => {
     onProgress(`building ${program.title} ${program.version} with Go (its modules are downloaded first)`);
     const run = goRunner(
       go,
@@ -44,16 +50,31 @@ export async function buildGoProgram(
         GOPATH: join(draft, 'path'),
         GOCACHE: join(draft, 'cache'),
         GOFLAGS: '-modcacherw',
+        // A workspace file that a module was published with names modules which were not.
+        GOWORK: 'off',
       },
       signal,
     );
-    const { modulePath, version, mainPackage } = program;
+    const { modulePath, version, mainPackage, tags, ldflags, target, also = [] } = program;
     // Outside any module: what the current folder's go.mod says is not ours.
     const response = await run(['mod', 'download', '-json', `${modulePath}@${version}`], draft);
     const sources = (JSON.parse(response) as { readonly Dir: string }).Dir;
-    const built = join(draft, 'program');
-    await run(['build', '-trimpath', '-o', built, `./${mainPackage}`], sources);
-    return built;
+    const made: MadeProgram[] = [];
+    const places = [
+      ...also.map((folder) => ({ folder, target: join(dirname(target), basename(folder)) })),
+      { folder: mainPackage, target },
+    ];
+    for (const [index, place] of places.entries()) {
+      const file = join(draft, `program-${index}`);
+      const options = [
+        '-trimpath',
+        ...(tags === undefined ? [] : ['-tags', tags]),
+        ...(ldflags === undefined ? [] : ['-ldflags', ldflags]),
+      ];
+      await run(['build', ...options, '-o', file, `./${place.folder}`], sources);
+      made.push({ file, target: place.target });
+    }
+    return made;
   });
 }
 

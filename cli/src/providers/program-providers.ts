@@ -5,11 +5,12 @@ import type { Address, ComponentContext, Launch, ProcessSpec, Provider, Provider
 import { findOnPath } from './executables.ts';
 import { buildGoProgram, type GoProgram } from './go-build.ts';
 import { httpProbe } from './http-probe.ts';
+import { type PackagedProgram, packagesWay, unpackedFile } from './packaged-program.ts';
 import { available, installable, nothing, unavailable } from './provider-checks.ts';
 import type { Release } from './release/release.ts';
 import { releaseWay } from './release/release-way.ts';
 
-/** A component that is one program with an HTTP API: Toxiproxy, Jaeger. */
+/** A component that is one program with an HTTP API: Toxiproxy, Jaeger, Prometheus. */
 export interface Program {
   readonly component: ComponentName;
   /** "Toxiproxy". */
@@ -20,8 +21,14 @@ export interface Program {
   readonly command: string;
   /** Of the API, responds 200 when it serves: "/version". */
   readonly readyPath: string;
+  /** Its address is a page or an API that people open. */
+  readonly hasPages?: boolean;
   readonly release: Release;
-  readonly go: Pick<GoProgram, 'modulePath' | 'mainPackage' | 'version'>;
+  readonly go: Pick<GoProgram, 'modulePath' | 'mainPackage' | 'version' | 'tags' | 'ldflags' | 'also'>;
+  /** The distribution's package that has it, if one is used. */
+  readonly packaged?: PackagedProgram;
+  /** Why one that is installed here cannot be used; undefined when it can. */
+  obstacle?(file: string, env: NodeJS.ProcessEnv): Promise<string | undefined>;
   /** Said with an installable way: "about half a minute". */
   readonly buildTime: string;
   /** Arguments, environment, and whatever must exist before it starts. */
@@ -33,6 +40,7 @@ export interface ProgramPlan {
   readonly info: Readonly<Record<string, string | number>>;
   readonly spec: ProcessSpec;
   prepare(): Promise<void>;
+  refresh?(): Promise<readonly string[]>;
 }
 
 /** The ways that all such programs share; the docker way is added by the caller. */
@@ -43,11 +51,12 @@ export function programProviders(program: Program, context: ComponentContext, do
     cacheSource(program, context),
     docker,
     downloadSource(program, context),
+    ...(program.packaged ? [packagesSource(program, program.packaged, context)] : []),
     goBuildSource(program, context),
   ];
 }
 
-function urlWay({ component, title, urlVariable, readyPath }: Program, { env }: ComponentContext): Provider {
+function urlWay({ component, title, urlVariable, readyPath, hasPages }: Program, { env }: ComponentContext): Provider {
   const url = env[urlVariable];
   return {
     kind: 'url',
@@ -63,6 +72,7 @@ function urlWay({ component, title, urlVariable, readyPath }: Program, { env }: 
         run: { type: 'external' },
         address,
         info: {},
+        ...(hasPages && { url: withoutAccount(href) }),
         externalUrl: href,
         prepare: nothing,
         probe: httpProbe(new URL(readyPath, href).href),
@@ -73,12 +83,22 @@ function urlWay({ component, title, urlVariable, readyPath }: Program, { env }: 
   };
 }
 
+/** May be shown and kept. */
+function withoutAccount(href: string): string {
+  const url = new URL(href);
+  url.username = '';
+  url.password = '';
+  return url.href.replace(/\/$/, '');
+}
+
 function systemSource(program: Program, context: ComponentContext): Provider {
   return {
     kind: 'installed',
     async check() {
       const file = await findOnPath(program.command, context.env);
-      return file ? available('installed', file) : unavailable('installed', `no "${program.command}" on PATH`);
+      if (file === undefined) return unavailable('installed', `no "${program.command}" on PATH`);
+      const obstacle = await program.obstacle?.(file, context.env);
+      return obstacle === undefined ? available('installed', file) : unavailable('installed', obstacle);
     },
     async launch() {
       const file = await findOnPath(program.command, context.env);
@@ -106,6 +126,14 @@ function downloadSource(program: Program, context: ComponentContext): Provider {
   };
 }
 
+/** The distribution's package, unpacked into the cache directory by an ordinary user. */
+function packagesSource(program: Program, packaged: PackagedProgram, context: ComponentContext): Provider {
+  return {
+    ...packagesWay(packaged, context),
+    launch: () => launchProgram(program, context, 'packages', unpackedFile(packaged, context)),
+  };
+}
+
 /** Once built, the program is found in the cache: this way itself only ever installs. */
 function goBuildSource(program: Program, context: ComponentContext): Provider {
   const file = cachedFile(program, context);
@@ -122,7 +150,11 @@ function goBuildSource(program: Program, context: ComponentContext): Provider {
   };
 }
 
-function cachedFile({ command, go }: Program, { cacheDir }: ComponentContext): string {
+/** Where a program that was downloaded or built is. */
+export function cachedFile(
+  { command, go }: Pick<Program, 'command' | 'go'>,
+  { cacheDir }: Pick<ComponentContext, 'cacheDir'>,
+): string {
   return join(cacheDir, `${command}-${go.version}`, command);
 }
 
@@ -132,7 +164,7 @@ async function launchProgram(
   kind: ProviderKind,
   file: string,
 ): Promise<Launch> {
-  const { address, info, spec, prepare } = await program.plan(context, file);
+  const { address, info, spec, prepare, refresh } = await program.plan(context, file);
   return {
     component: program.component,
     kind,
@@ -140,7 +172,9 @@ async function launchProgram(
     run: { type: 'process', spec },
     address,
     info,
+    ...(program.hasPages && { url: `http://${address.host}:${address.port}` }),
     prepare,
+    ...(refresh && { refresh }),
     probe: httpProbe(`http://${address.host}:${address.port}${program.readyPath}`),
     setUp: nothing,
     cleanUp: nothing,

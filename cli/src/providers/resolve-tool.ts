@@ -2,8 +2,9 @@ import type { Availability, ComponentContext, OnProgress } from './component.ts'
 import { instrumentationWays } from './instrumentation.ts';
 import { k6Ways } from './k6.ts';
 import { libfaketimeWays } from './libfaketime.ts';
+import { promtoolWays } from './promtool.ts';
 import { checkWay, forcedAlone, type InstallOptions, installFirst } from './resolve.ts';
-import { type ToolName, type ToolSource, toolNames } from './tool.ts';
+import { installedWith, type ToolName, type ToolSource, toolNames } from './tool.ts';
 
 type ToolContext = Pick<ComponentContext, 'cacheDir' | 'env' | 'root'>;
 
@@ -11,6 +12,7 @@ const ways: Readonly<Record<ToolName, (context: ToolContext) => readonly ToolSou
   k6: k6Ways,
   libfaketime: libfaketimeWays,
   instrumentation: instrumentationWays,
+  promtool: promtoolWays,
 };
 
 /** Every way of every tool, for `doctor` and `setup`. */
@@ -32,6 +34,7 @@ export async function installTool(
     cacheDir: context.cacheDir,
     onProgress,
     ...(signal && { signal }),
+    lockName: installedWith[name] ?? name,
   });
 }
 

@@ -8,6 +8,7 @@ import { holdInstallation, type InstallationPlace } from './installation.ts';
 import { jaegerProviders } from './jaeger.ts';
 import { outsideFolder } from './postgres/place.ts';
 import { postgresProviders } from './postgres.ts';
+import { prometheusProviders } from './prometheus.ts';
 import { rabbitmqProviders } from './rabbitmq.ts';
 import type { ToolName } from './tool.ts';
 import { toxiproxyProviders } from './toxiproxy.ts';
@@ -18,6 +19,7 @@ const providers: Readonly<Record<ComponentName, (context: ComponentContext) => r
   rabbitmq: rabbitmqProviders,
   toxiproxy: toxiproxyProviders,
   jaeger: jaegerProviders,
+  prometheus: prometheusProviders,
 };
 
 export interface ResolveOptions {
@@ -77,13 +79,14 @@ interface InstallableWay extends Pick<Provider, 'kind' | 'check'> {
 }
 
 /**
- * The same for sources that are already known. Two concurrent callers do the work once: the second waits for the first.
+ * The same for sources that are already known. Two concurrent callers do the work once: the second waits for the first, also
+ * where they want different things under one `lockName`.
  * Rejects with the signal's reason when it aborts.
  */
 export async function installFirst(
   name: ComponentName | ToolName,
   ways: readonly InstallableWay[],
-  at: InstallationPlace,
+  { lockName = name, ...at }: InstallationPlace & { readonly lockName?: string },
 ): Promise<void> {
   const { onProgress, signal } = at;
   const checked = await checkWays(ways);
@@ -95,7 +98,7 @@ export async function installFirst(
       continue;
     }
     try {
-      await using _ = await holdInstallation(name, at);
+      await using _ = await holdInstallation(lockName, at);
       if ((await checkWays(ways)).some((one) => one.availability.available)) return;
       return await way.install(onProgress, signal);
     } catch (error) {

@@ -8,7 +8,8 @@ What is missing comes from the first source that works: an image pulled where a 
 release downloaded from github.com (its checksum is compared), a build with Go. "shopctl doctor" lists the sources. HTTPS_PROXY and
 NO_PROXY are followed; SHOPCTL_RELEASES_URL names a mirror of github.com. --provider installs a component
 from that source only, which then must work. "instrumentation" is OpenTelemetry's SDK and instrumentations, for "shopctl up
---instrumentation stock": npm adds them to node_modules, where "npm ci" has not done so.
+--instrumentation stock": npm adds them to node_modules, where "npm ci" has not done so. "prometheus", for "shopctl up
+--with alerts", and "promtool" come together.
 
   shopctl setup --with k6
   shopctl setup --yes --provider k6=release,toxiproxy=go
@@ -22,7 +23,7 @@ export const register: Register = (program, deps) => {
     .option('--dry-run', 'only say what would be installed, and where')
     .option(
       '--with <component>',
-      'also this optional component (jaeger, k6, libfaketime, instrumentation); may be repeated',
+      'also this optional component (jaeger, prometheus, promtool, k6, libfaketime, instrumentation); may be repeated',
       collect,
       [],
     )

@@ -62,6 +62,9 @@ function describe(state: Status, { style, columns }: Pick<Output, 'style' | 'col
       ]),
     ),
     `memory of the services: ${formatBytes(memory)}`,
+    ...components.flatMap(({ service, url }) =>
+      service === 'prometheus' && url !== undefined ? [`alerts: Prometheus at ${url}`] : [],
+    ),
     ...((state.shedPercent ?? 0) > 0
       ? [style.yellow(`${state.shedPercent} % of the new orders are shed ("shopctl shed 0" ends it)`)]
       : []),
@@ -73,8 +76,8 @@ function describe(state: Status, { style, columns }: Pick<Output, 'style' | 'col
   ].join('\n\n');
 }
 
-/** `toxiproxy` and the heading are 9 characters. */
-const LONGEST_COMPONENT = 9;
+/** `prometheus`. */
+const LONGEST_COMPONENT = 10;
 
 /** A container is not a process of ours; it exists in these states. */
 const runsAs: readonly InstanceStatus[] = ['starting', 'ready', 'unready', 'stopping'];

@@ -4,6 +4,7 @@ import { type CommandDeps, effects, type Register, withCommonOptions } from '../
 import { runtimeKinds } from '../../platform/service-runtime.ts';
 import {
   parseInspect,
+  parseParts,
   parsePort,
   parseProviders,
   parseReplicas,
@@ -42,6 +43,12 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
         'who makes spans: the services, or OpenTelemetry (default: manual; SHOPCTL_INSTRUMENTATION)',
       ).choices(instrumentationKinds),
     )
+    .option(
+      '--with <part>',
+      'also run this until it is left out or the platform ends: alerts (Prometheus; SHOPCTL_WITH)',
+      parseParts,
+    )
+    .option('--without <part>', 'end that', parseParts)
     .option(
       '--seed-bug <bug>',
       'start a service with a seeded bug, to test the checks; may be repeated',

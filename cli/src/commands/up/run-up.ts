@@ -88,6 +88,7 @@ function endpointsOf(state: PlatformState) {
     direct,
     runtime,
     instrumentation,
+    alerts: prometheusUrl(state) !== undefined,
     seededBugs,
     endpoints: instances.map(({ name, kind, url, ports, provider, detail, inspector }) => ({
       name,
@@ -101,6 +102,10 @@ function endpointsOf(state: PlatformState) {
   };
 }
 
+function prometheusUrl({ instances }: PlatformState): string | undefined {
+  return instances.find(({ service }) => service === 'prometheus')?.url;
+}
+
 function describe(state: PlatformState, withReport: boolean): string {
   const endpoints = formatTable(
     ['NAME', 'ADDRESS', 'FROM'],
@@ -110,10 +115,12 @@ function describe(state: PlatformState, withReport: boolean): string {
       detail ?? '',
     ]),
   );
+  const prometheus = prometheusUrl(state);
   const hasGateway = state.instances.some(({ service }) => service === 'gateway');
   const urls = [
     ...(hasGateway ? [`orders     ${state.gatewayUrl}/api/orders`] : []),
     `telemetry  ${state.telemetryUrl}`,
+    ...(prometheus === undefined ? [] : [`alerts     ${prometheus} (Prometheus)`]),
     ...state.instances.flatMap(({ name, inspector }) => (inspector ? [`debugger   ${inspector} (${name})`] : [])),
   ];
   const parts = [endpoints, urls.join('\n')];

@@ -63,6 +63,32 @@ describe('a release whose checksum is pinned', () => {
     expect((await stat(target())).mode & 0o777).toBe(0o755);
   });
 
+  it('has its further programs put beside it, and is refused where one is missing', async () => {
+    await writeFile(join(folder, 'tool-1.0.0', 'helper'), PROGRAM);
+    execFileSync('tar', ['-czf', join(folder, 'both.tar.gz'), '-C', folder, 'tool-1.0.0']);
+    await rm(join(folder, 'tool-1.0.0', 'helper'));
+    const both = await readFile(join(folder, 'both.tar.gz'));
+    const withHelper = (content: Buffer) =>
+      aRelease({
+        name: 'tool.tar.gz',
+        program: 'tool-1.0.0/tool',
+        also: ['tool-1.0.0/helper'],
+        sha256: sha256Of(content),
+      });
+    await using without = await aReleaseServer(sends(archive));
+    await expect(install(without.url, { release: withHelper(archive) })).rejects.toThrow(
+      /could not be unpacked: ENOENT/,
+    );
+    expect(existsSync(target())).toBe(false);
+    await using host = await aReleaseServer(sends(both));
+    await install(host.url, { release: withHelper(both) });
+    for (const name of ['tool', 'helper']) {
+      const file = join(cacheDir, 'tool-v1.0.0', name);
+      expect(execFileSync(file, { encoding: 'utf8' })).toBe('tool v1.0.0\n');
+      expect(existsSync(`${file}.sha256`)).toBe(true);
+    }
+  });
+
   it('says what it does, with the share that is there', async () => {
     const said: string[] = [];
     await using host = await aReleaseServer((_, response) =>

@@ -1,16 +1,16 @@
 import { lstat, mkdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { runProgram } from '../../process/run-program.ts';
 import type { ComponentContext, OnProgress } from '../component.ts';
 import { requireOnPath } from '../executables.ts';
-import { installProgram } from '../install-program.ts';
+import { installPrograms, type MadeProgram } from '../install-program.ts';
 import { listedChecksum } from './checksum-list.ts';
 import { type DownloadLimits, download } from './download.ts';
 import { type Release, type ReleaseFile, releaseFileFor } from './release.ts';
 import { releaseHost } from './release-host.ts';
 
-/** The largest of them, Jaeger's, has 58 MB. */
+/** The largest of them, that of Prometheus, has about 130 MB. */
 const MAX_ARCHIVE_BYTES = 256 << 20;
 const MAX_LIST_BYTES = 1 << 20;
 const UNPACK_LIMIT_MS = 120_000;
@@ -35,7 +35,7 @@ export async function installRelease(installation: ReleaseInstallation): Promise
   const { release, target, context } = installation;
   const file = releaseFileFor(release);
   if (file === undefined) throw new Error(`${release.title}: no release for ${process.platform} on ${process.arch}`);
-  await installProgram({ target, draft: join(context.cacheDir, `release-${basename(target)}`) }, async (draft) => {
+  await installPrograms(join(context.cacheDir, `release-${basename(target)}`), async (draft) => {
     const archive = await fetchVerified(file, draft, installation);
     return unpack(archive, file, draft, installation);
   });
@@ -84,26 +84,31 @@ async function fetchFile(
   }
 }
 
-/** With the system's tar, which on macOS reads zip archives as well. Resolves with the path of the program. */
+/** With the system's tar, which on macOS reads zip archives as well. The program itself comes last. */
 async function unpack(
   archive: string,
   file: ReleaseFile,
   draft: string,
-  { release: { title, version }, context: { env }, signal }: ReleaseInstallation,
-): Promise<string> {
+  { release: { title, version }, target, context: { env }, signal }: ReleaseInstallation,
+): Promise<readonly MadeProgram[]> {
   const tar = await requireOnPath('tar', env, `${title}: unpacking it needs tar`);
   const content = join(draft, 'content');
   await mkdir(content);
+  const made = [
+    ...(file.also ?? []).map((path) => ({ path, target: join(dirname(target), basename(path)) })),
+    { path: file.program, target },
+  ];
   try {
     await runProgram(tar, ['-xf', archive, '-C', content], {
       env,
       timeoutMs: UNPACK_LIMIT_MS,
       signal,
     });
-    const program = join(content, file.program);
-    if ((await lstat(program)).isFile()) return program;
+    for (const { path } of made) {
+      if (!(await lstat(join(content, path))).isFile()) throw new Error(`${path} in it is not a program`);
+    }
   } catch (cause) {
     throw new Error(`${title} ${version}: ${file.name} could not be unpacked: ${messageOf(cause)}`, { cause });
   }
-  throw new Error(`${title} ${version}: ${file.program} in ${file.name} is not a program`);
+  return made.map(({ path, target: place }) => ({ file: join(content, path), target: place }));
 }

@@ -7,6 +7,8 @@ export interface ReleaseFile {
   readonly name: string;
   /** Path of the program inside the archive. */
   readonly program: string;
+  /** Paths of further programs in the archive, which are put beside the program under their own names. */
+  readonly also?: readonly string[];
   /**
    * SHA-256 of the archive, in hex. Without it, the release's own list of checksums is used. That proves a whole
    * download from that release, and not that the release is the one we once saw.

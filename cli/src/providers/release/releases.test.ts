@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { listedChecksum } from './checksum-list.ts';
 import { type Release, releaseFileFor } from './release.ts';
 import { releaseWay } from './release-way.ts';
-import { jaegerRelease, k6Release, toxiproxyRelease } from './releases.ts';
+import { jaegerRelease, k6Release, prometheusRelease, toxiproxyRelease } from './releases.ts';
 
 describe.each([
   ['k6', k6Release, 'k6-v2.2.0-macos-arm64.zip'],
   ['Toxiproxy', toxiproxyRelease, 'toxiproxy_2.12.0_darwin_arm64.tar.gz'],
   ['Jaeger', jaegerRelease, 'jaeger-2.13.0-darwin-arm64.tar.gz'],
+  ['Prometheus', prometheusRelease, 'prometheus-3.13.1.darwin-arm64.tar.gz'],
 ] as const)('the release of %s', (_, release: Release, forAppleSilicon) => {
   const files = Object.values(release.files);
 

@@ -76,3 +76,27 @@ export const jaegerRelease: Release = {
   }),
   checksumList: 'jaeger-2.13.0.sha256sum.txt',
 };
+
+/** Source of the checksums: the release's sha256sums.txt, as others have recorded it (decisions 0022 and 0095). */
+const prometheusChecksums: Readonly<Record<ReleasePlatform, string>> = {
+  'linux-x64': '962b812371aff838d152b6ff2d56fdb7a6396f5542f48ebf73421b9721f0d103',
+  'linux-arm64': 'fbd8e5e0f6ad2e7d053e717739186caee4fd0cab2cf9335bfc86c292fe2a2bfe',
+  'darwin-x64': 'bc6cef4bdbeb3d0974ac161684dd2a0c4d4e341a13a4a634917b1c09d0f33fc5',
+  'darwin-arm64': '28d1f1224b2a22f84c801487fad4b3bd58f94a8cb58cf9340557e787030c9703',
+};
+
+/** A release with long-term support; Prometheus and promtool are in one archive. */
+export const prometheusRelease: Release = {
+  title: 'Prometheus',
+  version: 'v3.13.1',
+  folder: 'prometheus/prometheus/releases/download/v3.13.1/',
+  files: filesOf((os, arch, platform) => {
+    const stem = `prometheus-3.13.1.${os}-${arch}`;
+    return {
+      name: `${stem}.tar.gz`,
+      program: `${stem}/prometheus`,
+      also: [`${stem}/promtool`],
+      sha256: prometheusChecksums[platform],
+    };
+  }),
+};
