@@ -289,7 +289,7 @@ describe('Jaeger', () => {
 });
 
 describe('Prometheus', () => {
-  const url = 'http://user:hidden@127.0.0.1:19090/metrics/';
+  const url = 'http://127.0.0.1:19090/metrics/';
   const planned = async (request: object) =>
     (await planner({ SHOPCTL_PROMETHEUS_URL: url })).plan({ ...everything, ...request });
 
@@ -300,11 +300,24 @@ describe('Prometheus', () => {
     expect(plan.alerts).toBe(true);
   });
 
-  it('has an address for people, without the account in it, and nothing needs it', async () => {
+  it('has an address for people, and nothing needs it', async () => {
     const plan = await planned({ alerts: true });
     expect(unit(plan, 'prometheus')).toMatchObject({ url: 'http://127.0.0.1:19090/metrics', isExtra: true });
     expect(plan.units.filter(({ dependsOn }) => dependsOn.includes('prometheus'))).toEqual([]);
   });
+
+  it.each(['nonsense', 'http://user:hidden@127.0.0.1:19090'])(
+    'is not at %s, which is said without its password',
+    async (text) => {
+      const one = await planner({ SHOPCTL_PROMETHEUS_URL: text });
+      const error = await one.plan({ ...everything, alerts: true }).catch((reason: Error) => reason);
+      expect(error).toMatchObject({
+        code: 'invalid_configuration',
+        what: expect.stringContaining('SHOPCTL_PROMETHEUS_URL'),
+      });
+      expect(JSON.stringify(error)).not.toContain('hidden');
+    },
+  );
 
   it('that is not available is said, with the way to get it', async () => {
     const one = await planner({ PATH: '/nowhere' });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { CliError } from '../errors.ts';
 import type { ComponentName } from '../topology/components.ts';
 import { checkCached } from './cached-program.ts';
 import type { Address, ComponentContext, Launch, ProcessSpec, Provider, ProviderKind } from './component.ts';
@@ -63,7 +64,7 @@ function urlWay({ component, title, urlVariable, readyPath, hasPages }: Program,
     check: async () =>
       url ? available('url', `${urlVariable} is set`) : unavailable('url', `${urlVariable} is not set`),
     async launch() {
-      const { hostname, port, protocol, href } = new URL(url ?? '');
+      const { hostname, port, protocol, href } = externalAddress(urlVariable, url ?? '');
       const address = { host: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
       return {
         component,
@@ -72,7 +73,7 @@ function urlWay({ component, title, urlVariable, readyPath, hasPages }: Program,
         run: { type: 'external' },
         address,
         info: {},
-        ...(hasPages && { url: withoutAccount(href) }),
+        ...(hasPages && { url: href.replace(/\/$/, '') }),
         externalUrl: href,
         prepare: nothing,
         probe: httpProbe(new URL(readyPath, href).href),
@@ -83,12 +84,16 @@ function urlWay({ component, title, urlVariable, readyPath, hasPages }: Program,
   };
 }
 
-/** May be shown and kept. */
-function withoutAccount(href: string): string {
-  const url = new URL(href);
-  url.username = '';
-  url.password = '';
-  return url.href.replace(/\/$/, '');
+/** Throws CliError (2) for an invalid one, and for one with an account: requests cannot have it, and errors would show it. */
+function externalAddress(variable: string, text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url;
+  throw new CliError({
+    code: 'invalid_configuration',
+    what: `${variable} is not a URL that can be used`,
+    why: 'it must be http://host:port or https://host, without user and password',
+    next: 'correct it, or unset it',
+  });
 }
 
 function systemSource(program: Program, context: ComponentContext): Provider {
