@@ -7,10 +7,13 @@ import { PROBE_PATH } from '@shop/kit/probe.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { LogStats } from '../../cli/src/otlp/log-store.ts';
+import { isAlive, type ProcessIdentity } from '../../cli/src/process/process-identity.ts';
 import { loadOrCreateSecrets } from '../../cli/src/providers/secrets.ts';
 import { databaseUrl } from '../../cli/src/providers/urls.ts';
+import { requirePrometheus } from '../../cli/src/shop/prometheus.ts';
 import { serviceNames } from '../../cli/src/topology/services.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { havePrometheus } from '../support/prometheus.ts';
 import { place } from './support/client.ts';
 
 const LIMIT = { timeout: 20_000, interval: 100 };
@@ -22,7 +25,12 @@ beforeAll(async () => {
     env: { SHOPCTL_PROBE: 'on', OTEL_LOGS_EXPORTER: 'otlp', LOG_LEVEL: 'debug' },
   });
 });
-afterAll(() => platform?.stop());
+/** Runs when the platform is ended. */
+let prometheus: ProcessIdentity | undefined;
+afterAll(async () => {
+  await platform?.stop();
+  if (prometheus) expect(await isAlive(prometheus)).toBe(false);
+});
 
 /** The value of a series of the supervisor; undefined where it has none. */
 async function readValue(name: string, label = ''): Promise<number | undefined> {
@@ -114,6 +122,31 @@ it('a second parcel of an order, which audit --watch prints once, and up --audit
   await platform.shopctl('up', '--no-audit');
   await expect.poll(violations, LIMIT).toBeUndefined();
 });
+
+it.skipIf(!(await havePrometheus()))(
+  'up --with alerts adds Prometheus, which is asked for the outbox, and is started again when it was killed',
+  async () => {
+    expect(await platform.shopctl('up', '--with', 'alerts', '--json')).toMatchObject({ code: 0 });
+    const client = async () => requirePrometheus(await platform.state());
+    const outbox = async () => (await (await client()).queryInstant('timestamp(shop_outbox_pending)')).at(0);
+    await expect.poll(outbox, LIMIT).toMatchObject({ labels: { job: 'orders', instance: 'orders-1' } });
+    const { process: first } = await platform.instance('prometheus');
+    const killedAt = Date.now();
+    process.kill(first?.pid ?? 0, 'SIGKILL');
+    await expect.poll(async () => (await platform.instance('prometheus')).crashes, LIMIT).toBe(1);
+    await expect.poll(async () => (await platform.instance('prometheus')).status, LIMIT).toBe('ready');
+    await expect.poll(async () => (await outbox())?.value, LIMIT).toBeGreaterThan(killedAt / 1000);
+    // Who does not say otherwise leaves it as it is.
+    await platform.shopctl('up', 'orders');
+    expect((await platform.instance('prometheus')).status).toBe('ready');
+    expect((await platform.shopctl('status')).stdout).toMatch(/^alerts: Prometheus at http:\/\/127\.0\.0\.1:\d+$/m);
+    await platform.shopctl('up', 'orders', '--without', 'alerts');
+    await expect(client()).rejects.toMatchObject({ code: 'alerts_off', exitCode: 3 });
+    await platform.shopctl('up', 'orders', '--with', 'alerts');
+    ({ process: prometheus } = await platform.instance('prometheus'));
+    expect(prometheus).toBeDefined();
+  },
+);
 
 /** Runs a statement as a service, which may change its own rows; gives how many it changed. */
 async function asService(database: 'orders' | 'shipping', text: string, orderId: string): Promise<number> {

@@ -182,6 +182,22 @@ describe('supervisor', { timeout: 30_000 }, () => {
     expect(JSON.stringify(response)).toContain('database is down (no response in 1000 ms)');
   });
 
+  it('keeps an extra until it is left out, whichever part of the platform is asked for', async () => {
+    await start({ ...twoServices, extra: { isExtra: true } });
+    const names = async () => (await state()).instances.map(({ name }) => name);
+    await up();
+    expect(await names()).toEqual(['base', 'top']);
+    expect(await up({ ...everything, services: ['base'], alerts: true })).toMatchObject({ started: ['extra'] });
+    await up();
+    await up({ ...everything, services: ['base'] });
+    expect(await names()).toContain('extra');
+    const extra = processOf(await state(), 'extra');
+    await up({ ...everything, services: ['base'], alerts: false });
+    expect(await names()).toEqual(expect.not.arrayContaining(['extra']));
+    expect(await gone([extra])).toBe(true);
+    expect(await names()).toHaveLength(2);
+  });
+
   it('refuses an unknown service immediately, with a suggestion', async () => {
     await start(twoServices);
     const response = await up({ ...everything, services: ['bas'] });

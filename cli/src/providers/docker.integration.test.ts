@@ -1,13 +1,16 @@
 // Goal: components as containers: who may do what in them, what is kept, what their end looks like, and that nothing stays.
 // Method: a real engine and images that are here already; without them the tests are skipped, and why is printed.
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import amqp from 'amqplib';
 import type Docker from 'dockerode';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { declareTopology, EVENTS_EXCHANGE, ORDER_CONFIRMED_QUEUE } from '../../../kit/src/topology.ts';
+import { createPrometheusClient } from '../shop/prometheus.ts';
 import type { ComponentName } from '../topology/components.ts';
 import type { Availability, ComponentContext, ContainerRun, Launch } from './component.ts';
 import { engineUrl, openEngine } from './docker/engine.ts';
@@ -29,6 +32,7 @@ const ways = {
   postgres: await way('postgres'),
   rabbitmq: await way('rabbitmq'),
   toxiproxy: await way('toxiproxy'),
+  prometheus: await way('prometheus'),
 };
 
 describe.skipIf(!ways.postgres.available)('PostgreSQL in a container', () => {
@@ -167,6 +171,33 @@ describe.skipIf(!ways.toxiproxy.available)('Toxiproxy in a container', () => {
       expect(await ended).toMatch(/^exit code|lost it/);
       expect(await containersOf(context)).toEqual([]);
       expect(await endContainers(context.stateDir)).toBe(0);
+    },
+    START_LIMIT_MS,
+  );
+});
+
+describe.skipIf(!ways.prometheus.available)('Prometheus in a container', () => {
+  it(
+    'scrapes what listens on this loopback, and takes changed rules',
+    async () => {
+      await using context = await aContext({ env });
+      const supervisor = createHttpServer((_, response) => response.end('orders_total 7\n')).listen(0, '127.0.0.1');
+      await once(supervisor, 'listening');
+      const telemetryUrl = `http://127.0.0.1:${(supervisor.address() as AddressInfo).port}`;
+      const root = join(context.stateDir, 'clone');
+      const { launch, run } = await start('prometheus', { ...context, root, telemetryUrl });
+      const client = createPrometheusClient(launch.url ?? '');
+      const orders = async () => (await client.queryInstant('orders_total'))[0]?.value;
+      await expect.poll(orders, { timeout: START_LIMIT_MS / 2 }).toBe(7);
+      await mkdir(join(root, 'dashboards/prometheus/laptop'), { recursive: true });
+      const rules = 'groups: [{name: test, rules: [{alert: Always, expr: vector(1)}]}]';
+      await writeFile(join(root, 'dashboards/prometheus/laptop/rules.yaml'), rules);
+      expect(await launch.refresh?.()).toEqual(['rules rules.yaml']);
+      expect((await client.rules()).map(({ name }) => name)).toEqual(['Always']);
+      await run.stop();
+      supervisor.closeAllConnections();
+      supervisor.close();
+      expect(await containersOf(context)).toEqual([]);
     },
     START_LIMIT_MS,
   );

@@ -22,6 +22,8 @@ interface FakeService {
   readonly service?: string;
   /** Planned only when replicas are asked for. */
   readonly isSpare?: boolean;
+  /** Nothing needs it: planned when alerts are asked for, whatever else is. */
+  readonly isExtra?: boolean;
   /** Added to its environment once `up --direct` was asked: its other configuration. */
   readonly envWhenDirect?: Readonly<Record<string, string>>;
   /** What its refresh resolves with; `refused: ...` is thrown. */
@@ -75,7 +77,14 @@ await runSupervisor({
     const names = Object.keys(services);
     const sharedPorts = createSharedPorts('127.0.0.1');
     const unitOf = async (name: string, isDirect: boolean): Promise<Unit> => {
-      const { dependsOn = [], cannotStop = false, service = name, changes, ...own } = services[name] as FakeService;
+      const {
+        dependsOn = [],
+        cannotStop = false,
+        service = name,
+        isExtra = false,
+        changes,
+        ...own
+      } = services[name] as FakeService;
       const env = { ...own.env, ...(isDirect && own.envWhenDirect) };
       const main = await ports.reserve(name);
       const replica = own.beside
@@ -93,6 +102,7 @@ await runSupervisor({
           return replica?.ports() ?? { main };
         },
         logFile,
+        isExtra,
         fingerprint: String(isDirect),
         ...(replica && { beside: 'process', leave: replica.leave }),
         async start(conditions) {
@@ -135,8 +145,9 @@ await runSupervisor({
     };
     const serviceOf = (name: string) => services[name]?.service ?? name;
     /** `base-1` to `base-N` of a service of which N were asked for. */
-    const planned = ({ services: asked, replicas }: PlanRequest) =>
+    const planned = ({ services: asked, replicas, alerts = false }: PlanRequest) =>
       names.filter((name) => {
+        if (services[name]?.isExtra) return alerts;
         const service = serviceOf(name);
         const most = services[name]?.isSpare ? 1 : Infinity;
         const isAsked = asked.length === 0 || asked.includes(service);
@@ -172,6 +183,7 @@ await runSupervisor({
         direct: request.direct,
         runtime: 'process',
         instrumentation: 'manual',
+        alerts: request.alerts ?? false,
         warnings: [],
       }),
       ports: () => ports.all(),
