@@ -24,5 +24,7 @@ export function serverArguments({
     `--web.listen-address=127.0.0.1:${port}`,
     '--web.enable-lifecycle',
     `--rules.alert.resend-delay=${RESEND_DELAY}`,
+    // Of a start that fails, the last lines are then the reason, and not how it ended.
+    '--log.level=warn',
   ];
 }
