@@ -5,6 +5,7 @@ import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { openUpstreams } from '@shop/kit/live-upstreams.ts';
 import { createLogger } from '@shop/kit/logger.ts';
+import { listenShared } from '@shop/kit/shared-port.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createProducts } from './repository.ts';
@@ -26,12 +27,12 @@ await runService('catalog', process.env, async () => {
   const health = createHealth({ database: () => database.ping() });
   const products = createProducts(database, harness.failpoint);
   const server = createApp({ products, health, logger });
-  await server.listen({ host: config.HOST, port: config.PORT });
-  logger.info({ port: config.PORT }, 'listening');
+  const shared = await listenShared(server, config);
+  logger.info({ port: config.PORT, instancePort: config.INSTANCE_PORT }, 'listening');
   await serveUntilSignal({
     logger,
     drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
     exitWithParent: config.EXIT_WITH_PARENT === '1',
-    drain: () => drainServer(health, server),
+    drain: () => drainServer(health, server, shared),
   });
 });

@@ -6,6 +6,7 @@ import { createHealth, type Health } from '@shop/kit/health.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { addOpenApi } from '@shop/kit/openapi.ts';
 import { createServer, type HttpServer } from '@shop/kit/server.ts';
+import type { SharedListener } from '@shop/kit/shared-port.ts';
 import type { Catalog } from './catalog-client.ts';
 import { type OrderGauges, type OrderMetrics, unreadGauges } from './metrics.ts';
 import { ordersApi } from './openapi.ts';
@@ -36,8 +37,8 @@ export interface OrdersDependencies {
 export interface Orders {
   readonly server: HttpServer;
   readonly health: Health;
-  /** Takes no more orders, ends active ones, and stops relay and recovery. */
-  drain(): Promise<void>;
+  /** Takes no more orders, ends active ones, and stops relay and recovery. `shared`: the port that it leaves first. */
+  drain(shared?: SharedListener): Promise<void>;
 }
 
 /** Assembles the service and starts its relay and recovery; the caller makes it listen. */
@@ -66,9 +67,9 @@ export function createOrders(dependencies: OrdersDependencies): Orders {
   return {
     server,
     health,
-    async drain() {
+    async drain(shared) {
       const recovered = recovery.stop();
-      await drainServer(health, server);
+      await drainServer(health, server, shared);
       // Those whose callers had their response retry their saves as long as the database is unavailable.
       stopping.abort();
       await Promise.all([recovered, sagaRunner.idle()]);

@@ -27,7 +27,7 @@ describe('the configuration of orders', () => {
     expect(loadConfig(complete)).toMatchObject({
       instance: 'orders-1',
       logLevel: 'info',
-      http: { host: '127.0.0.1', port: 8081 },
+      http: { HOST: '127.0.0.1', PORT: 8081 },
       drainTimeoutMs: 15_000,
       exitWithParent: false,
       database: { url: complete.DATABASE_URL, poolSize: 8 },

@@ -10,11 +10,13 @@ import {
 import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
 import { BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
+import { checkSharedPort, inheritedPortVariables, type SharedPort } from '@shop/kit/shared-port.ts';
 import { Type } from 'typebox';
 
 /** What the service reads of its environment. */
 export const variables = Type.Object({
   ...commonVariables,
+  ...inheritedPortVariables,
   ...databaseVariables(poolSizeOf('orders')),
   BROKER_URL: url('`amqp://user:password@127.0.0.1:port/shop`', 'amqps?'),
   CATALOG_URLS: url('base URLs of the replicas of catalog, separated by commas', 'https?'),
@@ -39,7 +41,7 @@ export const variables = Type.Object({
 export interface OrdersConfig {
   readonly instance: string;
   readonly logLevel: string;
-  readonly http: { readonly host: string; readonly port: number };
+  readonly http: SharedPort;
   readonly drainTimeoutMs: number;
   readonly exitWithParent: boolean;
   readonly database: { readonly url: string; readonly poolSize: number };
@@ -55,6 +57,7 @@ export interface OrdersConfig {
 /** Throws ConfigError naming every wrong variable. */
 export function loadConfig(env: NodeJS.ProcessEnv): OrdersConfig {
   const values = parseEnvironment(variables, env);
+  checkSharedPort(values);
   if (values.ORDERS_KEEP_DAYS < values.OUTBOX_KEEP_DAYS) {
     throw new ConfigError(
       'configuration: ORDERS_KEEP_DAYS must not be below OUTBOX_KEEP_DAYS, an order is kept for as long as its events; ' +
@@ -64,7 +67,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): OrdersConfig {
   return {
     instance: values.INSTANCE ?? 'orders-1',
     logLevel: values.LOG_LEVEL,
-    http: { host: values.HOST, port: values.PORT },
+    http: { HOST: values.HOST, PORT: values.PORT, INSTANCE_PORT: values.INSTANCE_PORT, LISTEN_FD: values.LISTEN_FD },
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
     exitWithParent: values.EXIT_WITH_PARENT === '1',
     database: { url: values.DATABASE_URL, poolSize: values.DATABASE_POOL_SIZE },

@@ -8,6 +8,7 @@ import { createLogger } from '@shop/kit/logger.ts';
 import { openReplicas } from '@shop/kit/replicas.ts';
 import { createCallPolicy } from '@shop/kit/resilience.ts';
 import { startRetention } from '@shop/kit/retention.ts';
+import { listenShared } from '@shop/kit/shared-port.ts';
 import { createOrders } from './app.ts';
 import { createCatalog } from './catalog-client.ts';
 import { loadConfig } from './config.ts';
@@ -89,6 +90,6 @@ await runService('orders', process.env, async () => {
     flags,
     metrics: parts.metrics,
   });
-  await orders.server.listen(config.http);
-  await serveUntilSignal({ ...config, logger, drain: () => orders.drain() });
+  const shared = await listenShared(orders.server, config.http);
+  await serveUntilSignal({ ...config, logger, drain: () => orders.drain(shared) });
 });

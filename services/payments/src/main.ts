@@ -6,6 +6,7 @@ import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { openUpstreams } from '@shop/kit/live-upstreams.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { startRetention } from '@shop/kit/retention.ts';
+import { listenShared } from '@shop/kit/shared-port.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createPayments } from './payments.ts';
@@ -38,12 +39,12 @@ await runService('payments', process.env, async () => {
   HARNESS: if (harness.seededBugs.has('no-idempotency-key')) payments = chargingEveryTime(payments, database);
   const health = createHealth({ database: () => database.ping() });
   const server = createApp({ payments, health, logger });
-  await server.listen({ host: config.HOST, port: config.PORT });
-  logger.info({ port: config.PORT }, 'listening');
+  const shared = await listenShared(server, config);
+  logger.info({ port: config.PORT, instancePort: config.INSTANCE_PORT }, 'listening');
   await serveUntilSignal({
     logger,
     drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
     exitWithParent: config.EXIT_WITH_PARENT === '1',
-    drain: () => drainServer(health, server),
+    drain: () => drainServer(health, server, shared),
   });
 });

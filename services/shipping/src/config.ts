@@ -1,11 +1,13 @@
 import { commonVariables, databaseVariables, keepDays, parseEnvironment, url } from '@shop/kit/config.ts';
 import { BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
+import { checkSharedPort, inheritedPortVariables } from '@shop/kit/shared-port.ts';
 import { type Static, Type } from 'typebox';
 
 /** What the service reads of its environment. */
 export const variables = Type.Object({
   ...commonVariables,
+  ...inheritedPortVariables,
   ...databaseVariables(poolSizeOf('shipping')),
   BROKER_URL: url('`amqp://user:password@127.0.0.1:port/shop`', 'amqps?'),
   CONSUMER_PREFETCH: Type.Integer({
@@ -23,5 +25,7 @@ export type ShippingConfig = Static<typeof variables>;
 
 /** Throws ConfigError naming every wrong variable. */
 export function loadConfig(env: NodeJS.ProcessEnv): ShippingConfig {
-  return parseEnvironment(variables, env);
+  const values = parseEnvironment(variables, env);
+  checkSharedPort(values);
+  return values;
 }

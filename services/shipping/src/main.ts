@@ -6,6 +6,7 @@ import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { openUpstreams } from '@shop/kit/live-upstreams.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { startRetention } from '@shop/kit/retention.ts';
+import { listenShared } from '@shop/kit/shared-port.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { openConsumer } from './consumer.ts';
@@ -67,14 +68,14 @@ await runService('shipping', process.env, async () => {
     },
   });
   const server = createApp({ shipments, health, logger });
-  await server.listen({ host: config.HOST, port: config.PORT });
-  logger.info({ port: config.PORT }, 'listening');
+  const shared = await listenShared(server, config);
+  logger.info({ port: config.PORT, instancePort: config.INSTANCE_PORT }, 'listening');
   await serveUntilSignal({
     logger,
     drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
     exitWithParent: config.EXIT_WITH_PARENT === '1',
     async drain() {
-      await Promise.all([consumer.drain(), drainServer(health, server)]);
+      await Promise.all([consumer.drain(), drainServer(health, server, shared)]);
     },
   });
 });

@@ -3,6 +3,7 @@ import { grpc, loadProto } from '@shop/kit/grpc.ts';
 import type { Health } from '@shop/kit/health.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { createServer, type HttpServer } from '@shop/kit/server.ts';
+import { acceptAt, type SharedListener } from '@shop/kit/shared-port.ts';
 import { addInventory } from './grpc.ts';
 import { addHealthReporting } from './health-reporting.ts';
 import type { Stock } from './stock.ts';
@@ -15,8 +16,8 @@ export interface StockDependencies {
 }
 
 export interface StockApp {
-  /** Opens the gRPC server; resolves with its port. */
-  listen(options: { host: string; port: number }): Promise<number>;
+  /** Opens the gRPC server at an address, or on a descriptor that it inherits; resolves with its port. */
+  listen(place: { host: string; port: number } | { fd: number }): Promise<number>;
   /** The HTTP server for health, not listening yet. */
   readonly healthServer: HttpServer;
   /** Rejects new calls and resolves when those in flight have ended, or are cut off after `limitMs`. */
@@ -36,38 +37,36 @@ export function createApp({ stock, health, logger }: StockDependencies): StockAp
   new ReflectionService(definition).addToServer(server);
   const healthServer = createServer({ logger, health });
 
+  // bindAsync of grpc-js takes no descriptor.
+  const connections = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
+  let listener: SharedListener | undefined;
+
   return {
     healthServer,
-    async listen({ host, port }) {
-      const bound = await bind(server, `${host}:${port}`);
+    async listen(place) {
+      listener = await acceptAt(place, (connection) => connections.injectConnection(connection));
       await reporting.refresh();
-      return bound;
+      return listener.port;
     },
     async close(limitMs) {
+      // First: a client that connects again after GOAWAY reaches another process that shares the port.
+      const left = listener?.leave();
       // Watchers of the health service are notified before the server closes.
       await reporting.refresh();
       reporting[Symbol.dispose]();
-      await shutDown(server, limitMs);
+      await shutDown(server, left, limitMs);
       await healthServer.close();
     },
   };
 }
 
-function bind(server: Server, address: string): Promise<number> {
-  return new Promise((resolve, reject) =>
-    server.bindAsync(address, grpc.ServerCredentials.createInsecure(), (error, port) =>
-      error === null ? resolve(port) : reject(error),
-    ),
-  );
-}
-
-/** A client that keeps a stream open, as a health watcher does, would keep the server open for ever. */
-function shutDown(server: Server, limitMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const limit = setTimeout(() => server.forceShutdown(), limitMs);
-    server.tryShutdown(() => {
-      clearTimeout(limit);
-      resolve();
-    });
-  });
+/**
+ * Sends GOAWAY, and resolves when all connections have `left`: the callback of tryShutdown does not wait for those that were
+ * opened elsewhere. A client that keeps a stream open, as a health watcher does, would keep its connection for ever.
+ */
+async function shutDown(server: Server, left: Promise<void> | undefined, limitMs: number): Promise<void> {
+  const limit = setTimeout(() => server.forceShutdown(), limitMs);
+  await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+  await left;
+  clearTimeout(limit);
 }

@@ -40,7 +40,8 @@ await runService('stock', process.env, async () => {
   }
   const health = createHealth({ database: () => database.ping() });
   const app = createApp({ stock, health, logger });
-  await app.listen({ host: config.HOST, port: config.PORT });
+  const { HOST: host, PORT: port, LISTEN_FD: fd } = config;
+  await app.listen(fd === undefined ? { host, port } : { fd });
   await app.healthServer.listen({ host: config.HOST, port: config.HEALTH_PORT });
   logger.info({ port: config.PORT, healthPort: config.HEALTH_PORT }, 'listening');
   await serveUntilSignal({

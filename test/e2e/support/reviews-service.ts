@@ -19,11 +19,13 @@ export const newFiles: Readonly<Record<string, string>> = {
   'services/reviews/src/config.ts': `import { commonVariables, databaseVariables, parseEnvironment, url } from '@shop/kit/config.ts';
 import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
 import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
+import { inheritedPortVariables } from '@shop/kit/shared-port.ts';
 import { type Static, Type } from 'typebox';
 
 /** What the service reads of its environment. */
 export const variables = Type.Object({
   ...commonVariables,
+  ...inheritedPortVariables,
   ...databaseVariables(poolSizeOf('reviews')),
   CATALOG_URLS: url('base URLs of the replicas of catalog, separated by commas', 'http'),
 });
@@ -43,6 +45,7 @@ import { createHealth } from '@shop/kit/health.ts';
 import { runService, serveUntilSignal } from '@shop/kit/lifecycle.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { createServer } from '@shop/kit/server.ts';
+import { listenShared } from '@shop/kit/shared-port.ts';
 import { loadConfig } from './config.ts';
 
 await runService('reviews', process.env, async () => {
@@ -57,13 +60,13 @@ await runService('reviews', process.env, async () => {
   });
   const health = createHealth({ database: () => database.ping() });
   const server = createServer({ logger, health });
-  await server.listen({ host: config.HOST, port: config.PORT });
+  const shared = await listenShared(server, config);
   logger.info({ port: config.PORT }, 'listening');
   await serveUntilSignal({
     logger,
     drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
     exitWithParent: config.EXIT_WITH_PARENT === '1',
-    drain: () => drainServer(health, server),
+    drain: () => drainServer(health, server, shared),
   });
 });
 `,
