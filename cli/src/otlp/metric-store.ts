@@ -73,6 +73,8 @@ export interface MetricReport {
   readonly series: readonly Series[];
   /** ms since 1970. */
   readonly receivedAt: number;
+  /** When it reported first, ms since 1970. */
+  readonly firstReceivedAt: number;
 }
 
 export interface MetricStats {
@@ -90,6 +92,7 @@ interface Instance {
   resource: AttributeMap;
   readonly series: Map<string, Series & Changed>;
   receivedAt: number;
+  readonly firstReceivedAt: number;
 }
 
 export interface MetricQuery {
@@ -121,11 +124,13 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
     forgottenInstances: 0,
   };
 
-  function instanceOf(resource: AttributeMap): Instance {
+  function instanceOf(resource: AttributeMap, receivedAt: number): Instance {
     const source = sourceOf(resource);
     const key = `${source.service} ${source.instance} ${source.pid}`;
-    const instance = instances.get(key) ?? { source, resource, series: new Map(), receivedAt: 0 };
+    const known = instances.get(key);
+    const instance = known ?? { source, resource, series: new Map(), receivedAt, firstReceivedAt: receivedAt };
     instance.resource = resource;
+    instance.receivedAt = receivedAt;
     // Moved to the end: the first of the map is always the one that has been silent for longest.
     instances.delete(key);
     instances.set(key, instance);
@@ -171,8 +176,7 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
     stats.receivedReports++;
     let refused = 0;
     for (const { resource, scopeMetrics } of data.resourceMetrics ?? []) {
-      const instance = instanceOf(plainAttributes(resource?.attributes));
-      instance.receivedAt = receivedAt;
+      const instance = instanceOf(plainAttributes(resource?.attributes), receivedAt);
       const series: Series[] = [];
       for (const { scope, metrics } of scopeMetrics ?? []) {
         for (const metric of metrics ?? []) {

@@ -75,6 +75,16 @@ it('counts the later of two processes of one instance only', () => {
   expect(text.match(/^a\{.*$/gm)).toEqual([expect.stringMatching(/ 2$/)]);
 });
 
+it('counts the process that began later also where its predecessor reports after it', () => {
+  const before = { resource: { 'process.pid': 1 } };
+  const text = scraped(
+    { metrics: [gauge('a', 1)], ...before, age: 2_000 },
+    { metrics: [gauge('a', 2)], resource: { 'process.pid': 2 }, age: 1_000 },
+    { metrics: [gauge('a', 3)], ...before },
+  );
+  expect(text.match(/^a\{.*$/gm)).toEqual([expect.stringMatching(/ 2$/)]);
+});
+
 it('leaves a process out that has been silent for longer than 15 s', () => {
   expect(scraped({ metrics: [gauge('a', 1)], age: 15_000 })).toMatch(/^a\{/m);
   expect(scraped({ metrics: [gauge('a', 1)], age: 15_001 })).toBe('');

@@ -57,14 +57,17 @@ export function prometheusText(reports: readonly MetricReport[], now: number): s
     .join('');
 }
 
-/** A process that was restarted reports as the same instance: only the later of the two counts. */
+/**
+ * A process that is restarted reports as the same instance: only the one that began later counts. Both report while one ends,
+ * and a counter that went back and forth between them would look as if it began again each time.
+ */
 function latestOfEach(reports: readonly MetricReport[], now: number): MetricReport[] {
   const latest = new Map<string, MetricReport>();
   for (const report of reports) {
     if (now - report.receivedAt > EXPIRES_AFTER_MS) continue;
     const key = `${report.source.service} ${report.source.instance}`;
     const known = latest.get(key);
-    if (known === undefined || known.receivedAt <= report.receivedAt) latest.set(key, report);
+    if (known === undefined || known.firstReceivedAt <= report.firstReceivedAt) latest.set(key, report);
   }
   return [...latest.values()];
 }

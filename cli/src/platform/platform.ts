@@ -170,7 +170,7 @@ export class Platform {
         // A debugger may attach at any time.
         const awaited = started.filter(({ unit }) => unit.inspector === undefined);
         await Promise.all(awaited.map((instance) => this.#ready(instance, limit)));
-        for (const succession of successions) await this.#handOver(succession, 'asked to restart', limit);
+        await this.#handOverAll(successions, () => 'asked to restart', limit);
       });
     });
   }
@@ -568,12 +568,18 @@ export class Platform {
         for (const { unit } of round) replaced.add(unit.name);
         const { successions, others } = splitSuccessions(round, units);
         await this.#retire(others, plan);
-        await this.#startAll(plan.units, limits);
-        for (const succession of successions) {
-          const why = restartReason(succession.instance.unit, succession.unit, true);
-          await this.#handOver(succession, why, AbortSignal.any([gone, limitOf(plan.units, request.waitTimeoutMs)]));
-          started.push(succession.unit.name);
-        }
+        // What goes on until its successor is ready may not be ready itself.
+        const succeeded = new Set(successions.map(({ unit }) => unit.name));
+        await this.#startAll(
+          plan.units.filter(({ name }) => !succeeded.has(name)),
+          limits,
+        );
+        await this.#handOverAll(
+          successions,
+          ({ instance, unit }) => restartReason(instance.unit, unit, true),
+          AbortSignal.any([gone, limitOf(plan.units, request.waitTimeoutMs)]),
+          started,
+        );
       };
       await this.#inRounds(rounds, replace, gone);
       // A client may rely on each replica once this command has ended.
@@ -727,6 +733,22 @@ export class Platform {
   #instanceAs(unit: Unit): Instance {
     const known = this.#instances.get(unit.name);
     return known?.unit.fingerprint === unit.fingerprint ? known : this.#create(unit, known?.snapshot());
+  }
+
+  /** Hands over concurrently; `done` gets the names. All are tried, and the first failure is thrown at the end. */
+  async #handOverAll(
+    successions: readonly Succession[],
+    why: (succession: Succession) => string,
+    signal: AbortSignal,
+    done: string[] = [],
+  ): Promise<void> {
+    const results = await Promise.allSettled(
+      successions.map(async (succession) => {
+        await this.#handOver(succession, why(succession), signal);
+        done.push(succession.unit.name);
+      }),
+    );
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
   /** Ends an instance once its successor, which runs beside it, is ready; it goes on where that does not get ready. */

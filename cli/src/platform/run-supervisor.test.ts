@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseUpstreams } from '@shop/kit/upstreams.ts';
@@ -475,6 +475,34 @@ describe('supervisor', { timeout: 30_000 }, () => {
       });
       expect(processOf(await state(), 'base')).toEqual(before);
       expect((await state()).instances).toMatchObject([{ status: 'ready', restarts: 0 }]);
+    });
+
+    it('replaces one that runs and is not ready, which a new process may be', async () => {
+      const broken = join(home, 'broken');
+      await start({ base: { beside: true, env: { UNREADY_WHILE: broken }, envWhenDirect: { UNREADY_WHILE: '' } } });
+      await up();
+      const before = processOf(await state(), 'base');
+      await writeFile(broken, '');
+      await until('it is unready', async () => (await state()).instances[0]?.status === 'unready');
+      expect(await up({ ...everything, direct: true })).toMatchObject({ type: 'done' });
+      expect(await gone([before])).toBe(true);
+      expect((await state()).instances).toMatchObject([{ status: 'ready', restarts: 1, crashes: 0 }]);
+    });
+
+    it('replaces what can be replaced where another successor does not get ready', async () => {
+      await start({
+        base: { beside: true, envWhenDirect: { CRASH_AT_START: '1' } },
+        top: { beside: true, dependsOn: ['base'] },
+      });
+      await up();
+      const before = [processOf(await state(), 'base'), processOf(await state(), 'top')];
+      expect(await up({ ...everything, direct: true })).toMatchObject({
+        type: 'failed',
+        error: { what: 'the new process of base is not ready' },
+      });
+      expect(processOf(await state(), 'base')).toEqual(before[0]);
+      expect(await gone([before[1] as ProcessIdentity])).toBe(true);
+      expect((await state()).status).toBe('ready');
     });
 
     it('ends both with the supervisor', async () => {

@@ -3,12 +3,25 @@ import { createFrontSocket, type FrontSocket } from './front-socket.ts';
 import type { ServiceInstance, ServiceSource } from './service-runtime.ts';
 import type { StartConditions } from './unit.ts';
 
-/** The ports that replicas share, for as long as this supervisor lives. */
+/** The ports that processes share, for as long as this supervisor lives. */
 export interface SharedPorts {
+  replica(place: SharedPortPlace): SharedPortReplica;
+}
+
+/** What one replica shares, and with whom. */
+export interface SharedPortPlace {
+  readonly instance: string;
+  /** The processes of a replica that replace one another share it, and those of other replicas that have the same one. */
+  readonly port: number;
+  /** Two ports for itself, one for each of two processes that replace one another. */
+  readonly own: readonly number[];
+  /** The variable in which a process reads which of them is its own. */
+  readonly ownVariable: 'INSTANCE_PORT' | 'HEALTH_PORT';
   /**
-   * `port`: what the replica shares. `own`: two ports for itself, one for each of two processes that replace one another.
+   * What becomes of connections while none of its processes runs after a crash: callers that have limits and other replicas
+   * want to be refused.
    */
-  replica(instance: string, port: number, own: readonly number[]): SharedPortReplica;
+  readonly withoutProcess: 'wait' | 'refused';
 }
 
 /** One replica, as planned once. */
@@ -26,7 +39,7 @@ export function createSharedPorts(host: string): SharedPorts {
   /** Own ports on which a process listens, by instance. */
   const used = new Map<string, Set<number>>();
   return {
-    replica(instance, port, own) {
+    replica({ instance, port, own, ownVariable, withoutProcess }) {
       const socket = sockets.get(port) ?? createFrontSocket(host, port);
       sockets.set(port, socket);
       const taken = used.get(instance) ?? new Set();
@@ -41,8 +54,11 @@ export function createSharedPorts(host: string): SharedPorts {
           health = free;
           taken.add(free);
           const front = { descriptor: () => socket.hold(holder) };
-          const begun = source.start({ ...rest, env: { ...env, INSTANCE_PORT: String(free) }, front }, conditions);
-          const giveBack = () => void taken.delete(free);
+          const begun = source.start({ ...rest, env: { ...env, [ownVariable]: String(free) }, front }, conditions);
+          const giveBack = () => {
+            taken.delete(free);
+            if (withoutProcess === 'refused') socket.release(holder);
+          };
           begun.then(({ ended }) => ended.then(giveBack), giveBack);
           return begun;
         },

@@ -222,7 +222,6 @@ describe("the gateway's port", () => {
     const one = await planner();
     expect(unit(await one.plan(everything), 'gateway-1').beside).toBe('process');
     expect(unit(await one.plan({ ...everything, inspect: { gateway: null } }), 'gateway-1').beside).toBeUndefined();
-    expect(unit(await one.plan(everything), 'orders-1').beside).toBeUndefined();
   });
 
   it('is the one that is asked for, and is kept', async () => {
@@ -245,6 +244,22 @@ describe("the gateway's port", () => {
     ]);
     expect((await one.plan(everything)).warnings).toEqual([]);
     taken.close();
+  });
+});
+
+describe("a service's port", () => {
+  it('is its own and passes from process to process, each of which has another one for its health', async () => {
+    const one = await planner();
+    const plan = await one.plan({ ...everything, replicas: { orders: 2 } });
+    const replicas = ['orders-1', 'orders-2', 'stock-1', 'shipping-1'].map((name) => unit(plan, name));
+    expect(replicas.map((each) => each?.beside)).toEqual(['process', 'process', 'process', 'process']);
+    expect(new Set(replicas.flatMap((each) => Object.values(each?.ports ?? {}))).size).toBe(8);
+  });
+
+  it('does not where a debugger has a port of the first', async () => {
+    const plan = await (await planner()).plan({ ...everything, inspect: { stock: null } });
+    expect(unit(plan, 'stock-1').beside).toBeUndefined();
+    expect(unit(plan, 'orders-1').beside).toBe('process');
   });
 });
 

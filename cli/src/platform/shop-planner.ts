@@ -33,7 +33,7 @@ import type { PortAllocator } from './ports.ts';
 import { processRuntime } from './process-runtime.ts';
 import type { Project } from './project.ts';
 import { databasePoolSizeIn, serviceEnvironment } from './service-environment.ts';
-import type { ServiceRuntime } from './service-runtime.ts';
+import type { RuntimeKind, ServiceRuntime } from './service-runtime.ts';
 import { changeSettings } from './settings.ts';
 import { createSharedPorts, type SharedPorts } from './shared-port.ts';
 import type { EdgeState } from './state.ts';
@@ -182,7 +182,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   const gatewayBefore = planning.ports.all()[GATEWAY];
   // First of all, so that nothing has been reserved when it is not available.
   if (request.port !== undefined) await planning.ports.require(GATEWAY, request.port);
-  const ports = await reserveServicePorts(planning.ports, services, replicasOf);
+  const ports = await reserveServicePorts(planning.ports, services, { replicasOf, runtime: runtime.kind });
   const inspectors = await reserveInspectors(request, { planning, runtime, wanted, replicasOf });
   const gatewayPort = ports.get(GATEWAY)?.main;
   const endOf = (edge: Edge, replica: number): Address | undefined => {
@@ -197,7 +197,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   const units = wantedServices.flatMap((definition) =>
     Array.from({ length: replicasOf(definition.name) }, (_, index) => {
       const instance = instanceName(definition.name, index + 1);
-      return { definition, instance, ports: ports.get(instance) as Readonly<Record<string, number>> };
+      return { definition, instance, ports: ports.get(instance) as ServicePorts };
     }),
   );
   const edgeStates = wired.map(({ state }) => state);
@@ -296,27 +296,40 @@ async function toxiproxyOrReason(planning: Planning, forced: string | undefined)
   }
 }
 
+type ServicePorts = {
+  readonly main: number;
+  /** Where its health is asked for, if not there. */
+  readonly health?: number;
+  /** The same of a process that replaces it, while both run. */
+  readonly spare?: number;
+};
+
 async function reserveServicePorts(
   allocator: PortAllocator,
   definitions: readonly ServiceDefinition[],
-  replicasOf: (name: string) => number,
-): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>> {
-  const ports = new Map<string, Readonly<Record<string, number>>>();
-  for (const { name, protocol, preferredPort } of definitions) {
+  { replicasOf, runtime }: { replicasOf: (name: string) => number; runtime: RuntimeKind },
+): Promise<ReadonlyMap<string, ServicePorts>> {
+  const ports = new Map<string, ServicePorts>();
+  for (const definition of definitions) {
+    const { name, protocol, preferredPort } = definition;
+    const isShared = isPortShared(definition, runtime);
     for (let replica = 1; replica <= replicasOf(name); replica++) {
       const instance = instanceName(name, replica);
-      if (preferredPort !== undefined) {
-        const main = await allocator.reserve(instanceName(name, 1), preferredPort);
-        const health = await allocator.reserve(`${instance}:health`);
-        ports.set(instance, { main, health, spare: await allocator.reserve(`${instance}:spare`) });
-        continue;
-      }
-      const main = await allocator.reserve(instance);
-      const health = protocol === 'grpc' ? await allocator.reserve(`${instance}:health`) : undefined;
-      ports.set(instance, health === undefined ? { main } : { main, health });
+      const main = await allocator.reserve(
+        preferredPort === undefined ? instance : instanceName(name, 1),
+        preferredPort,
+      );
+      const health = isShared || protocol === 'grpc' ? await allocator.reserve(`${instance}:health`) : undefined;
+      const spare = isShared ? await allocator.reserve(`${instance}:spare`) : undefined;
+      ports.set(instance, { main, ...(health !== undefined && { health }), ...(spare !== undefined && { spare }) });
     }
   }
   return ports;
+}
+
+/** Processes inherit a socket. Containers do not: only the replicas of the gateway share their port there. */
+function isPortShared({ preferredPort }: ServiceDefinition, runtime: RuntimeKind): boolean {
+  return runtime === 'process' || preferredPort !== undefined;
 }
 
 interface Inspected {
@@ -424,7 +437,7 @@ interface ServiceUnitOptions {
   readonly runtime: ServiceRuntime;
   readonly definition: ServiceDefinition;
   readonly instance: string;
-  readonly ports: Readonly<Record<string, number>>;
+  readonly ports: ServicePorts;
   readonly inspector: string | undefined;
   readonly proxied: boolean;
   readonly externalBrokerUrl: string | undefined;
@@ -437,13 +450,22 @@ interface ServiceUnitOptions {
 async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
   const { planning, runtime, definition, instance, ports, inspector, proxied } = options;
   const { project, secrets, telemetryUrl } = planning;
-  const { main = 0, health = main, spare } = ports;
-  const replica = spare === undefined ? undefined : planning.sharedPorts.replica(instance, main, [health, spare]);
+  const { main, health = main, spare } = ports;
+  const replica =
+    spare === undefined
+      ? undefined
+      : planning.sharedPorts.replica({
+          instance,
+          port: main,
+          own: [health, spare],
+          ownVariable: definition.protocol === 'grpc' ? 'HEALTH_PORT' : 'INSTANCE_PORT',
+          withoutProcess: definition.preferredPort === undefined ? 'refused' : 'wait',
+        });
   const env = serviceEnvironment({
     definition,
     instance,
     // The port that changes from process to process is not planned.
-    ports: replica ? { main } : ports,
+    ports: replica ? { main } : { main, ...(definition.protocol === 'grpc' && { health }) },
     endpointsOf: options.endpointsOf,
     secrets,
     externalBrokerUrl: options.externalBrokerUrl,

@@ -1,7 +1,9 @@
 // A child for supervisor tests: listens, is ready, and crashes or stays unready as its environment says.
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-const { PORT, CRASH_AT_START, UNREADY, EXIT_WITH_PARENT, IGNORE_SIGTERM } = process.env;
+// UNREADY_WHILE: a file; it is not ready while that is there.
+const { PORT, CRASH_AT_START, UNREADY, UNREADY_WHILE, EXIT_WITH_PARENT, IGNORE_SIGTERM } = process.env;
 if (CRASH_AT_START) {
   console.log('fake: no configuration, ending');
   process.exit(7);
@@ -10,7 +12,8 @@ if (IGNORE_SIGTERM) process.on('SIGTERM', () => console.log('fake: not now'));
 if (EXIT_WITH_PARENT === '1') process.stdin.on('end', () => process.exit(0)).resume();
 createServer((request, response) => {
   if (request.url === '/crash') process.exit(3);
-  const isReady = !UNREADY && request.url === '/health/ready';
+  const isUnready = UNREADY || (UNREADY_WHILE && existsSync(UNREADY_WHILE));
+  const isReady = !isUnready && request.url === '/health/ready';
   const dependencies = isReady ? [] : [{ name: 'database', status: 'down', reason: 'no response in 1000 ms' }];
   response.writeHead(isReady ? 200 : 503, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ pid: process.pid, status: isReady ? 'ready' : 'not ready', dependencies }));

@@ -88,7 +88,13 @@ await runSupervisor({
       const env = { ...own.env, ...(isDirect && own.envWhenDirect) };
       const main = await ports.reserve(name);
       const replica = own.beside
-        ? sharedPorts.replica(name, main, [await ports.reserve(`${name}:health`), await ports.reserve(`${name}:spare`)])
+        ? sharedPorts.replica({
+            instance: name,
+            port: main,
+            own: [await ports.reserve(`${name}:health`), await ports.reserve(`${name}:spare`)],
+            ownVariable: 'INSTANCE_PORT',
+            withoutProcess: 'refused',
+          })
         : undefined;
       let pid: number | undefined;
       const logFile = join(project.logDir, `${name}.log`);
