@@ -1,7 +1,8 @@
 /*
- * Goal: to replace one of two replicas, or both of them by one command, loses no request. Method: the supervisor restarts
- * orders-1 (SIGTERM) again and again, then both replicas, under steady traffic on kept connections. RESTARTS, ORDERS_RATE
- * and READS_RATE make it a longer run with more of it.
+ * Goal: to replace one of two replicas, both of them by one command, or the only one of a service loses no request and no
+ * order. Method: the supervisor restarts orders-1 (SIGTERM) again and again, then both replicas, then each service behind the
+ * gateway with one replica, under steady traffic on kept connections. RESTARTS, ORDERS_RATE and READS_RATE make it a longer
+ * run with more of it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
@@ -11,6 +12,9 @@ import { createControlClient } from '../../cli/src/platform/control-client.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
 const RESTARTS = Number(process.env.RESTARTS ?? 5);
+/** Of each service with one replica. */
+const RESTARTS_ALONE = Number(process.env.RESTARTS ?? 1);
+const ALONE = ['orders', 'catalog', 'stock', 'payments', 'shipping'];
 /** Requests a second: as many as leave a small machine some CPU, unless configured. */
 const RATE = { orders: Number(process.env.ORDERS_RATE ?? 20), reads: Number(process.env.READS_RATE ?? 40) };
 /** A restart with its drain and start on a busy machine, in ms. */
@@ -108,4 +112,26 @@ it('"restart orders" under load replaces both replicas, one after the other, and
   const after = await pids();
   expect(after.filter((pid) => before.includes(pid))).toEqual([]);
   expect(seen).toEqual(noneFailed);
+});
+
+it('"restart SERVICE" with one replica under load fails no request: its successor is ready before it ends', {
+  timeout: (2 + ALONE.length * RESTARTS_ALONE) * RESTART_MS,
+}, async () => {
+  expect(await platform.shopctl('scale', 'orders=1')).toMatchObject({ code: 0 });
+  const control = createControlClient(platform.project);
+  const before = await platform.state();
+  const seen = await underLoad(async () => {
+    for (let restart = 0; restart < RESTARTS_ALONE; restart += 1) {
+      for (const service of ALONE) await control.service(service, 'restart', askedFrom('command line'));
+    }
+  });
+  const { instances } = await platform.state();
+  const pids = before.instances.map(({ process }) => process?.pid);
+  const replaced = instances.filter(({ process }) => !pids.includes(process?.pid)).map(({ service }) => service);
+  expect(replaced.toSorted()).toEqual(ALONE.toSorted());
+  // The address is the same: callers and proxies are as before.
+  expect(instances.map(({ ports }) => ports.main)).toEqual(before.instances.map(({ ports }) => ports.main));
+  expect(seen).toEqual(noneFailed);
+  // No order is lost or has an effect twice.
+  expect(await platform.shopctl('audit')).toMatchObject({ code: 0 });
 });

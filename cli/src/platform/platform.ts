@@ -757,6 +757,7 @@ export class Platform {
     try {
       successor.start();
       await this.#ready(successor, signal);
+      await this.#announceLeaving([instance]);
     } catch (error) {
       await successor.stop();
       throw notReplaced(unit.name, error);

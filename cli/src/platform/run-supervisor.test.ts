@@ -428,13 +428,20 @@ describe('supervisor', { timeout: 30_000 }, () => {
       ]);
     });
 
-    it('announces each replica that is restarted before it ends, and no more when it is ready again', async () => {
-      await start(shop);
-      await up();
-      const seen = await toldDuring(() => createControlClient(project).service('base', 'restart', asked));
-      const both = 'base-1 active,base-2 active';
-      expect(seen).toEqual([both, 'base-1 draining,base-2 active', both, 'base-1 active,base-2 draining', both]);
-    });
+    it.each([
+      ['', false],
+      [', also where its successor is ready by then', true],
+    ])(
+      'announces each replica that is restarted before it ends, and no more when it is ready again%s',
+      async (_, beside) => {
+        const replica = { service: 'base', beside };
+        await start({ ...shop, 'base-1': replica, 'base-2': replica });
+        await up();
+        const seen = await toldDuring(() => createControlClient(project).service('base', 'restart', asked));
+        const both = 'base-1 active,base-2 active';
+        expect(seen).toEqual([both, 'base-1 draining,base-2 active', both, 'base-1 active,base-2 draining', both]);
+      },
+    );
   });
 
   describe('that replaces what can run beside its successor', () => {
@@ -475,6 +482,21 @@ describe('supervisor', { timeout: 30_000 }, () => {
       });
       expect(processOf(await state(), 'base')).toEqual(before);
       expect((await state()).instances).toMatchObject([{ status: 'ready', restarts: 0 }]);
+    });
+
+    it('leaves it as it is where a restart brings no process that is ready, and says so', async () => {
+      const broken = join(home, 'broken');
+      await start({ base: { beside: true, env: { CRASH_WHILE: broken } } });
+      await up();
+      const before = processOf(await state(), 'base');
+      await writeFile(broken, '');
+      await expect(createControlClient(project).service('base', 'restart', asked)).rejects.toMatchObject({
+        code: 'instance_failed',
+        what: 'the new process of base is not ready',
+        next: expect.stringContaining('the old one goes on serving'),
+      });
+      expect(processOf(await state(), 'base')).toEqual(before);
+      expect((await state()).instances).toMatchObject([{ status: 'ready', restarts: 0, crashes: 0 }]);
     });
 
     it('replaces one that runs and is not ready, which a new process may be', async () => {

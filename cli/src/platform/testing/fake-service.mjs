@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// UNREADY_WHILE: a file; it is not ready while that is there.
-const { PORT, CRASH_AT_START, UNREADY, UNREADY_WHILE, EXIT_WITH_PARENT, IGNORE_SIGTERM } = process.env;
-if (CRASH_AT_START) {
+// CRASH_WHILE, UNREADY_WHILE: a file, while which is there it crashes at its start, or is not ready.
+const { PORT, CRASH_AT_START, CRASH_WHILE, UNREADY, UNREADY_WHILE, EXIT_WITH_PARENT, IGNORE_SIGTERM } = process.env;
+if (CRASH_AT_START || (CRASH_WHILE && existsSync(CRASH_WHILE))) {
   console.log('fake: no configuration, ending');
   process.exit(7);
 }
