@@ -100,7 +100,7 @@ it('a drained replica gets no calls until that is undone, and "status" shows it'
     };
     await expect.poll(decidedMeanwhile, { timeout: 30_000 }).toBe(0);
     const before = await decidedBy('orders-2');
-    expect((await platform.shopctl('status')).stdout).toContain('orders-2: draining, gets no new calls (weight 100)');
+    expect((await platform.shopctl('status')).stdout).toContain('orders-2: draining, takes no new work (weight 100)');
     await shopctl('drain', 'orders-2', '--undo');
     await expect.poll(() => decidedBy('orders-2'), { timeout: 20_000 }).toBeGreaterThan(before);
   });

@@ -9,7 +9,7 @@ import type { Project } from './project.ts';
 const OverridesSchema = Type.Object({
   /** Replicas of a service (`scale`). */
   replicas: Type.Record(Type.String(), Type.Integer({ minimum: 1 })),
-  /** Replicas that get no new calls (`drain`). */
+  /** Replicas that get no new work (`drain`). */
   draining: Type.Array(Type.String()),
   /** Edges whose callers pass by the proxy (`reroute`). */
   onStandby: Type.Array(Type.String()),

@@ -256,7 +256,7 @@ export class Platform {
       ...only(
         removed,
         'announce',
-        (names) => `announce that ${names} take no new calls`,
+        (names) => `announce that ${names} take no new work`,
         () => this.#leave(removed),
       ),
       ...only(
@@ -364,18 +364,18 @@ export class Platform {
       overrides: { ...this.#overrides, draining: undo ? others : [...others, name].toSorted() },
       target: name,
       recorded: `record that ${name} is ${undo ? 'not drained any more' : 'drained'}`,
-      announced: undo ? `announce ${name} to its callers again` : `announce that ${name} takes no new calls`,
+      announced: undo ? `announce that ${name} takes work again` : `announce that ${name} takes no new work`,
     });
   }
 
-  /** Throws CliError (2) where draining would have no effect: callers use any replica rather than none. */
+  /** Throws CliError (2) where draining would have no effect, or leave none: callers use any replica rather than none. */
   #checkDrain({ unit }: Instance): void {
     if (this.#routing.stateOf(unit.name) === undefined) {
       throw new CliError({
         code: 'invalid_drain',
         what: `${unit.name} cannot be drained`,
-        why: `no service calls ${unit.service}`,
-        next: `restart it with "shopctl restart ${unit.name}", or stop it with "shopctl stop ${unit.name}"`,
+        why: `clients of ${unit.service} know its port alone, and cannot be told to leave it`,
+        next: `"shopctl stop ${unit.name}" has it finish its requests, while other replicas serve the port`,
       });
     }
     const others = [...this.#instances.values()].filter((one) => one.unit.service === unit.service);
@@ -384,7 +384,7 @@ export class Platform {
     throw new CliError({
       code: 'invalid_drain',
       what: `${unit.name} cannot be drained`,
-      why: `no other replica of ${unit.service} is ready and gets calls`,
+      why: `no other replica of ${unit.service} is ready and takes work`,
       next: `add one with "shopctl scale ${unit.service}=${others.length + 1}"`,
     });
   }

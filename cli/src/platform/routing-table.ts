@@ -65,9 +65,9 @@ export class RoutingTable {
     this.#leaving.delete(instance);
   }
 
-  /** Names of the edges. */
+  /** Names of the edges whose callers connect. */
   edges(): readonly string[] {
-    return [...new Set(this.#routes.map(({ edge }) => edge))];
+    return [...new Set(this.#routes.flatMap(({ edge, isDelivery }) => (isDelivery ? [] : [edge])))];
   }
 
   /** Whether the proxy that listens there is on this edge. */
@@ -92,7 +92,7 @@ export class RoutingTable {
     if (leftMs > 0) await delay(leftMs);
   }
 
-  /** What is announced of a replica to its callers; undefined where nothing calls it. */
+  /** What is announced of a replica; undefined where it has no callers, and no queue. */
   stateOf(instance: string): UpstreamState | undefined {
     if (!this.#routes.some((route) => route.instance === instance)) return undefined;
     if (this.#joining.has(instance)) return { state: 'joining', weight: 0 };

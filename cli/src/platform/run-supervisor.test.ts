@@ -646,6 +646,29 @@ describe('supervisor', { timeout: 30_000 }, () => {
       expect(after.replicas).toEqual(before.replicas);
     });
 
+    it('drains a replica that takes messages from a queue, which has no callers', async () => {
+      const worker = { service: 'worker', consumes: true };
+      await start({ 'worker-1': worker, 'worker-2': worker });
+      await up();
+      const drained = (undo: boolean) => operate({ kind: 'drain', instance: 'worker-2', undo });
+      const states = async () => (await state()).instances.map(({ name, upstream }) => `${name} ${upstream?.state}`);
+      const written = async () =>
+        parseUpstreams(await readFile(upstreamsFile(upstreamsFolder(project)), 'utf8')).edges['broker-worker']?.map(
+          ({ instance, state: now }) => `${instance} ${now}`,
+        );
+      await drained(false);
+      expect(await states()).toEqual(['worker-1 active', 'worker-2 draining']);
+      expect(await written()).toEqual(await states());
+      await expect(operate({ kind: 'drain', instance: 'worker-1', undo: false })).rejects.toMatchObject({
+        code: 'invalid_drain',
+      });
+      await expect(operate({ kind: 'reroute', edge: 'broker-worker', via: 'standby' })).rejects.toMatchObject({
+        code: 'unknown_edge',
+      });
+      await drained(true);
+      expect(await written()).toEqual(['worker-1 active', 'worker-2 active']);
+    });
+
     it.each([
       ['a service that is not there', { kind: 'scale', replicas: { bas: 2 } }, 'unknown_service'],
       ['no replicas', scale(0), 'invalid_scale'],

@@ -102,9 +102,23 @@ describe('which units', () => {
     expect(before.routes).toContainEqual(plan.routes[0]);
   });
 
+  it('a queue leads to each replica that takes messages from it', async () => {
+    const plan = await (await planner()).plan({ ...everything, replicas: { shipping: 2 } });
+    const addresses = ['shipping-1', 'shipping-2'].map((name) => `127.0.0.1:${unit(plan, name)?.ports.main}`);
+    expect(plan.routes.filter(({ isDelivery }) => isDelivery)).toEqual(
+      addresses.map((address, index) => ({
+        edge: 'broker-shipping',
+        instance: `shipping-${index + 1}`,
+        primary: address,
+        standby: address,
+        isDelivery: true,
+      })),
+    );
+  });
+
   it('routes without a proxy lead to the target either way', async () => {
     const { routes } = await (await planner()).plan({ ...everything, direct: true });
-    expect(routes.map(({ edge }) => edge)).toEqual(edges.map(({ name }) => name));
+    expect(routes.map(({ edge }) => edge)).toEqual([...edges.map(({ name }) => name), 'broker-shipping']);
     expect(routes.filter(({ primary, standby }) => primary !== standby)).toEqual([]);
   });
 });

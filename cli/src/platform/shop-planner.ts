@@ -195,7 +195,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   const wired = await wireEdges({ ports: planning.ports, isWired, replicasOf, endOf, proxied: proxy !== undefined });
   const endpoints = Map.groupBy(wired, ({ edge }) => edge);
   const units = wantedServices.flatMap((definition) =>
-    Array.from({ length: replicasOf(definition.name) }, (_, index) => {
+    Array.from({ length: replicasOf(definition.name) }, (_, index): PlannedReplica => {
       const instance = instanceName(definition.name, index + 1);
       return { definition, instance, ports: ports.get(instance) as ServicePorts };
     }),
@@ -234,7 +234,7 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   return {
     units: [...componentUnits, ...serviceUnits],
     edges: proxy ? edgeStates : [],
-    routes: wired.map(({ route }) => route),
+    routes: [...wired.map(({ route }) => route), ...units.flatMap(deliveriesTo)],
     gatewayUrl: wanted.has('gateway') ? `http://${LOOPBACK}:${ports.get('gateway-1')?.main}` : '',
     telemetryUrl: planning.telemetryUrl,
     ...(proxyUrl !== undefined && { toxiproxyUrl: proxyUrl }),
@@ -387,6 +387,12 @@ async function requireInspector(ports: PortAllocator, instance: string, port: nu
   }
 }
 
+interface PlannedReplica {
+  readonly definition: ServiceDefinition;
+  readonly instance: string;
+  readonly ports: ServicePorts;
+}
+
 interface Wiring {
   readonly ports: PortAllocator;
   readonly isWired: (edge: Edge) => boolean;
@@ -422,6 +428,13 @@ async function wireEdges({ ports, isWired, replicasOf, endOf, proxied }: Wiring)
     }
   }
   return wired;
+}
+
+/** How the queue of a consuming service reaches a replica. */
+function deliveriesTo({ definition, instance, ports }: PlannedReplica): Route[] {
+  if (!definition.consumes) return [];
+  const address = hostPort({ host: LOOPBACK, port: ports.main });
+  return [{ edge: `broker-${definition.name}`, instance, primary: address, standby: address, isDelivery: true }];
 }
 
 function isService(name: string): boolean {

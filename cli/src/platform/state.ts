@@ -12,9 +12,9 @@ import type { RuntimeKind } from './service-runtime.ts';
  */
 export type InstanceStatus = 'stopped' | 'starting' | 'ready' | 'unready' | 'backoff' | 'failed' | 'stopping';
 
-/** What is announced of a replica to its callers. */
+/** What is announced of a replica: to its callers, or to itself where it takes messages from a queue. */
 export interface UpstreamState {
-  /** `joining`: it was added, and is not shown to callers before it is ready. `draining`: it gets no new calls. */
+  /** `joining`: it was added, and is not shown to callers before it is ready. `draining`: it gets no new work. */
   readonly state: 'joining' | 'active' | 'draining';
   /** Its share of the calls is its weight divided by the sum of the weights. */
   readonly weight: number;
@@ -57,7 +57,7 @@ export interface InstanceState {
   /** `127.0.0.1:9229`: where a debugger attaches; absent where none can. */
   readonly inspector?: string;
   readonly logFile?: string;
-  /** Services that others call. */
+  /** Services that others call, or that take messages from a queue. */
   readonly upstream?: UpstreamState;
   /** Measured when the state was asked for; absent while it does not run. */
   readonly cpuPercent?: number;

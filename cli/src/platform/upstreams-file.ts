@@ -23,13 +23,15 @@ export interface Route {
   readonly primary: string;
   /** The target itself. */
   readonly standby: string;
+  /** Messages of a queue take this way: the replica fetches them, nothing connects to it. */
+  readonly isDelivery?: true;
 }
 
 /** What callers are to do with the routes. */
 export interface Routing {
   /** Replicas that are not shown to callers, because they have not been ready yet. */
   readonly joining: ReadonlySet<string>;
-  /** Replicas that get no new calls. */
+  /** Replicas that get no new work. */
   readonly draining: ReadonlySet<string>;
   /** Whether the callers of an edge pass by its proxy. */
   isOnStandby(edge: string): boolean;

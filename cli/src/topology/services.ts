@@ -20,7 +20,7 @@ const definitions = [
   { name: 'catalog', protocol: 'http', semiSpaceMb: 2, mainTable: 'products' },
   { name: 'stock', protocol: 'grpc', semiSpaceMb: 2, mainTable: 'inventory' },
   { name: 'payments', protocol: 'http', semiSpaceMb: 2, mainTable: 'payments' },
-  { name: 'shipping', protocol: 'http', semiSpaceMb: 2, mainTable: 'Shipments', usesBroker: true },
+  { name: 'shipping', protocol: 'http', semiSpaceMb: 2, mainTable: 'Shipments', usesBroker: true, consumes: true },
 ] as const satisfies readonly Definition[];
 
 interface Definition {
@@ -41,6 +41,8 @@ interface Definition {
   readonly admitsOrders?: true;
   /** It has an account on the broker. */
   readonly usesBroker?: true;
+  /** Its replicas take messages from its queue; one that is drained takes none. */
+  readonly consumes?: true;
 }
 
 export type ServiceName = (typeof definitions)[number]['name'];

@@ -81,6 +81,7 @@ async function aConsumer(
     shipments?: Shipments;
     url?: string;
     upstreams?: EdgeUpstreams;
+    deliveries?: EdgeUpstreams;
     backoffs?: typeof quick;
     prefetch?: number;
     failpoint?: (place: string) => Promise<void>;
@@ -91,6 +92,7 @@ async function aConsumer(
   const consumer = await openConsumer({
     url: options.url ?? testBroker.shippingUrl,
     ...(options.upstreams !== undefined && { upstreams: options.upstreams }),
+    ...(options.deliveries !== undefined && { deliveries: options.deliveries }),
     instance: 'shipping-test',
     prefetch: options.prefetch ?? 50,
     logger,
@@ -406,6 +408,51 @@ describe('a consumer', () => {
     expect(counted).toEqual(['shipped', 'shipped']);
     for (const event of [first, second]) expect(await rowsOf(event)).toEqual({ shipments: 1, inbox: 1 });
     expect(await ready(ORDER_CONFIRMED_QUEUE)).toBe(0);
+  });
+
+  it('takes no messages while its instance drains, settles what it has, and is ready meanwhile', async () => {
+    const gate = Promise.withResolvers<void>();
+    const real = createShipments(database, async () => undefined);
+    let calls = 0;
+    const late: Shipments = {
+      async receive(event) {
+        calls += 1;
+        await gate.promise;
+        return real.receive(event);
+      },
+      find: real.find,
+    };
+    const { edge: deliveries, set } = someUpstreams();
+    const { consumer, counted } = await aConsumer({ shipments: late, deliveries });
+    const place = { address: '127.0.0.1:9', instance: 'shipping-test' };
+    await publish(anEvent());
+    await expect.poll(() => calls, patience).toBe(1);
+    set({ ...place, state: 'draining' });
+    await expect.poll(() => consumer.consuming, patience).toBe(false);
+    expect(consumer.ready).toBe(true);
+    gate.resolve();
+    await expect.poll(() => counted, patience).toEqual(['shipped']);
+    await publish(anEvent());
+    await expect.poll(() => ready(ORDER_CONFIRMED_QUEUE), patience).toBe(1);
+    expect(calls).toBe(1);
+    set(place);
+    await expect.poll(() => counted, patience).toEqual(['shipped', 'shipped']);
+    expect(consumer.consuming).toBe(true);
+    expect(await ready(ORDER_CONFIRMED_QUEUE)).toBe(0);
+  });
+
+  it('does not begin where its instance drains already, and another one is drained without it', async () => {
+    const { edge: deliveries, set } = someUpstreams();
+    set({ address: '127.0.0.1:9', instance: 'shipping-other', state: 'draining' });
+    const { consumer } = await aConsumer({ deliveries });
+    set({ address: '127.0.0.1:9', instance: 'shipping-test', state: 'draining' });
+    await expect.poll(() => consumer.consuming, patience).toBe(false);
+    const beginning = aConsumer({ deliveries });
+    await publish(anEvent());
+    await expect.poll(() => ready(ORDER_CONFIRMED_QUEUE), patience).toBe(1);
+    set({ address: '127.0.0.1:9', instance: 'shipping-test' });
+    await beginning;
+    await expect.poll(() => ready(ORDER_CONFIRMED_QUEUE), patience).toBe(0);
   });
 
   it('whose queue is deleted declares it again and goes on', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { context } from '@opentelemetry/api';
 import { type Broker, openBroker } from '@shop/kit/broker.ts';
 import { messageOf } from '@shop/kit/failures.ts';
-import type { EdgeUpstreams } from '@shop/kit/live-upstreams.ts';
+import { type EdgeUpstreams, fixedUpstreams } from '@shop/kit/live-upstreams.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { pause } from '@shop/kit/pause.ts';
 import { createDeliverySpans, type DeliverySpan, type DeliverySpans } from '@shop/kit/spans/messages.ts';
@@ -23,6 +23,8 @@ const DRAIN_STEP_MS = 2_000;
 export interface Consumer extends AsyncDisposable {
   /** True while messages are being delivered. */
   readonly consuming: boolean;
+  /** True while messages are being delivered as wanted: also none, where this instance is to take none. */
+  readonly ready: boolean;
   /** Takes no more messages and resolves when those in flight are settled. Held messages return to the queue. */
   drain(): Promise<void>;
 }
@@ -30,6 +32,8 @@ export interface Consumer extends AsyncDisposable {
 export interface ConsumerOptions {
   readonly url: string;
   readonly upstreams?: EdgeUpstreams;
+  /** The instances to which the queue delivers: one that is draining there takes no messages, until it is active again. */
+  readonly deliveries?: EdgeUpstreams;
   readonly instance: string;
   /** Maximum unsettled messages. A message that waits in the retry queue does not count. */
   readonly prefetch: number;
@@ -39,16 +43,23 @@ export interface ConsumerOptions {
 
 /** Starts consuming order events and returns immediately; follows the broker through any loss of channel or connection. */
 export async function openConsumer(options: ConsumerOptions): Promise<Consumer> {
-  const { instance, prefetch, logger, delivery } = options;
+  const { instance, prefetch, logger, delivery, deliveries = fixedUpstreams } = options;
   const draining = new AbortController();
   let connection: ChannelModel | undefined;
+  let connectedTo = options.url;
   let current: Subscription | undefined;
+  let changing: Promise<unknown> = Promise.resolve();
+  let left: Promise<void> = Promise.resolve();
+
+  const isWanted = () =>
+    !draining.signal.aborted &&
+    !deliveries.current?.some((one) => one.instance === instance && one.state === 'draining');
 
   async function subscribe(model: ChannelModel, url: string): Promise<void> {
-    if (draining.signal.aborted) return;
     const channel = await model.createConfirmChannel();
     // The address has changed meanwhile.
     if (connection !== model) throw new Error('the connection was left');
+    if (!isWanted()) return channel.close();
     const subscription = createSubscription({
       channel,
       prefetch,
@@ -59,50 +70,66 @@ export async function openConsumer(options: ConsumerOptions): Promise<Consumer> 
     });
     subscription.lost.addEventListener('abort', () => {
       if (current === subscription) current = undefined;
-      subscribeAgain(model, url);
+      // The broker closes a channel that broke a rule, or whose message it waited for too long; the connection goes on.
+      setTimeout(changeInBackground, REOPEN_MS).unref();
     });
     current = subscription;
     await subscription.start();
   }
 
-  /** The broker closes a channel that broke a rule, or whose message it waited for too long; the connection goes on. */
-  function subscribeAgain(model: ChannelModel, url: string): void {
-    setTimeout(() => {
+  /** Subscribes where messages are wanted and none are delivered, and the reverse. One change after the other. */
+  function change(): Promise<void> {
+    const changed = changing.then(async () => {
+      if (!isWanted()) void leave();
       // A lost connection is replaced by a new one with its own set-up.
-      if (connection !== model || current !== undefined) return;
-      subscribe(model, url).catch((error: unknown) =>
-        logger.warn({ reason: messageOf(error) }, 'the channel could not be opened again'),
-      );
-    }, REOPEN_MS).unref();
+      else if (connection !== undefined && current === undefined) await subscribe(connection, connectedTo);
+    });
+    changing = changed.catch(() => undefined);
+    return changed;
   }
 
+  function changeInBackground(): void {
+    change().catch((error: unknown) => logger.warn({ reason: messageOf(error) }, 'the channel could not be opened'));
+  }
+
+  /** Resolves when all that was received has been settled. */
+  function leave(): Promise<void> {
+    const end = current?.drain();
+    current = undefined;
+    left = Promise.all([left, end]).then(() => undefined);
+    return left;
+  }
+
+  const followed = deliveries.follow(changeInBackground);
   const broker: Broker = await openBroker({
     ...options,
     connectionName: instance,
     async setUp(model, url) {
       connection = model;
-      await subscribe(model, url);
+      connectedTo = url;
+      await change();
     },
     onLost() {
       connection = undefined;
-    },
-    async onLeave() {
-      const left = current;
       current = undefined;
-      await left?.drain();
     },
+    onLeave: leave,
   });
 
   return {
     get consuming() {
       return broker.connected && current?.consuming === true;
     },
+    get ready() {
+      return broker.connected && (current?.consuming === true || !isWanted());
+    },
     async drain() {
       draining.abort();
-      await current?.drain();
+      await leave();
     },
     async [Symbol.asyncDispose]() {
       draining.abort();
+      followed[Symbol.dispose]();
       await broker[Symbol.asyncDispose]();
     },
   };

@@ -49,6 +49,7 @@ await runService('shipping', process.env, async () => {
   await using consumer = await openConsumer({
     url: config.BROKER_URL,
     upstreams: upstreams.edge('shipping-broker'),
+    deliveries: upstreams.edge('broker-shipping'),
     instance,
     prefetch: config.CONSUMER_PREFETCH,
     logger,
@@ -64,7 +65,7 @@ await runService('shipping', process.env, async () => {
   const health = createHealth({
     database: () => database.ping(),
     async broker() {
-      if (!consumer.consuming) throw new Error('no messages are being consumed');
+      if (!consumer.ready) throw new Error('no messages are being consumed');
     },
   });
   const server = createApp({ shipments, health, logger });

@@ -4,9 +4,9 @@ import type { DrainOptions } from './run-drain.ts';
 
 export const register: Register = (program, deps) => {
   withReason(withCommonOptions(program.command('drain')))
-    .description('send a replica no new calls, while it runs on and the others of its service serve')
+    .description('send a replica no new calls or messages, while it runs on and the others of its service serve')
     .argument('<instance>', 'orders-2, stock-1, ...')
-    .option('--undo', 'send it calls again')
+    .option('--undo', 'send it calls or messages again')
     .option('--dry-run', 'only say what would be done, step by step')
     .addHelpText(
       'after',

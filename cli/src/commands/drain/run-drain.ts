@@ -12,7 +12,7 @@ export async function runDrain(
   deps: CommandDeps,
 ): Promise<void> {
   const words = undo
-    ? { doing: `returning ${instance}`, done: `${instance} gets calls`, failed: `${instance} stays drained` }
-    : { doing: `draining ${instance}`, done: `${instance} gets no new calls`, failed: `${instance} not drained` };
+    ? { doing: `returning ${instance}`, done: `${instance} takes work`, failed: `${instance} stays drained` }
+    : { doing: `draining ${instance}`, done: `${instance} takes no new work`, failed: `${instance} not drained` };
   await runOperation({ kind: 'drain', instance, undo }, words, options, deps);
 }

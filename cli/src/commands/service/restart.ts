@@ -12,7 +12,7 @@ export const register: Register = (program, deps) => {
     .addHelpText(
       'after',
       effects(
-        'builds the stale bundle or image of the service, ends and starts processes of the running platform',
+        'builds the stale bundle or image of the service; starts processes of the running platform, and ends the old ones once those are ready',
         '0, 1, 2, 3, 4',
       ),
     )

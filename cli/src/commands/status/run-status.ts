@@ -116,7 +116,7 @@ function versionOf({ version = '-', track = 'stable' }: InstanceState): string {
 function operations({ instances, edges }: PlatformState): string[] {
   const lines = [
     ...instances.flatMap(({ name, upstream }) =>
-      upstream?.state === 'draining' ? [`${name}: draining, gets no new calls (weight ${upstream.weight})`] : [],
+      upstream?.state === 'draining' ? [`${name}: draining, takes no new work (weight ${upstream.weight})`] : [],
     ),
     ...edges.flatMap(({ name, via, upstream }) =>
       via === 'standby' ? [`${name}: rerouted past its proxy, to ${upstream}`] : [],

@@ -30,6 +30,8 @@ interface FakeService {
   readonly changes?: readonly string[];
   /** Its successor runs beside it, on another port. */
   readonly beside?: boolean;
+  /** It takes messages from a queue. */
+  readonly consumes?: boolean;
   /** Stopping it fails, and it goes on. */
   readonly cannotStop?: boolean;
 }
@@ -161,8 +163,15 @@ await runSupervisor({
       });
     /** From each service, of those that are planned or run, to all planned replicas of those that it depends on. */
     const routes = (all: readonly string[], running: readonly string[]) =>
-      Promise.all(
-        names
+      Promise.all([
+        ...all
+          .filter((name) => services[name]?.consumes)
+          .map(async (instance) => {
+            const address = `127.0.0.1:${await ports.reserve(instance)}`;
+            const edge = `broker-${serviceOf(instance)}`;
+            return { edge, instance, primary: address, standby: address, isDelivery: true as const };
+          }),
+        ...names
           .filter((from) => all.includes(from) || running.includes(serviceOf(from)))
           .flatMap((from) =>
             all
@@ -177,7 +186,7 @@ await runSupervisor({
                 };
               }),
           ),
-      );
+      ]);
     return {
       serviceNames: [...new Set(names.map(serviceOf))],
       plan: async (request) => ({
