@@ -157,6 +157,17 @@ describe('a server that shuts down', () => {
   });
 });
 
+it.each([
+  ['first, where another process serves it', true, ['leave', 'lame duck', 'close']],
+  ['last, where none does', false, ['lame duck', 'leave', 'close']],
+] as const)('a shared port is left %s', async (_, hasSuccessor, expected) => {
+  const done: string[] = [];
+  const note = (what: string) => async () => void done.push(what);
+  const server = { lameDuck: note('lame duck'), close: note('close') } as unknown as Parameters<typeof drainServer>[1];
+  await drainServer(createHealth({}), server, { shared: { leave: note('leave') }, hasSuccessor });
+  expect(done).toEqual(expected);
+});
+
 /** One attempt of what must not be repeated. */
 function place(client: HttpClient, policy: CallPolicy<HttpReplica>) {
   return policy.execute({ idempotent: false }, (attempt) =>

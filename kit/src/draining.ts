@@ -124,16 +124,17 @@ function isProbe(request: IncomingMessage): boolean {
 
 /**
  * Ends an HTTP service: not ready, still taking requests, then closed once those in flight have their response. A port that
- * it shares is left first: from then on each new connection reaches another replica.
+ * others serve, too, is left first: from then on each new connection reaches another process.
  */
 export async function drainServer(
   health: Health,
   server: Pick<FastifyInstance, 'lameDuck' | 'close'>,
-  shared?: { leave(): Promise<void> },
+  { shared, hasSuccessor = true }: { shared?: { leave(): Promise<void> } | undefined; hasSuccessor?: boolean } = {},
 ): Promise<void> {
   health.drain();
-  const left = shared?.leave();
+  let left = hasSuccessor ? shared?.leave() : undefined;
   await server.lameDuck();
+  left ??= shared?.leave();
   await server.close();
   await left;
 }

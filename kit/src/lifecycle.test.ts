@@ -41,6 +41,17 @@ describe('a service', () => {
   });
 
   it.each([
+    ['SIGTERM', false],
+    ['SIGUSR2', true],
+  ] as const)('ends at %s, after which another process serves its port: %s', async (signal, hasSuccessor) => {
+    await using service = aService('await serve(async (end) => logger.info(end, "drained"));');
+    await expect.poll(() => messagesOf(service.records()), { timeout: 10_000 }).toEqual(['serving']);
+    service.kill(signal);
+    expect(await service.ended).toEqual({ code: 0, errors: '' });
+    expect(service.records()).toContainEqual(expect.objectContaining({ msg: 'drained', hasSuccessor }));
+  });
+
+  it.each([
     ['uncaught exception', `setTimeout(() => { throw new Error('broken'); })`],
     ['unhandled rejection', `Promise.reject(new Error('broken'))`],
   ])('ends with 1, a fatal record and its telemetry flushed after an %s', async (msg, failure) => {

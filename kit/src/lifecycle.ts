@@ -2,6 +2,7 @@ import { messageOf } from './failures.ts';
 import { refuseHarnessVariables } from './harness.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { ownRelease } from './release.ts';
+import { SUCCESSOR_SERVES } from './succession.ts';
 import { announceVersion } from './telemetry/service-version.ts';
 import { shutdownTelemetry } from './telemetry/shutdown.ts';
 
@@ -12,11 +13,16 @@ export interface Lifecycle {
   /** Also ends when standard input closes: the supervisor that held its other end has exited. */
   readonly exitWithParent: boolean;
   /** Stops taking work and resolves when in-flight work has ended. */
-  drain(): Promise<void>;
+  drain(end: EndOfService): Promise<void>;
+}
+
+export interface EndOfService {
+  /** Another process serves its port already. */
+  readonly hasSuccessor: boolean;
 }
 
 /**
- * Drains at SIGTERM, SIGINT or the loss of the parent, and resolves then; a second signal exits immediately.
+ * Drains at SIGTERM, SIGINT, SUCCESSOR_SERVES or the loss of the parent, and resolves then; a second signal exits immediately.
  * What the caller opened closes after it (`await using`), within the same limit.
  */
 export async function serveUntilSignal(lifecycle: Lifecycle): Promise<void> {
@@ -28,13 +34,12 @@ export async function serveUntilSignal(lifecycle: Lifecycle): Promise<void> {
     logger.warn({ limitMs: lifecycle.drainTimeoutMs }, 'work in flight did not end in time');
     void endWith(1);
   }, lifecycle.drainTimeoutMs).unref();
-  await lifecycle.drain();
+  await lifecycle.drain({ hasSuccessor: reason === SUCCESSOR_SERVES });
 }
 
 function firstReasonToStop(exitWithParent: boolean): Promise<string> {
   return new Promise((resolve) => {
-    process.once('SIGTERM', () => resolve('SIGTERM'));
-    process.once('SIGINT', () => resolve('SIGINT'));
+    for (const signal of ['SIGTERM', 'SIGINT', SUCCESSOR_SERVES] as const) process.once(signal, () => resolve(signal));
     if (!exitWithParent) return;
     process.stdin.once('end', () => resolve('the parent is gone')).once('error', () => resolve('the parent is gone'));
     process.stdin.resume();

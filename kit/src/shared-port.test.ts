@@ -30,7 +30,7 @@ function aReplica(shared: Readonly<Record<string, unknown>>, inherits: readonly 
     const config = ${JSON.stringify(config)};
     const shared = await listenShared(server, config);
     console.log(JSON.stringify({ pid: process.pid, health: config.INSTANCE_PORT }));
-    process.once('SIGTERM', () => drainServer(health, server, shared));
+    process.once('SIGTERM', () => drainServer(health, server, { shared }));
     `,
     { inherits },
   );

@@ -109,8 +109,8 @@ export class Instance {
     }
   }
 
-  /** Ends the unit and stops keeping it. Resolves when nothing of it runs. */
-  async stop(timeoutMs?: number): Promise<void> {
+  /** Ends the unit and stops keeping it, by another signal than usual where one is given. Resolves when nothing of it runs. */
+  async stop(timeoutMs?: number, signal?: NodeJS.Signals): Promise<void> {
     const supervision = this.#supervision;
     if (!supervision) return;
     // Half started it has no work to finish, and may not hear its signal yet (RabbitMQ while it boots).
@@ -119,7 +119,7 @@ export class Instance {
     this.#set('stopping', undefined);
     supervision.stop.abort();
     this.unit.leave?.();
-    await this.#running?.stop(limitMs);
+    await this.#running?.stop(limitMs, signal);
     await supervision.done;
     this.#supervision = undefined;
     this.#set('stopped', undefined);

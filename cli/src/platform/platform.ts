@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { SUCCESSOR_SERVES } from '@shop/kit/succession.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError, messageOf } from '../errors.ts';
 import { instanceName } from '../topology/services.ts';
@@ -764,7 +765,7 @@ export class Platform {
     }
     this.#instances.set(unit.name, successor);
     this.#events.add('instance.retired', unit.name, `${why}; another process serves, it finishes requests in flight`);
-    await instance.stop();
+    await instance.stop(undefined, SUCCESSOR_SERVES);
   }
 
   #create(unit: Unit, replaced: InstanceState | undefined): Instance {

@@ -6,6 +6,9 @@ export interface Running {
   readonly process?: ProcessIdentity;
   /** Resolves when it has ended, with how: "exit code 1", "signal SIGKILL". */
   readonly ended: Promise<string>;
-  /** Asks it to end, insists after the limit; resolves when it has ended and left nothing behind. */
-  stop(timeoutMs?: number): Promise<void>;
+  /**
+   * Asks it to end, by `signal` where that is given and it is a process of ours, and insists after the limit. Resolves when it
+   * has ended and left nothing behind.
+   */
+  stop(timeoutMs?: number, signal?: NodeJS.Signals): Promise<void>;
 }

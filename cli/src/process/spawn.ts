@@ -69,7 +69,8 @@ export async function spawnProcess(options: SpawnOptions): Promise<Running> {
   return {
     process: identity,
     ended: endedAndCleaned,
-    stop: (timeoutMs = options.stopTimeoutMs) => stopProcess(identity, endedAndCleaned, options.stopSignal, timeoutMs),
+    stop: (timeoutMs = options.stopTimeoutMs, signal = options.stopSignal) =>
+      stopProcess(identity, endedAndCleaned, signal, timeoutMs),
   };
 }
 

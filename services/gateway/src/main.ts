@@ -33,6 +33,7 @@ await runService('gateway', process.env, async () => {
     logger,
     drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
     exitWithParent: config.EXIT_WITH_PARENT === '1',
-    drain: () => drainServer(health, server, shared),
+    // Its replicas share the port.
+    drain: () => drainServer(health, server, { shared, hasSuccessor: true }),
   });
 });

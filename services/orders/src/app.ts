@@ -3,6 +3,7 @@ import { drainServer } from '@shop/kit/draining.ts';
 import type { Failpoint } from '@shop/kit/failpoints.ts';
 import type { Flags } from '@shop/kit/flags.ts';
 import { createHealth, type Health } from '@shop/kit/health.ts';
+import type { EndOfService } from '@shop/kit/lifecycle.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { addOpenApi } from '@shop/kit/openapi.ts';
 import { createServer, type HttpServer } from '@shop/kit/server.ts';
@@ -37,8 +38,8 @@ export interface OrdersDependencies {
 export interface Orders {
   readonly server: HttpServer;
   readonly health: Health;
-  /** Takes no more orders, ends active ones, and stops relay and recovery. `shared`: the port that it leaves first. */
-  drain(shared?: SharedListener): Promise<void>;
+  /** Takes no more orders, ends active ones, and stops relay and recovery. */
+  drain(end?: EndOfService & { readonly shared: SharedListener | undefined }): Promise<void>;
 }
 
 /** Assembles the service and starts its relay and recovery; the caller makes it listen. */
@@ -67,9 +68,9 @@ export function createOrders(dependencies: OrdersDependencies): Orders {
   return {
     server,
     health,
-    async drain(shared) {
+    async drain(end) {
       const recovered = recovery.stop();
-      await drainServer(health, server, shared);
+      await drainServer(health, server, end);
       // Those whose callers had their response retry their saves as long as the database is unavailable.
       stopping.abort();
       await Promise.all([recovered, sagaRunner.idle()]);

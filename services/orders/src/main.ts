@@ -91,5 +91,5 @@ await runService('orders', process.env, async () => {
     metrics: parts.metrics,
   });
   const shared = await listenShared(orders.server, config.http);
-  await serveUntilSignal({ ...config, logger, drain: () => orders.drain(shared) });
+  await serveUntilSignal({ ...config, logger, drain: (end) => orders.drain({ shared, ...end }) });
 });

@@ -75,8 +75,8 @@ await runService('shipping', process.env, async () => {
     logger,
     drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
     exitWithParent: config.EXIT_WITH_PARENT === '1',
-    async drain() {
-      await Promise.all([consumer.drain(), drainServer(health, server, shared)]);
+    async drain(end) {
+      await Promise.all([consumer.drain(), drainServer(health, server, { shared, ...end })]);
     },
   });
 });

@@ -66,7 +66,7 @@ await runService('reviews', process.env, async () => {
     logger,
     drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
     exitWithParent: config.EXIT_WITH_PARENT === '1',
-    drain: () => drainServer(health, server, shared),
+    drain: (end) => drainServer(health, server, { shared, ...end }),
   });
 });
 `,
