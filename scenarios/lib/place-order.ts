@@ -38,9 +38,12 @@ function keyOfTurn(): string {
   return `${runId}-${phase}-${index}`;
 }
 
+/** Headers of a request beside its own. */
+type Headers = Readonly<Record<string, string>>;
+
 /** Places an order and records its outcome. */
-export function placeOrder(order: OrderTemplate): OrderRecord {
-  return send(order, true);
+export function placeOrder(order: OrderTemplate, headers: Headers = {}): OrderRecord {
+  return send(order, true, headers);
 }
 
 /** Repeats an order with the same key, and records the outcome of that request. */
@@ -48,10 +51,10 @@ export function repeatOrder(order: OrderTemplate): OrderRecord {
   return send(order, false);
 }
 
-function send(order: OrderTemplate, isFirst: boolean): OrderRecord {
+function send(order: OrderTemplate, isFirst: boolean, headers: Headers = {}): OrderRecord {
   const key = keyOfTurn();
   const at = Date.now();
-  const response = http.post(`${shopUrl}/api/orders`, order.body, paramsOf(key));
+  const response = http.post(`${shopUrl}/api/orders`, order.body, paramsOf(key, headers));
   return record(response, { order, key, at, isFirst });
 }
 
@@ -68,9 +71,9 @@ export function placeRepeatedly(
   return responses.map((response, index) => record(response, { order, key, at, isFirst: index === 0, alsoExpected }));
 }
 
-function paramsOf(key: string): RefinedParams<'text'> {
+function paramsOf(key: string, headers: Headers = {}): RefinedParams<'text'> {
   return {
-    headers: { 'content-type': 'application/json', 'idempotency-key': key },
+    headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': key },
     timeout: `${CLIENT_TIMEOUT_MS}ms`,
     responseType: 'text',
     // A tag of k6's metrics; without it each path would be a series.
@@ -116,7 +119,7 @@ function isAsExpected(
 }
 
 /** Empty for a response that is not a JSON object: it is then not the expected one. */
-function bodyOf({ body }: Response): Readonly<Record<string, unknown>> {
+export function bodyOf({ body }: Response): Readonly<Record<string, unknown>> {
   try {
     const parsed: unknown = JSON.parse(body ?? '');
     return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
@@ -126,10 +129,10 @@ function bodyOf({ body }: Response): Readonly<Record<string, unknown>> {
 }
 
 /** `status` of a problem is a number. */
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function transportCode({ error_code: code }: Response): string {
+export function transportCode({ error_code: code }: Response): string {
   return code === TIMEOUT_CODE ? 'timeout' : 'unreachable';
 }

@@ -12,8 +12,11 @@ export interface K6Run {
   readonly root: string;
   /** Belongs to this run alone. */
   readonly folder: string;
-  readonly scenario: ScenarioName;
+  /** Path of the script in `scenarios/`, without its ending. */
+  readonly scenario: ScenarioName | 'bench/restarts';
   readonly settings: Settings;
+  /** What the script reads beside its settings. */
+  readonly variables?: Readonly<Record<string, string>>;
   readonly seed: number;
   readonly runId: string;
   readonly gatewayUrl: string;
@@ -115,6 +118,7 @@ function environmentOf(run: K6Run, files: ReturnType<typeof filesOf>): NodeJS.Pr
     SHOP_VUS: String(vus),
     SHOP_FAULT: hasFault ? '1' : '0',
     SHOP_SUMMARY: files.summary,
+    ...run.variables,
     ...(run.htmlFile !== undefined && {
       K6_WEB_DASHBOARD: 'true',
       // The report without the server.
