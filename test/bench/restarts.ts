@@ -29,6 +29,7 @@ const command = benchmark(
   .option('--every <time>', 'from the beginning of a restart to the next one, at least', parseDuration, 8_000)
   .addOption(new Option('--connections <kind>', 'how clients connect').choices(connectionChoices).default('mixed'))
   .addOption(new Option('--runtime <kind>', 'what services run as').choices(runtimeKinds).default('process'))
+  .option('--calm <time>', 'the load without restarts before them', parseDuration, 20_000)
   .option('--traces <n>', 'orders of each service whose traces are compared', parsePositive, 10)
   .option('--least <n>', 'fewer requests are a miss (default: 100000 with the defaults, else none)', parsePositive)
   .option('--json', 'print the figures as JSON');
@@ -53,16 +54,17 @@ interface Options {
   readonly replicas: number;
   readonly rate: number;
   readonly every: number;
+  readonly calm: number;
   readonly connections: Connections;
   readonly runtime: RuntimeKind;
   readonly traces: number;
   readonly least?: number;
 }
 
-async function measure({ every, least, ...options }: Options, output: Output) {
+async function measure({ every, calm, least, ...options }: Options, output: Output) {
   const { services, restarts, rate } = options;
   const isWhole = services.length === serviceNames.length && restarts >= DEFAULTS.restarts && rate >= DEFAULTS.rate;
-  const chosen = { ...options, everyMs: every, leastRequests: least ?? (isWhole ? LEAST_REQUESTS : 0) };
+  const chosen = { ...options, everyMs: every, calmMs: calm, leastRequests: least ?? (isWhole ? LEAST_REQUESTS : 0) };
   const result = await measureRestarts(chosen, output);
   output.result(result, renderRestarts);
   return result.misses.length === 0 ? exitCodes.ok : exitCodes.failed;

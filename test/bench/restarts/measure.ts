@@ -15,9 +15,10 @@ import { createBackend } from '../../../cli/src/trace/backend.ts';
 import type { Connections } from '../../../scenarios/bench/connections.ts';
 import { startGuard } from '../../support/guard.ts';
 import { describeMachine } from '../report.ts';
+import { type Batch, runBatch } from './batch.ts';
 import { balanceOf, readLedger } from './ledger.ts';
 import { type Phase, runPhase } from './phase.ts';
-import { type Chosen, judge, type Result, resultOf } from './result.ts';
+import { type Chosen, calmOf, judge, type Result, resultOf } from './result.ts';
 
 const run = promisify(execFile);
 const PROJECT = 'bench-restarts';
@@ -46,13 +47,21 @@ export async function measureRestarts(chosen: Measuring, output: Output): Promis
   const connection = await connectPlatform(project, env);
   await warmUp(createGatewayClient(connection.gatewayUrl), WARM_UP, new AbortController().signal);
   const k6 = { program, root, folder: join(folder, 'k6') };
-  const phases = await runPhases(chosen, { connection, project, k6, say: output.note });
-  const orders = phases.flatMap(({ phase }) => phase.orders);
+  const running = { connection, project, k6, say: output.note };
+  const calm = await runCalm(chosen, running);
+  const phases = await runPhases(chosen, running);
+  const orders = [...calm.orders, ...phases.flatMap(({ phase }) => phase.orders)];
   const ledger = await readLedger({ project, env, runId: PROJECT, folder, orders, say: output.note });
   const services = phases.map(({ service, phase, traces }) =>
     resultOf(service, phase, balanceOf(phase.orders, ledger), traces),
   );
-  const found = { machine, chosen, services, audit: summaryOf(ledger.report, ledger.stored.length) };
+  const found = {
+    machine,
+    chosen,
+    calm: calmOf(calm, balanceOf(calm.orders, ledger)),
+    services,
+    audit: summaryOf(ledger.report, ledger.stored.length),
+  };
   return { ...found, ...judge(found) };
 }
 
@@ -61,6 +70,24 @@ interface Running {
   readonly project: Project;
   readonly k6: { readonly program: string; readonly root: string; readonly folder: string };
   say(line: string): void;
+}
+
+/** What the machine does with this load while nothing is restarted. */
+function runCalm({ rate, connections, calmMs }: Measuring, { connection, k6, say }: Running): Promise<Batch> {
+  say('the load without restarts');
+  return runBatch(
+    {
+      gatewayUrl: connection.gatewayUrl,
+      rate,
+      connections,
+      durationS: Math.ceil(calmMs / 1_000),
+      phase: 'calm',
+      keys: `${PROJECT}-calm`,
+      k6,
+      onOrder: () => undefined,
+    },
+    async () => undefined,
+  );
 }
 
 async function runPhases(chosen: Measuring, { connection, project, k6, say }: Running) {

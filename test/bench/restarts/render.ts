@@ -1,4 +1,4 @@
-import type { Result, ServiceResult } from './result.ts';
+import type { Calm, Result, ServiceResult } from './result.ts';
 import { clients, type Tally } from './tally.ts';
 
 const HEADERS = [
@@ -15,19 +15,45 @@ const HEADERS = [
 ];
 
 /** A Markdown table with a line for each service, and what does not hold below it. */
-export function renderRestarts({ machine, chosen, services, audit, misses, stated }: Result): string {
+export function renderRestarts({ machine, chosen, calm, services, audit, misses, stated }: Result): string {
   const { cpus, memoryGb, system, node, load1 } = machine;
   const { rate, connections, replicas, runtime } = chosen;
   return [
     `${cpus}, ${memoryGb} GB, ${system}, Node ${node}, load before ${load1.toFixed(1)}`,
     `${rate} orders/s, each read back, connections: ${connections}; ${replicas} replicas, runtime: ${runtime}`,
     '',
-    ...table([HEADERS, ...services.map(rowOf), ...(services.length > 1 ? [totalOf(services)] : [])]),
+    ...table([HEADERS, calmRow(calm), ...services.map(rowOf), ...(services.length > 1 ? [totalOf(services)] : [])]),
     '',
     `audit: ${audit.verdict}, ${audit.orders} orders`,
-    ...stated.map((line) => `stated: ${line}`),
-    ...misses.map((line) => `missed: ${line}`),
+    ...firstOf(stated).map((line) => `stated: ${line}`),
+    ...firstOf(misses).map((line) => `missed: ${line}`),
   ].join('\n');
+}
+
+/** Of a machine that was too busy there are dozens. */
+const SHOWN = 20;
+
+function firstOf(lines: readonly string[]): readonly string[] {
+  const more = lines.length - SHOWN;
+  return more > 0 ? [...lines.slice(0, SHOWN), `and ${more} more (all with --json)`] : lines;
+}
+
+function calmRow({ requests, by, failed, lost, doubled, servedMs }: Calm): readonly string[] {
+  return [
+    'without restarts',
+    '',
+    String(requests),
+    ...clients.map((client) => perConnection(by[client])),
+    String(failed),
+    `${lost.length}, ${doubled.length}`,
+    '',
+    '',
+    timesOf(servedMs),
+  ];
+}
+
+function timesOf(servedMs: Tally['servedMs']): string {
+  return servedMs === undefined ? '-' : `${servedMs.p99.toFixed(0)}, ${servedMs.max.toFixed(0)}`;
 }
 
 function rowOf(one: ServiceResult): readonly string[] {
@@ -42,7 +68,7 @@ function rowOf(one: ServiceResult): readonly string[] {
     `${lost.length}, ${doubled.length}`,
     `${asContract} of ${traces.length}`,
     `${restartSeconds.median.toFixed(1)}, ${restartSeconds.max.toFixed(1)}`,
-    servedMs === undefined ? '-' : `${servedMs.p99.toFixed(0)}, ${servedMs.max.toFixed(0)}`,
+    timesOf(servedMs),
   ];
 }
 

@@ -7,7 +7,7 @@ import { createArrivals } from './arrivals.ts';
 import { balanceOf, type Ledger } from './ledger.ts';
 import { failureOfOrder, failureOfRead } from './outcomes.ts';
 import { renderRestarts } from './render.ts';
-import { type Chosen, judge, type Result, resultOf, type ServiceResult } from './result.ts';
+import { type Chosen, calmOf, judge, type Result, resultOf, type ServiceResult } from './result.ts';
 import { secondsOfLoad, startsInTime } from './schedule.ts';
 import { type Counted, tallyOf } from './tally.ts';
 
@@ -133,6 +133,7 @@ describe('a run', () => {
     replicas: 2,
     rate: 10,
     everyMs: 8_000,
+    calmMs: 5_000,
     connections: 'mixed',
     runtime: 'process',
     traces: 1,
@@ -143,9 +144,11 @@ describe('a run', () => {
   const pace = { due: 100, late: 0, dropped: 0, k6Dropped: 0 };
   const phase = { restarts: [{ tookMs: 4_000, endedMs: 9_000, replaced: 2 }], afterLoad: 0, orders: [], pace };
   const whole = resultOf('gateway', { ...phase, counted: [served, served] }, { lost: [], doubled: [] }, [passed]);
+  const balance = { lost: [], doubled: [] };
+  const calm = calmOf({ counted: [served], orders: [], pace, k6Dropped: 0 }, balance);
   const audit = { verdict: 'pass', orders: 2, violated: [] };
   const found = (one: Partial<ServiceResult> = {}, more: Partial<Chosen> = {}) =>
-    judge({ services: [{ ...whole, ...one }], audit, chosen: { ...chosen, ...more } });
+    judge({ calm, services: [{ ...whole, ...one }], audit, chosen: { ...chosen, ...more } });
 
   it('holds when nothing failed, was lost or doubled, and each trace has its shape', () => {
     expect(found()).toEqual({ misses: [], stated: [] });
@@ -157,8 +160,8 @@ describe('a run', () => {
     ['a replica was not replaced', { replaced: 1 }, {}, '1 replicas were replaced, expected 2'],
     ['an order was lost', { lost: ['9'] }, {}, '1 orders lost: 9'],
     ['an order was doubled', { doubled: ['9'] }, {}, '1 orders doubled: 9'],
-    ['a trace has another shape', { traces: [{ ...passed, verdict: 'fail' }] }, {}, 'the trace of order o: fail'],
-    ['a trace is unknown', { traces: [{ ...passed, verdict: 'unknown' }] }, {}, 'the trace of order o: unknown'],
+    ['a trace has another shape', { traces: [{ ...passed, verdict: 'fail' }] }, {}, 'trace of o: fail'],
+    ['a trace is unknown', { traces: [{ ...passed, verdict: 'unknown' }] }, {}, 'trace of o: unknown'],
     ['there are too few traces', { traces: [] }, {}, '0 traces, 1 were wanted'],
     [
       'the rate was not held',
@@ -166,14 +169,22 @@ describe('a run', () => {
       {},
       'the rate was not held: 3 of about 200',
     ],
-    ['there are too few requests', {}, { leastRequests: 3 }, '2 requests, at least 3 were wanted'],
+    ['there are too few requests', {}, { leastRequests: 3 }, '2 requests during restarts, at least 3 were wanted'],
   ])('does not hold when %s', (_, one, more, miss) => {
     expect(found(one, more).misses.join('\n')).toContain(miss);
   });
 
+  it('does not hold when the load alone was too much', () => {
+    const failing = calmOf({ counted: [reset], orders: [], pace, k6Dropped: 90 }, balance);
+    expect(judge({ calm: failing, services: [whole], audit, chosen }).misses).toEqual([
+      'without restarts: 1 x no response: ECONNRESET (order, new connection, k6)',
+      'without restarts: the rate was not held: 90 of about 200 orders were late or not sent',
+    ]);
+  });
+
   it('does not hold when the audit found something, or could not look', () => {
     const unknown = { verdict: 'unknown', orders: 2, violated: ['the broker is not running'] };
-    expect(judge({ services: [whole], audit: unknown, chosen }).misses).toEqual([
+    expect(judge({ calm, services: [whole], audit: unknown, chosen }).misses).toEqual([
       'audit: unknown; the broker is not running',
     ]);
   });
@@ -195,6 +206,7 @@ describe('a run', () => {
     const result: Result = {
       machine: { cpus: '2 x Some', memoryGb: 8, system: 'linux 6', node: 'v24', load1: 0.04 },
       chosen,
+      calm,
       services: [whole, { ...whole, service: 'orders' }],
       audit,
       misses: ['something'],
@@ -202,7 +214,10 @@ describe('a run', () => {
     };
     const text = renderRestarts(result);
     expect(text).toContain('| gateway | 1 (2) | 2 | 0, 0 | 2, 0 | 0 | 0, 0 | 1 of 1 | 4.0, 4.0 | 20, 20 |');
+    expect(text).toContain('| without restarts |  | 1 | 0, 0 | 1, 0 | 0 | 0, 0 |  |  | 20, 20 |');
     expect(text).toContain('| all | 2 (4) | 4 | 0, 0 | 4, 0 | 0 | 0, 0 | 2 of 2 |');
     expect(text).toContain('missed: something');
+    const many = renderRestarts({ ...result, misses: Array.from({ length: 21 }, (_, index) => `miss ${index}`) });
+    expect(many.split('\n').slice(-2)).toEqual(['missed: miss 19', 'missed: and 1 more (all with --json)']);
   });
 });

@@ -3,6 +3,7 @@ import type { SampledTrace } from '../../../cli/src/load/trace-sample.ts';
 import type { RuntimeKind } from '../../../cli/src/platform/service-runtime.ts';
 import type { Machine } from '../report.ts';
 import { type Summary, summarize } from '../rounds.ts';
+import type { Batch } from './batch.ts';
 import type { Balance } from './ledger.ts';
 import { isReset } from './outcomes.ts';
 import type { Phase } from './phase.ts';
@@ -17,13 +18,23 @@ export interface Chosen {
   readonly everyMs: number;
   readonly connections: string;
   readonly runtime: RuntimeKind;
+  /** Of the load without restarts. */
+  readonly calmMs: number;
   /** Traces of each service. */
   readonly traces: number;
   /** Fewer requests are a miss. */
   readonly leastRequests: number;
 }
 
-export interface ServiceResult extends Tally {
+/** What both clients could not send in time. */
+type Load = Phase['pace'];
+
+/** The same load without restarts, before them. */
+export interface Calm extends Tally, Balance {
+  readonly load: Load;
+}
+
+export interface ServiceResult extends Calm {
   readonly service: string;
   readonly restarts: number;
   readonly restartsFailed: number;
@@ -32,21 +43,23 @@ export interface ServiceResult extends Tally {
   /** Processes or containers that took the place of others. */
   readonly replaced: number;
   readonly restartSeconds: Summary;
-  readonly load: Phase['pace'];
-  readonly lost: readonly string[];
-  readonly doubled: readonly string[];
   readonly traces: readonly SampledTrace[];
 }
 
 export interface Result {
   readonly machine: Machine;
   readonly chosen: Chosen;
+  readonly calm: Calm;
   readonly services: readonly ServiceResult[];
   readonly audit: { readonly verdict: string; readonly orders: number; readonly violated: readonly string[] };
   /** All that does not hold, in words; none: exit code 0. */
   readonly misses: readonly string[];
   /** What was seen and is known to be so. */
   readonly stated: readonly string[];
+}
+
+export function calmOf({ counted, pace, k6Dropped }: Batch, balance: Balance): Calm {
+  return { ...tallyOf(counted), ...balance, load: { ...pace, k6Dropped } };
 }
 
 export function resultOf(
@@ -75,54 +88,78 @@ const TOLERATED_SHARE = 0.01;
 
 /** What does not hold, and what is stated beside it. */
 export function judge({
+  calm,
   services,
   audit,
   chosen,
-}: Pick<Result, 'services' | 'audit' | 'chosen'>): Pick<Result, 'misses' | 'stated'> {
-  const stated: string[] = [];
-  const misses: string[] = [];
-  for (const one of services) {
-    for (const failures of one.failures)
-      (isKnown(one.service, failures, chosen) ? stated : misses).push(`${one.service}: ${describe(failures)}`);
-    misses.push(...missesOf(one, chosen));
-    const unsent = one.load.dropped + one.load.k6Dropped;
-    if (unsent > 0 || one.load.late > 0)
-      stated.push(`${one.service}: ${one.load.late} orders were sent late, ${unsent} were not sent`);
-  }
+}: Pick<Result, 'calm' | 'services' | 'audit' | 'chosen'>): Pick<Result, 'misses' | 'stated'> {
+  const parts = [{ service: 'without restarts', ...calm }, ...services];
+  const failures = parts.flatMap(({ service, failures: all }) => all.map((one) => ({ service, ...one })));
+  const [known, unknown] = [true, false].map((isOne) => failures.filter((one) => isKnown(one, chosen) === isOne));
   const requests = services.reduce((sum, one) => sum + one.requests, 0);
-  if (requests < chosen.leastRequests)
-    misses.push(`${requests} requests, at least ${chosen.leastRequests} were wanted`);
-  if (audit.verdict !== 'pass') misses.push(`audit: ${[audit.verdict, ...audit.violated].join('; ')}`);
-  return { misses, stated };
+  return {
+    stated: [...parts.flatMap(paceOf), ...(known ?? []).map(describe)],
+    misses: [
+      ...(unknown ?? []).map(describe),
+      ...parts.flatMap(rateMissOf),
+      ...parts.flatMap(ledgerMissesOf),
+      ...services.flatMap((one) => missesOf(one, chosen)),
+      ...(requests < chosen.leastRequests
+        ? [`${requests} requests during restarts, at least ${chosen.leastRequests} were wanted`]
+        : []),
+      ...(audit.verdict === 'pass' ? [] : [`audit: ${[audit.verdict, ...audit.violated].join('; ')}`]),
+    ],
+  };
 }
 
-function missesOf(one: ServiceResult, chosen: Chosen): readonly string[] {
-  const { service, load, lost, doubled, traces } = one;
-  const misses: string[] = [];
-  if (one.restartsFailed > 0) misses.push(`${service}: ${one.restartsFailed} restarts failed`);
+type Part = Calm & { readonly service: string };
+
+function paceOf({ service, load: { late, dropped, k6Dropped } }: Part): readonly string[] {
+  const unsent = dropped + k6Dropped;
+  if (late + unsent === 0) return [];
+  return [`${service}: ${late} orders were sent late, ${unsent} were not sent`];
+}
+
+function rateMissOf({ service, load: { due, late, dropped, k6Dropped } }: Part): readonly string[] {
+  // Both clients send half.
+  const wanted = due * 2;
+  const missed = late + dropped + k6Dropped;
+  if (missed <= wanted * TOLERATED_SHARE) return [];
+  return [`${service}: the rate was not held: ${missed} of about ${wanted} orders were late or not sent`];
+}
+
+function ledgerMissesOf({ service, lost, doubled }: Part): readonly string[] {
+  return [
+    ...(lost.length > 0 ? [`${service}: ${lost.length} orders lost: ${some(lost)}`] : []),
+    ...(doubled.length > 0 ? [`${service}: ${doubled.length} orders doubled: ${some(doubled)}`] : []),
+  ];
+}
+
+function missesOf({ service, traces, ...one }: ServiceResult, chosen: Chosen): readonly string[] {
   const wanted = one.restarts * chosen.replicas;
-  if (one.replaced !== wanted) misses.push(`${service}: ${one.replaced} replicas were replaced, expected ${wanted}`);
-  if (lost.length > 0) misses.push(`${service}: ${lost.length} orders lost: ${some(lost)}`);
-  if (doubled.length > 0) misses.push(`${service}: ${doubled.length} orders doubled: ${some(doubled)}`);
-  for (const { verdict, orderId, explanation } of traces)
-    if (verdict !== 'pass') misses.push(`${service}: the trace of order ${orderId}: ${verdict}: ${explanation}`);
-  if (traces.length < chosen.traces) misses.push(`${service}: ${traces.length} traces, ${chosen.traces} were wanted`);
-  const unsent = load.dropped + load.k6Dropped + load.late;
-  if (unsent > load.due * 2 * TOLERATED_SHARE)
-    misses.push(`${service}: the rate was not held: ${unsent} of about ${load.due * 2} orders were late or not sent`);
-  return misses;
+  const others = traces.filter(({ verdict }) => verdict !== 'pass');
+  return [
+    ...(one.restartsFailed > 0 ? [`${service}: ${one.restartsFailed} restarts failed`] : []),
+    ...(one.replaced === wanted ? [] : [`${service}: ${one.replaced} replicas were replaced, expected ${wanted}`]),
+    ...others.map(({ verdict, orderId, explanation }) => `${service}: trace of ${orderId}: ${verdict}: ${explanation}`),
+    ...(traces.length < chosen.traces ? [`${service}: ${traces.length} traces, ${chosen.traces} were wanted`] : []),
+  ];
 }
 
 /**
  * In containers each gateway binds the port for itself: the kernel resets connections that a closing listener has not
  * accepted yet (docs/docker.md). They are stated, and are no miss.
  */
-function isKnown(service: string, { connection, failure }: Failures, { runtime }: Chosen): boolean {
+function isKnown({ service, connection, failure }: FailuresOf, { runtime }: Chosen): boolean {
   return runtime === 'docker' && service === 'gateway' && connection === 'new' && isReset(failure);
 }
 
-function describe({ client, connection, what, failure, count }: Failures): string {
-  return `${count} x ${failure} (${what}, ${connection} connection, ${client === 'k6' ? 'k6' : 'our own client'})`;
+interface FailuresOf extends Failures {
+  readonly service: string;
+}
+
+function describe({ service, client, connection, what, failure, count }: FailuresOf): string {
+  return `${service}: ${count} x ${failure} (${what}, ${connection} connection, ${client === 'k6' ? 'k6' : 'our own client'})`;
 }
 
 const SHOWN = 5;
