@@ -702,11 +702,20 @@ describe('supervisor', { timeout: 30_000 }, () => {
       expect(await told()).toEqual(replicas(1));
     });
 
+    const drained = replicas(3).with(1, 'base-2 draining 127.0.0.1');
     it.each<[string, Overrides, OperationRequest, string[], string[]]>([
       ['scale up', noOverrides, scale(3), replicas(1), replicas(3)],
       ['scale down', scaled, scale(1), replicas(3), replicas(1)],
-      ['drain', scaled, drain(), replicas(3), replicas(3).with(1, 'base-2 draining 127.0.0.1')],
+      ['drain', scaled, drain(), replicas(3), drained],
+      ['drain that is undone', { ...scaled, draining: ['base-2'] }, drain(true), drained, replicas(3)],
       ['reroute', scaled, reroute('standby'), replicas(3), replicas(3, '127.0.0.2')],
+      [
+        'reroute back',
+        { ...scaled, onStandby: ['top-base'] },
+        reroute('primary'),
+        replicas(3, '127.0.0.2'),
+        replicas(3),
+      ],
     ])(
       'is complete or undone after kill -9 between any two steps of a %s',
       { timeout: 120_000 },
