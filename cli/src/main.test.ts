@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import type { CommandDeps } from './command-context.ts';
 import { addFaultOptions } from './commands/chaos/fault-options.ts';
@@ -173,6 +174,26 @@ describe('the program', () => {
   it('describes every command', () => {
     for (const command of program.commands) expect(command.description(), command.name()).not.toBe('');
   });
+});
+
+it.each([
+  'scale',
+  'drain',
+  'reroute',
+  'shed',
+  'ops db terminate',
+  'ops db writable',
+  'ops db free',
+  'ops broker free',
+  'ops broker bind',
+  'ops clock sync',
+  'dlq retry',
+  'dlq discard',
+])('an operator can have "%s" say what it would do, as JSON, and give a reason', (words) => {
+  const found = words
+    .split(' ')
+    .reduce<Command | undefined>((command, word) => command?.commands.find((one) => one.name() === word), program);
+  expect(found?.options.map(({ long }) => long)).toEqual(expect.arrayContaining(['--dry-run', '--json', '--reason']));
 });
 
 describe('completion', () => {

@@ -174,6 +174,55 @@ describe.skipIf(found === undefined)('up --runtime docker', () => {
     });
   });
 
+  it('scale, drain, reroute and shed reach containers, and restart none', { timeout: 180_000 }, async () => {
+    const callers = async () =>
+      [await instance('gateway-1'), await instance('orders-1')].map((one) => one.process?.pid);
+    const before = await callers();
+    const done = async (...words: string[]) => {
+      const { code, stderr } = await shell.run(...words, '--json');
+      expect(code, `${words.join(' ')}: ${stderr}`).toBe(0);
+    };
+    await done('scale', 'payments=2');
+    await done('drain', 'payments-2');
+    expect(await instance('payments-2')).toMatchObject({ status: 'ready', upstream: { state: 'draining' } });
+    await expectConfirmed();
+    await done('drain', 'payments-2', '--undo');
+    await done('reroute', 'orders-payments', '--via', 'standby');
+    await expectConfirmed();
+    await done('reroute', 'orders-payments', '--via', 'primary');
+    await done('scale', 'payments=1');
+    const isShed = async () => (await shell.run('order', 'place', '--json')).stderr.includes('order_shed');
+    await done('shed', '100');
+    await eventually('an order to be shed', { withinMs: BACK_LIMIT_MS }, isShed);
+    await done('shed', '0');
+    await eventually('orders not to be shed', { withinMs: BACK_LIMIT_MS }, async () => !(await isShed()));
+    await expectConfirmed();
+    expect(await callers()).toEqual(before);
+    expect((await shell.run('changes', '--kind', 'scale', 'drain', 'reroute', 'shed')).stdout).toContain('payments-2');
+  });
+
+  it('two gateways share the port, and "restart" replaces one after the other', { timeout: 120_000 }, async () => {
+    const gateways = async () => (await state()).instances.filter(({ service }) => service === 'gateway');
+    expect((await shell.run('scale', 'gateway=2')).code).toBe(0);
+    const before = await gateways();
+    expect(new Set(before.map(({ ports }) => ports.main)).size).toBe(1);
+    expect((await shell.run('restart', 'gateway', '--no-build')).code).toBe(0);
+    const pids = before.map(({ process }) => process?.pid);
+    expect((await gateways()).filter(({ process }) => pids.includes(process?.pid))).toEqual([]);
+    await expectConfirmed();
+    expect((await shell.run('scale', 'gateway=1')).code).toBe(0);
+  });
+
+  it.each([
+    ['ops', 'db', 'sessions', 'orders'],
+    ['ops', 'broker', 'bindings'],
+    ['ops', 'clock', 'sync'],
+    ['dlq', 'ls'],
+  ])('%s %s %s', async (...words) => {
+    const { code, stderr } = await shell.run(...words, '--json');
+    expect(code, stderr).toBe(0);
+  });
+
   it('a container that is killed by the engine is a crash like any other', async () => {
     const before = await instance('orders-1');
     await containerOf(before).kill();

@@ -1,18 +1,26 @@
 /*
- * Goal: scale, drain and reroute change a platform under load, and fail no request. Method: the commands, as a user runs
+ * Goal: scale, drain and reroute change a platform under load, and fail no request; with shed, each ends the effect of a fault
+ * that is still active. Method: the commands, as a user runs
  * them, while orders are placed at a steady rate; one platform for all.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createControlClient } from '../../cli/src/platform/control-client.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
 /** Orders a second: as many as leave a small machine some CPU. */
 const RATE = 20;
+/** Calls from orders to payments in flight, and as many again that wait: the capacity that a slow edge exceeds. */
+const BULKHEAD = 16;
 
 let platform: TestPlatform;
 let gateway: Pool;
 beforeAll(async () => {
-  platform = await startPlatform({ project: 'e2e-operator' });
+  platform = await startPlatform({
+    project: 'e2e-operator',
+    env: { EDGE_ORDERS_PAYMENTS_BULKHEAD: String(BULKHEAD) },
+  });
   gateway = new Pool(platform.gatewayUrl, { pipelining: 1, connections: 64 });
 });
 afterAll(async () => {
@@ -110,6 +118,8 @@ it('a drained replica gets no calls until that is undone, and "status" shows it'
 
 /** Longer than an order takes on a busy machine, ms; an order has one call to payments, and several statements. */
 const SLOW_MS = 900;
+/** Shorter than the time limit of an attempt (2 s), ms. */
+const SLOW_PAYMENTS_MS = 1_500;
 
 it.each([
   ['orders-payments', '900ms'],
@@ -132,6 +142,46 @@ it.each([
   await shopctl('chaos', 'clear', '--all');
 });
 
+it('scale cures a frozen replica: the one that it adds takes the orders', { timeout: 120_000 }, async () => {
+  const isConfirmed = async () => (await order()).outcome === '201 Confirmed';
+  await shopctl('chaos', 'inject', 'orders-1', 'pause', '--ttl', '10m');
+  expect(await isConfirmed()).toBe(false);
+  await shopctl('scale', 'orders=2');
+  await expect.poll(isConfirmed, { timeout: 60_000 }).toBe(true);
+  await shopctl('chaos', 'clear', '--all');
+  await shopctl('scale', 'orders=1');
+});
+
+it('drain cures a replica with a slow network: the other one takes the orders', { timeout: 120_000 }, async () => {
+  await shopctl('scale', 'orders=2');
+  await shopctl('chaos', 'inject', 'gateway-orders-2', 'latency', '--latency', '900ms', '--ttl', '10m');
+  const slowOfFew = async () => {
+    const few = await Promise.all(Array.from({ length: 6 }, order));
+    expect(new Set(few.map(({ outcome }) => outcome))).toEqual(new Set(['201 Confirmed']));
+    return few.filter(({ tookMs }) => tookMs > SLOW_MS).length;
+  };
+  expect(await slowOfFew()).toBeGreaterThan(0);
+  await shopctl('drain', 'orders-2');
+  await expect.poll(slowOfFew, { timeout: 20_000 }).toBe(0);
+  await shopctl('drain', 'orders-2', '--undo');
+  await expect.poll(slowOfFew, { timeout: 20_000 }).toBeGreaterThan(0);
+  await shopctl('chaos', 'clear', '--all');
+  await shopctl('scale', 'orders=1');
+});
+
+it('shed cures overload: what is admitted is confirmed', { timeout: 120_000 }, async () => {
+  const afterASecond = () => underLoad(() => delay(1_000 + SLOW_PAYMENTS_MS));
+  // 16 calls of 1.5 s are 10 orders a second, half of what comes; the others wait, and then there is no more room.
+  await shopctl('chaos', 'inject', 'orders-payments', 'latency', '--latency', `${SLOW_PAYMENTS_MS}ms`, '--ttl', '10m');
+  await expect.poll(afterASecond, { timeout: 30_000 }).toContain('200 payment unavailable');
+  await shopctl('shed', '80');
+  await expect
+    .poll(async () => (await afterASecond()).toSorted(), { timeout: 60_000 })
+    .toEqual(['201 Confirmed', '503 order_shed']);
+  await shopctl('shed', '0');
+  await shopctl('chaos', 'clear', '--all');
+});
+
 it('each is a line of "changes", by the user who asked and with the reason', async () => {
   await shopctl('scale', 'catalog=2', '--reason', 'sale');
   await shopctl('scale', 'catalog=1');
@@ -151,3 +201,43 @@ it('each is a line of "changes", by the user who asked and with the reason', asy
     ]),
   );
 });
+
+it('a scale that kill -9 of the supervisor cut off is completed by "up", which keeps what was drained and rerouted', {
+  timeout: 240_000,
+}, async () => {
+  await shopctl('scale', 'payments=2');
+  await shopctl('drain', 'payments-2');
+  await shopctl('reroute', 'orders-payments', '--via', 'standby');
+  const { supervisor } = await platform.state();
+  const killed = killAt('scale.start', supervisor.pid, await latestEvent());
+  const { code } = await platform.shopctl('scale', 'payments=3');
+  await killed;
+  expect(code).not.toBe(0);
+  // Its reaper ends what it ran, and a start waits for that.
+  await expect.poll(async () => (await platform.shopctl('up', '--no-build')).code, { timeout: 120_000 }).toBe(0);
+  const { instances, edges } = await platform.state();
+  const payments = instances.filter(({ service }) => service === 'payments');
+  expect(payments.map(({ name, status, upstream }) => `${name} ${status} ${upstream?.state}`)).toEqual([
+    'payments-1 ready active',
+    'payments-2 ready draining',
+    'payments-3 ready active',
+  ]);
+  expect(edges.filter(({ to }) => to === 'payments').map(({ via }) => via)).toEqual(payments.map(() => 'standby'));
+  expect((await platform.shopctl('order', 'place')).stdout).toContain('Confirmed');
+});
+
+/** The number of the latest event. */
+async function latestEvent(): Promise<number> {
+  let latest = 0;
+  for await (const { seq } of createControlClient(platform.project).events({ follow: false })) latest = seq;
+  return latest;
+}
+
+/** Resolves once the supervisor was killed: as soon as it says that a step of this type begins. */
+async function killAt(step: string, pid: number, after: number): Promise<void> {
+  for await (const { seq, type } of createControlClient(platform.project).events({ follow: true })) {
+    if (seq <= after || type !== step) continue;
+    process.kill(pid, 'SIGKILL');
+    return;
+  }
+}
