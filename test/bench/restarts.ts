@@ -10,7 +10,7 @@ import type { Output } from '../../cli/src/output/output.ts';
 import { type RuntimeKind, runtimeKinds } from '../../cli/src/platform/service-runtime.ts';
 import { serviceNames } from '../../cli/src/topology/services.ts';
 import { type Connections, connectionChoices } from '../../scenarios/bench/connections.ts';
-import { benchmark, runBenchmark } from './program.ts';
+import { benchmark, runBenchmark, usageError } from './program.ts';
 import { measureRestarts } from './restarts/measure.ts';
 import { renderRestarts } from './restarts/render.ts';
 
@@ -22,14 +22,27 @@ const command = benchmark(
   'bench:restarts',
   `Rolling restarts of each service under load (target: 0 failed requests, of at least ${LEAST_REQUESTS} with the defaults; 0 orders lost or doubled; traces as their contract).`,
 )
-  .option('--services <names>', 'services to restart, separated by commas', parseServices, serviceNames)
+  .addOption(
+    new Option('--services <names>', 'services to restart, separated by commas')
+      .argParser(parseServices)
+      .default(serviceNames, 'all'),
+  )
   .option('--restarts <n>', 'restarts of each service', parsePositive, DEFAULTS.restarts)
   .option('--replicas <n>', 'replicas of each service', parsePositive, 2)
+  .option('--scale <n>', 'scale to so many replicas and back, in place of each restart', parsePositive)
   .option('--rate <n>', 'orders a second, each of them read back; k6 sends half', parseRate, DEFAULTS.rate)
-  .option('--every <time>', 'from the beginning of a restart to the next one, at least', parseDuration, 8_000)
+  .addOption(
+    new Option('--every <time>', 'from the beginning of a restart to the next one, at least')
+      .argParser(parseDuration)
+      .default(8_000, '8s'),
+  )
   .addOption(new Option('--connections <kind>', 'how clients connect').choices(connectionChoices).default('mixed'))
   .addOption(new Option('--runtime <kind>', 'what services run as').choices(runtimeKinds).default('process'))
-  .option('--calm <time>', 'the load without restarts before them', parseDuration, 20_000)
+  .addOption(
+    new Option('--calm <time>', 'the load without restarts before them')
+      .argParser(parseDuration)
+      .default(20_000, '20s'),
+  )
   .option('--traces <n>', 'orders of each service whose traces are compared', parsePositive, 10)
   .option('--least <n>', 'fewer requests are a miss (default: 100000 with the defaults, else none)', parsePositive)
   .option('--json', 'print the figures as JSON');
@@ -52,6 +65,7 @@ interface Options {
   readonly services: readonly string[];
   readonly restarts: number;
   readonly replicas: number;
+  readonly scale?: number;
   readonly rate: number;
   readonly every: number;
   readonly calm: number;
@@ -62,7 +76,9 @@ interface Options {
 }
 
 async function measure({ every, calm, least, ...options }: Options, output: Output) {
-  const { services, restarts, rate } = options;
+  const { services, restarts, rate, replicas, scale } = options;
+  if (scale !== undefined && scale <= replicas)
+    throw usageError(`--scale: more than the ${replicas} replicas of --replicas, got ${scale}`, command);
   const isWhole = services.length === serviceNames.length && restarts >= DEFAULTS.restarts && rate >= DEFAULTS.rate;
   const chosen = { ...options, everyMs: every, calmMs: calm, leastRequests: least ?? (isWhole ? LEAST_REQUESTS : 0) };
   const result = await measureRestarts(chosen, output);

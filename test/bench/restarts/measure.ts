@@ -106,6 +106,8 @@ async function runPhases(chosen: Measuring, { connection, project, k6, say }: Ru
     const phase = await runPhase({
       service,
       restarts: chosen.restarts,
+      replicas: chosen.replicas,
+      scale: chosen.scale,
       everyMs: chosen.everyMs,
       rate: chosen.rate,
       connections: chosen.connections,

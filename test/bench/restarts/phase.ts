@@ -17,6 +17,9 @@ export interface PhaseOptions extends Omit<BatchOptions, 'durationS' | 'phase' |
   /** From the beginning of a restart to that of the next one, ms; longer where a restart takes longer. */
   readonly everyMs: number;
   readonly control: ControlClient;
+  readonly replicas: number;
+  /** Replicas to which the service is scaled, and back, in place of a restart. */
+  readonly scale: number | undefined;
   /** Begins every Idempotency-Key of the run. */
   readonly runId: string;
   readonly traces: TraceSampler;
@@ -27,7 +30,7 @@ export interface Restart {
   readonly tookMs: number;
   /** Monotonic, ms. */
   readonly endedMs: number;
-  /** Processes or containers that are there instead of others. */
+  /** Processes or containers that are there instead of others, or in addition. */
   readonly replaced: number;
   /** Why it failed. */
   readonly error?: string;
@@ -88,7 +91,8 @@ export async function runPhase(options: PhaseOptions): Promise<Phase> {
   return { restarts, afterLoad: afterLoad.length, counted, orders, pace };
 }
 
-interface Restarting extends Pick<PhaseOptions, 'service' | 'restarts' | 'everyMs' | 'control' | 'say'> {
+interface Restarting
+  extends Pick<PhaseOptions, 'service' | 'restarts' | 'everyMs' | 'control' | 'scale' | 'replicas' | 'say'> {
   /** Of restarts before, ms. */
   readonly tookMs: readonly number[];
 }
@@ -107,23 +111,46 @@ async function restartUntil(untilMs: number, { tookMs, ...options }: Restarting)
   return made;
 }
 
-async function restart({ service, control }: Pick<PhaseOptions, 'service' | 'control'>): Promise<Restart> {
-  const before = await runs(service, control);
+async function restart(options: Pick<PhaseOptions, 'service' | 'control' | 'scale' | 'replicas'>): Promise<Restart> {
   const beganMs = performance.now();
+  let replaced = 0;
   let error: string | undefined;
   try {
-    await control.service(service, 'restart', askedFrom('command line'));
+    replaced = options.scale === undefined ? await replaceAll(options) : await scaleAndBack(options, options.scale);
   } catch (thrown) {
     error = messageOf(thrown);
   }
   const endedMs = performance.now();
-  const after = await runs(service, control);
-  const replaced = after.filter((one) => !before.includes(one)).length;
   return { tookMs: endedMs - beganMs, endedMs, replaced, ...(error !== undefined && { error }) };
 }
 
+type Target = Pick<PhaseOptions, 'service' | 'control' | 'replicas'>;
+
+async function replaceAll(target: Target): Promise<number> {
+  const before = await runs(target);
+  await target.control.service(target.service, 'restart', askedFrom('command line'));
+  return countNew(before, await runs(target));
+}
+
+async function scaleAndBack(target: Target, scale: number): Promise<number> {
+  const to = (replicas: number) =>
+    target.control.operate(
+      { kind: 'scale', replicas: { [target.service]: replicas } },
+      { dryRun: false, asked: askedFrom('command line') },
+    );
+  const before = await runs(target);
+  await to(scale);
+  const added = countNew(before, await runs(target));
+  await to(target.replicas);
+  return added;
+}
+
+function countNew(before: readonly string[], after: readonly string[]): number {
+  return after.filter((one) => !before.includes(one)).length;
+}
+
 /** Names that no two runs of instances share. */
-async function runs(service: string, control: ControlClient): Promise<readonly string[]> {
+async function runs({ service, control }: Target): Promise<readonly string[]> {
   const { instances } = await control.state();
   return instances.filter((one) => one.service === service).map(runOf);
 }

@@ -3,7 +3,7 @@ import { clients, type Tally } from './tally.ts';
 
 const HEADERS = [
   'service',
-  'restarts (replaced)',
+  'restarts (replaced or added)',
   'requests',
   'k6: kept, new',
   'own: kept, new',
@@ -17,10 +17,11 @@ const HEADERS = [
 /** A Markdown table with a line for each service, and what does not hold below it. */
 export function renderRestarts({ machine, chosen, calm, services, audit, misses, stated }: Result): string {
   const { cpus, memoryGb, system, node, load1 } = machine;
-  const { rate, connections, replicas, runtime } = chosen;
+  const { rate, connections, replicas, runtime, scale } = chosen;
+  const done = scale === undefined ? 'restarts' : `scaled to ${scale} and back, in place of restarts`;
   return [
     `${cpus}, ${memoryGb} GB, ${system}, Node ${node}, load before ${load1.toFixed(1)}`,
-    `${rate} orders/s, each read back, connections: ${connections}; ${replicas} replicas, runtime: ${runtime}`,
+    `${rate} orders/s, each read back, connections: ${connections}; ${replicas} replicas, runtime: ${runtime}; ${done}`,
     '',
     ...table([HEADERS, calmRow(calm), ...services.map(rowOf), ...(services.length > 1 ? [totalOf(services)] : [])]),
     '',

@@ -157,7 +157,13 @@ describe('a run', () => {
   it.each<[string, Partial<ServiceResult>, Partial<Chosen>, string]>([
     ['a request failed', tallyOf([served, reset]), {}, '1 x no response: ECONNRESET (order, new connection, k6)'],
     ['a restart failed', { restartsFailed: 1 }, {}, '1 restarts failed'],
-    ['a replica was not replaced', { replaced: 1 }, {}, '1 replicas were replaced, expected 2'],
+    ['a replica was not replaced', { replaced: 1 }, {}, '1 replicas were replaced or added, expected 2'],
+    [
+      'a replica was not added',
+      { replaced: 2 },
+      { replicas: 1, scale: 2 },
+      '2 replicas were replaced or added, expected 1',
+    ],
     ['an order was lost', { lost: ['9'] }, {}, '1 orders lost: 9'],
     ['an order was doubled', { doubled: ['9'] }, {}, '1 orders doubled: 9'],
     ['a trace has another shape', { traces: [{ ...passed, verdict: 'fail' }] }, {}, 'trace of o: fail'],

@@ -13,6 +13,8 @@ export interface Chosen {
   readonly services: readonly string[];
   readonly restarts: number;
   readonly replicas: number;
+  /** Scaled to so many replicas and back, in place of restarts. */
+  readonly scale?: number;
   /** Orders a second. */
   readonly rate: number;
   readonly everyMs: number;
@@ -40,7 +42,7 @@ export interface ServiceResult extends Calm {
   readonly restartsFailed: number;
   /** Restarts that ended after the load, and were repeated. */
   readonly restartsRepeated: number;
-  /** Processes or containers that took the place of others. */
+  /** Processes or containers that took the place of others, or were added. */
   readonly replaced: number;
   readonly restartSeconds: Summary;
   readonly traces: readonly SampledTrace[];
@@ -136,11 +138,13 @@ function ledgerMissesOf({ service, lost, doubled }: Part): readonly string[] {
 }
 
 function missesOf({ service, traces, ...one }: ServiceResult, chosen: Chosen): readonly string[] {
-  const wanted = one.restarts * chosen.replicas;
+  const wanted = one.restarts * (chosen.scale === undefined ? chosen.replicas : chosen.scale - chosen.replicas);
   const others = traces.filter(({ verdict }) => verdict !== 'pass');
   return [
     ...(one.restartsFailed > 0 ? [`${service}: ${one.restartsFailed} restarts failed`] : []),
-    ...(one.replaced === wanted ? [] : [`${service}: ${one.replaced} replicas were replaced, expected ${wanted}`]),
+    ...(one.replaced === wanted
+      ? []
+      : [`${service}: ${one.replaced} replicas were replaced or added, expected ${wanted}`]),
     ...others.map(({ verdict, orderId, explanation }) => `${service}: trace of ${orderId}: ${verdict}: ${explanation}`),
     ...(traces.length < chosen.traces ? [`${service}: ${traces.length} traces, ${chosen.traces} were wanted`] : []),
   ];
