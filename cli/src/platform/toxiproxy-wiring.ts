@@ -58,6 +58,8 @@ export function createProxyReconciler(): ProxyReconciler {
     },
     async remove(names) {
       const known = names.filter((name) => wanted.delete(name));
+      // One that is wanted again later is missing then, although the same was wanted before.
+      if (known.length > 0) done = undefined;
       await Promise.all(known.map((name) => removeProxy(url, name)));
     },
   };
