@@ -74,6 +74,7 @@ const cures: readonly (readonly [title: string, words: chaos.Words, cure: () => 
   ],
   ['a read-only database', ['payments-db', 'read-only'], () => ops('db', 'writable', 'payments-db')],
   ['the disk alarm of the broker', ['rabbitmq', 'disk-alarm'], () => ops('broker', 'free')],
+  ['the memory alarm of the broker', ['rabbitmq', 'memory-alarm'], () => ops('broker', 'free')],
   ['a lost binding', ['rabbitmq', 'unbind'], () => ops('broker', 'bind')],
 ];
 const clockCure = [
@@ -118,6 +119,7 @@ describe('an operator', () => {
       'orders-db',
       'stock-db',
       'payments-db',
+      'rabbitmq',
       'rabbitmq',
       'shipping.order-confirmed',
       'shipping.order-confirmed',

@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { createControlClient } from '../../cli/src/platform/control-client.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -26,6 +26,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway?.close();
   await platform?.stop();
+});
+
+/** What a test that failed has left must not fail the next one. */
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  await platform.shopctl('chaos', 'clear', '--all');
+  await platform.shopctl('shed', '0');
+  await platform.shopctl('scale', 'orders=1');
 });
 
 /** `201 Confirmed`, and how long that took, ms. */
