@@ -29,6 +29,7 @@ async function start(script: string) {
     folder: own,
     scenario: 'steady',
     settings,
+    variables: { SHOP_CONNECTIONS: 'new' },
     seed: 3,
     runId: 'load-1',
     gatewayUrl: 'http://127.0.0.1:1',
@@ -44,7 +45,14 @@ describe('k6', () => {
     delete process.env.K6_VUS;
     expect(await running.ended).toBe(0);
     const env = await readFile(join(own, 'env'), 'utf8');
-    for (const line of ['SHOP_RATE=7', 'SHOP_DURATION_S=10', 'SHOP_SEED=3', 'SHOP_FAULT=1', 'SHOP_RUN=load-1'])
+    for (const line of [
+      'SHOP_RATE=7',
+      'SHOP_DURATION_S=10',
+      'SHOP_SEED=3',
+      'SHOP_FAULT=1',
+      'SHOP_RUN=load-1',
+      'SHOP_CONNECTIONS=new',
+    ])
       expect(env).toContain(`${line}\n`);
     expect(env).toContain('K6_WEB_DASHBOARD_EXPORT=/report.html');
     expect(env).not.toContain('K6_VUS');
