@@ -43,7 +43,7 @@ export interface PlatformOptions {
 }
 
 /**
- * The instances of one project and what may be done to them. One change at a time; `down` ends an `up` in progress. It
+ * The instances of one project and what may be done to them. One change at a time; `down` ends what others wait for. It
  * owns instances; processes belong to their instance.
  */
 export class Platform {
@@ -65,6 +65,8 @@ export class Platform {
   #report: StartStep[] = [];
   #current: Promise<unknown> = Promise.resolve();
   #abortUp: AbortController | undefined;
+  /** Ends what any other command waits for; a `down` makes a new one when it is over. */
+  #abortWaits = new AbortController();
   #isStopping = false;
 
   constructor({ planner, events, limits = defaultLimits, upstreams, overrides, onChange }: PlatformOptions) {
@@ -137,14 +139,21 @@ export class Platform {
   /** Stops everything, dependents first. */
   async down(timeoutMs?: number): Promise<void> {
     this.#isStopping = true;
-    this.#abortUp?.abort(new CliError({ code: 'start_cancelled', what: 'stopped by "shopctl down"' }));
+    const reason = new CliError({ code: 'start_cancelled', what: 'stopped by "shopctl down"' });
+    const waits = this.#abortWaits;
+    this.#abortUp?.abort(reason);
+    waits.abort(reason);
     this.#onChange();
-    await this.#exclusively(async () => {
-      await this.#stop([...this.#instances.keys()], timeoutMs);
-      this.#instances.clear();
-    });
-    this.#isStopping = false;
-    this.#onChange();
+    try {
+      await this.#exclusively(async () => {
+        await this.#stop([...this.#instances.keys()], timeoutMs);
+        this.#instances.clear();
+      });
+    } finally {
+      if (this.#abortWaits === waits) this.#abortWaits = new AbortController();
+      this.#isStopping = false;
+      this.#onChange();
+    }
   }
 
   /**
@@ -154,11 +163,13 @@ export class Platform {
   async act(name: string, action: 'start' | 'stop' | 'restart'): Promise<void> {
     this.#find(name);
     await this.#exclusively(async () => {
+      const over = this.#abortWaits.signal;
+      over.throwIfAborted();
       const chosen = this.#find(name);
       if (action === 'stop') return void (await Promise.all(chosen.map((instance) => instance.stop())));
       const units = await this.#asBuilt(chosen);
-      await this.#inRounds(action === 'start' ? [chosen] : roundsOf(chosen), async (round) => {
-        const limit = AbortSignal.timeout(START_LIMIT_MS);
+      const replace = async (round: readonly Instance[]) => {
+        const limit = AbortSignal.any([over, AbortSignal.timeout(START_LIMIT_MS)]);
         const { successions, others } = splitSuccessions(round, action === 'restart' ? units : new Map());
         const ending = others.filter(({ status }) => action === 'restart' || status === 'failed');
         await this.#announceLeaving(ending);
@@ -172,7 +183,8 @@ export class Platform {
         const awaited = started.filter(({ unit }) => unit.inspector === undefined);
         await Promise.all(awaited.map((instance) => this.#ready(instance, limit)));
         await this.#handOverAll(successions, () => 'asked to restart', limit);
-      });
+      };
+      await this.#inRounds(action === 'start' ? [chosen] : roundsOf(chosen), replace, over);
     });
   }
 
@@ -327,7 +339,7 @@ export class Platform {
   async #add(names: readonly string[], before: { overrides: Overrides; replicas: Readonly<Record<string, number>> }) {
     const units = (this.#plan?.units ?? []).filter(({ name }) => names.includes(name));
     try {
-      const limit = AbortSignal.timeout(START_LIMIT_MS);
+      const limit = AbortSignal.any([this.#abortWaits.signal, AbortSignal.timeout(START_LIMIT_MS)]);
       await Promise.all(
         units.map(async (unit) => {
           this.#routing.join(unit.name);
@@ -534,16 +546,19 @@ export class Platform {
     const started: string[] = [];
     const replaced = new Set<string>();
     try {
-      this.#replicas = { ...this.#replicas, ...request.replicas };
+      const replicas = { ...this.#replicas, ...request.replicas };
       const plan = await this.#planner.plan({
         ...request,
         running: this.#running(),
-        replicas: this.#replicas,
+        replicas,
         direct: request.direct ?? this.#wantsDirect,
         runtime: request.runtime ?? this.#wantedRuntime,
         instrumentation: request.instrumentation ?? this.#wantedInstrumentation,
         alerts: request.alerts ?? this.#wantsAlerts,
       });
+      // First of all: new code may need the new schema. What is refused is not wanted by a later command either.
+      const applied = await this.#refresh(plan);
+      this.#replicas = replicas;
       this.#wantsDirect = request.direct ?? this.#wantsDirect;
       this.#wantedRuntime = plan.runtime;
       this.#wantedInstrumentation = plan.instrumentation;
@@ -555,8 +570,6 @@ export class Platform {
       const { changedSettings = [] } = plan;
       if (changedSettings.length > 0)
         this.#events.add('up.settings', 'platform', `changed: ${changedSettings.map(({ name }) => name).join(', ')}`);
-      // First of all: new code may need the new schema, and goes on as it is where a migration is refused.
-      const applied = await this.#refresh(plan);
       this.#report = [];
       this.#hideAdded(plan);
       await this.#removeUnplanned(plan, isPartial);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseUpstreams } from '@shop/kit/upstreams.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandDeps } from '../command-context.ts';
+import type { CliError } from '../errors.ts';
 import { createOutput } from '../output/output.ts';
 import { isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import { type Asked, readChanges } from './change-log.ts';
@@ -321,6 +322,24 @@ describe('supervisor', { timeout: 30_000 }, () => {
         type: 'failed',
         error: { code: 'start_cancelled', what: 'stopped by "shopctl down"' },
       });
+    });
+
+    it.each([
+      ['that is not ready yet', { 'base-1': { service: 'base', env: { UNREADY: '1' } } }, '50'],
+      ['between two replicas', replicas, '60000'],
+    ])('ends a restart %s for a down, which says so', async (_, services, roundMs) => {
+      await start(services, { SHOPCTL_FAKE_ROUND_MS: roundMs });
+      await up({ ...everything, waitTimeoutMs: 2_000 });
+      const before = processOf(await state(), 'base-1');
+      const restarted = createControlClient(project)
+        .service('base', 'restart', asked)
+        .catch((error: CliError) => error.code);
+      await until('the first is replaced', async () => {
+        const now = (await state()).instances[0]?.process;
+        return now !== undefined && now.pid !== before.pid;
+      });
+      await createControlClient(project).down({});
+      expect(await restarted).toBe('start_cancelled');
     });
 
     it('runs on what it had replaced when the asker disconnects', async () => {
@@ -769,6 +788,14 @@ describe('supervisor', { timeout: 30_000 }, () => {
       error: { code: 'change_refused', what: 'store refuses what changed', why: 'refused: orders/0009_bad.sql' },
     });
     expect(processOf(await state(), 'base')).toEqual(before);
+  });
+
+  it('wants nothing of an up that was refused', async () => {
+    await start({ store: { changes: ['refused: orders/0009_bad.sql'] }, 'base-1': { service: 'base' } });
+    await up();
+    const { replicas } = await state();
+    expect(await up({ ...everything, replicas: { base: 2 } })).toMatchObject({ error: { code: 'change_refused' } });
+    expect((await state()).replicas).toEqual(replicas);
   });
 
   it('leaves no child when the supervisor is killed with -9', async () => {
