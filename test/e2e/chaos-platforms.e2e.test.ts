@@ -121,6 +121,7 @@ describe('experiments on two platforms', () => {
     expect(lonely?.began).toBeGreaterThan(Math.max(first?.ended ?? 0, second?.ended ?? 0));
     expect(stderr).toMatch(/^first\s+\| /m);
     expect(stderr).toMatch(/^second\s+\| /m);
+    expect(stderr).not.toMatch(/port \d+ is taken/);
     expect([...(await readFile(junit, 'utf8')).matchAll(/<testsuite name="([^"]+)"/g)]).toHaveLength(4);
     await expectNothingLeft();
   });

@@ -27,7 +27,7 @@ export interface PlanRequest {
   /** With Prometheus; absent means without. */
   readonly alerts?: boolean;
   readonly providers: Readonly<Record<string, string>>;
-  /** Where the gateway listens; absent: as before, 8080 or the next free one at first. */
+  /** Where the gateway listens; 0: at any free port; absent: as before, 8080 or the next free one at first. */
   readonly port?: number;
   /** The asker's settings for services and platform; absent: as before. */
   readonly settings?: Settings;

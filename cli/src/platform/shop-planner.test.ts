@@ -248,6 +248,14 @@ describe("the gateway's port", () => {
     expect(await one.plan(everything)).toMatchObject({ gatewayUrl: `http://127.0.0.1:${port}`, warnings: [] });
   });
 
+  it('is any free one where 0 is asked for, which is not reported, and is kept', async () => {
+    const one = await planner();
+    const { gatewayUrl, warnings } = await one.plan({ ...everything, port: 0 });
+    expect(gatewayUrl).not.toBe('http://127.0.0.1:8080');
+    expect(warnings).toEqual([]);
+    expect(await one.plan(everything)).toMatchObject({ gatewayUrl, warnings: [] });
+  });
+
   it('is reported when the usual one is taken, once', async () => {
     const taken = createServer();
     // Another program, or another project of ours, may have it already.

@@ -181,7 +181,8 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   const replicasOf = (name: string) => request.replicas[name] ?? 1;
   const gatewayBefore = planning.ports.all()[GATEWAY];
   // First of all, so that nothing has been reserved when it is not available.
-  if (request.port !== undefined) await planning.ports.require(GATEWAY, request.port);
+  if (request.port === 0) await planning.ports.reserve(GATEWAY);
+  else if (request.port !== undefined) await planning.ports.require(GATEWAY, request.port);
   const ports = await reserveServicePorts(planning.ports, services, { replicasOf, runtime: runtime.kind });
   const inspectors = await reserveInspectors(request, { planning, runtime, wanted, replicasOf });
   const gatewayPort = ports.get(GATEWAY)?.main;

@@ -19,6 +19,7 @@ export interface StartOptions {
   readonly waitTimeout?: number;
   readonly replicas?: Readonly<Record<string, number>>;
   readonly provider?: Readonly<Record<string, string>>;
+  /** Of the gateway; 0: any free one. */
   readonly port?: number;
   readonly direct?: boolean;
   readonly runtime?: RuntimeKind;

@@ -164,10 +164,10 @@ class Place {
   async #has(found: FoundExperiment, project: Project): Promise<boolean> {
     const waiting = [...new Set(this.#schedule.waitingFor(this.#needs as string))];
     const unavailable = await unavailableOn(project, [found, ...waiting.filter((one) => one !== found)]);
-    // Another platform may have found out the same meanwhile.
-    const own = unavailable.filter((one) => one.found === found || this.#schedule.removeAll(one.found));
+    // Another platform may have reported the same, also of a repetition that this one has taken.
+    const own = unavailable.filter((one) => this.#schedule.removeAll(one.found));
     await reportUnavailable(own, this.#pool.batch, this.#output);
-    return own.every((one) => one.found !== found);
+    return unavailable.every((one) => one.found !== found);
   }
 
   #outputFor({ experiment: { id } }: FoundExperiment): Output {

@@ -70,7 +70,14 @@ export async function startEphemeral(
     await startPlatform(
       named,
       [],
-      { replicas: needs.replicas, seedBug: needs['seeded-bugs'].filter(isSeededBugName), build: true, direct: false },
+      {
+        replicas: needs.replicas,
+        seedBug: needs['seeded-bugs'].filter(isSeededBugName),
+        build: true,
+        direct: false,
+        // Not SHOPCTL_PORT, which is the user's platform's; and that 8080 is taken is no news.
+        port: 0,
+      },
       {
         output: deps.output,
         env: { ...deps.env, ...needs.env, SHOPCTL_FAILPOINTS: '1' },

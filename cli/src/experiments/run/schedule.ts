@@ -8,6 +8,7 @@ import { needsKey } from './needs.ts';
  */
 export class Schedule {
   readonly #groups: readonly Group[];
+  readonly #removed = new Set<FoundExperiment>();
 
   /** `durationOf` in ms; the same for all keeps the order in which they are given. */
   constructor(experiments: readonly FoundExperiment[], durationOf: (found: FoundExperiment) => number) {
@@ -33,11 +34,12 @@ export class Schedule {
     return this.#groups.find((group) => group.needs === needs)?.waiting.map(({ found }) => found) ?? [];
   }
 
-  /** Removes it, however often it was to be repeated; false when it does not wait. */
+  /** Removes it, however often it was to be repeated; false when it was removed before: it is reported once. */
   removeAll(found: FoundExperiment): boolean {
-    const isWaiting = this.#groups.some(({ waiting }) => waiting.some((one) => one.found === found));
+    if (this.#removed.has(found)) return false;
+    this.#removed.add(found);
     for (const group of this.#groups) group.waiting = group.waiting.filter((one) => one.found !== found);
-    return isWaiting;
+    return true;
   }
 
   /** One that no platform works on, then the one with the most left for each platform. */
