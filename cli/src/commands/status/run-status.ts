@@ -21,7 +21,7 @@ export async function runStatus(options: CommonOptions, deps: CommandDeps): Prom
     deps.output.warn(messageOf(error));
   });
   const status = { ...state, ...(shedPercent !== undefined && { shedPercent }) };
-  deps.output.result(status, () => describe(status, deps.output));
+  deps.output.result(status, () => describeStatus(status, deps.output));
 }
 
 interface Status extends PlatformState {
@@ -40,16 +40,18 @@ export async function runPort(service: string, options: CommonOptions, deps: Com
   );
 }
 
-function describe(state: Status, { style, columns }: Pick<Output, 'style' | 'columns'>): string {
+/** Of at most 80 columns, but for reasons and faults. */
+export function describeStatus(state: Status, { style, columns }: Pick<Output, 'style' | 'columns'>): string {
   const services = state.instances.filter(({ kind }) => kind === 'service');
   const components = state.instances.filter(({ kind }) => kind === 'component');
   const memory = services.reduce((sum, { rssBytes = 0 }) => sum + rssBytes, 0);
   return [
     `${state.project}: ${paint(state.status, style)}, gateway ${state.gatewayUrl || 'not started'}${state.direct ? ', no proxies' : ''}${state.runtime === 'docker' ? ', services in containers' : ''}${state.instrumentation === 'stock' ? ', stock instrumentation' : ''}`,
     formatTable(
-      ['SERVICE', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY', 'VERSION'],
-      services.map((instance) => [...row(instance, style), versionOf(instance)]),
+      ['SERVICE', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY'],
+      services.map((instance) => row(instance, style)),
     ),
+    ...versions(services),
     formatTable(
       ['COMPONENT', 'STATE', 'PID', 'PORT', 'UP', 'RESTARTS', 'CPU', 'MEMORY'],
       components.map((instance) => row(instance, style)),
@@ -104,6 +106,19 @@ function row(instance: InstanceState, style: Style): string[] {
     String(restarts),
     cpuPercent === undefined ? '-' : `${cpuPercent.toFixed(1)} %`,
     rssBytes === undefined ? '-' : formatBytes(rssBytes),
+  ];
+}
+
+/** One line where all have the same: no room is left for a column. */
+function versions(services: readonly InstanceState[]): string[] {
+  const all = [...new Set(services.map(versionOf))];
+  if (all.length === 0) return [];
+  if (all.length === 1) return [`version of the services: ${all[0]}`];
+  return [
+    formatTable(
+      ['SERVICE', 'VERSION'],
+      services.map((instance) => [instance.name, versionOf(instance)]),
+    ),
   ];
 }
 
