@@ -22,6 +22,23 @@ it('hands a place to the queued call, not to a new one', async () => {
   expect(results.at(-1)).toBe('newcomer');
 });
 
+it('runs no more at a time than it may, also when calls come while places are handed on', async () => {
+  const bulkhead = createBulkhead(2, 20);
+  let [running, most, ended] = [0, 0, 0];
+  const work = async () => {
+    running += 1;
+    most = Math.max(most, running);
+    for (let turn = 0; turn < 3; turn += 1) await undefined;
+    running -= 1;
+    ended += 1;
+    // As long as calls come.
+    if (ended <= 20) calls.push(bulkhead(work));
+  };
+  const calls = Array.from({ length: 6 }, () => bulkhead(work));
+  for (const call of calls) await call;
+  expect({ most, ended }).toEqual({ most: 2, ended: 26 });
+});
+
 it('frees the place of what fails', async () => {
   const bulkhead = createBulkhead(1, 0);
   await expect(bulkhead(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');

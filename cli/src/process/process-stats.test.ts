@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ownResidentBytes, processUsage } from './process-stats.ts';
+import { createCpuMeter, ownResidentBytes, processUsage } from './process-stats.ts';
 import { signalGroup } from './signal.ts';
 
 /*
@@ -57,5 +57,19 @@ describe.runIf(process.platform === 'linux')('what a process uses', () => {
     const shell = spawn('/bin/sh', ['-c', 'exit 0']);
     await once(shell, 'exit');
     expect(await processUsage(shell.pid as number)).toBeUndefined();
+  });
+});
+
+describe('the CPU share of a process', () => {
+  it('is that since the previous look, and unknown at the first one', () => {
+    let now = 1_000;
+    const meter = createCpuMeter(() => now);
+    expect(meter.percent(7, 500)).toBeUndefined();
+    now += 1_000;
+    expect(meter.percent(7, 750)).toBe(25);
+    // Ticks of 10 ms say nothing over so short a time.
+    now += 100;
+    expect(meter.percent(7, 850)).toBe(25);
+    expect(meter.percent(8, 0)).toBeUndefined();
   });
 });

@@ -35,3 +35,17 @@ it('does not speak for all processes of a service by looking at its first', asyn
     observed: 'orders has 2 processes: name orders-1 or another one',
   });
 });
+
+it('does not know the CPU of a process that was not measured before', async () => {
+  const cpuOf = (change: object) => {
+    const instances = [{ name: 'orders-1', service: 'orders', status: 'ready', process: { pid: 1 }, ...change }];
+    const { context } = createFakeContext({ instances });
+    const provider = { type: 'process', target: 'orders', field: 'cpu' };
+    return probeProcess(
+      { name: 'p', type: 'probe', provider, tolerance: { lt: 50 } } as unknown as ProcessProbe,
+      context,
+    );
+  };
+  expect(await cpuOf({})).toMatchObject({ verdict: 'unknown', observed: 'orders-1 was not measured before' });
+  expect(await cpuOf({ cpuPercent: 49 })).toMatchObject({ verdict: 'pass' });
+});
