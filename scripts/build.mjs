@@ -339,10 +339,11 @@ export async function repeatedBuild() {
   const contexts = new Map();
 
   async function contextOf(target) {
-    if (!contexts.has(target.name)) {
-      contexts.set(target.name, esbuild.context({ ...common, metafile: false, ...target.options() }));
-    }
-    return contexts.get(target.name);
+    const options = target.options();
+    // A new version is another text, which a context does not read again.
+    const key = JSON.stringify([target.name, options.define]);
+    if (!contexts.has(key)) contexts.set(key, esbuild.context({ ...common, metafile: false, ...options }));
+    return contexts.get(key);
   }
 
   async function rebuildOne(target, color) {
@@ -361,7 +362,7 @@ export async function repeatedBuild() {
 
   return {
     targetsOf: (file) =>
-      targets.filter(({ sources }) => sources.some((folder) => file.startsWith(`${folder}/`))).map(({ name }) => name),
+      targets.filter(({ sources }) => sources.some((one) => `${file}/`.startsWith(`${one}/`))).map(({ name }) => name),
     rebuild: (wanted, { color = false } = {}) =>
       Promise.all(targets.filter(({ name }) => wanted.includes(name)).map((target) => rebuildOne(target, color))),
     async dispose() {

@@ -91,7 +91,9 @@ export function createEditLoop(tools: EditTools): EditLoop {
 
   async function bringFirst(targets: readonly string[]): Promise<void> {
     const began = performance.now();
-    isOwed = await rebuild(targets, true);
+    await rebuild(targets, true);
+    // Also a migration may have been saved meanwhile, which no build shows.
+    isOwed = true;
     await applyOwed(began);
   }
 
