@@ -254,6 +254,12 @@ describe('logs', () => {
     await writeFile(join(folder, 'gateway-1.log'), line('another'));
     await expect(correlation.run(aRun())).rejects.toThrow('gateway for trace-1');
   });
+
+  it('without that of the shipment of a confirmed order are a failure', async () => {
+    letTimePass();
+    for (const name of ['gateway', 'orders']) await writeFile(join(folder, `${name}-1.log`), line('trace-1'));
+    await expect(correlation.run(aRun())).rejects.toThrow('shipping for trace-1');
+  });
 });
 
 describe('privacy', () => {
