@@ -230,6 +230,23 @@ describe('a fault', () => {
     ]);
   });
 
+  it('is given to a restarted proxy only once its undo is on disk', async () => {
+    const written = Promise.withResolvers<void>();
+    const begin = vi.spyOn(log, 'begin').mockImplementationOnce(async () => {
+      await written.promise;
+      effects.push('written');
+    });
+    const leases = leasesOf(aFault({ kind: 'toxic' }));
+    const injecting = leases.inject(request, stays);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(begin).toHaveBeenCalledOnce();
+    await leases.reapply();
+    written.resolve();
+    await injecting;
+    expect(effects).toEqual(['written', 'injected']);
+    begin.mockRestore();
+  });
+
   it('that is ending is not given again to a restarted proxy', async () => {
     const undone = Promise.withResolvers<void>();
     const leases = leasesOf(aFault({ kind: 'toxic', undo: () => undone.promise }));

@@ -264,8 +264,10 @@ export class Leases {
     }
   }
 
-  async #injectAgain({ record, fault, status }: Entry): Promise<void> {
+  async #injectAgain({ record, fault, status, timer }: Entry): Promise<void> {
     if (status !== 'active' && status !== 'injecting') return;
+    // It is injected for the first time once its undo is on disk (L1), and then the restarted server has it.
+    if (timer === undefined) return;
     await fault.inject(record, record.undo, this.#platform).catch((error: unknown) => {
       // A toxic that still exists is rejected (409), which is fine.
       this.#events.add('chaos.reapplied', record.target, `${fault.name} was not injected again: ${messageOf(error)}`);

@@ -128,6 +128,11 @@ describe('a witness', () => {
       verdict: 'not_observed',
       evidence: expect.stringContaining('1 had started'),
     });
+    // A start that is not delayed takes a moment, in which nothing runs either.
+    const [running, none] = [aPlatform(), aPlatform({ instance: { process: undefined as never } })];
+    let looks = 0;
+    const starts = { ...running, state: () => (++looks > 3 ? running : none).state() };
+    expect(await look(starts)).toMatchObject({ verdict: 'not_observed' });
     const waits = aPlatform({ instance: { process: undefined as never } });
     expect(await look(waits)).toMatchObject({
       verdict: 'observed',
