@@ -158,6 +158,8 @@ describe('db', () => {
     const refused = await db(...write);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/read-only transaction \(SQLSTATE 25006\)(.|\n)*--role service/);
+    const overridden = await db('orders', '--command', `SET TRANSACTION READ WRITE; ${write.at(-1)}`);
+    expect(overridden).toMatchObject({ code: 1, stderr: expect.stringMatching(/42501(.|\n)*--role service/) });
     expect(await db(...write, '--role', 'service')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^UPDATE \d+\n$/),

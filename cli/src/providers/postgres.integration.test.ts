@@ -85,6 +85,23 @@ describe('the operator', () => {
   });
 });
 
+describe('the reader', () => {
+  it('reads rows, also of tables of later migrations, and changes nothing', async () => {
+    await query('service', 'orders', `INSERT INTO outbox (id, note, published_at) VALUES (9, 'read', now())`);
+    expect(await query('reader', 'orders', 'SELECT note FROM outbox WHERE id = 9')).toEqual([{ note: 'read' }]);
+    for (const statement of [
+      'UPDATE outbox SET published_at = NULL',
+      'DELETE FROM outbox',
+      'CREATE TABLE mine (id int)',
+    ])
+      await expect(query('reader', 'orders', statement)).rejects.toThrow(/permission denied/);
+    await addMigration('orders', '0002_later.sql', 'CREATE TABLE later (id int)');
+    await launch.setUp();
+    expect(await query('reader', 'orders', 'SELECT * FROM later')).toEqual([]);
+    await query('service', 'orders', 'DELETE FROM outbox WHERE id = 9');
+  });
+});
+
 describe('starting again', () => {
   it('asks one question when everything is there', async () => {
     const before = await statementsOfSuperuser();

@@ -3,6 +3,7 @@ import {
   type DatabaseName,
   type DatabaseRole,
   OPERATOR_ROLE,
+  READER_ROLE,
   VIRTUAL_HOST,
 } from '../topology/databases.ts';
 import type { Address } from './component.ts';
@@ -27,6 +28,9 @@ export function databaseAccount(role: DatabaseRole, database: DatabaseName, { po
       return { user: database, password: postgres.services[database] };
     case 'operator':
       return { user: OPERATOR_ROLE, password: postgres.operator };
+    // The same user has both, and the reader may do less.
+    case 'reader':
+      return { user: READER_ROLE, password: postgres.operator };
   }
 }
 

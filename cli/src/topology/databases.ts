@@ -13,6 +13,9 @@ export const databaseNames = Object.keys(mainTables) as readonly DatabaseName[];
 /** The role of the command line: reads all databases. */
 export const OPERATOR_ROLE = 'shop_operator';
 
+/** The role of `shopctl db`: reads all databases, and changes nothing. */
+export const READER_ROLE = 'shop_reader';
+
 /** Accounts on the broker. */
 export type BrokerUser = ServiceWith<'usesBroker'> | typeof OPERATOR_ROLE;
 export const brokerUsers = [
@@ -23,5 +26,5 @@ export const brokerUsers = [
 /** The broker's only virtual host. */
 export const VIRTUAL_HOST = 'shop';
 
-/** Who connects to a database: its migrations, its service, or the command line. */
-export type DatabaseRole = 'owner' | 'service' | 'operator';
+/** Who connects to a database: its migrations, its service, the command line, or statements of a user. */
+export type DatabaseRole = 'owner' | 'service' | 'operator' | 'reader';

@@ -22,7 +22,7 @@ async function psqlThat(does: string): Promise<NodeJS.ProcessEnv> {
   return { PATH: `${folder}:${process.env.PATH}`, SEEN: join(folder, 'seen') };
 }
 
-const login = { host: '127.0.0.1', port: 5433, user: 'shop_operator', password: 'secret', database: 'orders' };
+const login = { host: '127.0.0.1', port: 5433, user: 'shop_reader', password: 'secret', database: 'orders' };
 
 it.each([
   [true, '-c default_transaction_read_only=on'],
@@ -31,7 +31,7 @@ it.each([
   const env = await psqlThat('echo "$# $PGUSER $PGPASSWORD $PGHOST $PGPORT $PGDATABASE [$PGOPTIONS]" > "$SEEN"');
   await openPsql({ ...login, isReadOnly }, { env, onInterrupt() {} });
   expect(await readFile(join(folder, 'seen'), 'utf8')).toBe(
-    `0 shop_operator secret 127.0.0.1 5433 orders [${options}]\n`,
+    `0 shop_reader secret 127.0.0.1 5433 orders [${options}]\n`,
   );
   expect(process.exitCode).toBe(exitCodes.ok);
 });

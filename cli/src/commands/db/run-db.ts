@@ -14,7 +14,7 @@ import { type DatabaseName, databaseNames } from '../../topology/databases.ts';
 import { serviceNames } from '../../topology/services.ts';
 
 export interface DbOptions extends CommonOptions {
-  /** The operator's account in read-only transactions (it may change one column, for `outbox redrive`), or the service's. */
+  /** An account that may change nothing, or the service's. */
   readonly role: 'read-only' | 'service';
   /** SQL. */
   readonly command?: string;
@@ -64,7 +64,7 @@ async function loginOf(
     });
   }
   const secrets = await loadOrCreateSecrets(project.secretsFile);
-  const account = databaseAccount(role === 'service' ? 'service' : 'operator', database, secrets);
+  const account = databaseAccount(role === 'service' ? 'service' : 'reader', database, secrets);
   return { ...address, ...account, database, isReadOnly: role === 'read-only' };
 }
 

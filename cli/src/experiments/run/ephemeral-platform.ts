@@ -75,7 +75,7 @@ export async function startEphemeral(
         seedBug: needs['seeded-bugs'].filter(isSeededBugName),
         build: true,
         direct: false,
-        // Not SHOPCTL_PORT, which is the user's platform's; and that 8080 is taken is no news.
+        // SHOPCTL_PORT is that of the user's platform, and so may 8080 be.
         port: 0,
       },
       {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Client } from 'pg';
-import { type DatabaseName, databaseNames, OPERATOR_ROLE } from '../../topology/databases.ts';
+import { type DatabaseName, databaseNames, OPERATOR_ROLE, READER_ROLE } from '../../topology/databases.ts';
 import type { Address } from '../component.ts';
 import type { Secrets } from '../secrets.ts';
 import { databaseAccount } from '../urls.ts';
@@ -11,7 +11,7 @@ import { readMigrations } from './migration-files.ts';
 import { scramVerifier } from './scram.ts';
 
 /** Raise it when this file makes something new, so that existing clusters get it. */
-const SET_UP_VERSION = 1;
+const SET_UP_VERSION = 2;
 
 /** One set-up at a time per cluster. */
 const SET_UP_LOCK = 7_356_001;
@@ -77,6 +77,7 @@ async function isSetUp(client: Client, fingerprint: string): Promise<boolean> {
 async function createRoles(client: Client, secrets: Secrets): Promise<void> {
   const accounts = [
     databaseAccount('operator', 'orders', secrets),
+    databaseAccount('reader', 'orders', secrets),
     ...databaseNames.map((name) => databaseAccount('owner', name, secrets)),
     ...databaseNames.map((name) => databaseAccount('service', name, secrets)),
   ];
@@ -107,7 +108,10 @@ async function prepareDatabase(name: DatabaseName, options: SetUpOptions): Promi
   const owner = databaseAccount('owner', name, secrets);
   const applied = await migrateDatabase({ ...address, ...owner, database: name }, join(migrationsDir, name));
   const grants = operatorGrants.filter(({ database }) => database === name);
-  if (grants.length > 0) await withClient(asSuperuser, (client) => grantToOperator(client, grants));
+  await withClient(asSuperuser, async (client) => {
+    await client.query(readerPrivileges(name));
+    await grantToOperator(client, grants);
+  });
   return applied.map((migration) => `${name}/${migration}`);
 }
 
@@ -127,6 +131,14 @@ export function privileges(name: DatabaseName): string {
     ${byOwner} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${name};
     ${byOwner} GRANT SELECT ON TABLES TO ${OPERATOR_ROLE};
     ${byOwner} GRANT USAGE ON SEQUENCES TO ${name}, ${OPERATOR_ROLE};`;
+}
+
+/** Of the tables that the migrations have made. Compose and Kubernetes have no such role. */
+function readerPrivileges(name: DatabaseName): string {
+  return `
+    GRANT CONNECT ON DATABASE ${name} TO ${READER_ROLE};
+    GRANT USAGE ON SCHEMA public TO ${READER_ROLE};
+    GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${READER_ROLE};`;
 }
 
 async function grantToOperator(client: Client, grants: typeof operatorGrants): Promise<void> {
