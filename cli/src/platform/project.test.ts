@@ -47,7 +47,7 @@ it('is read as it is', async () => {
 it.each([
   [
     '{"projct": "a"}',
-    'there is no "projct"; there are project, waitTimeout, direct, runtime, instrumentation, providers',
+    'there is no "projct"; there are project, waitTimeout, direct, runtime, instrumentation, with, providers',
   ],
   ['{"project": 5}', '"project" must be of type string, not 5'],
   ['{"providers": null}', '"providers" must be of type object, not null'],
