@@ -387,7 +387,7 @@ export class Platform {
       throw new CliError({
         code: 'invalid_drain',
         what: `${unit.name} cannot be drained`,
-        why: `clients of ${unit.service} know its port alone, and cannot be told to leave it`,
+        why: `clients of ${unit.service} know its port alone, and no announcement reaches them`,
         next: `"shopctl stop ${unit.name}" has it finish its requests, while other replicas serve the port`,
       });
     }
