@@ -204,7 +204,7 @@ export const errorCodes = {
   },
   invalid_drain: {
     exitCode: usage,
-    meaning: 'an instance cannot be drained: nothing calls it, or nothing else serves its calls',
+    meaning: 'an instance cannot be drained: it is a gateway, or no other replica takes its work',
     action: 'see `why` and `next`',
   },
   invalid_reroute: {
