@@ -38,7 +38,7 @@ export interface CommonOptions extends ProjectOptions {
 /** Adds -p/--project, --json and --format, which the program itself interprets before the action runs. */
 export function withCommonOptions(command: Command): Command {
   return command
-    .option('-p, --project <name>', 'which copy of the platform (default: shop; SHOPCTL_PROJECT)')
+    .option('-p, --project <name>', 'project name (default: shop; SHOPCTL_PROJECT)')
     .option('--json', 'JSON on standard output, same as --format json')
     .addOption(new Option('--format <format>', 'how results are written').choices(['table', 'json']));
 }

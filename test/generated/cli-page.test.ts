@@ -10,6 +10,12 @@ import { expectGenerated } from './expect-generated.ts';
 const program = createProgram({} as CommandDeps);
 addFaultOptions(program);
 
+/** What commands do, in the imperative, as their help begins. */
+const VERBS =
+  'ask,build,change,check,compare,declare,end,have,inject,inspect,install,list,manage,move,operate,place,point,print,publish,rebuild,reconcile,remove,requeue,reset,restart,revert,run,send,show,start,stop,switch,validate,wait,write'.split(
+    ',',
+  );
+
 const COMMON = new Set(['-p, --project <name>', '--json', '--format <format>']);
 
 const intro = `# Command line
@@ -99,6 +105,11 @@ describe('the command line', () => {
     expect(notesOf(command)).toMatch(/^Side effects: .+\.$/ms);
     expect(notesOf(command)).toMatch(/^Exit codes: .+\.$/ms);
   });
+
+  it.each(commandsBelow(program).map((command) => [nameOf(command), command] as const))(
+    '%s is described in the imperative',
+    (_, command) => expect(VERBS).toContain(/^[a-z]+/.exec(command.description())?.[0]),
+  );
 
   it('docs/cli.md explains every exit code', () => {
     const explained = [...exitCodePage.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, codes = '']) => codes.split(', '));

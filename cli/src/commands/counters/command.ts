@@ -4,7 +4,7 @@ import type { CountersOptions } from './run-counters.ts';
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('counters'))
-    .description('live metrics: the orders meter, and rate, errors and duration per service')
+    .description('print live metrics: the orders meter, and rate, errors and duration per service')
     .option('--interval <seconds>', 'time between reports', parseSeconds, 1)
     .option('--once', 'one report, with totals since the services started')
     .addHelpText('after', effects('none, reads only; with --json prints one line for each report', '0, 2, 4, 130, 143'))

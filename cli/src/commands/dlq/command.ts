@@ -6,7 +6,9 @@ import type { DlqListOptions, DlqOptions } from './run-dlq.ts';
 const LOOK = 'none that lasts: each letter is taken from the queue and put back';
 
 export const register: Register = (program, deps) => {
-  const dlq = program.command('dlq').description('dead letters: what shipping refused for good');
+  const dlq = program
+    .command('dlq')
+    .description('list, requeue and discard dead letters: what shipping refused for good');
 
   withCommonOptions(dlq.command('ls').alias('list'))
     .description('list dead letters: since when, why, and of which order')
@@ -27,7 +29,7 @@ export const register: Register = (program, deps) => {
     });
 
   withReason(withCommonOptions(dlq.command('retry')))
-    .description('give dead letters back to the queue that refused them; one that fails again comes back')
+    .description('requeue dead letters; one that fails again is dead-lettered again')
     .argument('[id]', 'its id, or the first 6 characters or more')
     .option('--all', 'all that are there now')
     .option('--dry-run', 'say what would be done and change nothing')

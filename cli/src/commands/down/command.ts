@@ -8,7 +8,7 @@ export const register: Register = (program, deps) => {
     .description('stop everything; data is kept')
     .option('-v, --volumes', 'remove the data, secrets and logs too')
     .option('--purge', 'same as --volumes')
-    .option('-y, --yes', 'ask nothing, as always; for scripts that say so')
+    .option('-y, --yes', 'do not ask (down never asks; accepted for scripts)')
     .option('-t, --timeout <seconds>', 'how long each process may take to end before it is killed', parseSeconds)
     .addHelpText(
       'after',

@@ -2,7 +2,7 @@ import { type CommonOptions, effects, type Register, withCommonOptions } from '.
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('explain'))
-    .description('everything known about an order on one page, the conclusion first')
+    .description('show everything known about an order on one page, the diagnosis first')
     .argument('<order>', 'id, or its first 6 characters or more')
     .addHelpText(
       'after',

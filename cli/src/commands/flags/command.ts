@@ -2,10 +2,10 @@ import { type CommonOptions, effects, type Register, withCommonOptions } from '.
 import { type ReasonOptions, withReason } from '../reason.ts';
 
 export const register: Register = (program, deps) => {
-  const flags = program.command('flags').description('features that are in the code and can be switched on');
+  const flags = program.command('flags').description('manage feature flags');
 
   withCommonOptions(flags.command('ls').alias('list'))
-    .description('every flag, and whether it is on')
+    .description('list every flag, and whether it is on')
     .addHelpText('after', effects('none, reads only', '0, 1 (the file cannot be read), 2'))
     .action(async (options: CommonOptions) => {
       const { runFlagsList } = await import('./run-flags.ts');

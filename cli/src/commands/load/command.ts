@@ -20,11 +20,11 @@ over may wait beside the users of the next one for up to 10 s.
   shopctl load run ramp --rate 300 --html ramp.html`;
 
 export const register: Register = (program, deps) => {
-  const load = program.command('load').description('load scenarios: find limits, and what breaks under load');
+  const load = program.command('load').description('run load scenarios: find limits, and what breaks under load');
   const collect = (value: string, earlier: readonly string[] = []) => [...earlier, value];
 
   withCommonOptions(load.command('list'))
-    .description('the scenarios, with their settings')
+    .description('list the scenarios with their settings')
     .addHelpText('after', effects('none, reads only', '0, 2'))
     .action(async () => {
       const { runLoadList } = await import('./run-load-list.ts');
@@ -36,8 +36,8 @@ export const register: Register = (program, deps) => {
     .argument('<scenario>', 'a name of "shopctl load list"')
     .option('--rate <orders>', 'orders started a second (ramp, spike: at the top)', parseCount)
     .option('--duration <time>', 'of the whole load, like 30s or 10m', parseDuration)
-    .option('--vus <count>', 'concurrent users, at the most (each part of a load has its own)', parseCount)
-    .option('--seed <number>', 'what is ordered follows from it (default: 1)', parseCount)
+    .option('--vus <count>', 'maximum of concurrent users (of each part of a load)', parseCount)
+    .option('--seed <number>', 'random seed of the order mix (default: 1)', parseCount)
     .option('--chaos <fault>', 'a fault or experiment in the middle third; may be repeated', collect)
     .option('--traces <count>', 'orders whose traces are compared', parseCount, 5)
     .option('--junit <file>', 'write JUnit XML, a test case per check')
@@ -50,7 +50,7 @@ export const register: Register = (program, deps) => {
       'after',
       effects(
         'orders on the running platform, which stay; k6 as a child process, installed into the cache directory when it is missing; with --chaos faults, all reverted',
-        '0; 1 a threshold was crossed, orders left no record, memory grew, the ledger does not balance, a trace has another shape, or another run goes on there; 2; 3 k6 is not available; 4 the platform is not ready; 5 evidence is missing, such as fewer traces than --traces, or a process of a soak that was restarted; 6 a fault notReverted; 130',
+        '0; 1 a threshold was crossed, orders left no record, memory grew, the ledger does not balance, a trace has another shape, or another run goes on there; 2; 3 k6 is not available; 4 the platform is not ready; 5 evidence is missing, such as fewer traces than --traces, or a process of a soak that was restarted; 6 a fault could not be reverted; 130',
       ),
     )
     .action(async (name: string, options: LoadRunOptions) => {

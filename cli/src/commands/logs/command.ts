@@ -5,7 +5,7 @@ import type { LogsOptions } from './run-logs.ts';
 
 export const register: Register = (program, deps) => {
   withCommonOptions(program.command('logs'))
-    .description('what services and components logged, in order of time')
+    .description('print what services and components logged, in order of time')
     .argument('[service...]', 'all when none is named')
     .option('-f, --follow', 'go on with new lines until Ctrl-C')
     .option('-n, --tail <lines>', 'only the last lines (default: 100; all with --since or --trace)', parseCount)

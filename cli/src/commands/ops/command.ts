@@ -16,11 +16,13 @@ const DATABASES = `${databaseNames.join(', ')}; also as orders-db`;
 const DRY_RUN = ['--dry-run', 'say what would be done and change nothing'] as const;
 
 export const register: Register = (program, deps) => {
-  const ops = program.command('ops').description('what an operator does to databases and broker while they run');
+  const ops = program.command('ops').description('operate databases, broker and clocks while they run');
 
-  const db = ops.command('db').description('sessions of the databases, and what keeps them from being used');
+  const db = ops
+    .command('db')
+    .description('inspect sessions of the databases, and end what keeps these from being used');
   withCommonOptions(db.command('sessions'))
-    .description('who is connected, in which transaction, holds which locks, and waits for whom')
+    .description('list sessions: their transaction, the locks they hold, and which session they wait for')
     .argument('[database]', `whose sessions (default: all): ${DATABASES}`)
     .option('--all', 'idle sessions one by one, not counted')
     .addHelpText('after', effects('none, reads only', '0, 2, 3 (managed externally), 4'))
@@ -85,9 +87,9 @@ export const register: Register = (program, deps) => {
 };
 
 function registerBroker(ops: Command, deps: CommandDeps): void {
-  const broker = ops.command('broker').description('resource alarms and bindings of the broker');
+  const broker = ops.command('broker').description('inspect and repair resource alarms and bindings of the broker');
   withCommonOptions(broker.command('alarms'))
-    .description('resource alarms, their limits, and the connections that they block')
+    .description('list resource alarms, their limits, and the connections that they block')
     .addHelpText('after', effects('none, reads only', '0, 2, 3 (managed externally), 4'))
     .action(async (options: CommonOptions) => {
       const { runAlarms } = await import('./run-ops-broker.ts');
@@ -110,7 +112,7 @@ function registerBroker(ops: Command, deps: CommandDeps): void {
     });
 
   withCommonOptions(broker.command('bindings'))
-    .description('what is bound, beside what orders and shipping declare')
+    .description('list bindings, beside those that orders and shipping declare')
     .addHelpText('after', effects('none, reads only', '0, 2, 3 (managed externally), 4'))
     .action(async (options: CommonOptions) => {
       const { runBindings } = await import('./run-ops-broker.ts');
@@ -128,9 +130,9 @@ function registerBroker(ops: Command, deps: CommandDeps): void {
 }
 
 function registerClock(ops: Command, deps: CommandDeps): void {
-  const clock = ops.command('clock').description("wall clocks of services, compared with the supervisor's");
+  const clock = ops.command('clock').description("compare wall clocks of services with the supervisor's");
   withCommonOptions(clock.command('ls').alias('list'))
-    .description('how far the clock of each instance is off')
+    .description('list how far the clock of each instance is off')
     .argument('[service]', 'a service or one of its instances (default: all)')
     .addHelpText('after', effects('none, reads only', '0, 2, 4'))
     .action(async (service: string | undefined, options: CommonOptions) => {

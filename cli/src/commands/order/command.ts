@@ -16,7 +16,7 @@ export const register: Register = (program, deps) => {
   addPlace(order, deps);
 
   withCommonOptions(order.command('get'))
-    .description('one order as recorded')
+    .description('show one order as recorded')
     .argument('<order>', 'id, or its first 6 characters or more')
     .option('--show-customer', "also the customer's name, which is personal data")
     .addHelpText('after', effects('none, reads only', '0, 1 (unknown order), 2, 4, 5 (a database did not respond)'))
@@ -26,7 +26,7 @@ export const register: Register = (program, deps) => {
     });
 
   withCommonOptions(order.command('list').alias('ls'))
-    .description('the newest orders')
+    .description('list the newest orders')
     .option('-n, --limit <count>', 'how many', parseCount, 20)
     .addOption(new Option('--status <status>', 'only these').choices(['Confirmed', 'Cancelled', 'open']))
     .addHelpText('after', effects('none, reads only', '0, 2, 4, 5 (a database did not respond)'))
@@ -36,7 +36,7 @@ export const register: Register = (program, deps) => {
     });
 
   withCommonOptions(order.command('timeline'))
-    .description('what happened to an order: databases and trace on one time axis')
+    .description('show what happened to an order: databases and trace on one time axis')
     .argument('<order>', 'id, or its first 6 characters or more')
     .addHelpText('after', effects('none, reads only', '0, 1 (unknown order), 2, 4, 5 (a database did not respond)'))
     .action(async (id: string, options: CommonOptions) => {

@@ -5,10 +5,10 @@ import type { OutboxListOptions } from './run-outbox-list.ts';
 import type { OutboxRedriveOptions } from './run-outbox-redrive.ts';
 
 export const register: Register = (program, deps) => {
-  const outbox = program.command('outbox').description('events on their way from orders to shipping');
+  const outbox = program.command('outbox').description('list and republish events of orders for shipping');
 
   withCommonOptions(outbox.command('ls').alias('list'))
-    .description('events that wait, the oldest first, then the ones published last')
+    .description('list events that wait, the oldest first, then the ones published last')
     .option('--pending', 'only those not published yet')
     .option('-n, --limit <count>', 'how many', parseCount, 20)
     .addHelpText('after', effects('none, reads only', '0, 2, 4'))

@@ -5,10 +5,10 @@ import { parseCount } from '../option-values.ts';
 import type { SagaListOptions } from './run-saga.ts';
 
 export const register: Register = (program, deps) => {
-  const saga = program.command('saga').description('the sagas behind orders');
+  const saga = program.command('saga').description('inspect the sagas of orders');
 
   withCommonOptions(saga.command('ls').alias('list'))
-    .description('open sagas, the oldest first, then the ones that ended last')
+    .description('list open sagas, the oldest first, then the ones that ended last')
     .option('--stuck', 'only those open for more than 30 s, without an owner, or with more than 3 failed rounds')
     .addOption(new Option('--state <state>', 'only those in this state').choices(sagaStates))
     .option('-n, --limit <count>', 'how many', parseCount, 20)
@@ -19,7 +19,7 @@ export const register: Register = (program, deps) => {
     });
 
   withCommonOptions(saga.command('show'))
-    .description('each step of a saga with what the databases know of it')
+    .description('show each step of a saga with its rows in the databases')
     .argument('<order>', 'id, or its first 6 characters or more')
     .addHelpText('after', effects('none, reads only', '0, 1 (unknown order), 2, 4, 5 (a database did not respond)'))
     .action(async (id: string, options: CommonOptions) => {

@@ -154,7 +154,7 @@ async function confirm({ env, signal }: CommandDeps): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const response = await terminal.question('Go on? [Y/n] ', { signal }).finally(() => terminal.close());
   if (/^(y(es)?)?$/i.test(response.trim())) return;
-  throw new CliError({ code: 'not_confirmed', what: 'nothing was installed', why: 'you said no' });
+  throw new CliError({ code: 'not_confirmed', what: 'installation cancelled', why: 'it was not confirmed' });
 }
 
 function describe(steps: readonly Step[]): string {

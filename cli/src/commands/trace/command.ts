@@ -10,7 +10,7 @@ import { parseSeconds } from '../option-values.ts';
 import type { TraceAssertOptions } from './run-trace.ts';
 
 export const register: Register = (program, deps) => {
-  const trace = program.command('trace').description('traces: show one as a tree, compare it with its contract');
+  const trace = program.command('trace').description('show a trace as a tree, or compare it with its contract');
   registerShow(trace, deps);
   registerAssert(trace, deps);
 };

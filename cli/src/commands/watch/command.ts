@@ -4,8 +4,10 @@ import type { ProjectOptions } from '../../platform/project.ts';
 export const register: Register = (program, deps) => {
   program
     .command('watch')
-    .description('live view: services, edges, sagas, outbox, orders and faults, with keys to act; needs a terminal')
-    .option('-p, --project <name>', 'which copy of the platform (default: shop; SHOPCTL_PROJECT)')
+    .description(
+      'show a live view of services, edges, sagas, outbox, orders and faults, with keys to act; needs a terminal',
+    )
+    .option('-p, --project <name>', 'project name (default: shop; SHOPCTL_PROJECT)')
     .addHelpText(
       'after',
       '\nKeys: o order, l load, f fault, c clear, r restart, arrows and Enter an order, ? help, q quit.\nFor programs and logs: "shopctl counters --json", "shopctl status --json".',
