@@ -13,4 +13,4 @@ export const EVENT_KEEP_DAYS = 365;
  * Rows of orders, payments, reservations and shipments are kept for this long at least. It is the audit's horizon, an
  * event that has its effect as late as it may be read, and a day for clocks that differ.
  */
-export const BOOKS_KEEP_DAYS = AUDIT_HORIZON_DAYS + EVENT_KEEP_DAYS + 1;
+export const FINANCIAL_KEEP_DAYS = AUDIT_HORIZON_DAYS + EVENT_KEEP_DAYS + 1;

@@ -37,7 +37,7 @@ export interface Scenario {
   /** Its rate is constant, so that a fault in the middle third can be distinguished from the load. */
   readonly isSteady: boolean;
   /** The shortest with meaningful phases. */
-  readonly leastDurationS: number;
+  readonly minDurationS: number;
   /** Requests of one iteration that place an order. */
   readonly requests: number;
   phases(settings: Settings): readonly Phase[];
@@ -63,7 +63,7 @@ const RECOVERY_S = 10;
 /** Orders of a spike get a response within 9.5 s of its end; failures may keep a breaker open for 5 s more, s. */
 const SPIKE_RECOVERY_S = 15;
 /** The shortest with a fault: its recovery alone takes 10 s. */
-export const LEAST_DURATION_WITH_FAULT_S = 36;
+export const MIN_DURATION_WITH_FAULT_S = 36;
 
 const defaults = { rate: 20, durationS: 60, vus: 200 } as const;
 
@@ -73,7 +73,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     title: 'a few orders, each read back: does it work at all',
     defaults: { ...defaults, rate: 2, durationS: 10, vus: 20 },
     isSteady: true,
-    leastDurationS: 5,
+    minDurationS: 5,
     requests: 1,
     phases: steadyPhases,
   },
@@ -82,7 +82,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     title: 'orders at a constant rate, whatever becomes of them',
     defaults,
     isSteady: true,
-    leastDurationS: 5,
+    minDurationS: 5,
     requests: 1,
     phases: steadyPhases,
   },
@@ -91,7 +91,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     title: `the rate rises in ${RAMP_STEPS} steps until the system is saturated; finds the knee`,
     defaults: { rate: 200, durationS: 100, vus: 300 },
     isSteady: false,
-    leastDurationS: 20,
+    minDurationS: 20,
     requests: 1,
     phases: rampPhases,
   },
@@ -100,7 +100,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     title: 'ten times the rate for a sixth of the time, and whether it is as before afterwards',
     defaults: { rate: 100, durationS: 60, vus: 400 },
     isSteady: false,
-    leastDurationS: 36,
+    minDurationS: 36,
     requests: 1,
     phases: spikePhases,
   },
@@ -109,7 +109,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     title: 'a moderate rate for ten minutes: does anything grow or leak',
     defaults: { rate: 10, durationS: 600, vus: 100 },
     isSteady: true,
-    leastDurationS: 5,
+    minDurationS: 5,
     requests: 1,
     phases: steadyPhases,
   },
@@ -118,7 +118,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     title: 'confirmed, declined, out of stock and invalid orders side by side, each with its expected response',
     defaults: { ...defaults, rate: 10 },
     isSteady: true,
-    leastDurationS: 5,
+    minDurationS: 5,
     requests: 1,
     phases: steadyPhases,
   },
@@ -127,7 +127,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     title: 'users who wait for their responses, all of one product: contention for one row',
     defaults: { rate: 0, durationS: 30, vus: 16 },
     isSteady: true,
-    leastDurationS: 5,
+    minDurationS: 5,
     requests: 1,
     phases: closedPhases,
   },
@@ -136,7 +136,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     title: 'each order is sent three times concurrently with one Idempotency-Key, then once more: one order each',
     defaults: { rate: 5, durationS: 30, vus: 100 },
     isSteady: true,
-    leastDurationS: 5,
+    minDurationS: 5,
     requests: 4,
     phases: steadyPhases,
   },

@@ -20,7 +20,7 @@ import { describeMachine, type Finished, replaceSection, toMarkdown } from './re
 
 const PAGE = new URL('../../docs/performance.md', import.meta.url);
 /** The longest shot, in s. */
-const MOST_SECONDS = 600;
+const MAX_SECONDS = 600;
 
 interface Options {
   readonly rows: readonly Group[];
@@ -42,7 +42,7 @@ const command = benchmark(
       .default(groups, 'all of them'),
   )
   .option('--rounds <n>', 'rounds (3; 1 with --quick)', parsePositive)
-  .option('--seconds <s>', `length of a shot, at most ${MOST_SECONDS} (8; 1 with --quick)`, parseShot)
+  .option('--seconds <s>', `length of a shot, at most ${MAX_SECONDS} (8; 1 with --quick)`, parseShot)
   .option('--quick', 'short shots and small tables: proves that everything runs; misses no target, writes nothing')
   .option('--json', 'print the figures as JSON, at the end')
   .option('--write', 'write the tables (the default)')
@@ -62,8 +62,8 @@ function known(separator: string): string {
 
 function parseShot(text: string): number {
   const seconds = Number(text);
-  if (seconds > 0 && seconds <= MOST_SECONDS) return seconds;
-  throw new InvalidArgumentError(`expected a number of seconds above 0, at most ${MOST_SECONDS}`);
+  if (seconds > 0 && seconds <= MAX_SECONDS) return seconds;
+  throw new InvalidArgumentError(`expected a number of seconds above 0, at most ${MAX_SECONDS}`);
 }
 
 /** Of the server that the platforms of the bench have: settings of the user's are not for them. */

@@ -50,7 +50,7 @@ ${more}
   return file;
 }
 
-const notes = () => readdir(join(shell.project().stateDir, 'chaos/own-platforms')).catch(() => []);
+const notes = () => readdir(join(shell.project().stateDir, 'chaos/ephemeral-platforms')).catch(() => []);
 const projects = () => readdir(shell.home);
 
 /** When a run began and ended, ms since 1970, and on which platform. */

@@ -82,14 +82,14 @@ async function expectCancelledOnce(orderId: string): Promise<void> {
 }
 
 /** The client's own trace goes on in the process that resumed the saga. */
-async function expectRecoveredIn(traceId: string | undefined, deadPid: number, times: number): Promise<void> {
+async function expectRecoveredIn(traceId: string | undefined, endedPid: number, times: number): Promise<void> {
   expect(traceId).toBeDefined();
   const spans = await eventually('the span of the recovery', { withinMs: 5_000 }, async () => {
     const found = await spansOf(platform, traceId as string, 'recover order saga');
     return found.length >= times && found;
   });
   expect(spans).toHaveLength(times);
-  for (const { pid } of spans) expect(pid).not.toBe(deadPid);
+  for (const { pid } of spans) expect(pid).not.toBe(endedPid);
 }
 
 async function traceOf(orderId: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blocksOf, commentsOf, literalsOf, sentencesOf, titlesOf } from './prose.ts';
+import { blocksOf, commentsOf, literalsOf, namesOf, sentencesOf, titlesOf, wordsOf } from './prose.ts';
 
 const textsOf = (markdown: string) => sentencesOf(markdown).map(({ text }) => text);
 
@@ -73,6 +73,12 @@ describe('literalsOf', () => {
     const source = "// it's\n/* a 'b */ const p = /['\"\\/]x y/g; const q = a / b; const t = 'a text'; // don't";
     expect(literalsOf(source)).toEqual(['a text']);
   });
+});
+
+it('namesOf has the names of the code as words, and none of comments, literals and patterns', () => {
+  const source = `const deadLetterQueue = f('one_name', \`two \${MAX_TRIES} names\`); // three\nconst p = /fourNames/.test(a);`;
+  expect(namesOf(source)).toEqual(['const', 'dead letter queue', 'f', 'max tries', 'p', 'test', 'a']);
+  expect(wordsOf('cli/src/dead-letters.test.ts')).toBe('cli src dead letters test ts');
 });
 
 it('titlesOf has the titles of tests and groups, also of those with cases', () => {

@@ -116,7 +116,28 @@ const BEFORE_PATTERN = /(?:^|[=(,:[!&|?{};]|=>|\breturn)\s*$/;
  * word are names and not prose, and are left out.
  */
 export function literalsOf(source: string): readonly string[] {
+  return scan(source).literals;
+}
+
+/** The names in the code of TypeScript sources, as words: `deadLetterQueue` is "dead letter queue". */
+export function namesOf(source: string): readonly string[] {
+  const names = new Set(scan(source).code.match(/[A-Za-z_$][\w$]*/g));
+  return [...names].map(wordsOf);
+}
+
+/** `deadLetterQueue`, `DEAD_LETTER_QUEUE` and `dead-letter-queue.ts` as words. */
+export function wordsOf(name: string): string {
+  return name
+    .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, ' ')
+    .replaceAll(/[^A-Za-z0-9]+/g, ' ')
+    .trim()
+    .toLowerCase();
+}
+
+/** The texts of literals, and the code without them, comments and patterns. */
+function scan(source: string): { readonly literals: readonly string[]; readonly code: string } {
   const literals: string[] = [];
+  let code = '';
   /** Reads on until `end` on its own level, and returns the place behind it. */
   const readCode = (from: number, end: string): number => {
     let at = from;
@@ -135,6 +156,7 @@ export function literalsOf(source: string): readonly string[] {
     if (two === '/*') return endOf('*/', at);
     if (sign === '/' && BEFORE_PATTERN.test(source.slice(Math.max(0, at - 40), at))) return readPattern(at);
     if (sign === "'" || sign === '"' || sign === '`') return readLiteral(at + 1, sign);
+    code += sign;
     return at + 1;
   };
   const endOf = (end: string, at: number) => {
@@ -148,6 +170,7 @@ export function literalsOf(source: string): readonly string[] {
   const readLiteral = (from: number, quote: string): number => {
     let text = '';
     let at = from;
+    code += ' ';
     while (at < source.length && source[at] !== quote) {
       if (quote === '`' && source.startsWith('${', at)) {
         text += ' CODE ';
@@ -162,5 +185,5 @@ export function literalsOf(source: string): readonly string[] {
     return at + 1;
   };
   readCode(0, '');
-  return literals;
+  return { literals, code };
 }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { blocksOf, commentsOf, literalsOf, sentencesOf, titlesOf } from './prose.ts';
+import { blocksOf, commentsOf, literalsOf, namesOf, sentencesOf, titlesOf, wordsOf } from './prose.ts';
 import { bannedWords } from './words.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -14,6 +14,16 @@ const RENAMINGS = ['CHANGELOG.md'];
 const SOURCES = ['{cli,kit,services,scenarios,scripts,deploy,test}/**/*.{ts,tsx,mjs}'];
 /** Its titles and comments quote the words. */
 const QUOTING = ['test/language/'];
+
+/** Experiments, manifests and scripts, with their comments. Released migrations stay as they are. */
+const DATA = [
+  'chaos/**/*.yaml',
+  'contracts/traces/*.json',
+  'deploy/**/*.{yaml,md}',
+  'proto/*.proto',
+  '.ci/*',
+  '.github/**/*.yml',
+];
 
 const pages = globSync(['docs/**/*.md', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'], {
   cwd: root,
@@ -86,5 +96,20 @@ describe('the language of the sources', () => {
       titlesOf(read(path)).flatMap((title) => bannedIn(title).map((word) => `${path}: ${word}: ${title}`)),
     );
     expect(found).toEqual([]);
+  });
+
+  it('has names in the terms of the glossary', () => {
+    const found = sources.flatMap((path) =>
+      [wordsOf(path), ...namesOf(read(path))].flatMap((name) =>
+        bannedIn(name).map((word) => `${path}: ${word}: ${name}`),
+      ),
+    );
+    expect(found).toEqual([]);
+  });
+});
+
+describe('the language of experiments, manifests and scripts', () => {
+  it.each(globSync(DATA, { cwd: root }).toSorted())('%s uses the terms of the glossary', (path) => {
+    expect(bannedIn(read(path).replaceAll(/\s+(?:# )?/g, ' '))).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ export const bannedWords: readonly (readonly [pattern: RegExp, instead: string])
   [/\b(?:is|are|was|were|be|been|stays?|while) away\b|\baway for\b/i, 'unavailable, down'],
   [/\b(?:goes|went|take|takes|taken|taking|thrown?|throws) away\b/i, 'end, disconnect, remove, discard'],
   [/\b(?:take|takes|taken|taking|took) back\b/i, 'revert, refund, end what was started'],
-  [/\bdead\b(?!-| letters?\b)/i, 'down, crashed, ended'],
+  [/\bdead\b(?!-| letter)/i, 'down, crashed, ended'],
   [/\b(?:dies?|died|dying)\b/i, 'crash, end; is lost, is dead-lettered'],
   [/\bbooks\b/i, 'financial records'],
   [/\bspoken\b/i, 'protocol'],

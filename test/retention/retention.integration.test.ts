@@ -4,7 +4,7 @@
  * statements of their retention; an audit after each batch. The databases have all their CHECKs.
  */
 import { type Database, openDatabase } from '@shop/kit/database.ts';
-import { AUDIT_HORIZON_DAYS, BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
+import { AUDIT_HORIZON_DAYS, EVENT_KEEP_DAYS, FINANCIAL_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import type { PurgeLimits } from '@shop/kit/retention.ts';
 import fc from 'fast-check';
@@ -30,11 +30,11 @@ interface Table {
 
 const tables = {
   outbox: { database: 'orders', purge: purgePublished, days: EVENT_KEEP_DAYS },
-  orders: { database: 'orders', purge: purgeOrders, days: BOOKS_KEEP_DAYS },
-  payments: { database: 'payments', purge: purgePayments, days: BOOKS_KEEP_DAYS },
-  reservations: { database: 'stock', purge: purgeReservations, days: BOOKS_KEEP_DAYS },
+  orders: { database: 'orders', purge: purgeOrders, days: FINANCIAL_KEEP_DAYS },
+  payments: { database: 'payments', purge: purgePayments, days: FINANCIAL_KEEP_DAYS },
+  reservations: { database: 'stock', purge: purgeReservations, days: FINANCIAL_KEEP_DAYS },
   inbox: { database: 'shipping', purge: purgeInbox, days: EVENT_KEEP_DAYS + 1 },
-  shipments: { database: 'shipping', purge: purgeShipments, days: BOOKS_KEEP_DAYS },
+  shipments: { database: 'shipping', purge: purgeShipments, days: FINANCIAL_KEEP_DAYS },
 } as const satisfies Record<string, Table>;
 type TableName = keyof typeof tables;
 const names = Object.keys(tables) as TableName[];
@@ -105,10 +105,15 @@ function ordersOfAllAges(): LedgerOrder[] {
   const ages = [
     { placed: AUDIT_HORIZON_DAYS - 1 },
     { placed: AUDIT_HORIZON_DAYS + 2 },
-    { placed: BOOKS_KEEP_DAYS - 1 },
-    { placed: BOOKS_KEEP_DAYS + 1 },
-    { placed: BOOKS_KEEP_DAYS + 1, ended: BOOKS_KEEP_DAYS - 1 },
-    { placed: BOOKS_KEEP_DAYS + 100, ended: BOOKS_KEEP_DAYS + 40, published: BOOKS_KEEP_DAYS + 20, shipped: 400 },
+    { placed: FINANCIAL_KEEP_DAYS - 1 },
+    { placed: FINANCIAL_KEEP_DAYS + 1 },
+    { placed: FINANCIAL_KEEP_DAYS + 1, ended: FINANCIAL_KEEP_DAYS - 1 },
+    {
+      placed: FINANCIAL_KEEP_DAYS + 100,
+      ended: FINANCIAL_KEEP_DAYS + 40,
+      published: FINANCIAL_KEEP_DAYS + 20,
+      shipped: 400,
+    },
     { placed: 1_500, published: 1_200, shipped: 1_199 },
   ];
   return ages.flatMap((times) => kinds.map((kind) => anOrder(kind, times)));
@@ -138,17 +143,17 @@ describe('retention', () => {
     await ledger.place(orders);
     const [before] = await levels();
     for (const name of names) await purgeBatch(name);
-    const kept = orders.filter(({ placed = 0, ended = placed }) => ended < BOOKS_KEEP_DAYS).map(({ id }) => id);
-    const young = Object.values(ids).filter((id) => id !== ids.nobody);
+    const kept = orders.filter(({ placed = 0, ended = placed }) => ended < FINANCIAL_KEEP_DAYS).map(({ id }) => id);
+    const young = Object.values(ids).filter((id) => id !== ids.unplaced);
     expect(await idsIn('orders', 'orders', 'id')).toEqual([...kept, ...young].sort());
     expect(await idsIn('stock', 'reservations', 'order_id')).toHaveLength(
       orders.filter(({ kind, placed = 0, ended = placed }) => {
         const changed = kind === 'confirmed' || kind === 'out of stock' ? placed : ended;
-        return changed < BOOKS_KEEP_DAYS;
+        return changed < FINANCIAL_KEEP_DAYS;
       }).length + young.length,
     );
     const confirmed = orders.filter(({ kind }) => kind === 'confirmed');
-    const gone = confirmed.filter(({ placed = 0 }) => placed > BOOKS_KEEP_DAYS);
+    const gone = confirmed.filter(({ placed = 0 }) => placed > FINANCIAL_KEEP_DAYS);
     const units = gone.reduce((sum, { quantity }) => sum + quantity, 0);
     const [after] = await levels();
     expect(after).toEqual({ onHand: before?.onHand, initial: (before?.initial ?? 0) - units });
@@ -183,14 +188,14 @@ const violations: readonly (readonly [title: string, DatabaseName, text: string,
   [
     'a charge for an order that was deleted',
     'payments',
-    `INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency) VALUES ('${ids.nobody}', 'charge', 1, 'UAH')`,
-    `I4 ${ids.nobody}`,
+    `INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency) VALUES ('${ids.unplaced}', 'charge', 1, 'UAH')`,
+    `I4 ${ids.unplaced}`,
   ],
   [
     'a parcel for an order that was deleted',
     'shipping',
-    `INSERT INTO parcels (order_id, lines) VALUES ('${ids.nobody}', '[]')`,
-    `I7 ${ids.nobody}`,
+    `INSERT INTO parcels (order_id, lines) VALUES ('${ids.unplaced}', '[]')`,
+    `I7 ${ids.unplaced}`,
   ],
   [
     'units that are reserved for no order',
@@ -224,7 +229,7 @@ describe('a violation within the horizon is found before, while and after old ro
     '%s',
     async (_title, database, text, found) => {
       await ledger.reset([{ sagas: { Confirmed: database === 'orders' ? 1 : 2, Cancelled: 3 } }]);
-      await ledger.place([...ordersOfAllAges(), { ...anOrder('confirmed', { placed: 900 }), id: ids.nobody }]);
+      await ledger.place([...ordersOfAllAges(), { ...anOrder('confirmed', { placed: 900 }), id: ids.unplaced }]);
       await ledger.alter(database, text);
       for (const name of [undefined, ...names]) {
         if (name !== undefined) await purgeBatch(name);

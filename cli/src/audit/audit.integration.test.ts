@@ -58,11 +58,18 @@ describe('a ledger that balances', () => {
 });
 
 const newOrder = `INSERT INTO orders (id, customer, lines, total_kopiykas, currency, state, owner, created_at)
-  VALUES ('${ids.nobody}', 'Test', '[{"productId":1,"quantity":1,"priceKopiykas":45000}]', 45000, 'UAH', 'Started', gen_random_uuid(), `;
+  VALUES ('${ids.unplaced}', 'Test', '[{"productId":1,"quantity":1,"priceKopiykas":45000}]', 45000, 'UAH', 'Started', gen_random_uuid(), `;
 
 /** What is changed, where, which invariant must find it (and none else), in which word, about which order. */
 const corruptions = [
-  ['a saga that is open for a minute', 'orders', `${newOrder} now() - interval '1 minute')`, 'I1', 'stuck', ids.nobody],
+  [
+    'a saga that is open for a minute',
+    'orders',
+    `${newOrder} now() - interval '1 minute')`,
+    'I1',
+    'stuck',
+    ids.unplaced,
+  ],
   [
     'a Confirmed order with a reason',
     'orders',
@@ -146,10 +153,10 @@ const corruptions = [
   [
     'a payment without an order',
     'payments',
-    `INSERT INTO payments (order_id, charge_key, amount_kopiykas, currency, state) VALUES ('${ids.nobody}', 'k', 1, 'UAH', 'accepted')`,
+    `INSERT INTO payments (order_id, charge_key, amount_kopiykas, currency, state) VALUES ('${ids.unplaced}', 'k', 1, 'UAH', 'accepted')`,
     'I4',
     'unexpected',
-    ids.nobody,
+    ids.unplaced,
   ],
   [
     'a second charge, the payment written once',
@@ -162,10 +169,10 @@ const corruptions = [
   [
     'a charge for no order',
     'payments',
-    `INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency) VALUES ('${ids.nobody}', 'charge', 1, 'UAH')`,
+    `INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency) VALUES ('${ids.unplaced}', 'charge', 1, 'UAH')`,
     'I4',
     'unexpected',
-    ids.nobody,
+    ids.unplaced,
   ],
   [
     'a total that is not the sum of the lines',
@@ -226,10 +233,10 @@ const corruptions = [
   [
     'a reservation without an order',
     'stock',
-    `INSERT INTO reservations (order_id, reserve_key, state, lines) VALUES ('${ids.nobody}', 'k', 'reserved', '[{"productId":3,"quantity":1}]'); UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 3`,
+    `INSERT INTO reservations (order_id, reserve_key, state, lines) VALUES ('${ids.unplaced}', 'k', 'reserved', '[{"productId":3,"quantity":1}]'); UPDATE inventory SET on_hand = on_hand - 1 WHERE product_id = 3`,
     'I5',
     'unexpected',
-    ids.nobody,
+    ids.unplaced,
   ],
   [
     'units that vanished',
@@ -274,10 +281,10 @@ const corruptions = [
   [
     'an event for no order',
     'orders',
-    `INSERT INTO outbox (id, order_id, type, payload, published_at) VALUES (gen_random_uuid(), '${ids.nobody}', 'order.confirmed', '{}', now())`,
+    `INSERT INTO outbox (id, order_id, type, payload, published_at) VALUES (gen_random_uuid(), '${ids.unplaced}', 'order.confirmed', '{}', now())`,
     'I6',
     'unexpected',
-    ids.nobody,
+    ids.unplaced,
   ],
   [
     'an event twice',
@@ -346,10 +353,10 @@ const corruptions = [
   [
     'a shipment for no order',
     'shipping',
-    `INSERT INTO "Shipments" ("OrderId") VALUES ('${ids.nobody}'); INSERT INTO inbox (message_id, type, order_id) VALUES (gen_random_uuid(), 'order.confirmed', '${ids.nobody}')`,
+    `INSERT INTO "Shipments" ("OrderId") VALUES ('${ids.unplaced}'); INSERT INTO inbox (message_id, type, order_id) VALUES (gen_random_uuid(), 'order.confirmed', '${ids.unplaced}')`,
     'I7',
     'unexpected',
-    ids.nobody,
+    ids.unplaced,
   ],
   [
     'two shipments',
@@ -394,10 +401,10 @@ const corruptions = [
   [
     'a message about no order',
     'shipping',
-    `INSERT INTO inbox (message_id, type, order_id) VALUES (gen_random_uuid(), 'order.confirmed', '${ids.nobody}')`,
+    `INSERT INTO inbox (message_id, type, order_id) VALUES (gen_random_uuid(), 'order.confirmed', '${ids.unplaced}')`,
     'I8',
     'unexpected',
-    ids.nobody,
+    ids.unplaced,
   ],
   [
     'a shipment that no message asked for',
@@ -429,7 +436,7 @@ describe('a corrupted row is found by exactly one invariant, which names the ord
   it('a second version of an event that says another total', async () => {
     const second = (amount: number) =>
       `DELETE FROM outbox WHERE type = 'order.confirmed.v2'; INSERT INTO outbox (id, order_id, type, payload, "TraceParent", created_at, published_at)
-       SELECT '${ids.nobody}', order_id, 'order.confirmed.v2', payload || '{"id":"${ids.nobody}","type":"order.confirmed.v2"}' || jsonb_build_object('data',
+       SELECT '${ids.unplaced}', order_id, 'order.confirmed.v2', payload || '{"id":"${ids.unplaced}","type":"order.confirmed.v2"}' || jsonb_build_object('data',
          payload -> 'data' || '{"total":{"amount":${amount},"currency":"UAH"},"lines":[{"productId":1,"quantity":2,"unitPrice":45000}]}'), "TraceParent", created_at, published_at
        FROM outbox WHERE order_id = '${ids.confirmed}'`;
     await ledger.alter('orders', second(90_000));
@@ -515,7 +522,7 @@ describe('work in flight is not a violation while it has time', () => {
   it('is waited for until it has ended', async () => {
     await ledger.alter('orders', `${newOrder} now())`);
     const auditing = ledger.audit({ settleMs: 10_000 });
-    await ledger.alter('orders', `DELETE FROM orders WHERE id = '${ids.nobody}'`);
+    await ledger.alter('orders', `DELETE FROM orders WHERE id = '${ids.unplaced}'`);
     await expect(auditing).resolves.toMatchObject({ verdict: 'pass', settled: true });
   });
 });
@@ -670,9 +677,9 @@ describe('the responses of clients', () => {
   });
 
   it('an acknowledged order that is not there is lost', async () => {
-    const report = await ledger.audit({ historyFile: await history(...all, reported(ids.nobody, 'Confirmed')) });
+    const report = await ledger.audit({ historyFile: await history(...all, reported(ids.unplaced, 'Confirmed')) });
     expect(violatedOf(report)).toEqual(['I2']);
-    expect(violationsOf(report)).toMatchObject([{ kind: 'lost', orderId: ids.nobody }]);
+    expect(violationsOf(report)).toMatchObject([{ kind: 'lost', orderId: ids.unplaced }]);
   });
 
   it('a status that flipped is wrong', async () => {
@@ -713,7 +720,7 @@ describe('the scope', () => {
   });
 
   it('of an order that does not exist is an error', async () => {
-    await expect(ledger.audit({ scope: { orderId: ids.nobody } })).rejects.toMatchObject({ exitCode: 1 });
+    await expect(ledger.audit({ scope: { orderId: ids.unplaced } })).rejects.toMatchObject({ exitCode: 1 });
   });
 
   it('since a time leaves older orders out, and what belongs to them', async () => {
@@ -737,7 +744,7 @@ describe('what was wrong before a run', () => {
   const resultOf = ({ invariants }: AuditReport, id: string) => invariants.find((result) => result.id === id);
 
   it('is distinguished and not held against the run, what came with it is', async () => {
-    await ledger.alter('payments', orphan(ids.nobody));
+    await ledger.alter('payments', orphan(ids.unplaced));
     const before = await auditBaseline(ledger.target);
     expect(describeBaseline(before)).toBe('I4 money charged equals orders confirmed (1 violation)');
     const clean = await afterwards(before);
@@ -745,7 +752,7 @@ describe('what was wrong before a run', () => {
     expect(resultOf(clean, 'I4')).toMatchObject({
       verdict: 'pass',
       violations: [],
-      preExisting: [{ orderId: ids.nobody }],
+      preExisting: [{ orderId: ids.unplaced }],
       evidence: expect.stringContaining('1 violation from before'),
     });
     await ledger.alter('payments', orphan(other));
@@ -768,7 +775,7 @@ describe('what was wrong before a run', () => {
   });
 
   it('of one invariant excuses no other', async () => {
-    await ledger.alter('payments', orphan(ids.nobody));
+    await ledger.alter('payments', orphan(ids.unplaced));
     const before = await auditBaseline(ledger.target);
     await ledger.alter('shipping', `DELETE FROM "Shipments" WHERE "OrderId" = '${ids.confirmed}'`);
     expect(violatedOf(await afterwards(before))).toEqual(['I7']);
@@ -777,7 +784,7 @@ describe('what was wrong before a run', () => {
   it('is nothing when everything balanced', async () => {
     const before = await auditBaseline(ledger.target);
     expect(describeBaseline(before)).toBe('');
-    await ledger.alter('payments', orphan(ids.nobody));
+    await ledger.alter('payments', orphan(ids.unplaced));
     expect(violatedOf(await afterwards(before))).toEqual(['I4']);
   });
 });

@@ -399,21 +399,21 @@ describe('a fault whose effect an operator may have ended', () => {
   });
 
   it('keeps what was measured while its target does not respond', async () => {
-    let isAway = false;
+    let isDown = false;
     const all = leasesOf(
       aFault({
         witness: async () => {
-          if (isAway) throw new Error('ECONNREFUSED');
+          if (isDown) throw new Error('ECONNREFUSED');
           return { verdict, evidence: verdict === 'observed' ? 'a dent' : 'smooth' };
         },
       }),
     );
     await all.inject(request, stays);
     verdict = 'not_observed';
-    isAway = true;
+    isDown = true;
     all.lookAgain();
     expect(await all.refresh()).toMatchObject([{ witness: { evidence: 'a dent' } }]);
-    isAway = false;
+    isDown = false;
     expect(await all.refresh()).toMatchObject([{ witness: { evidence: 'smooth' } }]);
     await all.clear('all', 'over');
   });

@@ -1,7 +1,7 @@
 import { isSeededBugName, type SeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
 import { InvalidArgumentError } from 'commander';
-import { MOST_PLATFORMS } from '../experiments/run/schedule.ts';
-import { MOST_REPLICAS } from '../platform/plan.ts';
+import { MAX_PLATFORMS } from '../experiments/run/schedule.ts';
+import { MAX_REPLICAS } from '../platform/plan.ts';
 import { type PlatformPart, platformParts } from '../platform/start-options.ts';
 import { componentWays } from '../providers/component.ts';
 import { toolWays } from '../providers/tool.ts';
@@ -9,13 +9,13 @@ import { ageMs, durationMs } from '../shared/duration.ts';
 import { isPort } from '../shared/port-number.ts';
 
 /** The longest that a timer can wait, s: one that is longer expires immediately. */
-const MOST_SECONDS = 2_147_483;
+const MAX_SECONDS = 2_147_483;
 
 /** A positive number of seconds. */
 export function parseSeconds(text: string): number {
   const seconds = Number(text);
   if (!Number.isFinite(seconds) || seconds <= 0) throw new InvalidArgumentError('expected a number of seconds above 0');
-  if (seconds > MOST_SECONDS) throw new InvalidArgumentError(`expected at most ${MOST_SECONDS} seconds`);
+  if (seconds > MAX_SECONDS) throw new InvalidArgumentError(`expected at most ${MAX_SECONDS} seconds`);
   return seconds;
 }
 
@@ -47,8 +47,8 @@ export function parsePositive(text: string): number {
 /** A whole number from 1 to the most platforms that one command may run side by side. */
 export function parsePlatforms(text: string): number {
   const count = /^\d+$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > MOST_PLATFORMS) {
-    throw new InvalidArgumentError(`expected a whole number, 1 to ${MOST_PLATFORMS}`);
+  if (count < 1 || count > MAX_PLATFORMS) {
+    throw new InvalidArgumentError(`expected a whole number, 1 to ${MAX_PLATFORMS}`);
   }
   return count;
 }
@@ -81,7 +81,7 @@ export function parseInspect(
     if (service === '' || more.length > 0)
       throw new InvalidArgumentError('expected a service, or something like orders=9229');
     if (port === undefined) return [service, null];
-    const last = 65_535 - MOST_REPLICAS + 1;
+    const last = 65_535 - MAX_REPLICAS + 1;
     if (!isPort(port) || Number(port) > last) throw new InvalidArgumentError(`expected a port from 1 to ${last}`);
     return [service, Number(port)];
   });

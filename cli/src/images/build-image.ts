@@ -59,7 +59,7 @@ interface BuildEvent {
 }
 
 /** How much of a failed build's output is printed. */
-const TOLD_LINES = 15;
+const ERROR_LINES = 15;
 
 async function runBuild(
   { engine, root, service, build = 'production', force = false, signal, onProgress }: BuildImageOptions,
@@ -96,7 +96,7 @@ async function runBuild(
     throw new CliError({
       code: 'build_failed',
       what: `${name} could not be built`,
-      why: [...said.slice(-TOLD_LINES), (cause as Error).message].join('\n'),
+      why: [...said.slice(-ERROR_LINES), (cause as Error).message].join('\n'),
       next: `see the whole build with "docker build -f ${dockerfile}${options} ."`,
       cause,
     });

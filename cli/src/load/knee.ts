@@ -15,7 +15,7 @@ export interface Knee {
 }
 
 /** A step holds while at least this share of what was offered is done in time... */
-const LEAST_SHARE = 0.95;
+const MIN_SHARE = 0.95;
 /**
  * ...and 95 of 100 responses come within this, ms. Above it a queue is growing: at a constant rate it would not end.
  */
@@ -47,7 +47,7 @@ export function firstSaturated(steps: readonly MeasuredPhase[]): number {
 /** Undefined for a step that held. */
 export function whySaturated({ offeredPerSecond, expected, durationS, latencyMs }: MeasuredPhase): string | undefined {
   const due = (offeredPerSecond ?? 0) * durationS;
-  if (expected < LEAST_SHARE * due)
+  if (expected < MIN_SHARE * due)
     return `${round(expected / durationS)} of ${offeredPerSecond} orders a second were confirmed`;
   const { p95 } = latencyMs;
   return p95 !== null && p95 > P95_LIMIT_MS ? `p95 was ${Math.round(p95)} ms, above ${P95_LIMIT_MS} ms` : undefined;

@@ -11,7 +11,7 @@ import type { Usage } from './usage.ts';
  */
 const ALLOWED_GROWTH_BYTES = 32 * 1024 ** 2;
 /** In a shorter half the start has not levelled off, minutes. A sample a second may come late: a little less will do. */
-const LEAST_HALF_MINUTES = 5;
+const MIN_HALF_MINUTES = 5;
 const SLACK_MINUTES = 0.1;
 
 /** They generate load and measure; only the platform is checked. */
@@ -40,7 +40,7 @@ export interface Soak {
  * there all the time, or could not be read, is missing evidence, unless a fault of the run was aimed at it.
  */
 export function checkMemory(usage: LoadResult['usage'], { durationS, faults }: Soak): CheckedMemory {
-  if (durationS < 2 * LEAST_HALF_MINUTES * 60) return { checks: [], notChecked: [`how memory grew: ${LEAST_LENGTH}`] };
+  if (durationS < 2 * MIN_HALF_MINUTES * 60) return { checks: [], notChecked: [`how memory grew: ${MIN_LENGTH}`] };
   const processes = (usage?.processes ?? []).filter(({ name }) => !NOT_OF_THE_PLATFORM.includes(name));
   if (processes.length === 0)
     return { checks: [unknown('the platform', 'its processes could not be looked at')], notChecked: [] };
@@ -51,7 +51,7 @@ export function checkMemory(usage: LoadResult['usage'], { durationS, faults }: S
   };
 }
 
-const LEAST_LENGTH = `that takes ${2 * LEAST_HALF_MINUTES} min, of which the first half is warm-up`;
+const MIN_LENGTH = `that takes ${2 * MIN_HALF_MINUTES} min, of which the first half is warm-up`;
 
 /** A text: why it is not to be checked. */
 function checkOne(process: Usage, faults: Soak['faults']): LoadCheck | string {
@@ -78,8 +78,8 @@ function whyNotKnown({ memory }: Usage): string | undefined {
   const { restarts, unseenMinutes, slopeMinutes } = memory;
   if (restarts > 0) return `it was restarted in the run, times: ${restarts}`;
   if (unseenMinutes > SLACK_MINUTES) return `it was not seen in the last ${unseenMinutes.toFixed(1)} min`;
-  if (slopeMinutes >= LEAST_HALF_MINUTES - SLACK_MINUTES) return undefined;
-  return `its second half was seen for ${slopeMinutes.toFixed(1)} min: ${LEAST_LENGTH}`;
+  if (slopeMinutes >= MIN_HALF_MINUTES - SLACK_MINUTES) return undefined;
+  return `its second half was seen for ${slopeMinutes.toFixed(1)} min: ${MIN_LENGTH}`;
 }
 
 function check({ name, memory }: Usage): LoadCheck {

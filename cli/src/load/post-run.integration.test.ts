@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 const statusOf = { 1: 'Confirmed', 2: 'Confirmed', 3: 'Cancelled', 4: 'Cancelled', 5: 'Cancelled' };
 const records = Object.values(ids)
-  .filter((id) => id !== ids.nobody)
+  .filter((id) => id !== ids.unplaced)
   .map((orderId) => {
     const number = orderId[0] as unknown as keyof typeof statusOf;
     return aRecord({ orderId, key: `load-1-whole-${number}`, status: statusOf[number] });
@@ -40,12 +40,12 @@ async function placeAnOrder(key: string): Promise<void> {
   await ledger.alter(
     'stock',
     `INSERT INTO reservations (order_id, reserve_key, state, lines, insufficient_product_ids)
-     VALUES ('${ids.nobody}', '${ids.nobody}:reserve', 'insufficient', '[]', '{10}')`,
+     VALUES ('${ids.unplaced}', '${ids.unplaced}:reserve', 'insufficient', '[]', '{10}')`,
   );
   await ledger.alter(
     'orders',
     `INSERT INTO orders (id, customer, lines, total_kopiykas, currency, status, reason, state, open, owner, idempotency_key, decided_at)
-     SELECT '${ids.nobody}', customer, lines, total_kopiykas, currency, status, reason, state, open, owner, '${key}', now()
+     SELECT '${ids.unplaced}', customer, lines, total_kopiykas, currency, status, reason, state, open, owner, '${key}', now()
      FROM orders WHERE id = '${ids.outOfStock}'`,
   );
 }
@@ -90,7 +90,7 @@ describe('an order that appears while the audit settles', () => {
   it('is held against the run when its response said that nothing was recorded', async () => {
     const refused = aRecord({ key: 'load-1-whole-9', http: 503, status: undefined, orderId: undefined });
     const audited = await auditing(() => placeAnOrder('load-1-whole-9'), [...records, refused]);
-    expect(unexpectedOrders(audited)).toMatchObject({ verdict: 'fail', violations: [{ orderId: ids.nobody }] });
+    expect(unexpectedOrders(audited)).toMatchObject({ verdict: 'fail', violations: [{ orderId: ids.unplaced }] });
   });
 });
 

@@ -1,5 +1,5 @@
 import {
-  LEAST_DURATION_WITH_FAULT_S,
+  MIN_DURATION_WITH_FAULT_S,
   type Scenario,
   type ScenarioName,
   type Settings,
@@ -49,7 +49,7 @@ export function resolveSettings(scenario: Scenario, options: SettingOptions, has
 
 /** A short scenario automatically becomes long enough for a fault; a given duration is kept. */
 function defaultDurationS({ defaults }: Scenario, hasFault: boolean): number {
-  return hasFault ? Math.max(defaults.durationS, LEAST_DURATION_WITH_FAULT_S) : defaults.durationS;
+  return hasFault ? Math.max(defaults.durationS, MIN_DURATION_WITH_FAULT_S) : defaults.durationS;
 }
 
 function problemsOf(
@@ -58,16 +58,14 @@ function problemsOf(
   { durationS, rate, vus, hasFault }: Settings,
 ): string[] {
   const isPaced = scenario.defaults.rate > 0;
-  const leastS = hasFault ? LEAST_DURATION_WITH_FAULT_S : scenario.leastDurationS;
+  const minS = hasFault ? MIN_DURATION_WITH_FAULT_S : scenario.minDurationS;
   const problems: string[] = [];
   if (!isPaced && options.rate !== undefined)
     problems.push('--rate: its users wait for their responses, so that the rate follows from --vus');
   if (isPaced && rate < 1) problems.push('--rate: at least 1 order a second');
   if (vus < 1) problems.push('--vus: at least 1');
-  if (durationS < leastS || !Number.isInteger(durationS))
-    problems.push(
-      `--duration: whole seconds, at least ${leastS}s${hasFault ? ' with --chaos' : ''}, got ${durationS}s`,
-    );
+  if (durationS < minS || !Number.isInteger(durationS))
+    problems.push(`--duration: whole seconds, at least ${minS}s${hasFault ? ' with --chaos' : ''}, got ${durationS}s`);
   if (hasFault && !scenario.isSteady)
     problems.push(
       '--chaos: its own load changes, so that the effect of the fault could not be distinguished; choose steady',

@@ -7,10 +7,10 @@ import { describeOutcome, startOf } from './measured.ts';
 import type { Plan } from './plan.ts';
 
 /** Marks a kind of response; more of them would only cover each other, and make a page of megabytes. */
-const MOST_MARKS = 4_000;
+const MAX_MARKS = 4_000;
 
 /** Rows of the CPU chart, beside the one of the machine. */
-const MOST_ROWS = 8;
+const MAX_ROWS = 8;
 
 /** A process below it in every second has no row, percent of one core. */
 const SHOWN_PERCENT = 5;
@@ -78,7 +78,7 @@ function thinned({ placedMs, tookMs, outcome }: PageData['orders']): PageData['o
   const isKept = outcome.map((kind) => {
     const index = seen.get(kind) ?? 0;
     seen.set(kind, index + 1);
-    return index % Math.ceil((counts.get(kind) ?? 1) / MOST_MARKS) === 0;
+    return index % Math.ceil((counts.get(kind) ?? 1) / MAX_MARKS) === 0;
   });
   const kept = <T>(values: readonly T[]) => values.filter((_, index) => isKept[index]);
   return { placedMs: kept(placedMs), tookMs: kept(tookMs), outcome: kept(outcome) };
@@ -107,7 +107,7 @@ function usageRows(
   const busiest = names
     .filter((name) => most(name) >= SHOWN_PERCENT)
     .toSorted((a, b) => total(b) - total(a))
-    .slice(0, MOST_ROWS);
+    .slice(0, MAX_ROWS);
   return [
     rowOf('all cores', ({ machinePercent }) => machinePercent),
     ...busiest.map((name) => rowOf(name, ({ percent }) => percent.get(name))),

@@ -37,13 +37,13 @@ export interface AuditMeter extends Meter {
   /** Looks also while there is no watcher, this often; undefined: only for watchers. */
   setAlways(everyMs: number | undefined): void;
   /** Looks at least this often until the returned function is called. Each watcher gets each violation once. */
-  watch(everyMs: number, tell: (event: AuditEvent) => void): () => void;
+  watch(everyMs: number, report: (event: AuditEvent) => void): () => void;
 }
 
 interface Watcher {
   readonly everyMs: number;
-  readonly told: Set<string>;
-  readonly tell: (event: AuditEvent) => void;
+  readonly reported: Set<string>;
+  readonly report: (event: AuditEvent) => void;
 }
 
 /** How far a look goes back: the first one, and where it finds few orders. In ms. */
@@ -118,25 +118,25 @@ export function startAuditMeter({ look, onProblem }: AuditMeterOptions): AuditMe
     const share = found.orders / ORDERS_OF_A_LOOK;
     windowMs = Math.min(Math.max(share > 1 ? windowMs / share : windowMs * 2, WINDOW_MS.least), WINDOW_MS.most);
     for (const [key, { invariant, placedAt }] of standing) {
-      const isJudgedAgain = placedAt === undefined || placedAt >= sinceMs;
-      if (isJudgedAgain && !found.unknown.has(invariant)) standing.delete(key);
+      const isCheckedAgain = placedAt === undefined || placedAt >= sinceMs;
+      if (isCheckedAgain && !found.unknown.has(invariant)) standing.delete(key);
     }
     for (const violation of found.violations) standing.set(keyOf(violation), violation);
     for (const key of standing.keys()) {
       if (standing.size <= MAX_STANDING) break;
       standing.delete(key);
     }
-    for (const watcher of watchers) tellAll(watcher, found);
+    for (const watcher of watchers) reportAll(watcher, found);
   }
 
-  function tellAll({ told, tell }: Watcher, { at, orders, unknown }: RecentLook): void {
+  function reportAll({ reported, report }: Watcher, { at, orders, unknown }: RecentLook): void {
     const time = new Date(at).toISOString();
     for (const [key, violation] of standing) {
-      if (told.has(key)) continue;
-      told.add(key);
-      tell(eventOf(violation, time));
+      if (reported.has(key)) continue;
+      reported.add(key);
+      report(eventOf(violation, time));
     }
-    tell({ type: 'look', time, orders, standing: standing.size, unknown: Object.fromEntries(unknown) });
+    report({ type: 'look', time, orders, standing: standing.size, unknown: Object.fromEntries(unknown) });
   }
 
   return {
@@ -156,8 +156,8 @@ export function startAuditMeter({ look, onProblem }: AuditMeterOptions): AuditMe
       always = ms;
       wantedChanged();
     },
-    watch(ms, tell) {
-      const watcher = { everyMs: ms, told: new Set<string>(), tell };
+    watch(ms, report) {
+      const watcher = { everyMs: ms, reported: new Set<string>(), report };
       watchers.add(watcher);
       wantedChanged();
       return () => {

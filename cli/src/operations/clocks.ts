@@ -50,7 +50,7 @@ async function readClock(instance: InstanceState): Promise<ClockReading> {
   }
 }
 
-export interface ClockKeeper {
+export interface ClockOperations {
   instances(): readonly InstanceState[];
   /** Its next starts are with this machine's clock. */
   resetClock(name: string): void;
@@ -59,7 +59,7 @@ export interface ClockKeeper {
 }
 
 /** Restarts these instances, one after the other, with this machine's clock. Throws CliError (1) where one is still wrong. */
-export async function syncClocks(names: readonly string[], keeper: ClockKeeper): Promise<readonly ClockReading[]> {
+export async function syncClocks(names: readonly string[], keeper: ClockOperations): Promise<readonly ClockReading[]> {
   for (const name of names) {
     keeper.resetClock(name);
     await keeper.restart(name);

@@ -49,7 +49,7 @@ export async function annotate(
 }
 
 /** GitHub shows 10 errors and 10 warnings of a step. Source: GitHub Actions, "Usage limits for annotations". */
-const MOST_ANNOTATIONS = 10;
+const MAX_ANNOTATIONS = 10;
 
 interface Finding {
   readonly suite: AnnotatedSuite;
@@ -67,8 +67,8 @@ export function githubCommands(suites: readonly AnnotatedSuite[], workspace: str
     verdict === 'fail' || verdict === 'dirty' ? 'error' : 'warning',
   );
   return [...byLevel].flatMap(([level, findings]) => {
-    const isFull = findings.length > MOST_ANNOTATIONS;
-    const shown = isFull ? findings.slice(0, MOST_ANNOTATIONS - 1) : findings;
+    const isFull = findings.length > MAX_ANNOTATIONS;
+    const shown = isFull ? findings.slice(0, MAX_ANNOTATIONS - 1) : findings;
     const commands = shown.map((finding) => githubCommand(level, finding, workspace));
     const rest = findings.length - shown.length;
     return isFull
@@ -113,7 +113,7 @@ function escapeProperty(text: string): string {
 }
 
 /** Rows of one suite; a summary has at most 1 MiB. */
-const MOST_ROWS = 50;
+const MAX_ROWS = 50;
 
 /** Markdown: what each suite came to, and a table of what did not pass. */
 function renderSummaryPage(suites: readonly AnnotatedSuite[]): string {
@@ -124,7 +124,7 @@ function summaryLines(suite: AnnotatedSuite): string[] {
   const verdict = worst(suite.cases.map((one) => one.verdict));
   const findings = findingsOf([suite]);
   const rows = findings
-    .slice(0, MOST_ROWS)
+    .slice(0, MAX_ROWS)
     .map(({ one }) => `| ${one.verdict} | ${cell(titleOf(one))} | ${cell(one.evidence)} |`);
   const rest = findings.length - rows.length;
   return [

@@ -74,7 +74,7 @@ export interface ControlClient {
 export type Supervised = Pick<Project, 'socketPath' | 'lockFile'>;
 
 /** A client for the control API behind a Unix socket; connects on each call. */
-export function createControlClient(project: Supervised, responseLimitMs = ANSWER_LIMIT_MS): ControlClient {
+export function createControlClient(project: Supervised, responseLimitMs = RESPONSE_LIMIT_MS): ControlClient {
   const state = () => readState(project, responseLimitMs);
   // The others may take as long as a start takes, so whether anybody is there at all is asked first.
   const call = async <T>(method: string, path: string, body?: unknown) => {
@@ -96,7 +96,7 @@ export function createControlClient(project: Supervised, responseLimitMs = ANSWE
 }
 
 /** A supervisor responds within milliseconds; one that does not for so long is stopped or stuck, ms. */
-const ANSWER_LIMIT_MS = 8_000;
+const RESPONSE_LIMIT_MS = 8_000;
 
 /** The supervisor's socket takes connections, but it does not respond: it is stopped (SIGSTOP) or stuck. */
 export class UnresponsiveSupervisorError extends CliError {

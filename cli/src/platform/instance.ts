@@ -196,7 +196,7 @@ export class Instance {
       if (isFirst) await this.unit.prepare?.();
       if (stop.aborted) return { how: 'stopped' };
       const { conditions } = this;
-      if (conditions.delayMs !== undefined) await this.#putOff(conditions.delayMs, stop);
+      if (conditions.delayMs !== undefined) await this.#delayStart(conditions.delayMs, stop);
       if (stop.aborted) return { how: 'stopped' };
       this.#set('starting', this.#reason);
       this.#startedAt = new Date().toISOString();
@@ -221,9 +221,9 @@ export class Instance {
     return readySince === undefined ? { how } : { how, readyForMs: performance.now() - readySince };
   }
 
-  async #putOff(delayMs: number, stop: AbortSignal): Promise<void> {
-    this.#set('starting', `its start is put off by ${delayMs / 1000} s`);
-    this.#listener('starting', `its start is put off by ${delayMs / 1000} s`);
+  async #delayStart(delayMs: number, stop: AbortSignal): Promise<void> {
+    this.#set('starting', `start delayed by ${delayMs / 1000} s`);
+    this.#listener('starting', `start delayed by ${delayMs / 1000} s`);
     await delay(delayMs, undefined, { signal: stop }).catch(ignoreAbort);
   }
 

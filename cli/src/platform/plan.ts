@@ -11,7 +11,7 @@ import type { Route } from './upstreams-file.ts';
 export type InspectPorts = Readonly<Record<string, number | null>>;
 
 /** The most replicas of a service on one machine. */
-export const MOST_REPLICAS = 9;
+export const MAX_REPLICAS = 9;
 
 /** What an `up` wants, with what was asked before filled in. */
 export interface PlanRequest {

@@ -9,7 +9,7 @@ import { stopOrder } from './graph.ts';
 import { defaultLimits, Instance, type SupervisionLimits } from './instance.ts';
 import type { OperationRequest, OperationResult, OperationStep } from './operations.ts';
 import type { Overrides } from './overrides.ts';
-import { MOST_REPLICAS, type Plan, type Planner } from './plan.ts';
+import { MAX_REPLICAS, type Plan, type Planner } from './plan.ts';
 import { RoutingTable } from './routing-table.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import type { EdgeState, InstanceState, StartStep } from './state.ts';
@@ -300,15 +300,15 @@ export class Platform {
         next: `start it with "shopctl up ${service}"`,
       });
     }
-    if (Number.isInteger(count) && count >= 1 && count <= MOST_REPLICAS) return;
+    if (Number.isInteger(count) && count >= 1 && count <= MAX_REPLICAS) return;
     throw new CliError({
       code: 'invalid_scale',
       what: `${service} cannot have ${count} replicas`,
-      why: `a service has 1 to ${MOST_REPLICAS} replicas on one machine`,
+      why: `a service has 1 to ${MAX_REPLICAS} replicas on one machine`,
       next:
         count === 0
           ? `stop it with "shopctl stop ${service}"`
-          : `use "shopctl scale ${service}=${MOST_REPLICAS}" or less`,
+          : `use "shopctl scale ${service}=${MAX_REPLICAS}" or less`,
     });
   }
 

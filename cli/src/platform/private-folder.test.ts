@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makePrivateFolder, requireOwnSocket } from './private-folder.ts';
 
 const isRoot = process.getuid?.() === 0;
-const NOBODY = 65_534;
+const ANOTHER_USER = 65_534;
 
 let folder: string;
 let socket: string;
@@ -36,7 +36,7 @@ describe('a control socket', () => {
 
   // Only root can give files to another user.
   it.runIf(isRoot)('of another user is refused', async () => {
-    await lchown(socket, NOBODY, NOBODY);
+    await lchown(socket, ANOTHER_USER, ANOTHER_USER);
     await expect(requireOwnSocket(socket)).rejects.toMatchObject({
       code: 'folder_not_private',
       why: expect.stringContaining('65534'),
@@ -44,7 +44,7 @@ describe('a control socket', () => {
   });
 
   it.runIf(isRoot)('in the folder of another user is refused', async () => {
-    await lchown(folder, NOBODY, NOBODY);
+    await lchown(folder, ANOTHER_USER, ANOTHER_USER);
     await expect(requireOwnSocket(socket)).rejects.toMatchObject({
       code: 'folder_not_private',
       why: expect.stringContaining('65534'),

@@ -141,11 +141,11 @@ function checkConfig(value: unknown): ConfigFile {
       throw new Error(`"${key}" must be of type ${type}, not ${JSON.stringify(one)}`);
   }
   const config = value as ConfigFile;
-  for (const [component, kind] of Object.entries(config.providers ?? {})) checkWay(component, kind);
+  for (const [component, kind] of Object.entries(config.providers ?? {})) checkSource(component, kind);
   return config;
 }
 
-function checkWay(component: string, kind: string): void {
+function checkSource(component: string, kind: string): void {
   const kinds: readonly string[] | undefined = Object.entries(componentWays).find(([name]) => name === component)?.[1];
   if (kinds === undefined) throw new Error(`there is no component "${component}"`);
   if (!kinds.includes(kind)) throw new Error(`${component} cannot be "${kind}"; it can be ${kinds.join(', ')}`);

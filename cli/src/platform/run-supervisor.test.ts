@@ -361,19 +361,19 @@ describe('supervisor', { timeout: 30_000 }, () => {
 
   describe('that announces replicas to their callers', () => {
     const shop = { top: { dependsOn: ['base'] }, 'base-1': { service: 'base' }, 'base-2': { service: 'base' } };
-    const told = async () =>
+    const announced = async () =>
       parseUpstreams(await readFile(upstreamsFile(upstreamsFolder(project)), 'utf8')).edges['top-base']?.map(
         ({ instance, state }) => `${instance} ${state}`,
       );
 
     /** What was announced while `work` was done, without repetitions. */
-    async function toldDuring(work: () => Promise<unknown>): Promise<readonly string[]> {
+    async function announcedDuring(work: () => Promise<unknown>): Promise<readonly string[]> {
       const seen: string[] = [];
       let isOver = false;
       const looking = (async () => {
         for (;;) {
           const last = isOver;
-          const now = String(await told());
+          const now = String(await announced());
           if (now !== seen.at(-1)) seen.push(now);
           if (last) return;
         }
@@ -388,9 +388,9 @@ describe('supervisor', { timeout: 30_000 }, () => {
     it('has written all replicas down before it is ready, and a removed one is drained, then gone', async () => {
       await start(shop);
       await up();
-      expect(await told()).toEqual(['base-1 active', 'base-2 active']);
+      expect(await announced()).toEqual(['base-1 active', 'base-2 active']);
       const before = processOf(await state(), 'top');
-      expect(await toldDuring(() => up({ ...everything, replicas: { base: 1 } }))).toEqual([
+      expect(await announcedDuring(() => up({ ...everything, replicas: { base: 1 } }))).toEqual([
         'base-1 active,base-2 active',
         'base-1 active,base-2 draining',
         'base-1 active',
@@ -402,7 +402,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
       await start(shop);
       await up({ ...everything, replicas: { base: 1 } });
       const before = processOf(await state(), 'top');
-      expect(await toldDuring(() => up({ ...everything, replicas: { base: 2 } }))).toEqual([
+      expect(await announcedDuring(() => up({ ...everything, replicas: { base: 2 } }))).toEqual([
         'base-1 active',
         'base-1 active,base-2 active',
       ]);
@@ -425,7 +425,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
       await up({ ...everything, replicas: { base: 1 } });
       await add();
       const shownForMs = Date.now() - (await stat(upstreamsFile(upstreamsFolder(project)))).mtimeMs;
-      expect(await told()).toEqual(['base-1 active', 'base-2 active']);
+      expect(await announced()).toEqual(['base-1 active', 'base-2 active']);
       // A timer may end a millisecond early.
       expect(shownForMs).toBeGreaterThanOrEqual(announceMs - 5);
     });
@@ -435,14 +435,14 @@ describe('supervisor', { timeout: 30_000 }, () => {
       await up({ ...everything, replicas: { base: 1 } });
       const before = processOf(await state(), 'top');
       await up({ ...everything, services: ['base'], replicas: { base: 2 } });
-      expect(await told()).toEqual(['base-1 active', 'base-2 active']);
+      expect(await announced()).toEqual(['base-1 active', 'base-2 active']);
       expect(processOf(await state(), 'top')).toEqual(before);
     });
 
     it('never shows one that does not get ready', async () => {
       await start({ ...shop, 'base-2': { service: 'base', env: { UNREADY: '1' } } });
       await up({ ...everything, replicas: { base: 1 } });
-      expect(await toldDuring(() => up({ ...everything, replicas: { base: 2 }, waitTimeoutMs: 500 }))).toEqual([
+      expect(await announcedDuring(() => up({ ...everything, replicas: { base: 2 }, waitTimeoutMs: 500 }))).toEqual([
         'base-1 active',
       ]);
     });
@@ -456,7 +456,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
         const replica = { service: 'base', beside };
         await start({ ...shop, 'base-1': replica, 'base-2': replica });
         await up();
-        const seen = await toldDuring(() => createControlClient(project).service('base', 'restart', asked));
+        const seen = await announcedDuring(() => createControlClient(project).service('base', 'restart', asked));
         const both = 'base-1 active,base-2 active';
         expect(seen).toEqual([both, 'base-1 draining,base-2 active', both, 'base-1 active,base-2 draining', both]);
       },
@@ -580,7 +580,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
     const scaled = { replicas: { base: 3 }, draining: [], onStandby: [] };
     const operate = (request: OperationRequest, dryRun = false) =>
       createControlClient(project).operate(request, { dryRun, asked });
-    const told = async () =>
+    const announced = async () =>
       parseUpstreams(await readFile(upstreamsFile(upstreamsFolder(project)), 'utf8')).edges['top-base']?.map(
         ({ instance, state: now, address }) => `${instance} ${now} ${address.split(':')[0]}`,
       );
@@ -595,11 +595,11 @@ describe('supervisor', { timeout: 30_000 }, () => {
       await up();
       const before = processOf(await state(), 'top');
       expect(await operate(scale(3))).toMatchObject({ changed: true });
-      expect(await told()).toEqual(replicas(3));
+      expect(await announced()).toEqual(replicas(3));
       expect(await operate(scale(3))).toEqual({ changed: false, dryRun: false, steps: [] });
       const third = processOf(await state(), 'base-3');
       await operate(scale(1));
-      expect(await told()).toEqual(replicas(1));
+      expect(await announced()).toEqual(replicas(1));
       expect(await gone([third])).toBe(true);
       const { instances } = await state();
       expect(instances.map(({ name }) => name)).toEqual(['top', 'base-1']);
@@ -618,19 +618,19 @@ describe('supervisor', { timeout: 30_000 }, () => {
       await waitUntilGone(project, 5000);
       await start(shop);
       await up({ ...everything, replicas: { base: 3 } });
-      expect(await told()).toEqual(replicas(3));
+      expect(await announced()).toEqual(replicas(3));
       await createControlClient(project).down({});
       await waitUntilGone(project, 5000);
       await start(shop);
       await up();
-      expect(await told()).toEqual(replicas(2));
+      expect(await announced()).toEqual(replicas(2));
     });
 
     it('removes added replicas where one does not get ready, and is as before', async () => {
       await start({ ...shop, 'base-3': { ...spare, env: { CRASH_AT_START: '1' } } });
       await up();
       await expect(operate(scale(3))).rejects.toMatchObject({ code: 'instance_failed', what: 'base-3 is not ready' });
-      expect(await told()).toEqual(replicas(1));
+      expect(await announced()).toEqual(replicas(1));
       expect((await state()).instances.map(({ name }) => name)).toEqual(['top', 'base-1']);
       expect(await readOverrides(overridesFile(project))).toEqual(noOverrides);
     });
@@ -641,12 +641,12 @@ describe('supervisor', { timeout: 30_000 }, () => {
       await up();
       await operate(drain());
       const drained = [...replicas(1), 'base-2 draining 127.0.0.1'];
-      expect(await told()).toEqual(drained);
+      expect(await announced()).toEqual(drained);
       await createControlClient(project).service('base-2', 'restart', asked);
-      expect(await told()).toEqual(drained);
+      expect(await announced()).toEqual(drained);
       expect((await state()).instances.at(-1)).toMatchObject({ upstream: { state: 'draining' }, status: 'ready' });
       await operate(drain(true));
-      expect(await told()).toEqual(replicas(2));
+      expect(await announced()).toEqual(replicas(2));
     });
 
     it('says what it would do, and does nothing of it', async () => {
@@ -715,10 +715,10 @@ describe('supervisor', { timeout: 30_000 }, () => {
       await start(shop);
       await up();
       await operate(reroute('standby'));
-      expect(await told()).toEqual(replicas(1, '127.0.0.2'));
+      expect(await announced()).toEqual(replicas(1, '127.0.0.2'));
       expect(await operate(reroute('standby'))).toMatchObject({ changed: false });
       await operate(reroute('primary'));
-      expect(await told()).toEqual(replicas(1));
+      expect(await announced()).toEqual(replicas(1));
     });
 
     const drained = replicas(3).with(1, 'base-2 draining 127.0.0.1');
@@ -745,7 +745,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
           await writeOverrides(overridesFile(project), overrides);
           await start(shop, { SHOPCTL_FAKE_KILL_AT: String(step) });
           await up();
-          expect(await told()).toEqual(before);
+          expect(await announced()).toEqual(before);
           isKilled = await operate(request).then(
             () => false,
             (error) => isGone(error) || Promise.reject(error),
@@ -757,7 +757,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
           }
           // What is on disk before the second step decides.
           const expected = step === 1 ? before : after;
-          expect(await told()).toEqual(expected);
+          expect(await announced()).toEqual(expected);
           const running = (await state()).instances.filter(
             ({ service, status }) => service === 'base' && status === 'ready',
           );

@@ -5,7 +5,7 @@ import type { RunningRelease } from './health-probe.ts';
 export interface StartConditions {
   /** Added to the environment of a service. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** How long the start is put off, ms. */
+  /** How long the start is delayed, ms. */
   readonly delayMs?: number | undefined;
 }
 

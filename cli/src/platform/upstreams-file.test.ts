@@ -17,7 +17,7 @@ const routes: readonly Route[] = [
   { edge: 'orders-db', primary: '127.0.0.1:5501', standby: '127.0.0.1:5432' },
 ];
 const usual = { joining: new Set<string>(), draining: new Set<string>(), isOnStandby: () => false };
-const told = { weight: 100, track: 'stable', state: 'active' };
+const defaults = { weight: 100, track: 'stable', state: 'active' };
 
 describe('what is announced to callers', () => {
   it('has each edge with its replicas, and the address alone of a component', () => {
@@ -25,10 +25,10 @@ describe('what is announced to callers', () => {
       version: 1,
       edges: {
         'gateway-orders': [
-          { address: '127.0.0.1:4001', instance: 'orders-1', ...told },
-          { address: '127.0.0.1:4002', instance: 'orders-2', ...told },
+          { address: '127.0.0.1:4001', instance: 'orders-1', ...defaults },
+          { address: '127.0.0.1:4002', instance: 'orders-2', ...defaults },
         ],
-        'orders-db': [{ address: '127.0.0.1:5501', ...told }],
+        'orders-db': [{ address: '127.0.0.1:5501', ...defaults }],
       },
     });
   });

@@ -74,7 +74,7 @@ function parseHolder(text: string): ProcessIdentity | undefined {
  * Two takers may both have seen that the holder has ended. Each moves what is there aside and looks at it: who finds a living
  * holder has moved the winner's lock and puts it back.
  */
-async function removeStale(file: string, dead: ProcessIdentity | undefined): Promise<void> {
+async function removeStale(file: string, ended: ProcessIdentity | undefined): Promise<void> {
   const aside = `${file}.stale.${randomUUID()}`;
   try {
     await rename(file, aside);
@@ -83,6 +83,6 @@ async function removeStale(file: string, dead: ProcessIdentity | undefined): Pro
     throw error;
   }
   const moved = await readHolder(aside);
-  if (moved && (moved.pid !== dead?.pid || moved.startTime !== dead.startTime)) await linkIfFree(aside, file);
+  if (moved && (moved.pid !== ended?.pid || moved.startTime !== ended.startTime)) await linkIfFree(aside, file);
   await rm(aside, { force: true });
 }

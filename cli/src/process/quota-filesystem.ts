@@ -43,7 +43,7 @@ async function writeUntilFull(file: Awaited<ReturnType<typeof open>>, block: Buf
 }
 
 /** Unmounts it and removes the folder; one that is gone is what was wanted. */
-export async function unmountSmallDisk(path: string): Promise<void> {
+export async function unmountQuotaFilesystem(path: string): Promise<void> {
   if ((await mountsBelow(path)).includes(path)) await runProgram('umount', [path], { timeoutMs: MOUNT_LIMIT_MS });
   await rmdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

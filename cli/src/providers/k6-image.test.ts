@@ -9,7 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { k6ImageWay } from './k6-image.ts';
+import { k6ImageSource } from './k6-image.ts';
 import { aReleaseServer } from './release/testing.ts';
 
 let folder: string;
@@ -55,7 +55,7 @@ function engine(handlers: Readonly<Record<string, (response: ServerResponse) => 
 const wayAt = (url: string, env: NodeJS.ProcessEnv = {}, platform = 'linux') => {
   const DOCKER_HOST = url.replace(/^http:\/\/(.*)\/$/, 'tcp://$1');
   const context = { cacheDir, env: { PATH: process.env.PATH, DOCKER_HOST, ...env } };
-  return k6ImageWay(join(cacheDir, 'k6-v2.2.0', 'k6'), context, platform);
+  return k6ImageSource(join(cacheDir, 'k6-v2.2.0', 'k6'), context, platform);
 };
 const left = async () => (await readdir(cacheDir)).filter((name) => name !== 'k6-v2.2.0');
 

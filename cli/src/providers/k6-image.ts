@@ -24,7 +24,7 @@ type Context = Pick<ComponentContext, 'cacheDir' | 'env'>;
  * Takes k6 out of its image and into the cache, for Linux. It is a program without libraries, which runs here as well
  * as in a container, and is a child process as any other k6. This source only ever installs.
  */
-export function k6ImageWay(
+export function k6ImageSource(
   target: string,
   context: Context,
   platform: string = process.platform,

@@ -4,16 +4,16 @@ import { checkCached } from './cached-program.ts';
 import type { Availability, ComponentContext } from './component.ts';
 import { findOnPath } from './executables.ts';
 import { buildGoProgram } from './go-build.ts';
-import { k6ImageWay } from './k6-image.ts';
+import { k6ImageSource } from './k6-image.ts';
 import { available, installable, unavailable } from './provider-checks.ts';
-import { releaseWay } from './release/release-way.ts';
+import { releaseSource } from './release/release-source.ts';
 import { k6Release } from './release/releases.ts';
 import type { ToolSource } from './tool.ts';
 
 /** Version that is downloaded or built; an installed one may be another of the same major version. */
 const K6_VERSION = k6Release.version;
 /** The first that runs TypeScript and has the options the scenarios are run with. */
-const LEAST_MAJOR = 2;
+const MIN_MAJOR = 2;
 const VERSION_LIMIT_MS = 3_000;
 
 /** Ways to have k6, in the order in which they are tried. */
@@ -21,7 +21,7 @@ export function k6Ways(context: Pick<ComponentContext, 'cacheDir' | 'env'>): rea
   return [
     systemSource(context),
     cacheSource(context),
-    imageWay(context),
+    imageSource(context),
     downloadSource(context),
     goBuildSource(context),
   ];
@@ -36,7 +36,7 @@ function systemSource({ env }: Pick<ComponentContext, 'env'>): ToolSource {
       const version = await versionOf(file, env);
       const major = majorOf(version);
       if (major === undefined) return unavailable('installed', `${file} does not say its version: ${version.trim()}`);
-      if (major < LEAST_MAJOR) return unavailable('installed', `${file} is k6 ${major}, and ${LEAST_MAJOR} is needed`);
+      if (major < MIN_MAJOR) return unavailable('installed', `${file} is k6 ${major}, and ${MIN_MAJOR} is needed`);
       return available('installed', file);
     },
     async file() {
@@ -64,15 +64,15 @@ function cacheSource(context: Pick<ComponentContext, 'cacheDir'>): ToolSource {
 }
 
 /** Once copied out of its image, k6 is found in the cache. */
-function imageWay(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolSource {
+function imageSource(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolSource {
   const file = cachedImageFile(context);
-  return { ...k6ImageWay(file, context), file: async () => file };
+  return { ...k6ImageSource(file, context), file: async () => file };
 }
 
 /** Once downloaded, k6 is found in the cache. */
 function downloadSource(context: Pick<ComponentContext, 'cacheDir' | 'env'>): ToolSource {
   const file = cachedFile(context);
-  return { ...releaseWay(k6Release, file, context), file: async () => file };
+  return { ...releaseSource(k6Release, file, context), file: async () => file };
 }
 
 /** Once built, k6 is found in the cache: this way itself only ever installs. */

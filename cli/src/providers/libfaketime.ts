@@ -20,8 +20,8 @@ type Context = Pick<ComponentContext, 'cacheDir' | 'env'>;
 export function libfaketimeWays(context: Context): readonly ToolSource[] {
   if (process.platform !== 'linux') return [elsewhere];
   return context.env.SHOPCTL_LIBFAKETIME
-    ? [namedWay(context.env.SHOPCTL_LIBFAKETIME)]
-    : [systemSource, packagesWay(context)];
+    ? [namedSource(context.env.SHOPCTL_LIBFAKETIME)]
+    : [systemSource, packagesSource(context)];
 }
 
 const elsewhere: ToolSource = {
@@ -30,7 +30,7 @@ const elsewhere: ToolSource = {
   file: () => Promise.reject(new Error('libfaketime is used on Linux only')),
 };
 
-function namedWay(file: string): ToolSource {
+function namedSource(file: string): ToolSource {
   return {
     kind: 'installed',
     check: async () =>
@@ -55,7 +55,7 @@ const systemSource: ToolSource = {
 };
 
 /** The distribution's package, unpacked into the cache directory by an ordinary user. */
-function packagesWay(context: Context): ToolSource {
+function packagesSource(context: Context): ToolSource {
   const folder = join(context.cacheDir, 'libfaketime-package');
   const folders = [join(folder, 'usr/lib/*/faketime')];
   return {

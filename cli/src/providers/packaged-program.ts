@@ -28,7 +28,7 @@ export function unpackedFile({ package: name, program }: PackagedProgram, { cach
 }
 
 /** The `packages` way: apt downloads the package and checks its signature; an ordinary user unpacks it into the cache. */
-export function packagesWay(
+export function packagedSource(
   packaged: PackagedProgram,
   context: Context,
 ): Required<Pick<Provider, 'check' | 'install'>> & { readonly kind: 'packages' } {

@@ -6,10 +6,10 @@ import type { Address, ComponentContext, Launch, ProcessSpec, Provider, Provider
 import { findOnPath } from './executables.ts';
 import { buildGoProgram, type GoProgram } from './go-build.ts';
 import { httpProbe } from './http-probe.ts';
-import { type PackagedProgram, packagesWay, unpackedFile } from './packaged-program.ts';
+import { type PackagedProgram, packagedSource, unpackedFile } from './packaged-program.ts';
 import { available, installable, nothing, unavailable } from './provider-checks.ts';
 import type { Release } from './release/release.ts';
-import { releaseWay } from './release/release-way.ts';
+import { releaseSource } from './release/release-source.ts';
 
 /** A component that is one program with an HTTP API: Toxiproxy, Jaeger, Prometheus. */
 export interface Program {
@@ -47,7 +47,7 @@ export interface ProgramPlan {
 /** The ways that all such programs share; the docker way is added by the caller. */
 export function programProviders(program: Program, context: ComponentContext, docker: Provider): readonly Provider[] {
   return [
-    urlWay(program, context),
+    urlSource(program, context),
     systemSource(program, context),
     cacheSource(program, context),
     docker,
@@ -57,7 +57,10 @@ export function programProviders(program: Program, context: ComponentContext, do
   ];
 }
 
-function urlWay({ component, title, urlVariable, readyPath, hasPages }: Program, { env }: ComponentContext): Provider {
+function urlSource(
+  { component, title, urlVariable, readyPath, hasPages }: Program,
+  { env }: ComponentContext,
+): Provider {
   const url = env[urlVariable];
   return {
     kind: 'url',
@@ -126,7 +129,7 @@ function cacheSource(program: Program, context: ComponentContext): Provider {
 function downloadSource(program: Program, context: ComponentContext): Provider {
   const file = cachedFile(program, context);
   return {
-    ...releaseWay(program.release, file, context),
+    ...releaseSource(program.release, file, context),
     launch: () => launchProgram(program, context, 'release', file),
   };
 }
@@ -134,7 +137,7 @@ function downloadSource(program: Program, context: ComponentContext): Provider {
 /** The distribution's package, unpacked into the cache directory by an ordinary user. */
 function packagesSource(program: Program, packaged: PackagedProgram, context: ComponentContext): Provider {
   return {
-    ...packagesWay(packaged, context),
+    ...packagedSource(packaged, context),
     launch: () => launchProgram(program, context, 'packages', unpackedFile(packaged, context)),
   };
 }

@@ -3,12 +3,12 @@ import { checkCached } from './cached-program.ts';
 import type { ComponentContext } from './component.ts';
 import { findOnPath } from './executables.ts';
 import { buildGoProgram } from './go-build.ts';
-import { packagesWay, unpackedFile } from './packaged-program.ts';
+import { packagedSource, unpackedFile } from './packaged-program.ts';
 import { cachedFile } from './program-providers.ts';
 import { prometheusPackage, prometheusProgram } from './prometheus/sources.ts';
 import { versionObstacle } from './prometheus/version.ts';
 import { available, installable, unavailable } from './provider-checks.ts';
-import { releaseWay } from './release/release-way.ts';
+import { releaseSource } from './release/release-source.ts';
 import { prometheusRelease } from './release/releases.ts';
 import type { ToolSource } from './tool.ts';
 
@@ -20,15 +20,15 @@ export function promtoolWays(context: Context): readonly ToolSource[] {
   const file = join(dirname(prometheus), 'promtool');
   const packaged = { ...prometheusPackage, program: 'usr/bin/promtool' };
   return [
-    installedWay(context),
+    installedSource(context),
     { kind: 'cache', check: () => checkCached(file), file: async () => file },
-    { ...releaseWay(prometheusRelease, prometheus, context), file: async () => file },
-    { ...packagesWay(packaged, context), file: async () => unpackedFile(packaged, context) },
-    goWay(prometheus, file, context),
+    { ...releaseSource(prometheusRelease, prometheus, context), file: async () => file },
+    { ...packagedSource(packaged, context), file: async () => unpackedFile(packaged, context) },
+    goSource(prometheus, file, context),
   ];
 }
 
-function installedWay({ env }: Context): ToolSource {
+function installedSource({ env }: Context): ToolSource {
   return {
     kind: 'installed',
     async check() {
@@ -46,7 +46,7 @@ function installedWay({ env }: Context): ToolSource {
 }
 
 /** Once built, it is found in the cache: this way itself only ever installs. */
-function goWay(prometheus: string, file: string, context: Context): ToolSource {
+function goSource(prometheus: string, file: string, context: Context): ToolSource {
   return {
     kind: 'go',
     async check() {

@@ -3,7 +3,7 @@ import { instrumentationWays } from './instrumentation.ts';
 import { k6Ways } from './k6.ts';
 import { libfaketimeWays } from './libfaketime.ts';
 import { promtoolWays } from './promtool.ts';
-import { checkWay, forcedAlone, type InstallOptions, installFirst } from './resolve.ts';
+import { checkSource, forcedAlone, type InstallOptions, installFirst } from './resolve.ts';
 import { installedWith, type ToolName, type ToolSource, toolNames } from './tool.ts';
 
 type ToolContext = Pick<ComponentContext, 'cacheDir' | 'env' | 'root'>;
@@ -18,7 +18,7 @@ const ways: Readonly<Record<ToolName, (context: ToolContext) => readonly ToolSou
 /** Every way of every tool, for `doctor` and `setup`. */
 export async function describeTools(context: ToolContext): Promise<Record<ToolName, Availability[]>> {
   const described = toolNames.map(
-    async (name) => [name, await Promise.all(ways[name](context).map(checkWay))] as const,
+    async (name) => [name, await Promise.all(ways[name](context).map(checkSource))] as const,
   );
   return Object.fromEntries(await Promise.all(described)) as Record<ToolName, Availability[]>;
 }
@@ -41,7 +41,7 @@ export async function installTool(
 /** Path of the first that serves; undefined when it would have to be installed first. Installs nothing. */
 export async function findTool(name: ToolName, context: ToolContext): Promise<string | undefined> {
   for (const way of ways[name](context)) {
-    if ((await checkWay(way)).available) return way.file();
+    if ((await checkSource(way)).available) return way.file();
   }
   return undefined;
 }

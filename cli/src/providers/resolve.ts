@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mountsBelow, unmountSmallDisk } from '../process/quota-filesystem.ts';
+import { mountsBelow, unmountQuotaFilesystem } from '../process/quota-filesystem.ts';
 import { type ComponentName, componentNames } from '../topology/components.ts';
 import type { Availability, ComponentContext, Launch, OnProgress, Provider, ProviderKind } from './component.ts';
 import { purgeContainers } from './docker/leftovers.ts';
@@ -43,7 +43,7 @@ export async function resolveComponent(
 ): Promise<Launch> {
   const tried: Availability[] = [];
   for (const provider of waysOf(name, context, options)) {
-    const availability = await checkWay(provider);
+    const availability = await checkSource(provider);
     if (availability.available) return provider.launch();
     tried.push(availability);
   }
@@ -53,7 +53,7 @@ export async function resolveComponent(
 /** Every way of every component, for `doctor`. */
 export async function describeProviders(context: ComponentContext): Promise<Record<ComponentName, Availability[]>> {
   const described = componentNames.map(
-    async (name) => [name, await Promise.all(providers[name](context).map(checkWay))] as const,
+    async (name) => [name, await Promise.all(providers[name](context).map(checkSource))] as const,
   );
   return Object.fromEntries(await Promise.all(described)) as Record<ComponentName, Availability[]>;
 }
@@ -74,7 +74,7 @@ export async function installComponent(
 }
 
 /** What a way must be able to do for `installFirst`: those of components and of tools. */
-interface InstallableWay extends Pick<Provider, 'kind' | 'check'> {
+interface InstallableSource extends Pick<Provider, 'kind' | 'check'> {
   install?(onProgress: OnProgress, signal?: AbortSignal): Promise<void>;
 }
 
@@ -85,11 +85,11 @@ interface InstallableWay extends Pick<Provider, 'kind' | 'check'> {
  */
 export async function installFirst(
   name: ComponentName | ToolName,
-  ways: readonly InstallableWay[],
+  ways: readonly InstallableSource[],
   { lockName = name, ...at }: InstallationPlace & { readonly lockName?: string },
 ): Promise<void> {
   const { onProgress, signal } = at;
-  const checked = await checkWays(ways);
+  const checked = await checkSources(ways);
   if (checked.some(({ availability }) => availability.available)) return;
   const failed: Availability[] = [];
   for (const { way, availability } of checked) {
@@ -99,7 +99,7 @@ export async function installFirst(
     }
     try {
       await using _ = await holdInstallation(lockName, at);
-      if ((await checkWays(ways)).some((one) => one.availability.available)) return;
+      if ((await checkSources(ways)).some((one) => one.availability.available)) return;
       return await way.install(onProgress, signal);
     } catch (error) {
       signal?.throwIfAborted();
@@ -110,8 +110,8 @@ export async function installFirst(
   throw new ComponentUnavailableError(name, failed);
 }
 
-function checkWays(ways: readonly InstallableWay[]) {
-  return Promise.all(ways.map(async (way) => ({ way, availability: await checkWay(way) })));
+function checkSources(ways: readonly InstallableSource[]) {
+  return Promise.all(ways.map(async (way) => ({ way, availability: await checkSource(way) })));
 }
 
 /** Removes what the components of a stopped project stored, in the state directory, outside of it, and in Docker. */
@@ -125,7 +125,7 @@ export async function purgeComponents(context: Pick<ComponentContext, 'project' 
 
 /** A killed supervisor may have left a full disk (a fault) mounted there. */
 async function removeWithMounts(folder: string): Promise<void> {
-  for (const mount of await mountsBelow(folder)) await unmountSmallDisk(mount);
+  for (const mount of await mountsBelow(folder)) await unmountQuotaFilesystem(mount);
   await rm(folder, { recursive: true, force: true });
 }
 
@@ -147,7 +147,7 @@ export function forcedAlone<Way extends Pick<Provider, 'kind'>>(
 }
 
 /** A way whose check itself fails is a way that does not serve; the others are still tried. */
-export async function checkWay(provider: Pick<Provider, 'kind' | 'check'>): Promise<Availability> {
+export async function checkSource(provider: Pick<Provider, 'kind' | 'check'>): Promise<Availability> {
   try {
     return await provider.check();
   } catch (error) {

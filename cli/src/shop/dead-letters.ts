@@ -13,7 +13,7 @@ import { type EventPayload, eventPayload } from './event-fields.ts';
 
 /** Limits of one exchange with the broker, in ms. */
 const CONNECT_TIMEOUT_MS = 3_000;
-const ANSWER_TIMEOUT_MS = 5_000;
+const RESPONSE_TIMEOUT_MS = 5_000;
 
 /** One message in the dead-letter queue. */
 export interface DeadLetter {
@@ -234,7 +234,10 @@ function withoutDeath(headers: Readonly<Record<string, unknown>>): Record<string
 async function withinLimit<T>(response: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no response within ${ANSWER_TIMEOUT_MS / 1000} s`)), ANSWER_TIMEOUT_MS);
+    timer = setTimeout(
+      () => reject(new Error(`no response within ${RESPONSE_TIMEOUT_MS / 1000} s`)),
+      RESPONSE_TIMEOUT_MS,
+    );
   });
   try {
     return await Promise.race([response, limit]);

@@ -16,7 +16,7 @@ import { CheckFailed, EvidenceMissing } from './check-errors.ts';
 import { type CounterReading, readCounters } from './counters.ts';
 
 /** Longest wait for one response of the gateway, in ms: it promises one within 10 s under any single fault. */
-const ANSWER_LIMIT_MS = 12_000;
+const RESPONSE_LIMIT_MS = 12_000;
 
 /** The longest batch delay of spans is 500 ms, metrics are reported every second, and each has its way here. In ms. */
 const EXPORT_MS = 2_000;
@@ -88,7 +88,7 @@ export function createContext({ project, connection, signal, style, env }: Conte
     const send = async () => {
       await before.catch(() => undefined);
       await after?.();
-      const placed = await gateway.placeOrder(request, { idempotencyKey: key, timeoutMs: ANSWER_LIMIT_MS, signal });
+      const placed = await gateway.placeOrder(request, { idempotencyKey: key, timeoutMs: RESPONSE_LIMIT_MS, signal });
       if (placed.traceId !== null) traceIds.add(placed.traceId);
       return placed;
     };
@@ -134,7 +134,7 @@ export async function decided({ response }: Attempt, expected: string): Promise<
   throw new CheckFailed({ expected, observed: describeResponse(placed) });
 }
 
-/** The trace of an order that ended as wanted, in the words of `describeAnswer`. Throws EvidenceMissing otherwise: there is nothing to look at. */
+/** The trace of an order that ended as wanted, in the words of `describeResponse`. Throws EvidenceMissing otherwise: there is nothing to look at. */
 export async function traceOf(attempt: Attempt, wanted: string, check: string): Promise<string> {
   const placed = await attempt.response().catch((error: unknown) => {
     throw new EvidenceMissing(`there is no such order (see "${check}"): ${messageOf(error)}`);

@@ -77,13 +77,13 @@ describe('replicas', () => {
 
   it('one that crashes fails what was in flight on it, and nothing else', async () => {
     const held: Server[] = [];
-    const dying = await aServer((server) => {
+    const closing = await aServer((server) => {
       held.push(server);
-      if (held.length === 16) void dying.close();
+      if (held.length === 16) void closing.close();
       return 'hold';
     });
     const running = await aServer();
-    const replicas = replicasOf(dying.origin, running.origin);
+    const replicas = replicasOf(closing.origin, running.origin);
     const inFlight = await Promise.allSettled(Array.from({ length: 32 }, () => replicas.send()));
     expect(inFlight.filter(({ status }) => status === 'rejected')).toHaveLength(16);
     expect(replicas.policy.state).toBe('closed');

@@ -8,7 +8,7 @@ import {
   url,
 } from '@shop/kit/config.ts';
 import { type EdgeLimits, loadEdge } from '@shop/kit/edges.ts';
-import { BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
+import { EVENT_KEEP_DAYS, FINANCIAL_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
 import { checkSharedPort, inheritedPortVariables, type SharedPort } from '@shop/kit/shared-port.ts';
 import { Type } from 'typebox';
@@ -28,7 +28,7 @@ export const variables = Type.Object({
   OUTBOX_KEEP_DAYS: keepDays('days that a published event is kept', EVENT_KEEP_DAYS),
   ORDERS_KEEP_DAYS: keepDays(
     'days that an order is kept after its saga has ended, and with it its Idempotency-Key; not below `OUTBOX_KEEP_DAYS`',
-    BOOKS_KEEP_DAYS,
+    FINANCIAL_KEEP_DAYS,
   ),
   FLAGS_FILE: Type.Optional(
     Type.String({

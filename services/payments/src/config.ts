@@ -1,5 +1,5 @@
 import { commonVariables, databaseVariables, keepDays, parseEnvironment } from '@shop/kit/config.ts';
-import { BOOKS_KEEP_DAYS } from '@shop/kit/keep-days.ts';
+import { FINANCIAL_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
 import { checkSharedPort, inheritedPortVariables } from '@shop/kit/shared-port.ts';
 import { type Static, Type } from 'typebox';
@@ -11,7 +11,7 @@ export const variables = Type.Object({
   ...databaseVariables(poolSizeOf('payments')),
   PAYMENTS_KEEP_DAYS: keepDays(
     'days that a payment is kept after its last change; its charges and refunds stay',
-    BOOKS_KEEP_DAYS,
+    FINANCIAL_KEEP_DAYS,
   ),
 });
 

@@ -41,7 +41,7 @@ async function effects({ orderId }: Charge): Promise<readonly string[]> {
 }
 
 /** Payments whose process ends at a failpoint. */
-const dyingAt = (place: string) =>
+const crashingAt = (place: string) =>
   createPayments(createPaymentStore(database), async (name) => {
     if (name === place) throw new TransientError(`killed at ${place}`);
   });
@@ -76,14 +76,14 @@ describe('a charge', () => {
 
   it('that lost its process before the outcome stays attempted until a repeat completes it', async () => {
     const charge = aCharge();
-    await expect(dyingAt('charge-attempted:undecided').charge(charge)).rejects.toThrow('killed');
+    await expect(crashingAt('charge-attempted:undecided').charge(charge)).rejects.toThrow('killed');
     expect(await payments.find(charge.orderId)).toMatchObject({ state: 'attempted' });
     expect(await payments.charge(charge)).toEqual({ outcome: 'accepted', first: true });
   });
 
   it('that lost its process after the outcome is a repeat when it comes again', async () => {
     const charge = aCharge();
-    await expect(dyingAt('charge-decided:response-unsent').charge(charge)).rejects.toThrow('killed');
+    await expect(crashingAt('charge-decided:response-unsent').charge(charge)).rejects.toThrow('killed');
     expect(await payments.charge(charge)).toEqual({ outcome: 'accepted', first: false });
   });
 
@@ -111,7 +111,7 @@ describe('a refund', () => {
 
   it('attempted -> voided, which no repeat of the charge can complete', async () => {
     const charge = aCharge();
-    await expect(dyingAt('charge-attempted:undecided').charge(charge)).rejects.toThrow('killed');
+    await expect(crashingAt('charge-attempted:undecided').charge(charge)).rejects.toThrow('killed');
     expect(await refund(charge)).toMatchObject({ state: 'voided' });
     expect(await payments.charge(charge)).toEqual({ outcome: 'voided' });
   });
@@ -158,7 +158,7 @@ describe('what is done to the money', () => {
   it('is nothing when the charge is declined, voided or left open', async () => {
     const [declined, open, unasked] = [aCharge({ amount: PAYMENT_LIMIT_KOPIYKAS + 1 }), aCharge(), aCharge()];
     await payments.charge(declined);
-    await expect(dyingAt('charge-attempted:undecided').charge(open)).rejects.toThrow('killed');
+    await expect(crashingAt('charge-attempted:undecided').charge(open)).rejects.toThrow('killed');
     await Promise.all([refund(declined), refund(open), refund(unasked)]);
     expect(await Promise.all([declined, open, unasked].map(effects))).toEqual([[], [], []]);
   });

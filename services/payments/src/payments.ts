@@ -49,7 +49,7 @@ export function createPayments(store: PaymentStore, failpoint: Failpoint<'paymen
 
     async refund(orderId, refundKey) {
       HARNESS: await failpoint('refund-requested:unrecorded');
-      const result = await takeBack(orderId, refundKey);
+      const result = await recordRefund(orderId, refundKey);
       HARNESS: await failpoint('refund-recorded:response-unsent');
       return result;
     },
@@ -57,13 +57,13 @@ export function createPayments(store: PaymentStore, failpoint: Failpoint<'paymen
     find: (orderId) => store.findByOrder(orderId),
   };
 
-  async function takeBack(orderId: string, refundKey: string): Promise<RefundResult> {
+  async function recordRefund(orderId: string, refundKey: string): Promise<RefundResult> {
     for (let round = 1; round <= MAX_ROUNDS; round += 1) {
-      const changed = (await store.takeBack(orderId, refundKey)) ?? (await store.addTombstone(orderId, refundKey));
+      const changed = (await store.refund(orderId, refundKey)) ?? (await store.addTombstone(orderId, refundKey));
       if (changed !== undefined) return changed;
       const existing = await store.findByOrder(orderId);
       if (existing === undefined) return KEY_REUSED;
-      // A charge came in between: the next round takes it back.
+      // A charge came in between: the next round refunds it.
       if (existing.state !== 'accepted' && existing.state !== 'attempted') return existing;
     }
     throw new Error(`payments: a refund lost its race ${MAX_ROUNDS} times`);

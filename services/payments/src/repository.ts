@@ -33,16 +33,16 @@ const updateOutcome = sql(
 
 const updateRefunded = sql(
   'UPDATE payments: refund',
-  `WITH taken_back AS (
+  `WITH changed AS (
      UPDATE payments
      SET state = CASE state WHEN 'accepted' THEN 'refunded' ELSE 'voided' END, refund_key = $2, updated_at = now()
      WHERE order_id = $1 AND state IN ('accepted', 'attempted')
      RETURNING order_id, state, charge_key, amount_kopiykas, currency
    ), effect AS (
      INSERT INTO payment_effects (order_id, kind, amount_kopiykas, currency)
-     SELECT order_id, 'refund', amount_kopiykas, currency FROM taken_back WHERE state = 'refunded'
+     SELECT order_id, 'refund', amount_kopiykas, currency FROM changed WHERE state = 'refunded'
    )
-   SELECT order_id, state, charge_key, amount_kopiykas, currency FROM taken_back`,
+   SELECT order_id, state, charge_key, amount_kopiykas, currency FROM changed`,
 );
 
 const insertTombstone = sql(
@@ -88,7 +88,7 @@ export interface PaymentStore {
   /** False when the attempt is no longer open. */
   recordOutcome(charge: Charge, outcome: ChargeDecision): Promise<boolean>;
   /** Refunds an accepted or open charge; undefined when there is none. */
-  takeBack(orderId: string, refundKey: string): Promise<Payment | typeof KEY_REUSED | undefined>;
+  refund(orderId: string, refundKey: string): Promise<Payment | typeof KEY_REUSED | undefined>;
   /** Refuses all charges to come; undefined when the order has a payment, or the key another order. */
   addTombstone(orderId: string, refundKey: string): Promise<Payment | undefined>;
   findByOrder(orderId: string): Promise<Payment | undefined>;
@@ -110,7 +110,7 @@ export function createPaymentStore(database: Queryable): PaymentStore {
       const { count } = await database.query(updateOutcome, [orderId, idempotencyKey, outcome]);
       return count === 1;
     },
-    async takeBack(orderId, refundKey) {
+    async refund(orderId, refundKey) {
       try {
         return await one(updateRefunded, [orderId, refundKey]);
       } catch (error) {

@@ -1,5 +1,5 @@
 import { commonVariables, databaseVariables, keepDays, parseEnvironment, url } from '@shop/kit/config.ts';
-import { BOOKS_KEEP_DAYS, EVENT_KEEP_DAYS } from '@shop/kit/keep-days.ts';
+import { EVENT_KEEP_DAYS, FINANCIAL_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
 import { checkSharedPort, inheritedPortVariables } from '@shop/kit/shared-port.ts';
 import { type Static, Type } from 'typebox';
@@ -18,7 +18,7 @@ export const variables = Type.Object({
   }),
   // Longer than an event is kept to be published again: a message that is forgotten would have its effect a second time.
   INBOX_KEEP_DAYS: keepDays('days that a processed message is remembered', EVENT_KEEP_DAYS + 1, 400),
-  SHIPMENTS_KEEP_DAYS: keepDays('days that a shipment is kept; its parcel stays', BOOKS_KEEP_DAYS),
+  SHIPMENTS_KEEP_DAYS: keepDays('days that a shipment is kept; its parcel stays', FINANCIAL_KEEP_DAYS),
 });
 
 export type ShippingConfig = Static<typeof variables>;

@@ -129,9 +129,9 @@ async function rowsOf({ data }: Pick<OrderConfirmedEvent, 'data'>) {
 const ready = async (queue: string) => (await channel.checkQueue(queue)).messageCount;
 
 async function reasonOfDeath(): Promise<unknown> {
-  const dead = await channel.get(DEAD_LETTERS_QUEUE, { noAck: true });
-  if (dead === false) return 'no dead letter';
-  const deaths: { queue: string; reason: string }[] = dead.properties.headers?.['x-death'] ?? [];
+  const letter = await channel.get(DEAD_LETTERS_QUEUE, { noAck: true });
+  if (letter === false) return 'no dead letter';
+  const deaths: { queue: string; reason: string }[] = letter.properties.headers?.['x-death'] ?? [];
   return deaths.find(({ queue }) => queue === ORDER_CONFIRMED_QUEUE)?.reason;
 }
 
@@ -258,11 +258,11 @@ describe('a message that fails', () => {
     await channel.waitForConfirms();
     await expect.poll(() => ready(DEAD_LETTERS_QUEUE), patience).toBe(1);
     await consumer.drain();
-    const dead = (await channel.get(DEAD_LETTERS_QUEUE, { noAck: true })) as GetMessage;
-    expect(dead.content).toEqual(body);
-    expect(dead.fields.routingKey).toBe('order.confirmed');
-    expect(dead.properties).toMatchObject({ messageId: 'one', type: 'order.confirmed', deliveryMode: 2 });
-    expect(dead.properties.headers).toMatchObject({ traceparent, [DELIVERIES_HEADER]: DELIVERY_LIMIT });
+    const letter = (await channel.get(DEAD_LETTERS_QUEUE, { noAck: true })) as GetMessage;
+    expect(letter.content).toEqual(body);
+    expect(letter.fields.routingKey).toBe('order.confirmed');
+    expect(letter.properties).toMatchObject({ messageId: 'one', type: 'order.confirmed', deliveryMode: 2 });
+    expect(letter.properties.headers).toMatchObject({ traceparent, [DELIVERIES_HEADER]: DELIVERY_LIMIT });
   });
 });
 

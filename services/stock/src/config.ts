@@ -1,5 +1,5 @@
 import { commonVariables, databaseVariables, keepDays, parseEnvironment, port } from '@shop/kit/config.ts';
-import { BOOKS_KEEP_DAYS } from '@shop/kit/keep-days.ts';
+import { FINANCIAL_KEEP_DAYS } from '@shop/kit/keep-days.ts';
 import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
 import { inheritedSocketVariables } from '@shop/kit/shared-port.ts';
 import { type Static, Type } from 'typebox';
@@ -10,7 +10,7 @@ export const variables = Type.Object({
   ...inheritedSocketVariables,
   ...databaseVariables(poolSizeOf('stock')),
   HEALTH_PORT: port('port for health over HTTP, beside gRPC on `PORT`'),
-  RESERVATIONS_KEEP_DAYS: keepDays('days that a reservation is kept after its last change', BOOKS_KEEP_DAYS),
+  RESERVATIONS_KEEP_DAYS: keepDays('days that a reservation is kept after its last change', FINANCIAL_KEEP_DAYS),
 });
 
 export type StockConfig = Static<typeof variables>;

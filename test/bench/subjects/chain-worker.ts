@@ -13,7 +13,7 @@ type Unary = (request: object, callback: (error: Error | null, response: unknown
 
 /** Connections to one origin, as many as the shop's concurrent calls. */
 const CONNECTIONS = 64;
-const ANSWER = { id: '00000000-0000-4000-8000-000000000000', status: 'Confirmed' };
+const RESPONSE = { id: '00000000-0000-4000-8000-000000000000', status: 'Confirmed' };
 const PRODUCT = { id: 1, name: 'Notebook', price: 10_000, currency: 'UAH' };
 
 handleCalls({
@@ -55,12 +55,12 @@ function callAll(ports: Ports): () => Promise<unknown> {
   const payments = sender(poolTo(ports.payments));
   const reserve = stockClient(ports.stock);
   return async () => {
-    const orderId = ANSWER.id;
+    const orderId = RESPONSE.id;
     const productId = nextProduct();
     await catalog(`/products/${productId}`);
     await reserve({ orderId, idempotencyKey: `${orderId}:reserve`, lines: [{ productId, quantity: 1 }] });
     await payments('/payments', { orderId, amount: 10_000, currency: 'UAH', idempotencyKey: `${orderId}:charge` });
-    return ANSWER;
+    return RESPONSE;
   };
 }
 

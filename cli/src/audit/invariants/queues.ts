@@ -16,8 +16,8 @@ export interface QueueExpectation {
 /** I9: nothing waits in the queue or to be retried, and the dead letters are exactly what was injected. Pure. */
 export function queuesResult(queues: readonly QueueDepth[], expected: QueueExpectation): InvariantResult {
   const main = queues.find(({ name }) => name === ORDER_CONFIRMED_QUEUE);
-  const dead = queues.find(({ name }) => name === DEAD_LETTERS_QUEUE);
-  const missing = [main ? [] : ORDER_CONFIRMED_QUEUE, dead ? [] : DEAD_LETTERS_QUEUE].flat();
+  const deadLetterQueue = queues.find(({ name }) => name === DEAD_LETTERS_QUEUE);
+  const missing = [main ? [] : ORDER_CONFIRMED_QUEUE, deadLetterQueue ? [] : DEAD_LETTERS_QUEUE].flat();
   // Shipping declares it with its first connection.
   const retries = depthOf(queues.find(({ name }) => name === RETRIES_QUEUE));
   const waiting = depthOf(main) + retries;
@@ -30,8 +30,8 @@ export function queuesResult(queues: readonly QueueDepth[], expected: QueueExpec
       detail: `${ORDER_CONFIRMED_QUEUE}: ${formatCount(waiting)} messages, ${formatCount(retries)} of them failed and to be retried; ${formatCount(inFlight)} may be on their way`,
     });
   }
-  const deadLetters = depthOf(dead);
-  if (dead !== undefined && deadLetters !== expected.deadLetters) {
+  const deadLetters = depthOf(deadLetterQueue);
+  if (deadLetterQueue !== undefined && deadLetters !== expected.deadLetters) {
     violations.push({
       kind: deadLetters > expected.deadLetters ? 'unexpected' : 'lost',
       subject: DEAD_LETTERS_QUEUE,

@@ -8,7 +8,7 @@ import {
   mountObstacle,
   mountQuotaFilesystem,
   mountsBelow,
-  unmountSmallDisk,
+  unmountQuotaFilesystem,
 } from '../../process/quota-filesystem.ts';
 import { waitUntil } from '../../shared/wait-until.ts';
 import type { DatabaseName } from '../../topology/databases.ts';
@@ -123,7 +123,7 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
       await client.query(`DROP INDEX IF EXISTS ${name}`);
       await client.query(`DROP TABLESPACE IF EXISTS ${name}`);
     });
-    await unmountSmallDisk(path);
+    await unmountQuotaFilesystem(path);
   },
   verify: (filled, platform) =>
     waitUntil('the full disk to be gone', BACK_LIMIT_MS, async () => {

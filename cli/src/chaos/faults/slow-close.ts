@@ -3,7 +3,7 @@ import { toxicAttributes } from '../toxics.ts';
 import { type EdgeProbe, toWitness, toxicFault } from './toxic-fault.ts';
 
 const LONGEST_LOOK_MS = 3_000;
-const MOST_LOOKS = 3;
+const MAX_LOOKS = 3;
 
 /** A close by the called side reaches the caller late. */
 export const slowClose = toxicFault({
@@ -21,7 +21,7 @@ export const slowClose = toxicFault({
       };
     }
     let look = await probeClose(probe, delay);
-    for (let looks = 1; looks < MOST_LOOKS && look.isHeld === 'unclear'; looks++) look = await probeClose(probe, delay);
+    for (let looks = 1; looks < MAX_LOOKS && look.isHeld === 'unclear'; looks++) look = await probeClose(probe, delay);
     const { isHeld, result } = look;
     const heldMs = Math.round(result.closeMs ?? result.tookMs);
     return toWitness(

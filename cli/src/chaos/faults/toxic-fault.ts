@@ -34,7 +34,7 @@ interface ToxicUndo {
  * A toxic that does not affect every connection is looked for on so many that it affects one of them in 99 of 100 looks.
  * Below one connection in twenty it is not looked for: it may well affect no request of an experiment.
  */
-const LEAST_TOXICITY = 0.05;
+const MIN_TOXICITY = 0.05;
 const SURE = 0.99;
 
 const common = {
@@ -89,7 +89,7 @@ export function toxicFault<T extends ToxicType, Schema extends TObject>(
         stream,
         send: (sending) => canary(edge.listen, edge.protocol, sending),
       };
-      if (toxicity < LEAST_TOXICITY) {
+      if (toxicity < MIN_TOXICITY) {
         const evidence = `it affects only ${toxicity * 100} % of connections: an order hardly ever meets it`;
         return { verdict: 'unmeasurable', evidence };
       }

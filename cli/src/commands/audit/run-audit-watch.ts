@@ -7,7 +7,7 @@ import type { AuditEvent } from '../../monitoring/audit-meter.ts';
 import type { AuditCommandOptions } from './run-audit.ts';
 
 /** Two looks a second would load the databases that are looked at. */
-const LEAST_EVERY_MS = 1_000;
+const MIN_EVERY_MS = 1_000;
 
 /**
  * Prints each new violation among recent orders once. Ends with Ctrl-C, or after `--for` and at least one look: then with 1 after a
@@ -79,7 +79,7 @@ function intervalOf({ watch, every = AUDIT_EVERY_MS }: AuditCommandOptions, othe
       next: 'leave one of them out',
     });
   }
-  if (every >= LEAST_EVERY_MS) return every;
+  if (every >= MIN_EVERY_MS) return every;
   throw new CliError({
     code: 'invalid_usage',
     what: `--every is ${every} ms`,

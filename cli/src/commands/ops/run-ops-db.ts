@@ -53,7 +53,7 @@ export async function runTerminate(
   });
   deps.output.result(result, ({ sessions, dryRun }) => {
     const verb = dryRun ? 'would end' : 'ended';
-    if (sessions.length > MOST_LINES) return `${verb} ${countsOf(sessions)}`;
+    if (sessions.length > MAX_LINES) return `${verb} ${countsOf(sessions)}`;
     return sessions.map((session) => `${verb} ${nameOf(session)}`).join('\n');
   });
 }
@@ -78,7 +78,7 @@ function namesOf({ pid, database, startedAt, role, application }: DatabaseSessio
 }
 
 /** More sessions than these are counted, not listed. */
-const MOST_LINES = 10;
+const MAX_LINES = 10;
 
 /** Throws CliError (2). */
 function databaseNamed(name: string): DatabaseName {

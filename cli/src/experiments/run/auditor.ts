@@ -20,7 +20,7 @@ interface OtherOrder {
 /** How far I3 looks back from the first order of a history, with some slack, s: those orders are not this run's. */
 const LOOK_BACK_S = 60;
 /** Others may go on ordering while the ledger settles. */
-const MOST_AUDITS = 3;
+const MAX_AUDITS = 3;
 
 /** What was so before the run, and is not held against it. */
 export interface Before {
@@ -80,7 +80,7 @@ export async function auditRun(
     const later = await ordersOfOthers(context);
     const isSame = later.length === others.length;
     others = later;
-    if (isSame || audits >= MOST_AUDITS) break;
+    if (isSame || audits >= MAX_AUDITS) break;
   }
   noteOthers(others, before, context);
   const report = sinceBaseline(whole, before.ledger);

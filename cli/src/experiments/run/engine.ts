@@ -26,7 +26,7 @@ export interface EnginePorts {
   /** Rejects only when the signal of the run has aborted. */
   execute(step: ExecutableStep): Promise<StepResult>;
   /** Waits on its own: `execute` is not repeated within `within`. */
-  waitsByItself(step: ExecutableStep): boolean;
+  waitsInternally(step: ExecutableStep): boolean;
   /** Notes a moment that later steps refer to. */
   captureBaseline(step: string): Promise<void>;
   /** Whether later steps refer to the end of this one. */
@@ -277,7 +277,7 @@ class ExperimentRun {
   }
 
   async #carryOut(step: Step): Promise<Repeated> {
-    const { clock, execute, waitsByItself, joinLoad } = this.#ports;
+    const { clock, execute, waitsInternally, joinLoad } = this.#ports;
     const signal = this.#signals.run;
     if (step.type === 'hold') {
       await clock.sleep(step.for, signal);
@@ -288,7 +288,7 @@ class ExperimentRun {
       return load === undefined ? this.#join(step.provider.of) : { ...(await load), attempts: 1 };
     }
     const executable = step as ExecutableStep;
-    if (step.type === 'action' || waitsByItself(executable)) return { ...(await execute(executable)), attempts: 1 };
+    if (step.type === 'action' || waitsInternally(executable)) return { ...(await execute(executable)), attempts: 1 };
     return pollProbe(() => execute(executable), { within: step.within, for: step.for }, clock, signal);
   }
 

@@ -40,7 +40,7 @@ function ownProject(project: Project, number: number, env: NodeJS.ProcessEnv): P
   return openProject(`${project.name.slice(0, 31 - suffix.length)}${suffix}`, project.root, env);
 }
 
-const notesFolder = (project: Project) => join(project.stateDir, 'chaos', 'own-platforms');
+const notesFolder = (project: Project) => join(project.stateDir, 'chaos', 'ephemeral-platforms');
 
 /** Starts it and resolves when it is ready. When that fails, and when it is interrupted, what was started is taken down. */
 export async function startEphemeral(

@@ -89,6 +89,6 @@ function look(step: Probe, context: RunContext): Promise<StepResult> {
 }
 
 /** These wait on their own as long as `within` says. */
-export function waitsByItself({ provider }: { readonly provider: { readonly type: string } }): boolean {
+export function waitsInternally({ provider }: { readonly provider: { readonly type: string } }): boolean {
   return provider.type === 'trace';
 }

@@ -19,7 +19,7 @@ import { auditRun, type Before, readBefore } from './auditor.ts';
 import { captureBaseline, referredTo } from './baselines.ts';
 import { checkConditions } from './conditions.ts';
 import { type EngineEvent, type EnginePorts, type RunResult, runExperiment } from './engine.ts';
-import { execute, waitsByItself } from './execute.ts';
+import { execute, waitsInternally } from './execute.ts';
 import { createExperimentFolder, type ExperimentFolder } from './experiment-folder.ts';
 import { checkFaults, countDeclared, type FaultsInEffect } from './faults-in-effect.ts';
 import { journalFaults } from './journal-faults.ts';
@@ -200,7 +200,7 @@ async function openRun({ options, platform, journal, folder, run, loss, endsAt }
     clock,
     journal,
     execute: (step) => execute(step, context),
-    waitsByItself,
+    waitsInternally,
     isReferredTo: (step) => referred.has(step),
     captureBaseline: async (step) => void context.baselines.set(step, await captureBaseline(context)),
     joinLoad: (step) => {

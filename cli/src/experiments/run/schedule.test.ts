@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FoundExperiment } from '../format/catalog.ts';
 import { needsKey } from './needs.ts';
-import { MOST_PLATFORMS, platformsOf, Schedule } from './schedule.ts';
+import { MAX_PLATFORMS, platformsOf, Schedule } from './schedule.ts';
 
 /** An experiment that takes so long, on a platform with so many replicas of orders. */
 function anExperiment(id: string, ms: number, orders = 1): FoundExperiment & { readonly ms: number } {
@@ -132,7 +132,7 @@ describe('the number of platforms', () => {
     ['two for each core', machine, 4],
     ['no more than there is memory for', { ...machine, memoryBytes: 3.5e9 }, 3],
     ['one where there is hardly any', { ...machine, memoryBytes: 0.2e9 }, 1],
-    ['no more than the names have room for', { ...machine, cores: 64, memoryBytes: 500e9 }, MOST_PLATFORMS],
+    ['no more than the names have room for', { ...machine, cores: 64, memoryBytes: 500e9 }, MAX_PLATFORMS],
   ] as const)('is %s', (_, given, count) => {
     expect(platformsOf(given)).toBe(count);
   });

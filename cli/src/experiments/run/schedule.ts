@@ -63,7 +63,7 @@ function timeOf({ waiting }: Group): number {
 }
 
 /** At most so many: a name of a project has room for two digits. */
-export const MOST_PLATFORMS = 16;
+export const MAX_PLATFORMS = 16;
 /** Experiments wait most of the time: two platforms leave half of a core idle. */
 const PLATFORMS_PER_CORE = 2;
 
@@ -71,5 +71,5 @@ const PLATFORMS_PER_CORE = 2;
 export function platformsOf(machine: { cores: number; memoryBytes: number; bytesPerPlatform: number }): number {
   const byCores = machine.cores * PLATFORMS_PER_CORE;
   const byMemory = Math.floor(machine.memoryBytes / machine.bytesPerPlatform);
-  return Math.max(1, Math.min(byCores, byMemory, MOST_PLATFORMS));
+  return Math.max(1, Math.min(byCores, byMemory, MAX_PLATFORMS));
 }

@@ -15,7 +15,7 @@ export interface DownloadLimits {
 /** A user without a network waits five seconds for the next source; a user with a slow one has ten minutes. */
 const LIMITS: DownloadLimits = { responseMs: 5_000, stallMs: 30_000, totalMs: 600_000 };
 /** The release host responds with one redirect to its storage. */
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 export interface DownloadOptions {
@@ -44,7 +44,7 @@ export async function download(options: DownloadOptions): Promise<string> {
   const ended = signal === undefined ? timeUp : AbortSignal.any([signal, timeUp]);
   const hash = createHash('sha256');
   try {
-    const { headers, body } = await open(url, { dispatcher, signal: ended, limits }, MOST_REDIRECTS);
+    const { headers, body } = await open(url, { dispatcher, signal: ended, limits }, MAX_REDIRECTS);
     const announced = Number(headers['content-length'] ?? Number.NaN);
     let [bytes, percent] = [0, -1];
     const measured = async function* (chunks: AsyncIterable<Buffer>) {
@@ -90,7 +90,7 @@ async function open(url: URL, asking: Asking, redirectsLeft: number): Promise<Di
   body.on('error', () => undefined).destroy(); // It is not read.
   if (!redirects.includes(statusCode) || typeof headers.location !== 'string')
     throw new Error(`${url.host} responded ${statusCode} for ${url.pathname}`);
-  if (redirectsLeft === 0) throw new Error(`${url.host} redirects more than ${MOST_REDIRECTS} times`);
+  if (redirectsLeft === 0) throw new Error(`${url.host} redirects more than ${MAX_REDIRECTS} times`);
   return open(new URL(headers.location, url), asking, redirectsLeft - 1);
 }
 

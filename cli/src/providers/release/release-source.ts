@@ -9,7 +9,7 @@ import { releaseHost } from './release-host.ts';
  * The project's own release, downloaded into the cache: this source only ever installs. Whether its host can be reached
  * is seen when it is tried, within seconds: a check sends no request.
  */
-export function releaseWay(
+export function releaseSource(
   release: Release,
   target: string,
   context: Pick<ComponentContext, 'cacheDir' | 'env'>,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listedChecksum } from './checksum-list.ts';
 import { type Release, releaseFileFor } from './release.ts';
-import { releaseWay } from './release-way.ts';
+import { releaseSource } from './release-source.ts';
 import { jaegerRelease, k6Release, prometheusRelease, toxiproxyRelease } from './releases.ts';
 
 describe.each([
@@ -33,7 +33,8 @@ it('the archive of Jaeger that an independent record was found for is pinned', (
 });
 
 describe('the way to a release', () => {
-  const check = (env: NodeJS.ProcessEnv) => releaseWay(k6Release, '/nowhere/k6', { cacheDir: '/nowhere', env }).check();
+  const check = (env: NodeJS.ProcessEnv) =>
+    releaseSource(k6Release, '/nowhere/k6', { cacheDir: '/nowhere', env }).check();
 
   it('says what would be downloaded from where', async () => {
     const { PATH } = process.env;

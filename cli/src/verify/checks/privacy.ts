@@ -8,7 +8,7 @@ import { EvidenceMissing, expectThat } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
 
 /** Longest wait for the response to a request that is refused, ms. */
-const ANSWER_LIMIT_MS = 5_000;
+const RESPONSE_LIMIT_MS = 5_000;
 
 /** The customer of this run is found in the orders database, and nowhere else. Runs after all other checks. */
 export const privacy: Check = {
@@ -63,7 +63,7 @@ async function inErrors({
   const lines = [{ productId: 1, quantity: 0 }];
   const invalid = { customer: marker, lines, note: marker } as const;
   const responses = await Promise.allSettled([
-    gateway.placeOrder(invalid, { timeoutMs: ANSWER_LIMIT_MS, signal }),
+    gateway.placeOrder(invalid, { timeoutMs: RESPONSE_LIMIT_MS, signal }),
     misused.response(),
   ]);
   const problems = responses.flatMap((response) =>

@@ -14,10 +14,10 @@ export interface LoadOptions {
 }
 
 /** Longest wait for one response, ms: beyond the promise of 10 s. */
-const ANSWER_LIMIT_MS = 12_000;
+const RESPONSE_LIMIT_MS = 12_000;
 /** More orders than this are not in flight at a time; what is due beyond it counts as failed. */
 const MAX_IN_FLIGHT = 100;
-const TELL_EVERY_MS = 1_000;
+const PROGRESS_INTERVAL_MS = 1_000;
 
 /**
  * Places orders of product 1 at a fixed rate, whatever becomes of them, for a limited time. Resolves with what came of
@@ -34,7 +34,7 @@ export async function runLoad({ client, perSecond, forMs, signal, onProgress }: 
     try {
       const response = await client.placeOrder(
         { customer: 'Demo customer', lines: [{ productId: 1, quantity: 1 }] },
-        { timeoutMs: ANSWER_LIMIT_MS },
+        { timeoutMs: RESPONSE_LIMIT_MS },
       );
       if (response.kind === 'problem') counts.failed++;
       else if (response.status === 'Confirmed') counts.confirmed++;
@@ -46,7 +46,7 @@ export async function runLoad({ client, perSecond, forMs, signal, onProgress }: 
   }
 
   onProgress(progress());
-  const timer = setInterval(() => onProgress(progress()), TELL_EVERY_MS);
+  const timer = setInterval(() => onProgress(progress()), PROGRESS_INTERVAL_MS);
   for (let due = 0; due < forMs; due += 1000 / perSecond) {
     const waitMs = began + due - performance.now();
     if (waitMs > 0) await delay(waitMs, undefined, { signal }).catch(() => undefined); // Aborted: looked at next.

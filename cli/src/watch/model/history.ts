@@ -38,7 +38,7 @@ const PACE_SAMPLES = 6;
 /** A pace below this, events per second, is none. */
 const NO_PACE = 0.5;
 /** Events of a second in passing are no backlog worth showing. */
-export const WORTH_TELLING = 5;
+export const MIN_SHOWN_PENDING = 5;
 
 /** Seconds missed while this process was not given the processor are filled with what was before, up to so many ms. */
 const FILLED_MS = 5_000;
@@ -60,7 +60,7 @@ export function drainOf(history: readonly HistorySample[]): Drain {
   const pending = history.at(-1)?.pending;
   if (pending === undefined) return { kind: 'unknown' };
   if (pending === 0) return { kind: 'empty', last: lastDrained(history) };
-  const perSecond = pending < WORTH_TELLING ? 0 : paceOf(history.slice(-PACE_SAMPLES));
+  const perSecond = pending < MIN_SHOWN_PENDING ? 0 : paceOf(history.slice(-PACE_SAMPLES));
   if (perSecond > NO_PACE) return { kind: 'rising', pending, perSecond };
   if (perSecond < -NO_PACE) return { kind: 'draining', pending, leftMs: (pending / -perSecond) * 1000 };
   return { kind: 'waiting', pending };
@@ -90,7 +90,7 @@ function lastDrained(history: readonly HistorySample[]): Drained | undefined {
     if (pending > 0 && pending >= (peak?.pending ?? 0)) peak = { fromMs: timeMs, pending };
     if (pending > 0 && peak !== undefined && faults.length > 0) peak = { ...peak, fromMs: timeMs };
     if (pending > 0 || peak === undefined) continue;
-    if (peak.pending >= WORTH_TELLING) last = { peak: peak.pending, tookMs: timeMs - peak.fromMs };
+    if (peak.pending >= MIN_SHOWN_PENDING) last = { peak: peak.pending, tookMs: timeMs - peak.fromMs };
     peak = undefined;
   }
   return last;

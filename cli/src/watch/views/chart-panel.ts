@@ -10,7 +10,7 @@ import {
   type Drain,
   drainOf,
   type HistorySample,
-  WORTH_TELLING,
+  MIN_SHOWN_PENDING,
 } from '../model/history.ts';
 import { countdownText, fit, fitLines, rateText, scaleText, spanText } from './text.ts';
 
@@ -67,7 +67,7 @@ function drainWords(drain: Drain): { text: string; colour: keyof Style } {
     case 'rising':
       return { text: `${formatCount(drain.pending)}, rising ${rateText(drain.perSecond)}/s`, colour: 'yellow' };
     case 'waiting':
-      if (drain.pending < WORTH_TELLING) return { text: formatCount(drain.pending), colour: 'cyan' };
+      if (drain.pending < MIN_SHOWN_PENDING) return { text: formatCount(drain.pending), colour: 'cyan' };
       return { text: `${formatCount(drain.pending)}, not draining`, colour: 'yellow' };
   }
 }

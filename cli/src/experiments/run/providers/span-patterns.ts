@@ -21,7 +21,7 @@ const POLL_MS = 200;
 const QUIET_MS = 1_000;
 
 /** Spans that a trace can have beside those recorded: a store keeps 2,000 of one. */
-const MOST_LOST = 2_000;
+const MAX_LOST = 2_000;
 
 /**
  * Evaluates single spans of a trace. Waits until the rules hold and have held for a moment, because a span that must
@@ -68,7 +68,7 @@ interface Rule {
 
 function rulesOf(all: readonly TraceSpan[], tolerance: TraceTolerance): readonly Rule[] {
   const seen = new Set(all.map(({ service }) => service)).size;
-  const ofAll = { services: serviceNames, most: MOST_LOST };
+  const ofAll = { services: serviceNames, most: MAX_LOST };
   const patterns = [
     ...(tolerance.has ?? []).map(({ count = { gte: 1 }, ...pattern }) => ({ pattern, bound: count })),
     ...(tolerance['has-not'] ?? []).map((pattern) => ({ pattern, bound: 0 })),

@@ -90,7 +90,7 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
       if (result instanceof Error) throw result;
       return result;
     },
-    waitsByItself: () => false,
+    waitsInternally: () => false,
     captureBaseline: async (step) => void calls.push(`baseline ${step}`),
     isReferredTo: () => false,
     joinLoad: () => undefined,
