@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { CommandDeps } from './command-context.ts';
 import { addFaultOptions } from './commands/chaos/fault-options.ts';
 import { completionScript, describeProgram } from './commands/completion/completion.ts';
@@ -18,6 +18,10 @@ import { VERSION } from './version.ts';
 
 const run = promisify(execFile);
 
+/** Compiled code, so that each further process needs half of the CPU. */
+const compileCache = await mkdtemp(join(tmpdir(), 'shop-compile-cache-'));
+afterAll(() => rm(compileCache, { recursive: true }));
+
 /** The real command line in a separate process, on a project that does not run. */
 function shopctl(...args: string[]) {
   return shopctlIn(join(cloneRoot(), 'no-such-folder'), ...args);
@@ -25,7 +29,7 @@ function shopctl(...args: string[]) {
 
 /** The same with its state in another folder. */
 async function shopctlIn(home: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { ...process.env, SHOPCTL_HOME: home, NO_COLOR: '1' };
+  const env = { ...process.env, SHOPCTL_HOME: home, NO_COLOR: '1', NODE_COMPILE_CACHE: compileCache };
   return run(process.execPath, [join(import.meta.dirname, 'shopctl.ts'), ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: { code: number; stdout: string; stderr: string }) => error,

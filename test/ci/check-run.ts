@@ -33,16 +33,15 @@ async function repeat(files: readonly string[]): Promise<RunReport | undefined> 
   return read('again');
 }
 
-const tiers = ['first', 'second'];
-const missing = tiers.filter((tier) => read(tier) === undefined);
-const runs = tiers.map((tier) => read(tier) ?? nothing);
-const decision = decide(runs, Number(exitCode));
-const failures = [...decision.failures, ...missing.map((tier) => `the ${tier} tier has written no report`)];
+const report = read('all');
+const run = report ?? nothing;
+const decision = decide(run, Number(exitCode));
+const failures = [...decision.failures, ...(report === undefined ? ['the tests have written no report'] : [])];
 let second: RunReport | undefined;
 if (failures.length === 0 && decision.repeat.length > 0) {
   console.log(`\n== second run, alone: ${decision.repeat.join(' ')}`);
   second = await repeat(decision.repeat);
-  const first = runs.flatMap(({ files }) => files).filter(({ path }) => decision.repeat.includes(path));
+  const first = run.files.filter(({ path }) => decision.repeat.includes(path));
   const outcome = compareRuns(first, second ?? nothing);
   for (const { name, message } of outcome.flaky) {
     console.log(`ci: passed on the second run: ${name} (first failure: ${message})`);
@@ -54,5 +53,5 @@ if (failures.length === 0 && decision.repeat.length > 0) {
   console.log('flaky: 0');
 }
 for (const failure of failures) console.log(`ci: failed: ${failure}`);
-console.log(closingLine(runs, failures, second));
+console.log(closingLine(run, failures, second));
 process.exitCode = failures.length === 0 ? 0 : 1;

@@ -1,35 +1,47 @@
-import { basename } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files with whole platforms that take 40 s and more on two cores, the longest first. Vitest knows durations from the run before;
- * in a fresh clone it begins with the largest file, and a long one that is short ends the run alone.
+ * Units that take 20 s and more, and files with whole platforms that take 40 s and more on two cores, the longest first. Vitest
+ * knows durations from the run before; in a fresh clone it begins with the largest file, and a long one that is short ends the
+ * run alone.
  */
 export const longest = [
-  'crash-recovery',
-  'dependency-outage',
-  'cli-interrupted',
-  'chaos-platforms',
-  'chaos-run',
-  'cli-platform',
-  'recipe-service',
-  'edit',
-  'chaos-faults',
-  'tutorial',
-  'releases',
-  'watch',
-  'graceful-restart',
-  'chaos-faults-more',
-].map((name) => `${name}.e2e.test.ts`);
+  'cli/src/platform/run-supervisor.test.ts',
+  'cli/src/audit/audit.integration.test.ts',
+  'test/deploy/policy.test.ts',
+  'cli/src/providers/rabbitmq.integration.test.ts',
+  'cli/src/main.test.ts',
+  'test/retention/retention.integration.test.ts',
+  'cli/src/load/post-run.integration.test.ts',
+  ...[
+    'crash-recovery',
+    'chaos-faults',
+    'dependency-outage',
+    'cli-platform',
+    'chaos-run',
+    'chaos-faults-more',
+    'chaos-platforms',
+    'cli-interrupted',
+    'tutorial',
+    'recipe-service',
+    'edit',
+    'stock-instrumentation',
+    'watch',
+    'graceful-restart',
+    'chaos-failpoints',
+    'operator',
+    'bad-input',
+  ].map((name) => `test/e2e/${name}.e2e.test.ts`),
+];
 
 /** Vitest's order, but for these files, which each project begins with. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);
     return [...byProject.values()].flatMap((ofProject) => {
-      const nameOf = ({ moduleId }: TestSpecification) => basename(moduleId);
-      const first = longest.flatMap((name) => ofProject.filter((file) => nameOf(file) === name));
-      return [...first, ...ofProject.filter((file) => !longest.includes(nameOf(file)))];
+      const isOf = ({ moduleId }: TestSpecification, path: string) => moduleId.endsWith(`/${path}`);
+      const first = longest.flatMap((path) => ofProject.filter((file) => isOf(file, path)));
+      return [...first, ...ofProject.filter((file) => !first.includes(file))];
     });
   }
 }

@@ -34,9 +34,9 @@ interface Checked {
   readonly again: string | undefined;
 }
 
-/** What is said of both tiers, the second run and the exit code of `npm run test:all`. */
+/** What is said of all tests, the second run and the exit code of `npm run test:all`. */
 async function check(
-  reports: Partial<Record<'first' | 'second' | 'again', RunReport>>,
+  reports: Partial<Record<'all' | 'again', RunReport>>,
   code: number,
   ...options: readonly string[]
 ): Promise<Checked> {
@@ -61,9 +61,9 @@ async function check(
   return { code: ended.code, lines: ended.stdout.trim().split('\n'), again: again?.trim() };
 }
 
-it('counts the tests of both tiers in the last line, and runs nothing again when all have passed', async () => {
-  const first = run(file('kit/a.test.ts', [passed, skipped]));
-  expect(await check({ first, second: run(whole(1, passed, passed)) }, 0)).toEqual({
+it('counts all tests in the last line, and runs nothing again when all have passed', async () => {
+  const all = run(file('kit/a.test.ts', [passed, skipped]), whole(1, passed, passed));
+  expect(await check({ all }, 0)).toEqual({
     code: 0,
     lines: ['flaky: 0', '3 passed, 0 failed, 1 skipped'],
     again: undefined,
@@ -71,13 +71,12 @@ it('counts the tests of both tiers in the last line, and runs nothing again when
 });
 
 describe('an end-to-end file that failed', () => {
-  const first = run(file('kit/a.test.ts', [passed]), whole(1, passed, failed));
-  const second = run(whole(2, passed));
+  const all = run(file('kit/a.test.ts', [passed]), whole(1, passed, failed), whole(2, passed));
   const recovered: TestReport = { name: failed.name, state: 'passed' };
 
   it('is run again alone, and what passes then is said and counted', async () => {
     const again = run(whole(1, passed, recovered));
-    expect(await check({ first, second, again }, 1)).toEqual({
+    expect(await check({ all, again }, 1)).toEqual({
       code: 0,
       lines: [
         '== second run, alone: test/e2e/1.e2e.test.ts',
@@ -90,7 +89,7 @@ describe('an end-to-end file that failed', () => {
   });
 
   it('passes no strict build', async () => {
-    const { code, lines } = await check({ first, second, again: run(whole(1, passed, recovered)) }, 1, '--strict');
+    const { code, lines } = await check({ all, again: run(whole(1, passed, recovered)) }, 1, '--strict');
     expect(code).toBe(1);
     expect(lines).toContain('flaky: 1');
     expect(lines.at(-1)).toBe('4 passed, 1 failed, 0 skipped');
@@ -103,14 +102,14 @@ describe('an end-to-end file that failed', () => {
     ['is not found then', run()],
     ['has an error that no test caught then', { ...run(whole(1, passed, recovered)), unhandled: ['it broke'] }],
   ])('fails the build when it %s', async (_, again) => {
-    const { code, lines } = await check({ first, second, again }, 1);
+    const { code, lines } = await check({ all, again }, 1);
     expect(code).toBe(1);
     expect(lines.at(-1)).toMatch(/ [1-9] failed, /);
   });
 
   it('whose hook failed is run again, too', async () => {
     const broken = { ...whole(1, skipped), failed: true, errors: ['up ended with 4'] };
-    const { code, lines } = await check({ first: run(broken), second, again: run(whole(1, passed)) }, 1);
+    const { code, lines } = await check({ all: run(broken, whole(2, passed)), again: run(whole(1, passed)) }, 1);
     expect({ code, lines }).toEqual({
       code: 0,
       lines: expect.arrayContaining([
@@ -126,38 +125,38 @@ const five = Array.from({ length: 5 }, (_, index) => whole(index, failed));
 const fiveAgain = run(...Array.from({ length: 5 }, (_, index) => whole(index, { ...failed, state: 'passed' })));
 
 it('runs five files again', async () => {
-  const { code, lines } = await check({ first: run(...five), second: run(), again: fiveAgain }, 1);
+  const { code, lines } = await check({ all: run(...five), again: fiveAgain }, 1);
   expect(code).toBe(0);
   expect(lines).toContain('flaky: 5');
 });
 
-it.each<[string, Partial<Record<'first' | 'second', RunReport>>, number, string]>([
+it.each<[string, { all?: RunReport }, number, string]>([
   [
     'a unit fails',
-    { first: run(file('kit/a.test.ts', [failed]), whole(1, failed)), second: run() },
+    { all: run(file('kit/a.test.ts', [failed]), whole(1, failed)) },
     1,
     'ci: failed: kit/a.test.ts failed',
   ],
   [
     'more than five files fail',
-    { first: run(...five, whole(6, failed)), second: run() },
+    { all: run(...five, whole(6, failed)) },
     1,
     'ci: failed: 6 files failed: none is run again',
   ],
   [
     'an error was caught by no test',
-    { first: run(whole(1, failed)), second: { files: [], unhandled: ['it broke'] } },
+    { all: { ...run(whole(1, failed)), unhandled: ['it broke'] } },
     1,
     'ci: failed: an error that no test caught: it broke',
   ],
   [
     'the tests ended with an error and no test failed',
-    { first: run(whole(1, passed)), second: run() },
+    { all: run(whole(1, passed)) },
     130,
     'ci: failed: the tests ended with 130, and no test has failed',
   ],
-  ['a tier has no report', { first: run(whole(1, passed)) }, 0, 'ci: failed: the second tier has written no report'],
-  ['no test was run', { first: run(), second: run() }, 0, 'ci: failed: no test was run'],
+  ['there is no report', {}, 0, 'ci: failed: the tests have written no report'],
+  ['no test was run', { all: run() }, 0, 'ci: failed: no test was run'],
 ])('fails immediately when %s', async (_, reports, ended, says) => {
   const { code, lines, again } = await check({ ...reports, again: fiveAgain }, ended);
   expect({ code, again }).toEqual({ code: 1, again: undefined });

@@ -12,18 +12,18 @@ interface Decision {
   readonly failures: readonly string[];
 }
 
-/** `runs` are the tiers, one of which ended with `exitCode`; 0: none failed. */
-export function decide(runs: readonly RunReport[], exitCode: number): Decision {
-  const failed = runs.flatMap(({ files }) => files).filter((file) => file.failed);
+/** `run` ended with `exitCode`; 0: none failed. */
+export function decide(run: RunReport, exitCode: number): Decision {
+  const failed = run.files.filter((file) => file.failed);
   const final = failed.filter(({ project }) => !REPEATABLE.includes(project)).map(({ path }) => `${path} failed`);
-  const unhandled = runs.flatMap((run) => run.unhandled).map((message) => `an error that no test caught: ${message}`);
+  const unhandled = run.unhandled.map((message) => `an error that no test caught: ${message}`);
   const failures = [...final, ...unhandled];
   if (failed.length > MAX_REPEATED) failures.push(`${failed.length} files failed: none is run again`);
   // An exit code that no report explains: a run that was ended, an exception of the runner itself.
   if (exitCode !== 0 && failed.length === 0 && failures.length === 0) {
     failures.push(`the tests ended with ${exitCode}, and no test has failed`);
   }
-  if (!runs.some(({ files }) => files.length > 0)) failures.push('no test was run');
+  if (run.files.length === 0) failures.push('no test was run');
   return { repeat: failures.length === 0 ? failed.map(({ path }) => path) : [], failures };
 }
 
@@ -60,9 +60,9 @@ export function compareRuns(first: readonly FileReport[], second: RunReport): Ou
 }
 
 /** `N passed, N failed, N skipped`; of a file that was run again its second run counts. */
-export function closingLine(runs: readonly RunReport[], failures: readonly string[], second?: RunReport): string {
+export function closingLine(run: RunReport, failures: readonly string[], second?: RunReport): string {
   const again = new Map(second?.files.map((file) => [file.path, file]));
-  const files = runs.flatMap((run) => run.files).map((file) => again.get(file.path) ?? file);
+  const files = run.files.map((file) => again.get(file.path) ?? file);
   const tests = files.flatMap((file) => file.tests);
   const count = (...states: readonly string[]) => tests.filter(({ state }) => states.includes(state)).length;
   // A hook, or a file that does not compile, fails without a test that does.
