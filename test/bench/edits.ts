@@ -9,7 +9,7 @@ import { copyTree, linkPackages } from '../support/clone-copy.ts';
 import { startGuard } from '../support/guard.ts';
 
 /** Served at every path below, so that each response shows whose code it is. */
-const EDITED = 'services/catalog/src/app.ts';
+export const EDITED = 'services/catalog/src/app.ts';
 const HEADER = 'x-edit';
 /** With the first build and a start, on a machine that does much else. */
 const LIMIT_MS = 300_000;
@@ -54,8 +54,7 @@ export async function measureEdits(options: {
     const edits: Edit[] = [];
     for (let round = 1; round <= rounds; round += 1) {
       events.length = 0;
-      const code = `server.addHook('onSend', async (_, reply) => void reply.header('${HEADER}', '${round}'));`;
-      const text = source.replace('  const addRoutesTo', `  ${code}\n  const addRoutesTo`);
+      const text = editedSource(source, round);
       const savedAt = performance.now();
       await writeFile(join(copy, EDITED), text);
       await until(async () => ((await anyServes(urls, String(round))) ? true : undefined), `round ${round}`);
@@ -75,7 +74,13 @@ export async function measureEdits(options: {
   }
 }
 
-async function anyServes(urls: readonly string[], round: string): Promise<boolean> {
+/** The source whose responses name the round. */
+export function editedSource(source: string, round: number): string {
+  const code = `server.addHook('onSend', async (_, reply) => void reply.header('${HEADER}', '${round}'));`;
+  return source.replace('  const addRoutesTo', `  ${code}\n  const addRoutesTo`);
+}
+
+export async function anyServes(urls: readonly string[], round: string): Promise<boolean> {
   const headers = await Promise.all(urls.map((url) => headerOf(url)));
   return headers.includes(round);
 }
@@ -84,7 +89,7 @@ async function anyServes(urls: readonly string[], round: string): Promise<boolea
  * Undefined while it refuses connections. A health probe: other requests would prolong the end of the replica that
  * leaves, as it serves clients that keep calling it for up to 1.5 s.
  */
-async function headerOf(url: string): Promise<string | null | undefined> {
+export async function headerOf(url: string): Promise<string | null | undefined> {
   try {
     const response = await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(2_000) });
     await response.arrayBuffer();
@@ -94,7 +99,7 @@ async function headerOf(url: string): Promise<string | null | undefined> {
   }
 }
 
-async function until<T>(look: () => T | undefined | Promise<T | undefined>, what: string): Promise<T> {
+export async function until<T>(look: () => T | undefined | Promise<T | undefined>, what: string): Promise<T> {
   const deadline = performance.now() + LIMIT_MS;
   for (;;) {
     const found = await look();

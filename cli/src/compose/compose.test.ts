@@ -1,5 +1,5 @@
 // Goal: what compose.yaml starts is as closed as what shopctl starts.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_DRAIN_TIMEOUT_MS } from '@shop/kit/config.ts';
 import { flags, parseFlags } from '@shop/kit/flag-names.ts';
@@ -17,6 +17,7 @@ interface Service {
   readonly read_only?: boolean;
   readonly stop_grace_period?: string;
   readonly volumes?: readonly string[];
+  readonly develop?: { readonly watch: readonly { readonly action: string; readonly path: string }[] };
 }
 const services = composeFile().services as Readonly<Record<string, Service>>;
 
@@ -40,6 +41,18 @@ describe.each(serviceNames)('%s', (name) => {
     expect(Object.keys(services[name]?.depends_on ?? {}).sort()).toEqual(waits.sort());
     expect(services[name]?.read_only).toBe(true);
   });
+});
+
+it.each(serviceNames)('%s is built again by "docker compose watch" when a source of its image is saved', (name) => {
+  const dockerfile = readFileSync(join(cloneRoot(), 'services/Dockerfile'), 'utf8').replaceAll('$SERVICE', name);
+  const { watch = [] } = services[name]?.develop ?? {};
+  for (const { action, path } of watch) {
+    expect(action).toBe('rebuild');
+    const folder = path.replace('./', '');
+    expect(dockerfile).toContain(`COPY ${folder} ${folder}\n`);
+    expect(existsSync(join(cloneRoot(), path))).toBe(true);
+  }
+  expect(watch.map(({ path }) => path)).toEqual(['./kit', './proto', `./services/${name}`]);
 });
 
 it('gives flags to the services that ask for them, from a folder where each is off', () => {

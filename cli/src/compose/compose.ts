@@ -90,11 +90,13 @@ function migrations(database: string): ComposeService {
 /** The root file system stays as the image has it, and nothing can be gained by an exploit of the service. */
 const confined = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
 
+/** `docker compose watch` builds an image again when a source of it is saved, and replaces its container. */
 function service(definition: ServiceDefinition): ComposeService {
   const { name, protocol, preferredPort } = definition;
   const asksFlags = Object.values(flags).some(({ service }) => service === name);
   return {
     ...imageOf(name),
+    develop: { watch: ['kit', 'proto', `services/${name}`].map((path) => ({ action: 'rebuild', path: `./${path}` })) },
     environment: {
       INSTANCE: `${name}-1`,
       ...(protocol === 'grpc' && { HEALTH_PORT: IMAGE_HEALTH_PORT }),
