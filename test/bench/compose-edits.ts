@@ -2,11 +2,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { copyTree } from '../support/clone-copy.ts';
+import { freePort } from '../support/free-port.ts';
 import { startGuard } from '../support/guard.ts';
 import { anyServes, EDITED, editedSource, headerOf, until } from './edits.ts';
 
@@ -86,12 +86,4 @@ export async function whyNoCompose(): Promise<string | undefined> {
   } catch {
     return 'there is no "docker compose"';
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

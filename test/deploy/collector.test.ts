@@ -6,7 +6,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -16,6 +15,7 @@ import { type OtlpReceiver, startOtlpReceiver } from '../../cli/src/otlp/receive
 import { findOnPath, newestFirst } from '../../cli/src/providers/executables.ts';
 import { sharedCacheDir } from '../../cli/src/providers/testing.ts';
 import { poll } from '../../cli/src/shared/wait-until.ts';
+import { freePort } from '../support/free-port.ts';
 
 const START_LIMIT_MS = 30_000;
 const root = new URL('../../', import.meta.url).pathname;
@@ -230,13 +230,4 @@ async function until<T>(what: string, ask: () => Promise<T | undefined>): Promis
     return undefined;
   };
   return poll(askOnce, { everyMs: 50 });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

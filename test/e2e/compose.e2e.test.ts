@@ -4,7 +4,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +12,7 @@ import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { containerImages } from '../../cli/src/providers/docker-plans.ts';
 import { serviceNames } from '../../cli/src/topology/services.ts';
 import { createJaegerBackend } from '../../cli/src/trace/backend.ts';
+import { freePort } from '../support/free-port.ts';
 import { openShell } from './support/cli-run.ts';
 import { place } from './support/client.ts';
 import { findEngine } from './support/engine.ts';
@@ -112,12 +112,4 @@ async function hasCompose(): Promise<boolean> {
   if (major * 1e6 + minor * 1e3 + patch >= 2_023_001) return true;
   process.stderr.write(`skipped: compose.yaml: needs docker compose 2.23.1 (${String(version).split('\n')[0]})\n`);
   return false;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
