@@ -29,7 +29,7 @@ const plannedSeverities = {
   SagasStuck: ['page'],
   QueueNotDraining: ['page'],
   ShipmentsMissing: ['page'],
-  FrontDoorDown: ['page'],
+  ProbesFailing: ['page'],
   MoneyOrStockMismatch: ['page'],
   OrdersFailingAtLowTraffic: ['ticket'],
   DeadLetters: ['ticket'],

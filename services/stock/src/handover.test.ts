@@ -48,9 +48,9 @@ it('calls on kept and on new connections fail in no handover, and one in flight 
   const connect = () => new Inventory(`127.0.0.1:${socket.address().port}`, grpc.credentials.createInsecure());
   const reserve = (client: Client & Record<string, unknown>): Promise<number> =>
     new Promise((resolve, reject) => {
-      const answer = (error: ServiceError | null, response: { insufficientProductIds: [number] }) =>
+      const onResponse = (error: ServiceError | null, response: { insufficientProductIds: [number] }) =>
         error === null ? resolve(response.insufficientProductIds[0]) : reject(error);
-      (client.Reserve as (...args: unknown[]) => void)(request, answer);
+      (client.Reserve as (...args: unknown[]) => void)(request, onResponse);
     });
   const [before, kept] = [aStock(socket.fd(), { held: 1 }), connect()];
   const first = await ready(before);

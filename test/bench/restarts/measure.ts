@@ -18,7 +18,7 @@ import { describeMachine } from '../report.ts';
 import { type Batch, runBatch } from './batch.ts';
 import { balanceOf, readLedger } from './ledger.ts';
 import { type Phase, runPhase } from './phase.ts';
-import { type Chosen, calmOf, judge, type Result, resultOf } from './result.ts';
+import { type Chosen, calmOf, evaluate, type Result, resultOf } from './result.ts';
 
 const run = promisify(execFile);
 const PROJECT = 'bench-restarts';
@@ -62,7 +62,7 @@ export async function measureRestarts(chosen: Measuring, output: Output): Promis
     services,
     audit: summaryOf(ledger.report, ledger.stored.length),
   };
-  return { ...found, ...judge(found) };
+  return { ...found, ...evaluate(found) };
 }
 
 interface Running {

@@ -7,7 +7,7 @@ import { createArrivals } from './arrivals.ts';
 import { balanceOf, type Ledger } from './ledger.ts';
 import { failureOfOrder, failureOfRead } from './outcomes.ts';
 import { renderRestarts } from './render.ts';
-import { type Chosen, calmOf, judge, type Result, resultOf, type ServiceResult } from './result.ts';
+import { type Chosen, calmOf, evaluate, type Result, resultOf, type ServiceResult } from './result.ts';
 import { secondsOfLoad, startsInTime } from './schedule.ts';
 import { type Counted, tallyOf } from './tally.ts';
 
@@ -148,7 +148,7 @@ describe('a run', () => {
   const calm = calmOf({ counted: [served], orders: [], pace, k6Dropped: 0 }, balance);
   const audit = { verdict: 'pass', orders: 2, violated: [] };
   const found = (one: Partial<ServiceResult> = {}, more: Partial<Chosen> = {}) =>
-    judge({ calm, services: [{ ...whole, ...one }], audit, chosen: { ...chosen, ...more } });
+    evaluate({ calm, services: [{ ...whole, ...one }], audit, chosen: { ...chosen, ...more } });
 
   it('holds when nothing failed, was lost or doubled, and each trace has its shape', () => {
     expect(found()).toEqual({ misses: [], stated: [] });
@@ -182,7 +182,7 @@ describe('a run', () => {
 
   it('does not hold when the load alone was too much', () => {
     const failing = calmOf({ counted: [reset], orders: [], pace, k6Dropped: 90 }, balance);
-    expect(judge({ calm: failing, services: [whole], audit, chosen }).misses).toEqual([
+    expect(evaluate({ calm: failing, services: [whole], audit, chosen }).misses).toEqual([
       'without restarts: 1 x no response: ECONNRESET (order, new connection, k6)',
       'without restarts: the rate was not held: 90 of about 200 orders were late or not sent',
     ]);
@@ -190,7 +190,7 @@ describe('a run', () => {
 
   it('does not hold when the audit found something, or could not look', () => {
     const unknown = { verdict: 'unknown', orders: 2, violated: ['the broker is not running'] };
-    expect(judge({ calm, services: [whole], audit: unknown, chosen }).misses).toEqual([
+    expect(evaluate({ calm, services: [whole], audit: unknown, chosen }).misses).toEqual([
       'audit: unknown; the broker is not running',
     ]);
   });

@@ -89,7 +89,7 @@ export function resultOf(
 const TOLERATED_SHARE = 0.01;
 
 /** What does not hold, and what is stated beside it. */
-export function judge({
+export function evaluate({
   calm,
   services,
   audit,
