@@ -71,8 +71,10 @@ async function until(type: string): Promise<WatchEvent> {
 async function save(file: string, change: (text: string) => string): Promise<void> {
   events.length = 0;
   const text = await readFile(join(copy, file), 'utf8').catch(() => '');
+  const changed = change(text);
+  if (changed === text) throw new Error(`${file} does not have what is to be changed`);
   // Into place by one step, as editors do.
-  await writeFile(join(copy, `${file}.tmp`), change(text));
+  await writeFile(join(copy, `${file}.tmp`), changed);
   await rename(join(copy, `${file}.tmp`), join(copy, file));
 }
 
@@ -127,7 +129,7 @@ it('Ctrl-C ends the watching and the platform that it started, also while new co
   timeout: SAVE_MS,
 }, async () => {
   await save(ROUTES, (text) =>
-    text.replace('await server.listen(', 'await new Promise(() => setInterval(() => {}, 9_000));\n  ('),
+    text.replace(/^.*= await listenShared\(/m, '  await new Promise(() => setInterval(() => {}, 9_000));\n$&'),
   );
   await until('instance');
   const ended = once(watching, 'exit');
