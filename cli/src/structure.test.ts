@@ -29,7 +29,7 @@ const floors: readonly (readonly string[])[] = [
   ['trace', 'images', 'migrate'],
   ['otlp', 'providers'],
   // The ground.
-  ['output', 'process'],
+  ['output', 'process', 'yaml'],
   ['shared', 'topology', 'interruption.ts'],
   ['errors.ts'],
   ['error-codes.ts'],

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { SchemaNode } from '../../cli/src/experiments/format/expected.ts';
 import { readContracts, readExperiment } from '../../cli/src/experiments/format/load.ts';
 import { Step } from '../../cli/src/experiments/format/schema.ts';
+import type { SchemaNode } from '../../cli/src/yaml/expected.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const file = `${root}docs/experiments.md`;

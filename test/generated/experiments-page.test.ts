@@ -1,8 +1,8 @@
 import { it } from 'vitest';
 import { budgetsOf } from '../../cli/src/experiments/format/budgets.ts';
 import { eventSchemas } from '../../cli/src/experiments/format/events.ts';
-import type { SchemaNode } from '../../cli/src/experiments/format/expected.ts';
 import { writeDuration } from '../../cli/src/shared/duration.ts';
+import type { SchemaNode } from '../../cli/src/yaml/expected.ts';
 import { expectGeneratedBlocks } from './expect-generated.ts';
 
 const budgets = [

@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
-import { closed, defaulted, duration, oneOf, type Reading, rate, stepName } from './values.ts';
+import type { Reading } from '../../yaml/expected.ts';
+import { closed, defaulted, oneOf } from '../../yaml/schema.ts';
+import { duration, rate, stepName } from './values.ts';
 
 const positive = (description: string, byDefault: number, maximum = 100_000) =>
   defaulted(Type.Integer({ minimum: 1, maximum, default: byDefault, description }));

@@ -2,9 +2,9 @@ import { glob, readFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { CliError, messageOf } from '../../errors.ts';
 import { suggestName } from '../../shared/suggest-name.ts';
-import { parseYaml, type YamlFile } from './document.ts';
+import { parseYaml, type YamlFile } from '../../yaml/document.ts';
+import { isObject } from '../../yaml/read.ts';
 import { type FileProblem, type ReadResult, readContracts, resolveFile } from './load.ts';
-import { isObject } from './read.ts';
 import type { ResolvedExperiment } from './schema.ts';
 import type { Configuration } from './substitute.ts';
 

@@ -1,4 +1,4 @@
-import { didYouMean, type Problem } from './problem.ts';
+import { didYouMean, type Problem } from '../../yaml/problem.ts';
 import type { OrdersTolerance, Step } from './schema.ts';
 import type { PlacedStep } from './step-list.ts';
 

@@ -4,8 +4,8 @@ import { DEAD_LETTERS_QUEUE, ORDER_CONFIRMED_QUEUE } from '@shop/kit/topology.ts
 import { findFault } from '../../chaos/catalog.ts';
 import type { AnyFault } from '../../chaos/fault.ts';
 import { CliError } from '../../errors.ts';
+import { didYouMean, type Path, type Problem } from '../../yaml/problem.ts';
 import { checkPattern, checkTolerances } from './check-tolerance.ts';
-import { didYouMean, type Path, type Problem } from './problem.ts';
 import type { FaultProvider, OrdersProbe, OrdersTolerance, PlatformNeeds, Step, TraceTolerance } from './schema.ts';
 import type { PlacedStep } from './step-list.ts';
 import { type Targets, targetsIn } from './targets.ts';

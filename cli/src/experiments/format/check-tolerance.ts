@@ -1,5 +1,5 @@
-import type { Path, Problem } from './problem.ts';
-import { isObject } from './read.ts';
+import type { Path, Problem } from '../../yaml/problem.ts';
+import { isObject } from '../../yaml/read.ts';
 
 /** Tolerances within a step, at any depth: what could never fail, and what could never hold. */
 export function checkTolerances(value: unknown, path: Path): Problem[] {

@@ -1,9 +1,9 @@
 import { type EdgeName, edges } from '@shop/kit/edges.ts';
 import { isSeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
+import { didYouMean, type Path, type Problem } from '../../yaml/problem.ts';
+import { isObject } from '../../yaml/read.ts';
 import { checkNames } from './check-names.ts';
 import { type CheckContext, checkFailpointEvent, checkStep } from './check-steps.ts';
-import { didYouMean, type Path, type Problem } from './problem.ts';
-import { isObject } from './read.ts';
 import type { EventCondition, PlatformNeeds, ResolvedExperiment } from './schema.ts';
 import { type PlacedStep, stepsOf } from './step-list.ts';
 

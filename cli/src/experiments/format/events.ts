@@ -1,7 +1,8 @@
 import { edges as callEdges } from '@shop/kit/edges.ts';
 import { FAILPOINT_NAME } from '@shop/kit/failpoint-names.ts';
 import { type TProperties, Type } from 'typebox';
-import { closed, defaulted, duration, oneOf } from './values.ts';
+import { closed, defaulted, oneOf } from '../../yaml/schema.ts';
+import { duration } from './values.ts';
 
 const edgeNames = Object.keys(callEdges) as (keyof typeof callEdges)[];
 

@@ -3,11 +3,11 @@ import { faults, findFault } from '../../chaos/catalog.ts';
 import type { AnyFault } from '../../chaos/fault.ts';
 import { checkParameters } from '../../chaos/parameters.ts';
 import { CliError } from '../../errors.ts';
+import type { SchemaNode } from '../../yaml/expected.ts';
+import { got, type Path, type Problem } from '../../yaml/problem.ts';
+import { isObject, type ReadContext, read } from '../../yaml/read.ts';
+import { closed } from '../../yaml/schema.ts';
 import type { FaultProvider } from './actions.ts';
-import type { SchemaNode } from './expected.ts';
-import { got, type Path, type Problem } from './problem.ts';
-import { isObject, type ReadContext, read } from './read.ts';
-import { closed } from './values.ts';
 
 /**
  * A fault action of the file: parameters are beside `fault` and `target`; durations among them become ms. Names and

@@ -1,10 +1,11 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
+import type { Repeated, SchemaNode } from '../../yaml/expected.ts';
+import { got, type Path, type Problem, writePath } from '../../yaml/problem.ts';
+import { isObject, read } from '../../yaml/read.ts';
+import { closed } from '../../yaml/schema.ts';
 import { budgetsOf } from './budgets.ts';
-import type { SchemaNode } from './expected.ts';
-import { readFault } from './faults.ts';
-import { got, type Path, type Problem, writePath } from './problem.ts';
-import { isObject, read } from './read.ts';
-import { closed, type Repeated, Scalar } from './values.ts';
+import { readersWith } from './readers.ts';
+import { Scalar } from './values.ts';
 
 /** An item of a for-each: the value of `${each}` and `${each.key}` in one repetition. */
 export interface EachItem {
@@ -129,7 +130,7 @@ const blocks: Readonly<Record<Repeated, TSchema>> = {
 /** What is wrong with a block, apart from the entries that it makes: these are checked as if they were written out. */
 function problemsOf(block: Record<string, unknown>, path: Path, repeats: Repeated): readonly Problem[] {
   const problems: Problem[] = [];
-  read(blocks[repeats] as SchemaNode, block, path, { budgets: budgetsOf(), problems, readers: { fault: readFault } });
+  read(blocks[repeats] as SchemaNode, block, path, { problems, readers: readersWith(budgetsOf()) });
   if (problems.length > 0) return problems;
   const items = block['for-each'] as readonly unknown[];
   const templates = block[repeats] as readonly unknown[];

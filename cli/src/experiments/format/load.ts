@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { ConfigError } from '@shop/kit/config.ts';
 import { messageOf } from '../../errors.ts';
 import { expectedTree, flatten, loadContract } from '../../trace/contract.ts';
+import { parseYaml, type YamlFile } from '../../yaml/document.ts';
+import type { SchemaNode } from '../../yaml/expected.ts';
+import { didYouMean, type Problem, writePath } from '../../yaml/problem.ts';
+import { isObject, read } from '../../yaml/read.ts';
 import { type Budgets, budgetsOf } from './budgets.ts';
 import { checkExperiment } from './check.ts';
-import { parseYaml, type YamlFile } from './document.ts';
-import type { SchemaNode } from './expected.ts';
-import { readFault } from './faults.ts';
 import { type EachItem, type Expansion, expandForEach } from './for-each.ts';
-import { didYouMean, type Problem, writePath } from './problem.ts';
-import { isObject, read } from './read.ts';
+import { readersWith } from './readers.ts';
 import { Experiment, type ResolvedExperiment } from './schema.ts';
 import { type Configuration, substitute } from './substitute.ts';
 
@@ -71,7 +71,7 @@ function resolve(value: unknown, settings: Configuration, contracts: ReadOptions
   const problems: Problem[] = [];
   const configuration = configurationOf(value, settings, problems);
   const file = substitute(expansion.file, configuration, problems, (path) => originOf(path)?.item);
-  const context = { budgets: budgetsFor(file, problems), problems, readers: { fault: readFault } };
+  const context = { problems, readers: readersWith(budgetsFor(file, problems)) };
   const audit = file.audit === 'all' ? {} : file.audit;
   const experiment = read(
     Experiment as SchemaNode,

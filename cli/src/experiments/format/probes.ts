@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { databaseNames } from '../../topology/databases.ts';
-import { closed, defaulted, oneOf, Scalar, stepName } from './values.ts';
+import { closed, defaulted, oneOf } from '../../yaml/schema.ts';
+import { Scalar, stepName } from './values.ts';
 
 /** Of the audit (shopctl audit). */
 export const InvariantId = Type.String({

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { faults } from '../../chaos/catalog.ts';
 import { cloneRoot } from '../../platform/project.ts';
+import { type JsonSchema, mapSubschemas } from '../../yaml/share.ts';
 import { publishedSchema } from './published.ts';
-import { type JsonSchema, mapSubschemas } from './share.ts';
 
 const experiments = globSync('chaos/**/*.yaml', { cwd: cloneRoot() });
 

@@ -1,13 +1,13 @@
 import type { TObject } from 'typebox';
 import { faults, targetsOf } from '../../chaos/catalog.ts';
 import type { AnyFault } from '../../chaos/fault.ts';
+import { readingOf, type SchemaNode } from '../../yaml/expected.ts';
+import { isObject } from '../../yaml/read.ts';
+import { compactJson, type JsonSchema, mapSubschemas, shareDefinitions } from '../../yaml/share.ts';
 import { EventCondition } from './events.ts';
-import { readingOf, type SchemaNode } from './expected.ts';
 import { schemaOf } from './faults.ts';
 import { forEachBlock } from './for-each.ts';
-import { isObject } from './read.ts';
 import { Experiment, Probe, Step } from './schema.ts';
-import { compactJson, type JsonSchema, mapSubschemas, shareDefinitions } from './share.ts';
 import { CountTolerance, DurationComparison, ValueTolerance } from './tolerances.ts';
 
 /** A value of the configuration or of an item, anywhere a value is allowed. */

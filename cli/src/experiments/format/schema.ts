@@ -1,12 +1,14 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { type ServiceName, serviceNames } from '../../topology/services.ts';
+import type { Repeated } from '../../yaml/expected.ts';
+import { closed, defaulted } from '../../yaml/schema.ts';
 import * as actions from './actions.ts';
 import * as events from './events.ts';
 import * as probes from './probes.ts';
 import { steadyProbes, steadyTitle } from './steady.ts';
 import * as tolerances from './tolerances.ts';
 import * as values from './values.ts';
-import { closed, defaulted, duration } from './values.ts';
+import { duration } from './values.ts';
 
 /*
  * The format of experiments. Schemas describe a file; their static types are what a file becomes once it was
@@ -14,8 +16,8 @@ import { closed, defaulted, duration } from './values.ts';
  */
 
 /** These lists may hold for-each blocks, which are expanded before they are read (for-each.ts). */
-const REPEATS_STEPS = { repeats: 'steps' satisfies values.Repeated };
-const REPEATS_EVENTS = { repeats: 'events' satisfies values.Repeated };
+const REPEATS_STEPS = { repeats: 'steps' satisfies Repeated };
+const REPEATS_EVENTS = { repeats: 'events' satisfies Repeated };
 
 const name = Type.String({ minLength: 1, maxLength: 80, description: 'unique in the file; other steps refer to it' });
 const stop = defaulted(Type.Boolean({ default: false, description: 'the method ends here when this did not hold' }));

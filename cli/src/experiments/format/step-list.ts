@@ -1,5 +1,5 @@
-import type { Path } from './problem.ts';
-import { isObject } from './read.ts';
+import type { Path } from '../../yaml/problem.ts';
+import { isObject } from '../../yaml/read.ts';
 import type { ResolvedExperiment, Step } from './schema.ts';
 
 export type Section = 'hypothesis' | 'method' | 'recovery';

@@ -1,8 +1,8 @@
 import { parse } from 'yaml';
 import { CliError } from '../../errors.ts';
+import { didYouMean, got, type Path, type Problem } from '../../yaml/problem.ts';
+import { isObject } from '../../yaml/read.ts';
 import type { EachItem } from './for-each.ts';
-import { didYouMean, got, type Path, type Problem } from './problem.ts';
-import { isObject } from './read.ts';
 
 export type Configuration = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { Bound, closed, DurationBound, defaulted, duration, NumberBound, oneOf, Scalar, stepName } from './values.ts';
+import { closed, defaulted, oneOf } from '../../yaml/schema.ts';
+import { Bound, DurationBound, duration, NumberBound, Scalar, stepName } from './values.ts';
 
 /** An empty tolerance checks nothing: at least one of its keys is required. */
 const CHECKS = { minProperties: 1 };

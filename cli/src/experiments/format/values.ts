@@ -1,25 +1,7 @@
-import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
-
-/**
- * How text in a file becomes a value. `duration`, `number` and `bound` (either of them) are expressions (expression.ts).
- * Kept in the schema under `reads`; not part of the published one.
- */
-export type Reading = 'duration' | 'signed duration' | 'number' | 'bound' | 'rate' | 'fault';
-
-/** What a list that may hold for-each blocks repeats; kept in the schema under `repeats`. */
-export type Repeated = 'steps' | 'events';
+import { type TUnsafe, Type } from 'typebox';
+import type { Reading } from '../../yaml/expected.ts';
 
 const RATE_PATTERN = '^\\d+(\\.\\d+)?/(s|m)$';
-
-/** A closed object: a key it does not know is an error. */
-export function closed<P extends TProperties>(properties: P, options: object = {}) {
-  return Type.Object(properties, { additionalProperties: false, ...options });
-}
-
-/** May be left out of the file and is then what its `default` says; never missing once it was read. */
-export function defaulted<S extends TSchema>(schema: S): TUnsafe<Static<S>> {
-  return Type.Optional(schema) as unknown as TUnsafe<Static<S>>;
-}
 
 /** Text with a unit (`200ms`, `3s`, `1m`) or an expression of durations, read as ms. A plain number is none. */
 export function duration(description: string, options: { readonly default?: string } = {}): TUnsafe<number> {
@@ -64,13 +46,4 @@ export const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), 
 /** Refers to a step by its name; which kinds of steps it may be is checked once the whole file was read. */
 export function stepName(description: string) {
   return Type.String({ minLength: 1, description });
-}
-
-/** One word of several. */
-export function oneOf<const Words extends readonly string[]>(
-  words: Words,
-  description: string,
-  options: { readonly default?: Words[number] } = {},
-): TUnsafe<Words[number]> {
-  return Type.Unsafe<Words[number]>(Type.Enum([...words], { description, ...options }));
 }

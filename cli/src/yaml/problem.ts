@@ -1,4 +1,4 @@
-import { suggestName } from '../../shared/suggest-name.ts';
+import { suggestName } from '../shared/suggest-name.ts';
 
 /** Where something is in a file: keys and indexes from its root. */
 export type Path = readonly (string | number)[];

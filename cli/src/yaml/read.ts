@@ -1,21 +1,16 @@
 import { Value } from 'typebox/value';
-import { signedDurationMs } from '../../shared/duration.ts';
-import type { Budgets } from './budgets.ts';
 import { choose } from './choose.ts';
-import { expected, readingOf, type SchemaNode } from './expected.ts';
-import { ExpressionError, evaluate } from './expression.ts';
+import { expected, type Reading, readingOf, type SchemaNode } from './expected.ts';
 import { didYouMean, got, type Path, type Problem } from './problem.ts';
-import type { Reading } from './values.ts';
 
 /** What reading needs beside the schema, and where it puts what is wrong. */
 export interface ReadContext {
-  readonly budgets: Budgets;
   readonly problems: Problem[];
-  /** What is read by more than its schema. */
-  readonly readers: { readonly fault: Reader };
+  /** Of what is read by more than its form; a format without such values has none. */
+  readonly readers?: Readonly<Partial<Record<Reading, Reader>>>;
 }
 
-type Reader = (value: unknown, path: Path, context: ReadContext) => unknown;
+export type Reader = (value: unknown, path: Path, context: ReadContext) => unknown;
 
 /**
  * The meaning of a file's values: defaults filled in, durations in ms, expressions as numbers. Every problem goes
@@ -23,15 +18,16 @@ type Reader = (value: unknown, path: Path, context: ReadContext) => unknown;
  */
 export function read(schema: SchemaNode, value: unknown, path: Path, context: ReadContext): unknown {
   const reading = readingOf(schema);
-  if (reading === 'fault') return context.readers.fault(value, path, context);
-  if (reading !== undefined) return readText(reading, value, path, context);
+  const reader = reading && context.readers?.[reading];
+  if (reader) return reader(value, path, context);
   if (schema.anyOf) return readUnion(schema, value, path, context);
   if (schema.type === 'object') return readObject(schema, value, path, context);
   if (schema.type === 'array') return readList(schema, value, path, context);
   return readScalar(schema, value, path, context);
 }
 
-function report({ problems }: ReadContext, path: Path, message: string): undefined {
+/** Puts what is wrong to the problems; undefined is what was read then. */
+export function report({ problems }: ReadContext, path: Path, message: string): undefined {
   problems.push({ path, message });
 }
 
@@ -39,38 +35,6 @@ function readScalar(schema: SchemaNode, value: unknown, path: Path, context: Rea
   if (Value.Check(schema, value)) return value;
   const hint = didYouMean(value, (schema.enum ?? []).map(String));
   return report(context, path, `expected ${expected(schema)}, got ${got(value)}${hint}`);
-}
-
-function readText(reading: Exclude<Reading, 'fault'>, value: unknown, path: Path, context: ReadContext): unknown {
-  if (typeof value === 'number' && (reading === 'number' || reading === 'bound')) return value;
-  const wanted = expected({ reads: reading });
-  if (typeof value === 'number') return report(context, path, `expected ${wanted}, got ${value} without a unit`);
-  if (typeof value !== 'string') return report(context, path, `expected ${wanted}, got ${got(value)}`);
-  if (reading === 'rate' || reading === 'signed duration') {
-    const number = reading === 'rate' ? perSecond(value) : signedDurationMs(value);
-    return number ?? report(context, path, `expected ${wanted}, got ${got(value)}`);
-  }
-  try {
-    const { value: number, unit } = evaluate(value, context.budgets);
-    if (reading === 'number' && unit === 'ms') {
-      return report(context, path, `expected ${wanted}, got the duration ${got(value)}`);
-    }
-    if (reading === 'duration' && unit === 'number') {
-      return report(context, path, `expected ${wanted}, got ${got(value)} without a unit`);
-    }
-    if (reading === 'duration' && number < 0) return report(context, path, `${got(value)} is below zero`);
-    return number;
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    return report(context, path, `expected ${wanted}: ${error.message}`);
-  }
-}
-
-/** `20/s`, `90/m`; undefined when it is none, or nothing. */
-function perSecond(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)\/(s|m)$/.exec(text);
-  const number = match ? Number(match[1]) / (match[2] === 's' ? 1 : 60) : 0;
-  return number > 0 ? number : undefined;
 }
 
 function readList(schema: SchemaNode, value: unknown, path: Path, context: ReadContext): unknown {

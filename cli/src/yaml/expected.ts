@@ -1,4 +1,11 @@
-import type { Reading, Repeated } from './values.ts';
+/**
+ * How text in a file becomes a value. `duration`, `number` and `bound` (either of them) may be expressions. Kept in the
+ * schema under `reads`; not part of the published one.
+ */
+export type Reading = 'duration' | 'signed duration' | 'number' | 'bound' | 'rate' | 'fault';
+
+/** What a list that may hold for-each blocks repeats; kept in the schema under `repeats`. */
+export type Repeated = 'steps' | 'events';
 
 /** The parts of JSON Schema that the format's schemas are made of. */
 export interface SchemaNode {
