@@ -167,6 +167,16 @@ export const errorCodes = {
     meaning: 'an [experiment](experiments.md) is not valid, or its file cannot be read',
     action: 'correct the file',
   },
+  invalid_slo: {
+    exitCode: usage,
+    meaning: 'an [SLO](slos.md) is not valid, or its file cannot be read',
+    action: 'correct the file',
+  },
+  unknown_slo: {
+    exitCode: usage,
+    meaning: 'no [SLO](slos.md) has this name',
+    action: 'see `dashboards/slos/`',
+  },
   invalid_contract: {
     exitCode: usage,
     meaning: 'a [trace contract](traces.md), or a parameter of it, is not valid',

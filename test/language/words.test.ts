@@ -11,7 +11,7 @@ const MAX_WORDS = 30;
 const RENAMINGS = ['CHANGELOG.md'];
 
 /** Sources whose comments and titles of tests use the terms. */
-const SOURCES = ['{cli,kit,services,scenarios,scripts,deploy,test}/**/*.{ts,tsx,mjs}'];
+const SOURCES = ['{cli,kit,services,scenarios,scripts,deploy,dashboards,test}/**/*.{ts,tsx,mjs}'];
 /** Its titles and comments quote the words. */
 const QUOTING = ['test/language/'];
 
