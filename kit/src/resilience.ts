@@ -93,6 +93,8 @@ export function createCallPolicy<R extends Replica>(
   const retries = metrics
     .getMeter('Shop.Resilience')
     .createCounter('shop.call.retries', { description: 'Attempts after the first, by edge' });
+  // From the start, so that a reader can distinguish "none yet" from "not reported".
+  retries.add(0, { edge });
   const breaker = createEdgeBreaker(edge, limits, logger);
   const picker = createEdgePicker(edge, limits, logger, replicas.all, () => breaker.endPause());
   const followed = replicas.follow(() => {

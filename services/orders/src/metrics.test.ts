@@ -38,6 +38,15 @@ it('has every outcome from the start, at 0', () => {
   ]);
 });
 
+it('has recoveries and failed compensations from the start, at 0', () => {
+  const { values } = recorded({ ...unreadGauges });
+  expect(values['shop.saga.recoveries']).toEqual([[0]]);
+  expect(values['shop.compensation.failures']).toEqual([
+    [0, 'release stock'],
+    [0, 'refund payment'],
+  ]);
+});
+
 it.each([
   ['Confirmed', null, 'confirmed'],
   ['Cancelled', 'out of stock', 'out_of_stock'],

@@ -1,5 +1,5 @@
 import { metrics, type ObservableResult, ValueType } from '@opentelemetry/api';
-import type { CancelReason, OrderStatus } from './saga/saga.ts';
+import { type CancelReason, type OrderStatus, orderSaga } from './saga/saga.ts';
 
 /** The instruments of the orders service. Meter and names are contracts; docs/metrics.md says what each means. */
 export interface OrderMetrics {
@@ -94,6 +94,10 @@ export function createOrderMetrics(gauges: OrderGauges): OrderMetrics {
     description: 'Compensations that have to be tried again',
     valueType: ValueType.INT,
   });
+  recoveries.add(0);
+  for (const row of Object.values(orderSaga)) {
+    if ('compensation' in row) failures.add(0, { compensation: row.compensation });
+  }
   return {
     sagaDecided(status, reason, durationMs) {
       sagas.add(1, { status });

@@ -1,6 +1,6 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, expect, it, vi } from 'vitest';
-import { createDelayRecorder } from './metrics.ts';
+import { createDelayRecorder, createMessageCounter } from './metrics.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -18,4 +18,15 @@ it('records in seconds how long a shipment took, with a bound at what is late, a
     unit: 's',
     advice: { explicitBucketBoundaries: expect.arrayContaining([0.1, 15, 3_600]) },
   });
+});
+
+it('has every outcome of a delivery from the start, at 0, and counts each delivery once', () => {
+  const added: unknown[] = [];
+  const meter = { createCounter: () => ({ add: (value: number, tags: object) => added.push([value, tags]) }) };
+  vi.spyOn(metrics, 'getMeter').mockReturnValue(meter as unknown as ReturnType<typeof metrics.getMeter>);
+  const count = createMessageCounter();
+  const none = ['shipped', 'duplicate', 'dead_lettered', 'retried'].map((outcome) => [0, { outcome }]);
+  expect(added).toEqual(none);
+  count('retried');
+  expect(added).toEqual([...none, [1, { outcome: 'retried' }]]);
 });

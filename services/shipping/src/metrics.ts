@@ -1,7 +1,9 @@
 import { metrics, ValueType } from '@opentelemetry/api';
 
+const outcomes = ['shipped', 'duplicate', 'dead_lettered', 'retried'] as const;
+
 /** Outcome of a delivery. `retried`: requeued, or retried while the database was unavailable. */
-export type Outcome = 'shipped' | 'duplicate' | 'dead_lettered' | 'retried';
+export type Outcome = (typeof outcomes)[number];
 
 /** Counts a delivery in `shop.shipping.messages`, tag `outcome`. */
 export type CountMessage = (outcome: Outcome) => void;
@@ -27,5 +29,7 @@ export function createMessageCounter(): CountMessage {
   const counter = metrics
     .getMeter('Shop.Shipping')
     .createCounter('shop.shipping.messages', { description: 'Deliveries of order events by outcome' });
+  // From the start, so that a reader can distinguish "none yet" from "not reported".
+  for (const outcome of outcomes) counter.add(0, { outcome });
   return (outcome) => counter.add(1, { outcome });
 }
