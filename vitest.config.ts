@@ -45,12 +45,7 @@ const withoutServers = process.env.WITHOUT_SERVERS === '1' ? ['**/*.integration.
 /** Longer than any wait of a test, which ends with what it waited for: `chaos-run` gives a run 60 s to begin. */
 const wholePlatforms = { testTimeout: 120_000, hookTimeout: 240_000 };
 
-const units = [
-  '{kit,cli,instrumentation}/src/**/*.test.ts',
-  'services/*/src/**/*.test.ts',
-  'test/**/*.test.ts',
-  'dashboards/*.test.ts',
-];
+const units = ['{kit,cli,instrumentation}/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/**/*.test.ts'];
 const platforms = ['test/e2e/**/*.e2e.test.ts'];
 const outside = ['**/node_modules/**'];
 

@@ -34,7 +34,8 @@ export function burnScenarios(
   const below = 0.85 * threshold;
   const above = 1.2 * threshold;
   // As short as the short window where so much can be bad in it.
-  const [burst, outage] = [below, 2 * threshold].map((share) => {
+  // An outage has to be in the long window for some time after it has ended.
+  const [burst, outage] = [below, (threshold < 0.02 ? 6 : 2) * threshold].map((share) => {
     const steps = Math.max(short, Math.ceil((share * long) / 0.9));
     return { steps, share: (share * long) / steps };
   }) as [Burst, Burst];
@@ -49,13 +50,15 @@ export function burnScenarios(
     scenarios: [
       {
         name: 'a share just above the threshold, and its end',
+        // Traffic triples in the end, so that bad and total must be of the same window.
         series: inputs([
-          [short + 3, perStep, above],
+          [short - 2, perStep, 0],
+          [2, 3 * perStep, (above * (short + 4)) / 6],
           [short + keep, perStep, 0],
         ]),
         expect: [
-          fires(at(short + 3), 'both windows are just above the threshold'),
-          silent(at(2 * short + 3 + keep), 'resolved: nothing is bad any more'),
+          fires(at(short), 'both windows are just above the threshold'),
+          silent(at(2 * short + keep), 'resolved: nothing is bad any more'),
         ],
       },
       {
@@ -64,12 +67,17 @@ export function burnScenarios(
           [long, perStep, 0],
           [burst.steps, perStep, burst.share],
           [outage.steps, perStep, outage.share],
-          [short + keep, perStep, below],
+          [short + keep, perStep / 4, below],
+          [short - 2, perStep, 0],
+          [2, perStep, (below * short) / 2],
         ]),
         expect: [
           silent(at(long + burst.steps), 'the long window is just below the threshold'),
           fires(at(long + burst.steps + outage.steps), 'both windows are above the threshold'),
-          silent(at(long + burst.steps + outage.steps + short + keep), 'the short window is just below the threshold'),
+          silent(
+            at(long + burst.steps + outage.steps + 2 * short + keep),
+            'the short window is just below the threshold',
+          ),
         ],
       },
       {

@@ -20,7 +20,7 @@ export function keepFiringFor({ hasSupervisor }: Profile): string {
   return hasSupervisor ? '10s' : '2m';
 }
 
-export function alertingRule(alert: Alert, profile: Profile): AlertingRule {
+function alertingRule(alert: Alert, profile: Profile): AlertingRule {
   return {
     alert: alert.name,
     expr: alert.expr,

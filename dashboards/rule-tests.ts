@@ -50,8 +50,8 @@ function alertCase({ atS, fires }: Expectation, alert: Alert) {
 }
 
 /**
- * The rules that one alert reads, as they are in the two files of the profile, which promtool would evaluate as a whole at
- * each step: that took ten times as long.
+ * The rules that one alert reads, as they are in the two files of the profile. Promtool evaluates all that it loads at each
+ * step, and with the whole files that took ten times as long.
  */
 export function rulesFor(
   { alert, burn, slo }: ScenarioFile,

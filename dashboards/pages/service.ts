@@ -45,7 +45,11 @@ export const servicePage: Page = {
       title: 'By version and track',
       panels: [
         lines('Requests', { expr: byVersion(requestsBy('job, instance', CHOSEN)), legend }),
-        lines('Failed requests', { expr: failuresBy('job', CHOSEN), legend: '{{job}}' }, { unit: 'share' }),
+        lines(
+          'Failed requests',
+          { expr: failuresBy('job', CHOSEN), legend: '{{job}}' },
+          { unit: 'share', after: 'choosing a service with a server' },
+        ),
         lines(
           'Durations',
           [0.5, 0.95, 0.99].map((quantile) => ({
@@ -68,7 +72,7 @@ export const servicePage: Page = {
         lines(
           'Requests in flight',
           { expr: `sum by (instance) (http_server_active_requests{${CHOSEN}})`, legend: '{{instance}}' },
-          { unit: 'count' },
+          { unit: 'count', after: 'choosing a service with HTTP' },
         ),
       ],
     },

@@ -1,13 +1,14 @@
 import { partsOf } from '../../dashboards/promql.ts';
+import type { RuleGroup } from '../../dashboards/rules.ts';
 
 /** An expression with one mistake in it. */
-export interface Mutation {
+interface Mutation {
   /** `20 -> 40 at 131` */
   readonly what: string;
   readonly expr: string;
 }
 
-export interface MutationOptions {
+interface MutationOptions {
   /** Numbers are changed too: in alerts, where they are thresholds, and not in recorded rates. */
   readonly numbers: boolean;
   /** Names of recorded windows in this alert: each is swapped with each other one. */
@@ -40,9 +41,48 @@ export function mutationsOf(expr: string, { numbers, windows }: MutationOptions)
   });
 }
 
-/** `10s` doubled is `20s`; halves are written in ms, which every window of ours has. */
+const SMALLER: Readonly<Record<string, readonly [factor: number, unit: string]>> = {
+  m: [60, 's'],
+  h: [60, 'm'],
+  d: [24, 'h'],
+};
+
+/** `10s` doubled is `20s`; half of `1m` is `30s`. */
 function scaled(duration: string, factor: number): string {
   const [, number = '', unit = ''] = /^(\d+)([a-z]+)$/.exec(duration) ?? [];
   const value = Number(number) * factor;
-  return Number.isInteger(value) ? `${value}${unit}` : `${Math.floor(value)}${unit}`;
+  if (Number.isInteger(value)) return `${value}${unit}`;
+  const [size, smaller] = SMALLER[unit] ?? [1, unit];
+  return `${Math.max(1, Math.floor(value * size))}${smaller}`;
+}
+
+/** Groups of rules, of either kind. */
+export type Groups = readonly RuleGroup<AnyRule>[];
+
+interface AnyRule {
+  readonly record?: string;
+  readonly alert?: string;
+  readonly expr: string;
+}
+
+/** Groups with one mistake in them. */
+export interface Mutant {
+  readonly what: string;
+  readonly groups: Groups;
+}
+
+/** Numbers are thresholds in alerts and in what is recorded of the queue; in rates they are none. */
+export function mutantsOf(groups: Groups): readonly Mutant[] {
+  const windows = groups.flatMap(({ name }) => /^slo-rate-(\w+)$/.exec(name)?.[1] ?? []);
+  return groups.flatMap((group) =>
+    group.rules.flatMap((rule) => {
+      const numbers = rule.alert !== undefined || rule.record?.startsWith('shop:') === true;
+      const mutations = mutationsOf(rule.expr, { numbers, windows: rule.alert === undefined ? [] : windows });
+      return mutations.map(({ what, expr }) => {
+        const rules = group.rules.map((one) => (one === rule ? { ...one, expr } : one));
+        const changed = groups.map((one) => (one === group ? { ...one, rules } : one));
+        return { what: `${rule.alert ?? rule.record}: ${what}`, groups: changed };
+      });
+    }),
+  );
 }

@@ -26,6 +26,10 @@ const sources = {
     module: 'github.com/external-secrets/external-secrets@v0.20.4',
     files: ['config/crds/bases/external-secrets.io_externalsecrets.yaml'],
   },
+  prometheus: {
+    module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
+    files: ['example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml'],
+  },
 } as const;
 
 type Schema = Record<string, unknown>;
@@ -157,6 +161,7 @@ function strict(schema: Schema): Schema {
   const isOpen = rest['x-kubernetes-preserve-unknown-fields'] === true || rest.additionalProperties !== undefined;
   return {
     ...rest,
+    ...(typeof rest.pattern === 'string' && { pattern: patternOf(rest.pattern) }),
     ...(rest.properties !== undefined && {
       properties: mapValues(rest.properties as Record<string, Schema>, strict),
       ...(!isOpen && { additionalProperties: false }),
@@ -164,6 +169,11 @@ function strict(schema: Schema): Schema {
     ...(isSchema(rest.additionalProperties) && { additionalProperties: strict(rest.additionalProperties) }),
     ...(isSchema(rest.items) && { items: strict(rest.items) }),
   };
+}
+
+/** Go has flags for the rest of a pattern, `^(?i)(a|b)$`; here they are those of a group. */
+function patternOf(pattern: string): string {
+  return pattern.replace(/^\^\(\?i\)(.*)\$$/, '^(?i:$1)$');
 }
 
 function isSchema(value: unknown): value is Schema {
