@@ -172,7 +172,6 @@ const freshnessInputs: Inputs = (traffic) => {
   const shipping = { instance: 'shipping-1', job: 'shipping' };
   const all = part(traffic, (requests) => requests);
   return [
-    series('shop_orders_outcomes_total', { instance: 'orders-1', job: 'orders', outcome: 'confirmed' }, all),
     series('shop_shipping_delay_seconds_count', shipping, all),
     series(
       'shop_shipping_delay_seconds_bucket',

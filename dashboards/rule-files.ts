@@ -2,7 +2,8 @@ import { stringify } from 'yaml';
 import type { Profile } from '../cli/src/slo/profiles.ts';
 import type { Slo } from '../cli/src/slo/slo.ts';
 import { writeWindow } from '../cli/src/slo/window.ts';
-import { type Alert, alertsOf } from './alerts.ts';
+import type { Alert } from './alerts/alert.ts';
+import { alertsOf } from './alerts/all.ts';
 import { type RecordingRule, type RuleGroup, recordingGroups } from './rules.ts';
 
 /** A rule of Prometheus that fires. */

@@ -1,12 +1,13 @@
 import type { Profile } from '../cli/src/slo/profiles.ts';
 import type { Slo } from '../cli/src/slo/slo.ts';
 import { windowS } from '../cli/src/slo/window.ts';
-import { type Alert, alertsOf } from './alerts.ts';
+import type { Alert } from './alerts/alert.ts';
+import { alertsOf } from './alerts/all.ts';
 import { burnScenarios } from './burn-scenarios.ts';
 import { annotationsOf, keepFiringFor, labelsOf, type Rules, rulesOf, writtenYaml } from './rule-files.ts';
 import type { RecordingRule, RuleGroup } from './rules.ts';
 import type { Expectation, ScenarioFile } from './scenario.ts';
-import { scenariosOf } from './scenarios.ts';
+import { scenariosOf } from './scenarios/all.ts';
 
 /** Every file of promtool tests of a profile. */
 export function scenarioFiles(slos: readonly Slo[], profile: Profile): readonly ScenarioFile[] {

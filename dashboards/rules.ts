@@ -16,7 +16,7 @@ import {
 } from '../cli/src/slo/series.ts';
 import { budgetOf, type Slo } from '../cli/src/slo/slo.ts';
 import { windowMs, writeWindow } from '../cli/src/slo/window.ts';
-import { LOW_TRAFFIC_WINDOWS } from './alerts.ts';
+import { LOW_TRAFFIC_WINDOWS } from './alerts/alert.ts';
 
 /** A rule of Prometheus that records a series. */
 export interface RecordingRule {

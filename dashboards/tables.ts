@@ -1,7 +1,8 @@
 import { type Profile, profileNames, profiles } from '../cli/src/slo/profiles.ts';
 import { windowIn } from '../cli/src/slo/series.ts';
 import type { Slo } from '../cli/src/slo/slo.ts';
-import { type Alert, alertsOf } from './alerts.ts';
+import type { Alert } from './alerts/alert.ts';
+import { alertsOf } from './alerts/all.ts';
 import { runbookOf } from './rule-files.ts';
 
 /** The blocks of docs/slos.md that are generated, by name. */

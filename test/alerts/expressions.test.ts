@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readSlos } from '../../cli/src/slo/catalog.ts';
 import { profiles } from '../../cli/src/slo/profiles.ts';
-import { alertsOf } from '../../dashboards/alerts.ts';
+import { alertsOf } from '../../dashboards/alerts/all.ts';
 import {
   type Instrument,
   instrumentsIn,
@@ -31,6 +31,22 @@ describe.each(Object.values(profiles))('the rules of $name', (profile) => {
   it('are PromQL, and read what a process exports or a rule records', () => {
     const rules: readonly { readonly expr: string }[] = [...recording, ...alerts].flatMap((group) => [...group.rules]);
     expect(rules.flatMap(({ expr }) => problemsOfExpression(expr, known))).toEqual([]);
+  });
+
+  it('have rates over the window that their name says', () => {
+    const rates = recording.flatMap(({ rules }) => rules).filter(({ record }) => /:rate\w+$/.test(record));
+    expect(rates.length).toBeGreaterThan(20);
+    for (const { record, expr } of rates) {
+      const window = /:rate(\w+)$/.exec(record)?.[1];
+      const ranges = [...expr.matchAll(/\[(\w+)\]/g)].map(([, range]) => range);
+      expect([...new Set(ranges)], record).toEqual(record.startsWith('slo:bad_ratio') ? [] : [window]);
+    }
+  });
+
+  it('have budgets over the time window of their SLO', () => {
+    const budgets = recording.find(({ name }) => name === 'slo-budget')?.rules ?? [];
+    const ranges = budgets.flatMap(({ expr }) => [...expr.matchAll(/\[(\w+)\]/g)].map(([, range]) => range));
+    expect([...new Set(ranges)]).toEqual([profile.windowFor(slos[0]?.window ?? '')]);
   });
 
   it('are evaluated behind those that they read', () => {

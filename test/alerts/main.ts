@@ -32,7 +32,8 @@ async function check(slos: readonly Slo[], profile: Profile): Promise<void> {
   const queue = byAlert.entries();
   const work = async () => {
     for (const [alert, files] of queue) {
-      const mutants = mutantsOf(rulesFor(files[0] as ScenarioFile, rules) as Groups);
+      const [first] = files as [ScenarioFile];
+      const mutants = mutantsOf(rulesFor(first, rules) as Groups, { rates: first.burn !== undefined });
       const survivors = await survivorsOf(mutants, files, { folder: join(folder, alert.replace(' ', '-')), profile });
       results.push({ count: mutants.length, survivors });
       console.info(`${profile.name}: ${alert}: ${mutants.length - survivors.length} of ${mutants.length} noticed`);

@@ -26,10 +26,11 @@ export function mutationsOf(expr: string, { numbers, windows }: MutationOptions)
       expr: expr.slice(0, from) + replacement + expr.slice(to),
     });
     if (kind === 'And') return [replaced('or')];
-    if (kind === 'NumberDurationLiteral' && numbers && Number(text) !== 0) {
+    // An argument of a function, as in vector(1), does not count: it limits nothing.
+    if (kind === 'NumberDurationLiteral' && numbers && Number(text) !== 0 && within !== 'FunctionCallBody') {
       return [2, 0.5].map((factor) => replaced(String(Number((Number(text) * factor).toPrecision(12)))));
     }
-    if (kind === 'NumberDurationLiteralInDurationContext' && within === 'DurationExpr') {
+    if (kind === 'NumberDurationLiteralInDurationContext' && within === 'DurationExpr' && expr[from - 1] === '[') {
       return [2, 0.5].map((factor) => replaced(scaled(text, factor)));
     }
     if (kind === 'Identifier') {
@@ -71,11 +72,15 @@ export interface Mutant {
   readonly groups: Groups;
 }
 
-/** Numbers are thresholds in alerts and in what is recorded of the queue; in rates they are none. */
-export function mutantsOf(groups: Groups): readonly Mutant[] {
+/**
+ * Numbers are thresholds in alerts and in what is recorded of the queue; in rates they are none. Rates of SLOs are changed
+ * with `rates`: they are the same for each alert that reads them.
+ */
+export function mutantsOf(groups: Groups, { rates }: { readonly rates: boolean }): readonly Mutant[] {
   const windows = groups.flatMap(({ name }) => /^slo-rate-(\w+)$/.exec(name)?.[1] ?? []);
   return groups.flatMap((group) =>
     group.rules.flatMap((rule) => {
+      if (!rates && rule.record?.startsWith('slo:')) return [];
       const numbers = rule.alert !== undefined || rule.record?.startsWith('shop:') === true;
       const mutations = mutationsOf(rule.expr, { numbers, windows: rule.alert === undefined ? [] : windows });
       return mutations.map(({ what, expr }) => {

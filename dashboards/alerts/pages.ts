@@ -1,0 +1,92 @@
+import type { Profile } from '../../cli/src/slo/profiles.ts';
+import type { Alert } from './alert.ts';
+
+/**
+ * Ages are high for a moment after a machine was suspended, so they have to last. Longer in a cluster, where they are
+ * scraped every 15 s.
+ */
+export function gaugePages({ hasSupervisor }: Profile): readonly Alert[] {
+  const holdsFor = hasSupervisor ? '5s' : '30s';
+  return [
+    {
+      name: 'OutboxStalled',
+      severity: 'page',
+      expr: 'max(shop_outbox_oldest_age_seconds) > 10',
+      holdsFor,
+      summary: 'Events wait in the outbox and are not published',
+      impact: 'Customers with a confirmed order get no shipment until the relay publishes again',
+      dashboard: 'messaging',
+      slo: 'queue-age',
+    },
+    {
+      name: 'CompensationsStuck',
+      severity: 'page',
+      expr: 'max(shop_compensations_oldest_age_seconds) > 30',
+      holdsFor,
+      summary: 'A cancelled order has waited for its compensations for more than 30 s',
+      impact: 'A customer has paid for a cancelled order, or its stock is withheld from others',
+      dashboard: 'orders',
+      slo: 'orders-availability',
+    },
+    {
+      name: 'SagasStuck',
+      severity: 'page',
+      expr: 'max(shop_sagas_open_oldest_age_seconds) > 20',
+      holdsFor,
+      summary: 'An order has had no result for more than 20 s',
+      impact: 'A customer does not know whether the order was accepted: its status stays 202',
+      dashboard: 'orders',
+      slo: 'orders-availability',
+    },
+  ];
+}
+
+/** What only a supervisor measures (meter `Shop.Platform`). */
+export const supervisorPages: readonly Alert[] = [
+  {
+    name: 'QueueNotDraining',
+    severity: 'page',
+    expr: 'shop:queue_stalled == 1',
+    summary: 'Messages wait in the queue of shipping, and none has been settled for 10 s',
+    impact: 'Customers with a confirmed order get no shipment until shipping consumes again',
+    dashboard: 'messaging',
+    slo: 'queue-age',
+  },
+  {
+    name: 'ShipmentsMissing',
+    severity: 'page',
+    // Confirmed, not shipped, and waiting nowhere. Processes report a second apart, and the counts of a process's last
+    // second are lost when it is killed: that is 2.5 % of two minutes. Messages that a stalled consumer holds are late.
+    expr: [
+      'sum(increase(shop_orders_outcomes_total{outcome="confirmed"}[2m]))',
+      '- (sum(increase(shop_shipping_messages_total{outcome="shipped"}[2m])) or vector(0))',
+      '- max(shop_outbox_pending)',
+      '- sum(shop_queue_messages{queue=~"shipping[.]order-confirmed.*"})',
+      '> 3 + 0.025 * sum(increase(shop_orders_outcomes_total{outcome="confirmed"}[2m]))',
+      'unless shop:queue_stalled == 1',
+    ].join('\n'),
+    holdsFor: '15s',
+    summary: 'Orders were confirmed that are neither shipped nor waiting to be',
+    impact: 'Customers with a confirmed order never get a shipment, unless their events are published again',
+    dashboard: 'messaging',
+    slo: 'shipments-freshness',
+  },
+  {
+    name: 'FrontDoorDown',
+    severity: 'page',
+    expr: 'sum(count_over_time(shop_probe_success[5s]) - sum_over_time(shop_probe_success[5s])) >= 3',
+    summary: 'Three of the last five probes through the gateway failed',
+    impact: 'Customers get no response, or an error, whatever they ask for',
+    dashboard: 'overview',
+    slo: 'orders-availability',
+  },
+  {
+    name: 'MoneyOrStockMismatch',
+    severity: 'page',
+    expr: 'max by (invariant) (shop_audit_violations) > 0',
+    summary: 'The audit of recent orders found a violation',
+    impact: 'A customer was charged or shipped to twice, or not at all, or stock was sold that is not there',
+    dashboard: 'orders',
+    slo: 'none',
+  },
+];

@@ -1,0 +1,161 @@
+import type { Profile } from '../../cli/src/slo/profiles.ts';
+import { windowIn } from '../../cli/src/slo/series.ts';
+import { windowS } from '../../cli/src/slo/window.ts';
+import {
+  counter,
+  fires,
+  gauge,
+  type InputSeries,
+  type Phase,
+  type Scenario,
+  type ScenarioFile,
+  series,
+  silent,
+} from '../scenario.ts';
+import { outcome, posts, supervisor } from './inputs.ts';
+
+export function frontDoorDown(keepS: number): ScenarioFile {
+  return {
+    name: 'FrontDoorDown',
+    alert: 'FrontDoorDown',
+    stepS: 1,
+    scenarios: [
+      {
+        name: 'two probes fail, then three',
+        series: [series('shop_probe_success', supervisor, gauge([8, 1], [2, 0], [8, 1], [3, 0], [8 + keepS, 1]))],
+        expect: [
+          silent(7, 'all succeed'),
+          silent(9, 'two failed'),
+          fires(20, 'three of five failed'),
+          silent(28 + keepS, 'resolved'),
+        ],
+      },
+      { name: 'no data', series: [], expect: [silent(6, 'there is no probe')] },
+    ],
+  };
+}
+
+/** `B` a bad order, `G` a good one, `.` none; each stands for a step. */
+function ordersByStep(text: string): readonly InputSeries[] {
+  const phases = (kinds: string): readonly Phase[] => [...text].map((one): Phase => [1, kinds.includes(one) ? 1 : 0]);
+  return [
+    posts('201', counter(...phases('G'))),
+    posts('200', counter(...phases('B'))),
+    outcome('payment_unavailable', counter(...phases('B'))),
+    outcome('declined', counter(...phases('G'))),
+  ];
+}
+
+export function failingAtLowTraffic(profile: Profile, keepS: number): ScenarioFile {
+  const stepS = 20;
+  const keep = '.'.repeat(Math.ceil(keepS / stepS) + 1);
+  const low = windowS(windowIn(profile, '1h')) / stepS;
+  const end = (text: string) => text.length * stepS;
+  const closely = `${'G'.repeat(16)}.B.B.B`;
+  const loosely = `${'G'.repeat(16)}....B....B....B`;
+  const rarely = `..........G${'.'.repeat(20)}B..........B..........B`;
+  const twoBad = `.....B..B${'.'.repeat(3)}`;
+  const between = '...B..B..G..B..B';
+  const cases: readonly (readonly [name: string, text: string, firing: boolean])[] = [
+    ['three in two minutes, after a good one', closely, true],
+    ['three in five minutes, after a good one', loosely, true],
+    ['three in ten minutes, after a good one', rarely, true],
+    ['two', twoBad, false],
+    ['four, with a good one between', between, false],
+    ['four in two minutes, with a good one between', '..........BGB.BB', false],
+    [
+      'four in ten minutes, with a good one between',
+      `..........B${'.'.repeat(6)}B${'.'.repeat(6)}G${'.'.repeat(6)}B${'.'.repeat(6)}B`,
+      false,
+    ],
+    ['no order at all', '.'.repeat(30), false],
+  ];
+  const many = (perWindow: number) => [
+    posts('503', counter([10, 0], [low + 10, perWindow / low])),
+    posts('201', counter([low + 20, 0])),
+  ];
+  return {
+    name: 'OrdersFailingAtLowTraffic',
+    alert: 'OrdersFailingAtLowTraffic',
+    stepS,
+    scenarios: [
+      ...cases.map(
+        ([name, text, firing]): Scenario => ({
+          name,
+          series: ordersByStep(text),
+          expect: [
+            firing ? fires(end(text), 'they failed in a row') : silent(end(text), 'that is not a row of failures'),
+          ],
+        }),
+      ),
+      {
+        name: 'resolved by a good one',
+        series: ordersByStep(`${closely}G${keep}`),
+        expect: [silent(end(`${closely}G${keep}`), 'the last one was good')],
+      },
+      {
+        name: '19 in the window of the fast burn, all bad',
+        series: many(19),
+        expect: [fires((low + 20) * stepS, 'too few for a burn rate')],
+      },
+      {
+        name: '30 in the window of the fast burn, all bad',
+        series: many(30),
+        expect: [silent((low + 20) * stepS, 'enough for a burn rate')],
+      },
+      { name: 'no data', series: [], expect: [silent(60, 'nothing is reported')] },
+    ],
+  };
+}
+
+export function budgetSpent(profile: Profile, keepS: number): ScenarioFile {
+  const stepS = profile.scrapeMs / 1_000;
+  const shortest = windowS(windowIn(profile, '5m')) / stepS;
+  const labels = { slo: 'orders-availability' };
+  const budget = profile.hasSupervisor ? 0.005 : 0.001;
+  const window = (requests: number, bad: number): readonly InputSeries[] => {
+    const [good, failed] = [(requests - bad) / 10, bad / 10];
+    return [
+      posts('201', counter([10, good], [2 * shortest, 0])),
+      posts('503', counter([10, failed], [2 * shortest, 0])),
+    ];
+  };
+  const at = (10 + 2 * shortest) * stepS;
+  const many = 1_000 / budget / 100;
+  return {
+    name: 'ErrorBudgetSpent',
+    alert: 'ErrorBudgetSpent',
+    slo: labels.slo,
+    stepS,
+    scenarios: [
+      {
+        name: 'nine tenths of the budget',
+        series: window(many, many * budget * 0.9),
+        expect: [silent(at, 'a tenth is left')],
+      },
+      {
+        name: 'more than the budget',
+        series: window(many, many * budget * 1.1),
+        expect: [fires(at, 'nothing is left', labels)],
+      },
+      { name: 'four bad requests of 26', series: window(26, 4), expect: [fires(at, 'few, but enough', labels)] },
+      { name: 'two bad requests of 26', series: window(26, 2), expect: [silent(at, 'too few bad ones')] },
+      { name: 'all of 15 requests', series: window(15, 15), expect: [silent(at, 'too few requests')] },
+      {
+        name: 'many good ones after it',
+        series: [
+          posts(
+            '201',
+            counter([10, 100], [shortest, 0], [20 + Math.ceil(keepS / stepS) + shortest, 2_000 / budget / 100]),
+          ),
+          posts('503', counter([10, 1], [shortest + 20 + Math.ceil(keepS / stepS) + shortest, 0])),
+        ],
+        expect: [
+          fires((10 + shortest) * stepS, 'nothing is left', labels),
+          silent((30 + Math.ceil(keepS / stepS) + 2 * shortest) * stepS, 'resolved: the share is small again'),
+        ],
+      },
+      { name: 'no data', series: [], expect: [silent(2 * stepS, 'nothing is reported')] },
+    ],
+  };
+}
