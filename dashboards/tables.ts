@@ -22,12 +22,13 @@ const percent = (share: number) => `${Number((share * 100).toPrecision(6))} %`;
 function sloTable(slos: readonly Slo[]): string {
   return rows([
     ['SLO', 'promise', ...profileNames.map((name) => `objective, ${name}`)],
-    ...slos.map(({ name, description, objectives, counts, window }) => [
+    ...slos.map(({ name, description, objectives, counts, window: written }) => [
       `\`${name}\``,
       description,
-      ...profileNames.map(
-        (profile) => `${percent(objectives[profile])} of ${counts} in ${windowIn(profiles[profile], window)}`,
-      ),
+      ...profileNames.map((profile) => {
+        const window = windowIn(profiles[profile], written);
+        return `${percent(objectives[profile])}${counts === 'seconds' ? ' of seconds' : ''} in ${window}`;
+      }),
     ]),
   ]);
 }

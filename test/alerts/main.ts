@@ -12,15 +12,12 @@ import { type Rules, ruleFile, rulesOf } from '../../dashboards/rule-files.ts';
 import { rulesFor, ruleTestFile, scenarioFiles } from '../../dashboards/rule-tests.ts';
 import type { ScenarioFile } from '../../dashboards/scenario.ts';
 import { type Groups, type Mutant, mutantsOf } from './mutations.ts';
-import { noPromtool, promtool } from './promtool.ts';
+import { hasPromtool, promtool } from './promtool.ts';
 
 const WANTED = 0.95;
 
 const root = new URL('../../', import.meta.url).pathname;
-if (noPromtool !== undefined) {
-  console.error(noPromtool);
-  process.exit(3);
-}
+if (!hasPromtool) process.exit(3);
 const slos = await readSlos(root);
 for (const profile of Object.values(profiles)) await check(slos, profile);
 

@@ -1,25 +1,26 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findOnPath, newestFirst } from '../../cli/src/providers/executables.ts';
-import { sharedCacheDir } from '../../cli/src/providers/testing.ts';
+import { findTool } from '../../cli/src/providers/resolve-tool.ts';
+import { aContext, sharedCacheDir } from '../../cli/src/providers/testing.ts';
+import { havePrometheus } from '../support/prometheus.ts';
 
-const found =
-  process.env.PROMTOOL ??
-  (await findOnPath('promtool', process.env)) ??
-  (await newestFirst(join(sharedCacheDir(), 'prometheus-*/**/promtool')))[0];
+const found = await find();
 
-/** Why rules are not tested here; undefined where they are. Said once, because the tests it skips do not say it. */
-export const noPromtool =
-  found === undefined ? 'promtool is neither installed nor in the cache: rules are not run' : undefined;
-if (noPromtool !== undefined) console.warn(noPromtool);
+/** Where it is not, why not was printed: what needs it is skipped. */
+export const hasPromtool = found !== undefined;
+
+async function find(): Promise<string | undefined> {
+  if (!(await havePrometheus())) return undefined;
+  await using context = await aContext({ cacheDir: sharedCacheDir() });
+  return findTool('promtool', context);
+}
 
 /** What a run of promtool printed, also where it found something wrong. Throws where it could not run. */
 export async function promtool(
   args: readonly string[],
   cwd: string,
 ): Promise<{ readonly ok: boolean; readonly text: string }> {
-  if (found === undefined) throw new Error(noPromtool);
+  if (found === undefined) throw new Error('there is no promtool');
   try {
     const { stdout, stderr } = await promisify(execFile)(found, [...args], { cwd, maxBuffer: 64 << 20 });
     return { ok: true, text: stdout + stderr };
