@@ -69,7 +69,7 @@ function alertTable(slos: readonly Slo[]): string {
         summary,
         impact,
         inProfiles(name).length === profileNames.length ? 'both' : inProfiles(name).join(', '),
-        `\`${runbookOf(name)}\``,
+        `[${name}](${runbookOf(name).replace('docs/', '')})`,
       ]),
   ]);
 }

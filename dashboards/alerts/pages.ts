@@ -72,7 +72,7 @@ export const supervisorPages: readonly Alert[] = [
     slo: 'shipments-freshness',
   },
   {
-    name: 'FrontDoorDown',
+    name: 'ProbesFailing',
     severity: 'page',
     expr: 'sum(count_over_time(shop_probe_success[5s]) - sum_over_time(shop_probe_success[5s])) >= 3',
     summary: 'Three of the last five probes through the gateway failed',

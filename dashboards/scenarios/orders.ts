@@ -14,10 +14,10 @@ import {
 } from '../scenario.ts';
 import { outcome, posts, supervisor } from './inputs.ts';
 
-export function frontDoorDown(keepS: number): ScenarioFile {
+export function probesFailing(keepS: number): ScenarioFile {
   return {
-    name: 'FrontDoorDown',
-    alert: 'FrontDoorDown',
+    name: 'ProbesFailing',
+    alert: 'ProbesFailing',
     stepS: 1,
     scenarios: [
       {
