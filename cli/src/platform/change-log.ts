@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, readFile, rename, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
-import { takeProjectLock } from '../process/project-lock.ts';
+import { appendWhole, readLines, rotate } from './line-file.ts';
 import type { Project } from './project.ts';
 import { makeStateFolder } from './state-folder.ts';
 
@@ -111,48 +110,6 @@ export function createChangeLog(
 
 const describeShort = ({ kind, target }: Change) => `${kind} ${target}`;
 
-/** One write for all lines, so that those of two processes do not mix. A line that a kill has cut off is ended first. */
-async function appendWhole(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'a+', 0o600);
-  try {
-    const bytes = Buffer.from((await endsInTheMiddle(handle)) ? `\n${text}` : text);
-    const { bytesWritten } = await handle.write(bytes);
-    if (bytesWritten < bytes.length) throw new Error(`${bytesWritten} of ${bytes.length} bytes were written`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function endsInTheMiddle(handle: FileHandle): Promise<boolean> {
-  const { size } = await handle.stat();
-  if (size === 0) return false;
-  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
-  return buffer.toString() !== '\n';
-}
-
-/** By one process at a time; another one appends meanwhile, to the part that is moved or to the one after it. */
-async function rotate(file: string, maxBytes: number): Promise<void> {
-  const isLarge = async () => (await sizeOf(file)) > maxBytes;
-  if (!(await isLarge())) return;
-  const lock = await takeProjectLock(`${file}.lock`);
-  if (lock === undefined) return;
-  try {
-    if (await isLarge()) await rename(file, `${file}.1`);
-  } finally {
-    await lock.release();
-  }
-}
-
-async function sizeOf(file: string): Promise<number> {
-  try {
-    return (await stat(file)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
-    throw error;
-  }
-}
-
 /** Every change that is kept, the oldest first. */
 export interface KeptChanges {
   readonly changes: readonly RecordedChange[];
@@ -162,33 +119,9 @@ export interface KeptChanges {
 
 /** None where nothing was changed yet. Throws what the file system reports where the file is there and cannot be read. */
 export async function readChanges(project: Pick<Project, 'stateDir'>): Promise<KeptChanges> {
-  const file = changeFile(project);
-  const parts = [await readPart(`${file}.1`), await readPart(file)];
-  const changes = parts.flatMap((part) => part.changes);
+  const { values, unreadable } = await readLines(changeFile(project), parse);
   // A process that had opened the file before it was rotated appends to the older part.
-  return {
-    changes: changes.toSorted((a, b) => a.time.localeCompare(b.time)),
-    unreadable: parts.flatMap((part) => part.unreadable),
-  };
-}
-
-async function readPart(file: string): Promise<KeptChanges> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { changes: [], unreadable: [] };
-    throw error;
-  }
-  const changes: RecordedChange[] = [];
-  const unreadable: string[] = [];
-  for (const [index, line] of text.split('\n').entries()) {
-    if (line === '') continue;
-    const change = parse(line);
-    if (change) changes.push(change);
-    else unreadable.push(`${file}:${index + 1}`);
-  }
-  return { changes, unreadable };
+  return { changes: values.toSorted((a, b) => a.time.localeCompare(b.time)), unreadable };
 }
 
 function parse(line: string): RecordedChange | undefined {
