@@ -73,6 +73,11 @@ export const errorCodes = {
     meaning: 'Prometheus refuses an expression, or cannot evaluate it',
     action: 'correct what `why` names',
   },
+  alert_not_firing: {
+    exitCode: failed,
+    meaning: 'an alert that should be acknowledged does not fire',
+    action: 'see `shopctl alerts ls`',
+  },
   service_problem: {
     exitCode: failed,
     meaning: 'a service responded with a [problem](errors.md)',
@@ -176,6 +181,16 @@ export const errorCodes = {
     exitCode: usage,
     meaning: 'no [SLO](slos.md) has this name',
     action: 'see `dashboards/slos/`',
+  },
+  unknown_alert: {
+    exitCode: usage,
+    meaning: 'no [alert](alerts.md) has this name',
+    action: 'correct the name; `shopctl alerts ls` has those that fire',
+  },
+  invalid_alert_rules: {
+    exitCode: usage,
+    meaning: 'a file with rules of alerts is not valid, or there is none',
+    action: 'run `npm run generate`',
   },
   invalid_contract: {
     exitCode: usage,

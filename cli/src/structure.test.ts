@@ -21,7 +21,7 @@ const floors: readonly (readonly string[])[] = [
   // What acts on it, and what reads it.
   ['chaos'],
   ['operations'],
-  ['shop'],
+  ['shop', 'pager'],
   ['command-context.ts'],
   // What runs it.
   ['compose', 'counters', 'develop', 'doctor'],

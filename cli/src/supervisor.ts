@@ -1,6 +1,7 @@
 import { openChaos } from './chaos/supervise.ts';
 import { openMonitoring } from './monitoring/supervise.ts';
 import { openOperations } from './operations/supervise.ts';
+import { openPager } from './pager/supervise.ts';
 import { supervisorBuild } from './platform/bundles.ts';
 import { hasFailpoints } from './platform/failpoint-files.ts';
 import { cloneRoot, openProject } from './platform/project.ts';
@@ -33,6 +34,7 @@ async function supervise(projectName: string): Promise<void> {
         openOperations(context),
         await openChaos({ ...context, env: process.env }),
         await openMonitoring({ ...context, env: process.env }),
+        await openPager({ ...context, env: process.env }),
       ]),
     createPlanner: (context) => createShopPlanner({ ...context, project, env: process.env }),
     containerEnder: [process.execPath, process.argv[1] as string, END_CONTAINERS, project.stateDir],

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Guest, GuestResponse } from './guest.ts';
 import type { JaegerRelay } from './jaeger-relay.ts';
 import { refusalOf } from './local-request.ts';
 import { createLogStore, type LogLimits, type LogStore } from './log-store.ts';
@@ -45,7 +46,9 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly logs: LogStore;
   /** From now on spans are passed on to this Jaeger too, and it serves `/api/v3/`. */
   relay(jaeger: JaegerRelay): void;
-  /** While it is unavailable every connection is closed, open ones too; the stores keep what they have. */
+  /** Serves these routes too, also while telemetry is unavailable: alerts are no telemetry. */
+  serve(guest: Guest): void;
+  /** While it is unavailable every telemetry connection is closed, open ones too; the stores keep what they have. */
   setUnavailable(isUnavailable: boolean): void;
   close(): Promise<void>;
 }
@@ -80,12 +83,13 @@ export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpR
     logs: createLogStore(limits),
     now: options.now ?? Date.now,
   };
-  const server = createServer((request, response) => {
-    void respond(request, response, stores, limits.maxBodyBytes);
-  });
   let isOut = false;
-  server.on('connection', (socket) => {
-    if (isOut) socket.destroy();
+  let guest: Guest | undefined;
+  const server = createServer((request, response) => {
+    const guestResponse = refusalOf(request.headers) === undefined ? guest?.(request) : undefined;
+    if (guestResponse) void respondForGuest(request, response, guestResponse);
+    else if (isOut) request.socket.destroy();
+    else void respond(request, response, stores, limits.maxBodyBytes);
   });
   await listen(server, options.port, options.host);
   const { address, port } = server.address() as AddressInfo;
@@ -101,6 +105,9 @@ export async function startOtlpReceiver(options: ReceiverOptions): Promise<OtlpR
     logs: stores.logs,
     relay(jaeger) {
       stores.jaeger = jaeger;
+    },
+    serve(routes) {
+      guest = routes;
     },
     setUnavailable(isUnavailable) {
       isOut = isUnavailable;
@@ -140,6 +147,26 @@ async function respond(
   const { contentType = 'application/json' } = result;
   const body = result.contentType === undefined ? JSON.stringify(result.body) : String(result.body);
   response.writeHead(result.status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+async function respondForGuest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  responding: Promise<GuestResponse>,
+): Promise<void> {
+  let result: GuestResponse;
+  try {
+    result = await responding;
+  } catch (error) {
+    // A client that has disconnected reads no response; it is the same to another one as a failure of ours.
+    const body = JSON.stringify(error instanceof Error ? error.message : String(error));
+    result = { status: 500, body, contentType: 'application/json' };
+  }
+  if (!request.complete) response.setHeader('connection', 'close');
+  const { status, body, contentType, headers = {} } = result;
+  const type = contentType === undefined ? {} : { 'content-type': contentType };
+  response.writeHead(status, { ...headers, ...type, 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }
 

@@ -38,7 +38,8 @@ export async function readExport(request: IncomingMessage, maxBytes: number): Pr
   throw new BadExportError(400, 'the body is not a JSON object');
 }
 
-async function readAll(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+/** At most `maxBytes` of a body. Throws BadExportError (413) above. */
+export async function readAll(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

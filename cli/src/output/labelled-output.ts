@@ -14,6 +14,7 @@ export function labelledOutput(output: Output, label: string): Output {
     result: output.result,
     record: output.record,
     error: output.error,
+    ring: output.ring,
     note,
     warn: (text) => output.warn(`${label.trimEnd()}: ${text}`),
     // Without redrawing: one line of a terminal cannot show several things at a time.

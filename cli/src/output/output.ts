@@ -27,6 +27,8 @@ export interface Output {
   warn(text: string): void;
   /** What happened, why, what to do next, on stderr (one line of JSON in JSON mode, which has the code too). */
   error(error: CliError): void;
+  /** What makes a terminal noticed, on stderr; nothing elsewhere. */
+  ring(text: string): void;
   /** A spinner on a terminal; elsewhere one line when it starts and one when it ends. On stderr. */
   progress(text: string): Progress;
 }
@@ -73,6 +75,9 @@ export function createOutput({ stdout, stderr, env }: OutputOptions): Configurab
       writeLine(
         mode === 'json' ? JSON.stringify({ error }) : formatError(error, errStyle, env.SHOPCTL_DEBUG !== undefined),
       ),
+    ring: (text) => {
+      if (err.redraws) stderr.write(text);
+    },
     progress: (text) => createProgress({ text, stream: stderr, redraws: err.redraws, style: errStyle }),
   };
 }

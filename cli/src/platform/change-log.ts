@@ -8,6 +8,7 @@ import { makeStateFolder } from './state-folder.ts';
 
 /** What an operator can change. Faults are not changes: the log is for the question what has caused one. */
 export const changeKinds = [
+  'acknowledge',
   'configuration',
   'dead-letter',
   'deploy',
@@ -20,6 +21,7 @@ export const changeKinds = [
   'restart',
   'scale',
   'shed',
+  'silence',
   'start',
   'stop',
   'weight',
@@ -28,7 +30,7 @@ export const changeKinds = [
 export type ChangeKind = (typeof changeKinds)[number];
 
 /** Where a change was asked for. */
-export type ChangeSource = 'command line' | 'up --watch' | 'watch' | 'experiment' | 'unknown';
+export type ChangeSource = 'command line' | 'up --watch' | 'watch' | 'experiment' | 'Alertmanager API' | 'unknown';
 
 /** Who asked for a change, and why. */
 export interface Asked {

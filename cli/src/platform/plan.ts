@@ -1,5 +1,6 @@
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
+import type { Guest } from '../otlp/guest.ts';
 import type { MetricsData } from '../otlp/otlp-json.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import type { ChangedSetting, Settings } from './settings.ts';
@@ -73,6 +74,8 @@ export interface Planner {
   setTelemetryUnavailable?(isUnavailable: boolean): void;
   /** Stores the supervisor's own metrics beside those of the services. Absent where nothing stores any. */
   takeMetrics?(report: MetricsData): void;
+  /** Serves other routes on the telemetry address. Absent where there is none. */
+  serve?(guest: Guest): void;
   /** Ends what the planner opened itself (the OTLP receiver). */
   close(): Promise<void>;
 }

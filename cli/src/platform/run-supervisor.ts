@@ -139,6 +139,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     relaunch: (name) => platform.relaunch(name),
     setTelemetryUnavailable: (isUnavailable) => planner.setTelemetryUnavailable?.(isUnavailable),
     takeMetrics: (report) => planner.takeMetrics?.(report),
+    serve: (guest) => planner.serve?.(guest),
     onChange: () => save(),
   });
   const stopAll = async (timeoutMs?: number) => {

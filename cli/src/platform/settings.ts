@@ -9,7 +9,7 @@ const OF_SERVICES =
  * starts.
  */
 const OF_THE_PLATFORM =
-  /^SHOPCTL_(FAILPOINTS|PROBE|RABBITMQ_START|(POSTGRES|RABBITMQ|TOXIPROXY|JAEGER|PROMETHEUS)_URL)$/;
+  /^SHOPCTL_(FAILPOINTS|PROBE|PAGER_WEBHOOK|PAGER_ROUTING_KEY|RABBITMQ_START|(POSTGRES|RABBITMQ|TOXIPROXY|JAEGER|PROMETHEUS)_URL)$/;
 
 /** Values of variables by name. Some are URLs with passwords: never printed, never kept in state.json. */
 export type Settings = Readonly<Record<string, string>>;

@@ -102,6 +102,7 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
     ports: () => ports.all(),
     setTelemetryUnavailable: (isUnavailable) => receiver.setUnavailable(isUnavailable),
     takeMetrics: (report) => void receiver.metrics.replace(report, Date.now()),
+    serve: (guest) => receiver.serve(guest),
     async close() {
       feed.end();
       jaeger.close();

@@ -7,6 +7,7 @@ import type { InspectPorts } from './plan.ts';
 import { readConfigFile } from './project.ts';
 import { type RuntimeKind, runtimeKinds } from './service-runtime.ts';
 import { settingsIn, wantsProbe } from './settings.ts';
+import { webhookSettings } from './webhook-settings.ts';
 
 /** What a platform can have beside what orders need. */
 export const platformParts = ['alerts'] as const;
@@ -45,8 +46,9 @@ export function startRequest(
   { root, env }: { root: string; env: NodeJS.ProcessEnv },
 ): UpRequest {
   const config = readConfigFile(root, env);
-  // The supervisor reads it when it starts; what is wrong with it is said here.
+  // The supervisor reads these when it starts; what is wrong with them is said here.
   wantsProbe(env);
+  webhookSettings(env);
   const waitSeconds = options.waitTimeout ?? fromEnv(env) ?? config.waitTimeout ?? DEFAULT_WAIT_SECONDS;
   const runtime = chosenKind(options.runtime, runtimeKinds, {
     noun: 'runtime',

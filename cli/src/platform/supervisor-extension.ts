@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '../errors.ts';
+import type { Guest } from '../otlp/guest.ts';
 import type { MetricsData } from '../otlp/otlp-json.ts';
 import type { EventLog } from './events.ts';
 import type { Project } from './project.ts';
@@ -34,6 +35,8 @@ export interface ExtensionContext {
   setTelemetryUnavailable(isUnavailable: boolean): void;
   /** Replaces the supervisor's own metrics. */
   takeMetrics(report: MetricsData): void;
+  /** Serves these routes on the telemetry address, also while telemetry is unavailable. */
+  serve(guest: Guest): void;
   /** Call when `activeFaults` has changed. */
   onChange(): void;
 }
