@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { CommandDeps, CommonOptions, Register } from './command-context.ts';
+import { register as registerAlerts } from './commands/alerts/command.ts';
 import { register as registerAudit } from './commands/audit/command.ts';
 import { register as registerBuild } from './commands/build/command.ts';
 import { register as registerChanges } from './commands/changes/command.ts';
@@ -28,6 +29,7 @@ import { register as registerStart } from './commands/service/start.ts';
 import { register as registerStop } from './commands/service/stop.ts';
 import { register as registerSetup } from './commands/setup/command.ts';
 import { register as registerShed } from './commands/shed/command.ts';
+import { register as registerSlo } from './commands/slo/command.ts';
 import { register as registerPort } from './commands/status/port.ts';
 import { register as registerStatus } from './commands/status/status.ts';
 import { register as registerTrace } from './commands/trace/command.ts';
@@ -71,6 +73,8 @@ const commands: readonly Register[] = [
   registerCounters,
   registerVerify,
   registerAudit,
+  registerAlerts,
+  registerSlo,
   registerOps,
   registerChaos,
   registerLoad,

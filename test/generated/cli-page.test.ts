@@ -12,7 +12,7 @@ addFaultOptions(program);
 
 /** What commands do, in the imperative, as their help begins. */
 const VERBS =
-  'ask,build,change,check,compare,declare,end,have,inject,inspect,install,list,manage,move,operate,place,point,print,publish,rebuild,reconcile,remove,requeue,reset,restart,revert,run,send,show,start,stop,switch,validate,wait,write'.split(
+  'acknowledge,ask,build,change,check,compare,declare,end,have,inject,inspect,install,list,manage,move,operate,place,point,print,publish,rebuild,reconcile,remove,requeue,reset,restart,revert,run,send,show,silence,start,stop,switch,validate,wait,write'.split(
     ',',
   );
 

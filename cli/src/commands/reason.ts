@@ -9,11 +9,11 @@ export interface ReasonOptions {
 
 /** Adds --reason. */
 export function withReason(command: Command): Command {
-  return command.option('--reason <text>', 'why, as "shopctl changes" shows it', parseReason);
+  return command.option('--reason <text>', 'why, as "shopctl changes" shows it', parseLine);
 }
 
-/** It is printed on terminals as it is. */
-function parseReason(text: string): string {
+/** One line, which is printed on terminals as it is. */
+export function parseLine(text: string): string {
   if (text.trim() === '' || text.length > MAX_LENGTH || /\p{Cc}/u.test(text))
     throw new InvalidArgumentError(`expected one line of 1 to ${MAX_LENGTH} characters`);
   return text.trim();

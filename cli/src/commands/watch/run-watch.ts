@@ -4,6 +4,8 @@ import type { CommandDeps } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import { createStyle } from '../../output/style.ts';
 import { type MaybeTerminal, terminalOf } from '../../output/terminal.ts';
+import { ringText } from '../../pager/ring.ts';
+import type { PlatformEvent } from '../../platform/events.ts';
 import type { ProjectOptions } from '../../platform/project.ts';
 import { startFeed } from '../../watch/feed/feed.ts';
 import { createPerformer, type Performer } from '../../watch/feed/perform.ts';
@@ -22,6 +24,7 @@ export async function runWatch(options: ProjectOptions, deps: CommandDeps): Prom
   const project = deps.projectFrom(options);
   await deps.connect(project);
 
+  const startedAt = new Date().toISOString();
   const guard = await guardTerminal();
   let performer: Performer | undefined;
   const quit = Promise.withResolvers<void>();
@@ -31,7 +34,16 @@ export async function runWatch(options: ProjectOptions, deps: CommandDeps): Prom
   });
   const style = createStyle({ enabled: terminalOf(stdout, deps.env).colors });
   const screen = showScreen({ store, style, stdin, stdout, onInterrupt: () => process.kill(process.pid, 'SIGINT') });
-  const feed = startFeed({ project, connect: deps.connect, dispatch: store.dispatch });
+  const feed = startFeed({
+    project,
+    connect: deps.connect,
+    dispatch(message) {
+      store.dispatch(message);
+      if (message.type === 'event' && isNewPage(message.event, startedAt)) {
+        stdout.write(ringText(message.event.subject, message.event.message));
+      }
+    },
+  });
   performer = createPerformer({ feed, chaos: createChaosClient(project), dispatch: store.dispatch });
 
   // Everything that ends this process comes by here, or by the guard.
@@ -56,6 +68,11 @@ export async function runWatch(options: ProjectOptions, deps: CommandDeps): Prom
   }
   reportFaults(store.shown(), deps);
   await feed.end();
+}
+
+/** A follower gets the recent events too: those do not ring again. */
+function isNewPage({ type, time }: PlatformEvent, startedAt: string): boolean {
+  return (type === 'pager.notified' || type === 'pager.escalated') && time > startedAt;
 }
 
 function requireTerminal({

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createChaosClient } from '../../chaos/chaos-client.ts';
 import { CliError, messageOf } from '../../errors.ts';
+import { createPagerClient } from '../../pager/pager-client.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { type ControlClient, createControlClient } from '../../platform/control-client.ts';
 import type { PlatformEvent } from '../../platform/events.ts';
@@ -51,6 +52,7 @@ const RECONNECT_MS = 1_000;
 export function startFeed({ project, connect, dispatch }: FeedOptions): Feed {
   const control = createControlClient(project);
   const chaos = createChaosClient(project);
+  const pager = createPagerClient(project);
   const over = new AbortController();
   let reach: (Reach & { readonly key: string }) | undefined;
 
@@ -89,11 +91,18 @@ export function startFeed({ project, connect, dispatch }: FeedOptions): Feed {
     dispatch({ type: 'faults', leases: await chaos.list() });
   }
 
+  async function readPages(): Promise<void> {
+    const { alerts } = await pager.view();
+    const open = alerts.filter(({ severity, state }) => severity === 'page' && state === 'firing');
+    dispatch({ type: 'pages', pages: open.length });
+  }
+
   const asks = [
     createAsk('platform', readState, dispatch),
     createAsk('telemetry', readMetrics, dispatch),
     createAsk('databases', readShop, dispatch),
     createAsk('faults', readFaults, dispatch),
+    createAsk('pages', readPages, dispatch),
   ];
   const refresh = () => {
     for (const ask of asks) ask.again();

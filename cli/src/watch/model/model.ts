@@ -11,7 +11,7 @@ import type { HistorySample } from './history.ts';
 import type { FaultPreset, OrderPreset } from './presets.ts';
 
 /** Where the figures come from. Each is asked separately, so that one that does not respond delays no other. */
-export type Source = 'platform' | 'telemetry' | 'databases' | 'faults';
+export type Source = 'platform' | 'telemetry' | 'databases' | 'faults' | 'pages';
 
 /** What the databases hold at one time. */
 export interface ShopSample {
@@ -102,6 +102,8 @@ export interface WatchModel {
   readonly shop: ShopSample | undefined;
   /** Not ended yet. */
   readonly faults: readonly Lease[];
+  /** Pages that fire without acknowledgement. */
+  readonly pages: number;
   readonly events: readonly PlatformEvent[];
   readonly history: readonly HistorySample[];
   /** Why a source does not respond. */
@@ -137,6 +139,7 @@ export type Message =
   | { readonly type: 'metrics'; readonly sample: Sample }
   | { readonly type: 'shop'; readonly shop: ShopSample }
   | { readonly type: 'faults'; readonly leases: readonly Lease[] }
+  | { readonly type: 'pages'; readonly pages: number }
   | { readonly type: 'event'; readonly event: PlatformEvent }
   | { readonly type: 'failed'; readonly source: Source; readonly why: string }
   | { readonly type: 'load'; readonly load: LoadProgress | undefined }
@@ -171,6 +174,7 @@ export function initialModel(project: string, nowMs: number): WatchModel {
     figures: undefined,
     shop: undefined,
     faults: [],
+    pages: 0,
     events: [],
     history: [],
     problems: {},

@@ -32,6 +32,8 @@ function take(model: WatchModel, message: Exclude<Message, { type: 'key' }>): Wa
         ...markReachable(model, 'faults'),
         faults: message.leases.filter(({ status }) => status !== 'reverted'),
       };
+    case 'pages':
+      return { ...markReachable(model, 'pages'), pages: message.pages };
     case 'event':
       return takeEvent(model, message.event);
     case 'failed':

@@ -12,6 +12,8 @@ export interface HeaderProps {
   /** Why the supervisor does not respond. */
   readonly problem: string | undefined;
   readonly faults: number;
+  /** That fire without acknowledgement. */
+  readonly pages: number;
   readonly nowMs: number;
   readonly width: number;
   readonly style: Style;
@@ -25,15 +27,16 @@ const platformSigns = {
   degraded: ['▲', 'red'],
 } as const satisfies Record<PlatformState['status'], readonly [string, keyof Style]>;
 
-/** Which platform, how it is, how many faults act on it, and the time. */
-export const Header = memo(({ project, state, problem, faults, nowMs, width, style }: HeaderProps) => {
+/** Which platform, how it is, how many pages fire and faults act on it, and the time. */
+export const Header = memo(({ project, state, problem, faults, pages, nowMs, width, style }: HeaderProps) => {
   const count = faults === 0 ? 'no fault' : faults === 1 ? '▒ 1 fault' : `▒ ${faults} faults`;
   const right = `${count}   ${clockText(nowMs)} UTC `;
+  const paging = pages === 0 ? '' : pages === 1 ? '! 1 page   ' : `! ${pages} pages   `;
   const name = ` ${project} `;
   const { word, rest, colour } = platformWords(state, problem, nowMs);
-  const middle = fit(rest, width - name.length - word.length - right.length);
+  const middle = fit(rest, width - name.length - word.length - paging.length - right.length);
   const end = faults === 0 ? style.dim(right) : style.magenta(right);
-  return h(Text, null, `${style.bold(name)}${style[colour](word)}${middle}${end}`);
+  return h(Text, null, `${style.bold(name)}${style[colour](word)}${middle}${style.red(paging)}${end}`);
 });
 
 function platformWords(state: PlatformState | undefined, problem: string | undefined, nowMs: number) {

@@ -39,11 +39,20 @@ export function Screen({ model, columns, rows, style }: ScreenProps) {
     const text = `shopctl watch needs ${smallest.columns} columns and ${smallest.rows} rows; here are ${columns} and ${rows}`;
     return h(Box, { width: columns, height: rows }, h(Text, { wrap: 'wrap' }, text));
   }
-  const { page, nowMs, notice, load, project, state, problems, faults } = model;
+  const { page, nowMs, notice, load, project, state, problems, faults, pages } = model;
   return h(
     Box,
     { flexDirection: 'column', width: columns, height: rows },
-    h(Header, { project, state, problem: problems.platform, faults: faults.length, nowMs, width: columns, style }),
+    h(Header, {
+      project,
+      state,
+      problem: problems.platform,
+      faults: faults.length,
+      pages,
+      nowMs,
+      width: columns,
+      style,
+    }),
     page.kind === 'order'
       ? h(OrderView, { page, width: columns, height: rows - 3, style })
       : h(Overview, { model, layout, style }),

@@ -1,0 +1,121 @@
+import { Option } from 'commander';
+import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { parseCount, parseDuration, parseSince } from '../option-values.ts';
+import { parseLine } from '../reason.ts';
+import type { AckOptions } from './run-ack.ts';
+import type { HistoryOptions } from './run-history.ts';
+import type { ListOptions } from './run-ls.ts';
+import type { SilenceOptions, UnsilenceOptions } from './run-silence.ts';
+
+const HOUR_MS = 3_600_000;
+
+export const register: Register = (program, deps) => {
+  const alerts = program
+    .command('alerts')
+    .description('manage alerts: what fires, who has acknowledged it, what is silenced');
+
+  withCommonOptions(alerts.command('ls').alias('list'))
+    .description('list the alerts that fire, pages first; state, age and acknowledgement')
+    .addOption(new Option('--severity <severity...>', 'only these').choices(['page', 'ticket', 'cause', 'none']))
+    .option('-f, --follow', 'go on with what happens until Ctrl-C; pages ring. With --json one JSON document a line')
+    .option('--notify', 'with --follow: a notice on the desktop for each page (notify-send, osascript)')
+    .addHelpText(
+      'after',
+      effects('none, reads only', '0, 2, 3 (the platform runs without alerts), 4, 130 (ended a --follow)'),
+    )
+    .action(async (options: ListOptions) => {
+      const { runList } = await import('./run-ls.ts');
+      await runList(options, deps);
+    });
+
+  withCommonOptions(alerts.command('show'))
+    .description('show an alert: its rule, what fires, silences, history, and the first look of its runbook')
+    .argument('<name>', 'name of an alert: OutboxStalled')
+    .addHelpText(
+      'after',
+      effects('none, reads only; works on a stopped platform too', '0, 1 (a file cannot be read), 2'),
+    )
+    .action(async (name: string, options: CommonOptions) => {
+      const { runShow } = await import('./run-show.ts');
+      await runShow(name, options, deps);
+    });
+
+  withCommonOptions(alerts.command('history'))
+    .description('list what happened to alerts: fired, notified, escalated, acknowledged, silenced, resolved')
+    .argument('[name]', 'only this alert')
+    .option('--since <when>', 'an age (90s, 10m, 2h) or an ISO time', (text: string) => parseSince(text))
+    .option('-n, --tail <count>', 'only the newest (default: 50; all with --since)', parseCount)
+    .addHelpText(
+      'after',
+      effects('none, reads only; works on a stopped platform too', '0, 1 (the file cannot be read), 2'),
+    )
+    .action(async (name: string | undefined, options: HistoryOptions) => {
+      const { runHistory } = await import('./run-history.ts');
+      await runHistory(name, options, deps);
+    });
+
+  withCommonOptions(alerts.command('ack').alias('acknowledge'))
+    .description('acknowledge the alerts that fire under a name: you look at them, and they are not escalated')
+    .argument('[name]', 'name of an alert, or the fingerprint of one')
+    .option('--all', 'all pages that fire')
+    .option('--note <text>', 'what you know or do', parseLine)
+    .addHelpText(
+      'after',
+      effects(
+        'appends to .shop/<project>/pager/history.jsonl and .shop/<project>/changes.jsonl; has the webhook acknowledge',
+        '0 (also where they had been acknowledged), 1 (it does not fire), 2, 4',
+      ),
+    )
+    .action(async (name: string | undefined, options: AckOptions) => {
+      const { runAck } = await import('./run-ack.ts');
+      await runAck(name, options, deps);
+    });
+
+  withCommonOptions(alerts.command('silence'))
+    .description('silence an alert for some time: it is listed, and notifies no one')
+    .argument('<name>', 'name of an alert')
+    .argument('[matchers...]', 'only those with these labels: queue=shipping.order-confirmed, edge=~orders-.*')
+    .option('--for <duration>', 'how long: 90s, 10m, 2h', parseDuration, HOUR_MS)
+    .requiredOption('--reason <text>', 'why, for those who look for the alert', parseLine)
+    .addHelpText(
+      'after',
+      effects(
+        'appends to .shop/<project>/pager/history.jsonl and .shop/<project>/changes.jsonl',
+        '0, 2 (also without a reason), 4',
+      ),
+    )
+    .action(async (name: string, matchers: string[], options: SilenceOptions) => {
+      const { runSilence } = await import('./run-silence.ts');
+      await runSilence(name, matchers, options, deps);
+    });
+
+  withCommonOptions(alerts.command('unsilence'))
+    .description('end silences before their time')
+    .argument('<name>', 'name of an alert, or the id of a silence')
+    .option('--reason <text>', 'why, as "shopctl changes" shows it', parseLine)
+    .addHelpText(
+      'after',
+      effects(
+        'appends to .shop/<project>/pager/history.jsonl and .shop/<project>/changes.jsonl',
+        '0 (also where none is active), 2, 4',
+      ),
+    )
+    .action(async (name: string, options: UnsilenceOptions) => {
+      const { runUnsilence } = await import('./run-silence.ts');
+      await runUnsilence(name, options, deps);
+    });
+
+  withCommonOptions(alerts.command('test'))
+    .description('check the rules of dashboards/prometheus and run their tests with promtool; needs no platform')
+    .addHelpText(
+      'after',
+      effects(
+        'downloads, unpacks or builds promtool once, where it is not installed; runs it',
+        '0, 1 (a rule or a test failed), 2, 3 (no promtool, and no way to get it)',
+      ),
+    )
+    .action(async (options: CommonOptions) => {
+      const { runTest } = await import('./run-test.ts');
+      await runTest(options, deps);
+    });
+};
