@@ -41,7 +41,7 @@ async function run(
 ): Promise<CheckResult> {
   const began = performance.now();
   const tookMs = () => Math.round(performance.now() - began);
-  const evidence = `${count} files`;
+  const evidence = count === 1 ? '1 file' : `${count} files`;
   try {
     await runProgram(promtool, words, { cwd: root, env, signal });
     return { name, verdict: 'pass', evidence, tookMs: tookMs() };
