@@ -22,6 +22,8 @@ export function serverArguments({
     `--storage.tsdb.retention.time=${RETENTION_TIME}`,
     `--storage.tsdb.retention.size=${RETENTION_SIZE}`,
     `--web.listen-address=127.0.0.1:${port}`,
+    // Links in alerts have this address. Otherwise they have the name of the machine, where nothing listens.
+    `--web.external-url=http://127.0.0.1:${port}`,
     '--web.enable-lifecycle',
     `--rules.alert.resend-delay=${RESEND_DELAY}`,
     // Of a start that fails, the last lines are then the reason, and not how it ended.
