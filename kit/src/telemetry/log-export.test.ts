@@ -88,3 +88,12 @@ it('drops and counts what does not fit into its queue', async () => {
   for (let index = 2; index < 5; index++) logs.take(line({ msg: `line ${index}` }));
   expect(logs.counts()).toEqual({ written: 5, exported: 0, dropped: 1 });
 });
+
+it('is an event where the line has the name of one', async () => {
+  const { logs, records } = anExport();
+  logs.take(line({ msg: 'feature_flag.evaluation', event_name: 'feature_flag.evaluation', 'feature_flag.key': 'a' }));
+  logs.take(line({ msg: 'started' }));
+  await logs.shutdown();
+  expect(records().map(({ eventName }) => eventName)).toEqual(['feature_flag.evaluation', undefined]);
+  expect(records()[0]?.attributes).toEqual({ 'feature_flag.key': 'a' });
+});

@@ -55,6 +55,8 @@ interface Line {
   readonly level?: string;
   readonly time?: string;
   readonly msg?: string;
+  /** Of a line that is an event, by OpenTelemetry's semantic conventions. */
+  readonly event_name?: string;
   readonly service?: string;
   readonly instance?: string;
   readonly version?: string;
@@ -94,6 +96,7 @@ export function createLogExport({ exporter, resource, delayMs, ...limits }: LogE
         level = 'info',
         time,
         msg = '',
+        event_name: eventName,
         service: _service,
         instance: _instance,
         version: _version,
@@ -108,6 +111,7 @@ export function createLogExport({ exporter, resource, delayMs, ...limits }: LogE
         severityNumber: SEVERITIES[level] ?? SeverityNumber.UNSPECIFIED,
         severityText: level.toUpperCase(),
         body: msg,
+        ...(eventName !== undefined && { eventName }),
         attributes: attributes as Attributes,
         context: contextOf(traceId, spanId),
       });
