@@ -237,6 +237,11 @@ export const errorCodes = {
     meaning: 'an edge has no other way, because the services are wired directly',
     action: 'run `shopctl up --no-direct`',
   },
+  flag_has_rules: {
+    exitCode: failed,
+    meaning: 'a flag has targeting rules written by hand, which `flags on`, `off` and `set --percent` would discard',
+    action: 'edit its file, or use `shopctl flags kill`',
+  },
   unknown_flag: { exitCode: usage, meaning: 'no feature flag has this name', action: 'see `shopctl flags ls`' },
   unknown_fault: { exitCode: usage, meaning: 'no fault has this name', action: 'see `shopctl chaos faults`' },
   unknown_fault_target: {

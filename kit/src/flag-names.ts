@@ -16,17 +16,8 @@ export const flags = {
 
 export type FlagName = keyof typeof flags;
 
+export const flagNames = Object.keys(flags) as readonly FlagName[];
+
 export function isFlagName(name: string): name is FlagName {
   return Object.hasOwn(flags, name);
-}
-
-/** The flags that are on. Unknown names pass: the file may be newer than this service. Throws TypeError for another shape. */
-export function parseFlags(text: string): ReadonlySet<FlagName> {
-  const values: unknown = JSON.parse(text);
-  const isRecord = typeof values === 'object' && values !== null && !Array.isArray(values);
-  if (!isRecord || Object.values(values).some((value) => typeof value !== 'boolean')) {
-    throw new TypeError('feature flags are an object of true and false, {"<name>": true}');
-  }
-  const on = Object.entries(values).filter(([, value]) => value === true);
-  return new Set(on.map(([name]) => name).filter(isFlagName));
 }

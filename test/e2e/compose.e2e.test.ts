@@ -6,8 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { offDefinition } from '@shop/kit/flag-file.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { flagFile, writeFlags } from '../../cli/src/platform/flag-file.ts';
+import { flagFile } from '../../cli/src/platform/flag-file.ts';
+import { writeFlags } from '../../cli/src/platform/flag-store.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { containerImages } from '../../cli/src/providers/docker-plans.ts';
 import { serviceNames } from '../../cli/src/topology/services.ts';
@@ -37,7 +39,7 @@ describe.skipIf(!canRun)('docker compose up', () => {
     await shell.remove();
     if (built.code !== 0) throw new Error(built.stderr);
     flags = join(await mkdtemp(join(tmpdir(), 'shop-compose-')), 'flags');
-    await writeFlags(flagFile(flags), new Set());
+    await writeFlags(flagFile(flags), { flags: {} });
     const [shopPort, jaegerPort] = [await freePort(), await freePort()];
     gatewayUrl = `http://127.0.0.1:${shopPort}`;
     jaegerUrl = `http://127.0.0.1:${jaegerPort}`;
@@ -74,7 +76,9 @@ describe.skipIf(!canRun)('docker compose up', () => {
   });
 
   it('follows a feature flag of the folder that SHOP_FLAGS names, without a restart', async () => {
-    await writeFlags(flagFile(flags), new Set(['publish-order-confirmed-v2']));
+    await writeFlags(flagFile(flags), {
+      flags: { 'publish-order-confirmed-v2': { ...offDefinition, defaultVariant: 'on' } },
+    });
     await eventually('an order with both versions of its event', { withinMs: TRACE_LIMIT_MS }, async () => {
       const { traceId = '' } = await place({ gatewayUrl });
       const published = async () => {

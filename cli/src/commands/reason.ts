@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 const MAX_LENGTH = 200;
 
@@ -9,7 +9,16 @@ export interface ReasonOptions {
 
 /** Adds --reason. */
 export function withReason(command: Command): Command {
-  return command.option('--reason <text>', 'why, as "shopctl changes" shows it', parseLine);
+  return command.addOption(reason());
+}
+
+/** Adds --reason to a command that is not to be run without one. */
+export function withRequiredReason(command: Command): Command {
+  return command.addOption(reason().makeOptionMandatory());
+}
+
+function reason(): Option {
+  return new Option('--reason <text>', 'why, as "shopctl changes" shows it').argParser(parseLine);
 }
 
 /** One line, which is printed on terminals as it is. */

@@ -50,7 +50,7 @@ it('ends although a resumed saga cannot be saved, because the database is unavai
     publisher: { ready: false },
     logger,
     failpoint: async () => undefined,
-    flags: { isOn: () => false },
+    flags: { isOn: async () => false },
     metrics: createOrderMetrics,
   } as unknown as OrdersDependencies);
   await orders.server.listen({ host: '127.0.0.1', port: 0 });

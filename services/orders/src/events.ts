@@ -29,9 +29,16 @@ const versions: Readonly<Record<EventType, (saga: Saga, time: Date) => Confirmat
     }),
 };
 
-/** The versions to publish now: the first one always, the second beside it while its flag is on. */
-export function eventVersions(flags: Pick<Flags, 'isOn'>): readonly [EventType, ...EventType[]] {
-  const both = flags.isOn('publish-order-confirmed-v2');
+/**
+ * The versions to publish for an order: the first one always, the second beside it while its flag is on for the order's id.
+ * The id, not the Idempotency-Key: every order has one, recovery in another instance knows it, and a repeat with the same key
+ * is the same order.
+ */
+export async function eventVersions(
+  flags: Pick<Flags, 'isOn'>,
+  orderId: string,
+): Promise<readonly [EventType, ...EventType[]]> {
+  const both = await flags.isOn('publish-order-confirmed-v2', orderId);
   return both ? [ORDER_CONFIRMED, ORDER_CONFIRMED_V2] : [ORDER_CONFIRMED];
 }
 

@@ -41,7 +41,7 @@ async function runWith(
     gauges: { ...unreadGauges, activeSagas: 0 },
     logger: { info: () => undefined, warn: () => undefined } as unknown as Logger,
     failpoint: async () => undefined,
-    flags: { isOn: () => false },
+    flags: { isOn: async () => false },
     stopping: new AbortController().signal,
   });
   const decisions: (string | null)[] = [];
@@ -126,7 +126,7 @@ describe('a save whose response is lost during an outage of the database past th
       gauges: { ...unreadGauges, activeSagas: 0 },
       logger: { info: () => undefined, warn: () => undefined } as unknown as Logger,
       failpoint: async () => undefined,
-      flags: { isOn: () => false },
+      flags: { isOn: async () => false },
       stopping: stopping.signal,
     });
     const decisions: string[] = [];
@@ -172,4 +172,38 @@ describe('a save whose response is lost during an outage of the database past th
     await vi.advanceTimersByTimeAsync(0);
     expect(await ended).toBe('left to recovery');
   });
+});
+
+it('a flag is evaluated by the id of the order that is confirmed, once, and before its events are written', async () => {
+  const asked: unknown[] = [];
+  const written: unknown[] = [];
+  const sagaRunner = createSagaRunner({
+    database: {
+      async query(_statement: unknown, values: readonly unknown[]) {
+        written.push(...values.filter((value) => JSON.stringify(value)?.includes('order.confirmed')));
+        return { rows: [], count: 1 };
+      },
+    } as unknown as Database,
+    owner: 'me',
+    stock: { reserve: async () => 'reserved', release: async () => undefined },
+    payments: { charge: async () => 'accepted', refund: async () => undefined },
+    metrics: {} as OrderMetrics,
+    gauges: { ...unreadGauges, activeSagas: 0 },
+    logger: { info: () => undefined, warn: () => undefined } as unknown as Logger,
+    failpoint: async () => undefined,
+    flags: {
+      isOn: async (...of) => {
+        asked.push(of);
+        return true;
+      },
+    },
+    stopping: new AbortController().signal,
+  });
+  await sagaRunner.run(sagaAt('PaymentCharged'), {
+    deadline: Deadline.after(9_000),
+    resumed: false,
+    decided: () => {},
+  });
+  expect(asked).toEqual([['publish-order-confirmed-v2', 'order-1']]);
+  expect(JSON.stringify(written)).toContain('order.confirmed.v2');
 });

@@ -108,8 +108,9 @@ export function createSagaRunner(options: SagaRunnerOptions): SagaRunner {
         saveWithRetry(before, after, deadline, () =>
           updateSaga(database, { before, after, owner, dueInMs: dueInMs(after) }),
         ),
-      confirm(before, after) {
-        const events = confirmationEvents(after, eventVersions(options.flags), new Date());
+      async confirm(before, after) {
+        const versions = await eventVersions(options.flags, after.orderId);
+        const events = confirmationEvents(after, versions, new Date());
         const traceParent = currentTraceParent();
         return saveWithRetry(before, after, deadline, async () => {
           const isOurs = await confirmSaga(database, { before, after, owner, events, traceParent });

@@ -88,7 +88,7 @@ function assemble({ orders, ...others }: ShopDatabases) {
     gauges,
     logger,
     failpoint,
-    flags: { isOn: () => false },
+    flags: { isOn: async () => false },
     stopping,
   });
   const catalog = {

@@ -69,7 +69,7 @@ beforeEach(async () => {
     },
     logger,
     failpoint: async () => undefined,
-    flags: { isOn: () => behind.isV2On },
+    flags: { isOn: async () => behind.isV2On },
     metrics: createOrderMetrics,
   });
 }, START_TIMEOUT_MS);

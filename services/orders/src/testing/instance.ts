@@ -107,7 +107,7 @@ export function startInstance(
     gauges,
     logger,
     failpoint,
-    flags: { isOn: () => false },
+    flags: { isOn: async () => false },
     stopping: new AbortController().signal,
   });
   const watched: SagaRunner = {
