@@ -1,10 +1,3 @@
-import type { Slo } from '../cli/src/slo/slo.ts';
-import { messagingPage } from './pages/messaging.ts';
-import { ordersPage } from './pages/orders.ts';
-import { overviewPage } from './pages/overview.ts';
-import { platformPage } from './pages/platform.ts';
-import { servicePage } from './pages/service.ts';
-
 /*
  * The pages of dashboards, as data: what renders them (Grafana's JSON, a console) adds nothing but form. Expressions hold
  * $window where a rate needs one, and the variables of their page.
@@ -58,12 +51,5 @@ export interface Page {
   readonly rows: readonly Row[];
 }
 
-export function pagesOf(slos: readonly Slo[]): readonly Page[] {
-  return [overviewPage(slos), servicePage, ordersPage, messagingPage, platformPage];
-}
-
 /** What a renderer puts where the window of a rate stands. */
 export const WINDOW = '$window';
-
-/** Instruments of docs/metrics.md that no page shows, and why. */
-export const notShown: Readonly<Record<string, string>> = {};

@@ -20,6 +20,12 @@ describe('services', () => {
   });
 });
 
+describe('the dashboards', () => {
+  it('have no files that import each other', () => {
+    expect(circlesOf(importsBelow('dashboards'))).toEqual([]);
+  });
+});
+
 describe('the kit', () => {
   it('imports nothing outside itself', () => {
     const outside = kit.filter(({ from, to }) => isProduction(from) && !to.startsWith('kit/'));

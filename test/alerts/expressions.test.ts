@@ -10,7 +10,8 @@ import {
   problemsOfExpression,
   seriesOfInstrument,
 } from '../../dashboards/metrics.ts';
-import { notShown, pagesOf, WINDOW } from '../../dashboards/model.ts';
+import { WINDOW } from '../../dashboards/model.ts';
+import { notShown, pagesOf } from '../../dashboards/pages.ts';
 import { seriesIn } from '../../dashboards/promql.ts';
 import { rulesOf } from '../../dashboards/rule-files.ts';
 import { scenarioFiles } from '../../dashboards/rule-tests.ts';

@@ -5,7 +5,7 @@ import { profiles } from '../../cli/src/slo/profiles.ts';
 import { publishedSchema } from '../../cli/src/slo/schema.ts';
 import { alertmanagerFile } from '../../dashboards/alertmanager.ts';
 import { grafanaDashboard } from '../../dashboards/grafana.ts';
-import { pagesOf } from '../../dashboards/model.ts';
+import { pagesOf } from '../../dashboards/pages.ts';
 import { prometheusRule } from '../../dashboards/prometheus-rule.ts';
 import { ruleFile, rulesOf } from '../../dashboards/rule-files.ts';
 import { rulesFor, ruleTestFile, scenarioFiles } from '../../dashboards/rule-tests.ts';
