@@ -1,18 +1,10 @@
 import { parseYaml } from '../yaml/document.ts';
 import type { SchemaNode } from '../yaml/expected.ts';
-import { type Problem, writePath } from '../yaml/problem.ts';
+import { type FileProblem, type Problem, writePath } from '../yaml/problem.ts';
 import { isObject, read } from '../yaml/read.ts';
 import { checkSlo } from './check.ts';
 import { type SloDocument, SloFile, WINDOW } from './schema.ts';
 import type { Slo } from './slo.ts';
-
-/** A problem of a file, ready to be shown. */
-export interface FileProblem {
-  readonly line: number;
-  readonly column: number;
-  readonly path: string;
-  readonly message: string;
-}
 
 /** An SLO, or everything that is wrong with its file. */
 export type ReadResult =

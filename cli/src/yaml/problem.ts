@@ -12,6 +12,14 @@ export interface Problem {
   readonly isKey?: boolean;
 }
 
+/** A problem of a file, ready to be shown: `12:5 method[2].provider.target: unknown ...`. */
+export interface FileProblem {
+  readonly line: number;
+  readonly column: number;
+  readonly path: string;
+  readonly message: string;
+}
+
 /** `method[2].provider.target` */
 export function writePath(path: Path): string {
   return path

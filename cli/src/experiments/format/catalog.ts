@@ -3,8 +3,9 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import { CliError, messageOf } from '../../errors.ts';
 import { suggestName } from '../../shared/suggest-name.ts';
 import { parseYaml, type YamlFile } from '../../yaml/document.ts';
+import type { FileProblem } from '../../yaml/problem.ts';
 import { isObject } from '../../yaml/read.ts';
-import { type FileProblem, type ReadResult, readContracts, resolveFile } from './load.ts';
+import { type ReadResult, readContracts, resolveFile } from './load.ts';
 import type { ResolvedExperiment } from './schema.ts';
 import type { Configuration } from './substitute.ts';
 

@@ -5,7 +5,7 @@ import { messageOf } from '../../errors.ts';
 import { expectedTree, flatten, loadContract } from '../../trace/contract.ts';
 import { parseYaml, type YamlFile } from '../../yaml/document.ts';
 import type { SchemaNode } from '../../yaml/expected.ts';
-import { didYouMean, type Problem, writePath } from '../../yaml/problem.ts';
+import { didYouMean, type FileProblem, type Problem, writePath } from '../../yaml/problem.ts';
 import { isObject, read } from '../../yaml/read.ts';
 import { type Budgets, budgetsOf } from './budgets.ts';
 import { checkExperiment } from './check.ts';
@@ -13,14 +13,6 @@ import { type EachItem, type Expansion, expandForEach } from './for-each.ts';
 import { readersWith } from './readers.ts';
 import { Experiment, type ResolvedExperiment } from './schema.ts';
 import { type Configuration, substitute } from './substitute.ts';
-
-/** A problem of a file, ready to be shown: `12:5 method[2].provider.target: unknown ...`. */
-export interface FileProblem {
-  readonly line: number;
-  readonly column: number;
-  readonly path: string;
-  readonly message: string;
-}
 
 /** An experiment, or everything that is wrong with its file. */
 export type ReadResult =
