@@ -1,5 +1,6 @@
 import { AUDIT_HORIZON_DAYS } from '@shop/kit/keep-days.ts';
 import type { MetricPoint, MetricStats } from '../otlp/metric-store.ts';
+import { lastingNames } from '../otlp/receiver.ts';
 import { poll } from '../shared/wait-until.ts';
 import { unknownResult } from './check-orders.ts';
 import { HORIZON_MS } from './horizon.ts';
@@ -16,7 +17,7 @@ import {
 } from './invariants/metrics.ts';
 import type { AuditTarget } from './target.ts';
 
-const NAMES = ['shop.sagas', 'shop.saga.duration', 'shop.saga.recoveries', 'shop.outbox.pending'];
+const NAMES = [...lastingNames, 'shop.outbox.pending'];
 
 /** An order is counted right after the response of the statement that decided it. In ms. */
 const COUNTING_MS = 250;

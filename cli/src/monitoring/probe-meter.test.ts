@@ -103,7 +103,13 @@ it('has no values, and asks nothing, while there is nothing to probe', async () 
 it('is offered to Prometheus', async () => {
   const { meter } = await aProbe(notFound);
   await expect.poll(() => successOf(meter)).toBe(1);
-  const store = createMetricStore({ maxSeries: 10, maxInstances: 1, staleAfterMs: 3_500 });
+  const store = createMetricStore({
+    maxSeries: 10,
+    maxInstances: 1,
+    lastingNames: new Set(),
+    maxEndedInstances: 0,
+    staleAfterMs: 3_500,
+  });
   store.replace(reportOf({ 'service.name': 'shopctl' }, 'Shop.Platform', meter.metrics()), Date.now());
   const text = prometheusText(store.reports(), Date.now());
   expect(text).toMatch(/^shop_probe_success\{.*\} 1$/m);

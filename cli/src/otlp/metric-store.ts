@@ -13,8 +13,12 @@ import {
 export interface MetricLimits {
   /** Series kept; new ones beyond it are counted and not kept. */
   readonly maxSeries: number;
-  /** Processes remembered; beyond it those that ended first are forgotten, which is counted. */
+  /** Processes remembered with all their series; beyond it those that ended first keep lasting ones only. */
   readonly maxInstances: number;
+  /** Names of metrics whose last values count for as long as the platform runs. */
+  readonly lastingNames: ReadonlySet<string>;
+  /** Processes remembered by lasting series; beyond it those that ended first are forgotten, which is counted. */
+  readonly maxEndedInstances: number;
   /** An instance whose last report is older is stale, in ms. Services report every second. */
   readonly staleAfterMs: number;
 }
@@ -84,6 +88,7 @@ export interface MetricStats {
   refusedSeries: number;
   /** Points of a temporality that is not cumulative. */
   refusedPoints: number;
+  /** Processes whose lasting series are gone. */
   forgottenInstances: number;
 }
 
@@ -115,6 +120,8 @@ export interface MetricStore {
 /** Latest value of each series of each process, including those of processes that are gone. */
 export function createMetricStore(limits: MetricLimits): MetricStore {
   const instances = new Map<string, Instance>();
+  /** Those that `instances` has no room for, with lasting series alone. */
+  const ended = new Map<string, Instance>();
   const stats: MetricStats = {
     instances: 0,
     series: 0,
@@ -127,7 +134,8 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
   function instanceOf(resource: AttributeMap, receivedAt: number): Instance {
     const source = sourceOf(resource);
     const key = `${source.service} ${source.instance} ${source.pid}`;
-    const known = instances.get(key);
+    const known = instances.get(key) ?? ended.get(key);
+    ended.delete(key);
     const instance = known ?? { source, resource, series: new Map(), receivedAt, firstReceivedAt: receivedAt };
     instance.resource = resource;
     instance.receivedAt = receivedAt;
@@ -151,11 +159,19 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
     instance.series.set(key, { ...series, changedAt: isSame ? before.changedAt : series.time });
   }
 
-  function forgetOldest(): void {
-    for (const [key, instance] of instances) {
-      if (instances.size <= limits.maxInstances) return;
+  function makeRoom(): void {
+    for (const [key, instance] of firstBeyond(instances, limits.maxInstances)) {
       instances.delete(key);
-      stats.series -= instance.series.size;
+      for (const [seriesKey, { name }] of instance.series) {
+        if (limits.lastingNames.has(name)) continue;
+        instance.series.delete(seriesKey);
+        stats.series--;
+      }
+      if (instance.series.size > 0) ended.set(key, instance);
+    }
+    for (const [key, { series }] of firstBeyond(ended, limits.maxEndedInstances)) {
+      ended.delete(key);
+      stats.series -= series.size;
       stats.forgottenInstances++;
     }
   }
@@ -187,7 +203,7 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
       store(instance, series);
     }
     stats.refusedPoints += refused;
-    forgetOldest();
+    makeRoom();
     return refused;
   }
 
@@ -204,7 +220,7 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
     points({ names = [], service }, now) {
       const wanted = new Set(names);
       const points: MetricPoint[] = [];
-      for (const { source, series, receivedAt } of instances.values()) {
+      for (const { source, series, receivedAt } of [...ended.values(), ...instances.values()]) {
         if (service !== undefined && source.service !== service) continue;
         const stale = now - receivedAt > limits.staleAfterMs;
         for (const one of series.values()) {
@@ -218,6 +234,11 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
     },
     stats: () => ({ ...stats, instances: instances.size }),
   };
+}
+
+/** Those of a map that are beyond its limit, the first of it. */
+function firstBeyond<V>(map: ReadonlyMap<string, V>, limit: number): [string, V][] {
+  return map.size <= limit ? [] : [...map].slice(0, map.size - limit);
 }
 
 function seriesKey({ scope, name, attributes }: Series): string {

@@ -8,7 +8,14 @@ const RESOURCE = { 'service.name': 'shopctl', 'service.instance.id': 'supervisor
 const INSTRUMENT = { unit: '{message}', description: 'Messages of a queue.' };
 const report = (values: readonly TaggedValue[]) =>
   reportOf(RESOURCE, 'Shop.Platform', [gaugeOf('shop.queue.messages', INSTRUMENT, values)]);
-const aStore = () => createMetricStore({ maxSeries: 3, maxInstances: 10, staleAfterMs: 3_500 });
+const aStore = () =>
+  createMetricStore({
+    maxSeries: 3,
+    maxInstances: 10,
+    lastingNames: new Set(),
+    maxEndedInstances: 0,
+    staleAfterMs: 3_500,
+  });
 
 it('is offered to Prometheus as the metrics of services are', () => {
   const store = aStore();

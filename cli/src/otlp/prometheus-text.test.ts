@@ -17,7 +17,13 @@ interface Report {
 }
 
 function scraped(...reports: readonly Report[]): string {
-  const store = createMetricStore({ maxSeries: 100, maxInstances: 10, staleAfterMs: 3_500 });
+  const store = createMetricStore({
+    maxSeries: 100,
+    maxInstances: 10,
+    lastingNames: new Set(),
+    maxEndedInstances: 0,
+    staleAfterMs: 3_500,
+  });
   for (const { metrics, scope = 'Shop.Orders', resource = {}, age = 0 } of reports) {
     const all = { 'service.name': 'orders', 'service.instance.id': 'orders-1', ...resource };
     const scopeMetrics = [{ scope: { name: scope }, metrics }];

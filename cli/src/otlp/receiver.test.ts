@@ -233,9 +233,40 @@ describe('POST /v1/metrics', () => {
   });
 
   it('bounds series and processes, and counts what it leaves out', async () => {
-    const receiver = await start({ maxSeries: 2, maxInstances: 2 });
+    const receiver = await start({ maxSeries: 2, maxInstances: 2, maxEndedInstances: 0 });
     for (const pid of [1, 2, 3]) await post(receiver, '/v1/metrics', metricsOf(pid, { pid }));
     expect(receiver.metrics.stats()).toMatchObject({ instances: 2, refusedSeries: 1, forgottenInstances: 1 });
+  });
+
+  it('keeps lasting values of processes that it has no room for, and adds to them when they report again', async () => {
+    const receiver = await start({ maxInstances: 1, maxEndedInstances: 2 });
+    const values = () => {
+      const points = receiver.metrics.points({ names: ['shop.sagas'] }, Date.now());
+      return points.map((point) => [point.pid, point.type === 'histogram' ? point.count : point.value]);
+    };
+    for (const pid of [1, 2, 3]) await post(receiver, '/v1/metrics', metricsOf(pid * 10, { pid }));
+    expect(values()).toEqual([
+      [1, 10],
+      [2, 20],
+      [3, 30],
+    ]);
+    expect(receiver.metrics.reports().map(({ source }) => source.pid)).toEqual([3]);
+    await post(receiver, '/v1/metrics', metricsOf(11, { pid: 1 }));
+    expect(values()).toEqual([
+      [2, 20],
+      [3, 30],
+      [1, 11],
+    ]);
+    expect(receiver.metrics.stats()).toMatchObject({ instances: 1, series: 3, forgottenInstances: 0 });
+    await post(receiver, '/v1/metrics', metricsOf(40, { pid: 4 }));
+    expect(receiver.metrics.stats()).toMatchObject({ series: 3, forgottenInstances: 1 });
+  });
+
+  it('keeps no other series of processes that it has no room for', async () => {
+    const receiver = await start({ maxInstances: 1, lastingNames: new Set() });
+    for (const pid of [1, 2]) await post(receiver, '/v1/metrics', metricsOf(pid, { pid }));
+    expect(receiver.metrics.points({}, Date.now()).map(({ pid }) => pid)).toEqual([2]);
+    expect(receiver.metrics.stats()).toMatchObject({ instances: 1, series: 1 });
   });
 });
 

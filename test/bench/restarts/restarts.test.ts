@@ -195,14 +195,6 @@ describe('a run', () => {
     ]);
   });
 
-  it('states that counters could not be compared, and nothing else that the audit does not know', () => {
-    const counters = 'I11 metrics equal the database: unknown: the metric store has forgotten 53 processes';
-    const evaluated = (violated: readonly string[]) =>
-      evaluate({ calm, services: [whole], audit: { verdict: 'unknown', orders: 2, violated }, chosen });
-    expect(evaluated([counters])).toEqual({ misses: [], stated: [`audit: ${counters}`] });
-    expect(evaluated([counters, 'I4 money: unknown: no database']).misses).toHaveLength(1);
-  });
-
   it('states what came late as long as the rate was held', () => {
     const { misses, stated } = found({ load: { ...pace, late: 1 } });
     expect([misses, stated]).toEqual([[], ['gateway: 1 orders were sent late, 0 were not sent']]);
