@@ -62,6 +62,7 @@ function readBack(orderId: string, sent: { status: string | undefined; headers: 
   const { blocked, connecting, duration } = response.timings;
   const read: ReadRecord = {
     read: turn().phase as Connection,
+    opened: connecting > 0,
     at,
     tookMs: blocked + connecting + duration,
     http: response.status,

@@ -98,6 +98,7 @@ function record(response: Response, { order, key, at, isFirst, alsoExpected = ()
     kind: order.kind,
     distinctProducts: order.distinctProducts,
     expected: isExpected,
+    opened: connecting > 0,
     isFirst,
     orderId: textOf(body.id),
     status: textOf(body.status),

@@ -15,6 +15,8 @@ export interface OrderRecord {
   readonly distinctProducts: number;
   /** The response is the one that a healthy system gives. */
   readonly expected: boolean;
+  /** The request opened its connection; otherwise one that was kept. */
+  readonly opened: boolean;
   /** The first request of its key. */
   readonly isFirst: boolean;
   readonly orderId?: string | undefined;

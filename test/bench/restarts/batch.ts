@@ -67,9 +67,9 @@ export async function runBatch(options: BatchOptions, work: (untilMs: number) =>
       ...options,
       rate: ownRate,
       keys: `${keys}-own`,
-      onOrder(record, connection) {
+      onOrder(record) {
         orders.push(record);
-        counted.push(countOrder(record, { client: 'own', connection }));
+        counted.push(countOrder(record, 'own'));
         options.onOrder(record);
       },
       onRead: (record) => counted.push(countRead(record, 'own')),
@@ -98,10 +98,7 @@ async function readK6(k6: RunningK6, folder: string) {
   const lines = (await readFile(files.console, 'utf8')).split('\n');
   const orders = lines.flatMap((line) => parseRecord(line) ?? []);
   const reads = lines.flatMap((line) => parseRead(line) ?? []);
-  const counted = [
-    ...orders.map((order) => countOrder(order, { client: 'k6', connection: order.phase as Connection })),
-    ...reads.map((read) => countRead(read, 'k6')),
-  ];
+  const counted = [...orders.map((order) => countOrder(order, 'k6')), ...reads.map((read) => countRead(read, 'k6'))];
   return { orders, counted, dropped: summary.dropped };
 }
 
@@ -124,11 +121,17 @@ function parseRead(line: string): ReadRecord | undefined {
   return line.startsWith('{"read":') ? (JSON.parse(line) as ReadRecord) : undefined;
 }
 
-function countOrder(record: OrderRecord, by: Pick<Counted, 'client' | 'connection'>): Counted {
-  return { ...by, what: 'order', tookMs: record.tookMs, failure: failureOfOrder(record) };
+function countOrder(record: OrderRecord, client: Counted['client']): Counted {
+  const { opened, tookMs } = record;
+  return { client, connection: connectionOf(opened), what: 'order', tookMs, failure: failureOfOrder(record) };
 }
 
 function countRead(record: ReadRecord, client: Counted['client']): Counted {
-  const { read: connection, tookMs } = record;
-  return { client, connection, what: 'read', tookMs, failure: failureOfRead(record) };
+  const { opened, tookMs } = record;
+  return { client, connection: connectionOf(opened), what: 'read', tookMs, failure: failureOfRead(record) };
+}
+
+/** The first request of a kept connection is one on a new connection: a listener that closes may reset it. */
+function connectionOf(opened: boolean): Connection {
+  return opened ? 'new' : 'kept';
 }

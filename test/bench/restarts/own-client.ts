@@ -21,7 +21,7 @@ export interface OwnLoad {
   readonly phase: string;
   /** Begins every Idempotency-Key. */
   readonly keys: string;
-  onOrder(record: OrderRecord, connection: Connection): void;
+  onOrder(record: OrderRecord): void;
   onRead(record: ReadRecord): void;
 }
 
@@ -43,12 +43,11 @@ export interface OwnClient {
 const TICK_MS = 5;
 const LATE_MS = 100;
 const MOST_IN_FLIGHT = 1_000;
-const KEPT_SOCKETS = 32;
 const SEED = 7;
 
 export function startOwnClient(load: OwnLoad): OwnClient {
   // In turn: an idle connection that the server closes may be chosen in the same moment (decision 0026).
-  const kept = new Agent({ keepAlive: true, maxSockets: KEPT_SOCKETS, scheduling: 'fifo' });
+  const kept = new Agent({ keepAlive: true, scheduling: 'fifo' });
   const inFlight = new Set<Promise<void>>();
   const pace = { due: 0, late: 0, dropped: 0 };
   let index = 0;
@@ -107,6 +106,7 @@ async function placeAndRead(load: OwnLoad, { agent, connection, index }: Turn): 
     kind: order.kind,
     distinctProducts: order.distinctProducts,
     expected: false,
+    opened: placed.opened,
     isFirst: true,
     orderId,
     status,
@@ -114,12 +114,13 @@ async function placeAndRead(load: OwnLoad, { agent, connection, index }: Turn): 
     code: placed.code,
     traceId: placed.traceId,
   };
-  load.onOrder({ ...record, expected: failureOfOrder(record) === undefined }, connection);
+  load.onOrder({ ...record, expected: failureOfOrder(record) === undefined });
   if (orderId === undefined) return;
   const readAt = Date.now();
   const read = await exchange({ url: `${load.gatewayUrl}/api/orders/${orderId}`, agent });
   load.onRead({
     read: connection,
+    opened: read.opened,
     at: readAt,
     tookMs: read.tookMs,
     http: read.http,
@@ -134,6 +135,7 @@ async function placeAndRead(load: OwnLoad, { agent, connection, index }: Turn): 
 type Body = Readonly<Partial<Record<'id' | 'status' | 'reason' | 'code', string>>>;
 
 interface Exchange {
+  readonly opened: boolean;
   /** 0 without a whole response. */
   readonly http: number;
   readonly tookMs: number;
@@ -160,6 +162,7 @@ async function exchange(asked: Asked): Promise<Exchange> {
     const response = await responseOf(outgoing);
     const body = textsIn(await text(response));
     return {
+      opened: !outgoing.reusedSocket,
       http: response.statusCode as number,
       tookMs: performance.now() - beganMs,
       body,
@@ -168,7 +171,14 @@ async function exchange(asked: Asked): Promise<Exchange> {
     };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    return { http: 0, tookMs: performance.now() - beganMs, body: {}, code: code ?? message, traceId: undefined };
+    return {
+      opened: !outgoing.reusedSocket,
+      http: 0,
+      tookMs: performance.now() - beganMs,
+      body: {},
+      code: code ?? message,
+      traceId: undefined,
+    };
   } finally {
     clearTimeout(limit);
   }

@@ -12,6 +12,7 @@ export function aRecord(changes: Partial<OrderRecord> = {}): OrderRecord {
     kind: 'confirmed',
     distinctProducts: 1,
     expected: true,
+    opened: false,
     isFirst: true,
     orderId: 'a',
     status: 'Confirmed',
