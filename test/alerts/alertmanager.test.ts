@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { RECEIVERS } from '../../cli/src/pager/alertmanager/alerts.ts';
 import { alertmanagerFile } from '../../dashboards/alertmanager.ts';
 
 interface Route {
@@ -44,6 +45,10 @@ describe('dashboards/alertmanager.yml', () => {
   it('has each receiver that a route names, and no other', () => {
     const named = [file.route, ...(file.route.routes ?? [])].map(({ receiver }) => receiver);
     expect(file.receivers.map(({ name }) => name).toSorted()).toEqual([...new Set(named)].toSorted());
+  });
+
+  it('has the receivers of the pager on one machine', () => {
+    expect(file.receivers.map(({ name }) => name).toSorted()).toEqual(RECEIVERS.toSorted());
   });
 
   it('hides causes while there is a page', () => {

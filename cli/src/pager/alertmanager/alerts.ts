@@ -1,8 +1,9 @@
-import { type ReportedAlert, severityOf } from '../alert.ts';
+import { nameOf, type ReportedAlert, severityOf } from '../alert.ts';
 import { type LabelSet, withoutEmpty } from '../label-set.ts';
 import { type Matcher, matchesAll } from '../matcher.ts';
 import type { AlertView } from '../pager.ts';
 import type { Pattern } from '../pattern.ts';
+import { WATCHDOG } from '../pipeline-watch.ts';
 import { isAbsent, labelsOf, listOf, missing, objectOf, stringOf, timeOf } from './read-fields.ts';
 import { invalid, refused } from './responses.ts';
 
@@ -95,10 +96,15 @@ function isSuppressed({ silencedBy, inhibitedBy }: AlertView): boolean {
   return silencedBy.length > 0 || inhibitedBy.length > 0;
 }
 
-/** Who gets an alert, in the words of the route in `status`. */
-function receiverOf({ alert }: Pick<AlertView, 'alert'>): 'page' | 'ticket' | 'record' {
+/** Those of dashboards/alertmanager.yml, so that a query means the same here and there. */
+export const RECEIVERS = ['pager', 'tickets', 'dashboards-only', 'watchdog'] as const;
+
+/** Who gets an alert, as the route in `status` decides. */
+function receiverOf({ alert }: Pick<AlertView, 'alert'>): (typeof RECEIVERS)[number] {
+  if (nameOf(alert) === WATCHDOG) return 'watchdog';
   const severity = severityOf(alert);
-  return severity === 'page' || severity === 'ticket' ? severity : 'record';
+  if (severity === 'cause') return 'dashboards-only';
+  return severity === 'page' ? 'pager' : 'tickets';
 }
 
 /** A `gettableAlert`. */

@@ -1,8 +1,9 @@
 /*
  * Goal: clients of Alertmanager's API v2 find what they know.
  * Method: requests that were recorded with the responses of Alertmanager 0.25 (Debian 12), sent in their order to a real socket. The
- * clock goes on by 1 ms with each. `@+60` is 60 s after the first; `$first` is an id that a response had before. Newer versions
- * respond to some with more fields or in other words: `newer` has those, from the sources of 0.34.
+ * clock goes on by 1 ms with each. `@+60` is 60 s after the first; `$first` is an id that a response had before. Names of receivers, and
+ * which alerts they get, were edited: they follow dashboards/alertmanager.yml. Newer versions respond to some with more fields or in
+ * other words: `newer` has those, from the sources of 0.34.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OtlpReceiver, startOtlpReceiver } from '../../otlp/receiver.ts';

@@ -5,11 +5,11 @@ import { type Pager, TooManyAlertsError } from '../pager.ts';
 import { BadMatcherError, parseMatcher } from '../parse-matcher.ts';
 import { BadPatternError, compilePattern, type Pattern } from '../pattern.ts';
 import { type AskedSilence, BadSilenceError, NoSuchSilenceError, type Silence, silenceStateOf } from '../silence.ts';
-import { type AlertQuery, isAskedFor, readAlerts, writeAlert, writeGroups } from './alerts.ts';
+import { type AlertQuery, isAskedFor, RECEIVERS, readAlerts, writeAlert, writeGroups } from './alerts.ts';
 import { readJsonBody } from './read-body.ts';
 import { empty, invalid, json, notAllowed, RefusedError, refused, text } from './responses.ts';
 import { hasMatchers, readSilence, sortSilences, writeSilence } from './silences.ts';
-import { RECEIVERS, writeStatus } from './status.ts';
+import { writeStatus } from './status.ts';
 
 export interface AlertmanagerApi {
   readonly pager: Pager;
