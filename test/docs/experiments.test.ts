@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readContracts, readExperiment } from '../../cli/src/experiments/format/load.ts';
+import { readExperiment, readKnown } from '../../cli/src/experiments/format/load.ts';
 import { Step } from '../../cli/src/experiments/format/schema.ts';
 import type { SchemaNode } from '../../cli/src/yaml/expected.ts';
 
@@ -13,12 +13,12 @@ describe('docs/experiments.md', () => {
   const [example = '', repeated = ''] = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text);
 
   it('has an example that is valid', async () => {
-    expect(readExperiment(example, { contracts: await readContracts(root) }).problems).toEqual([]);
+    expect(readExperiment(example, { known: await readKnown(root) }).problems).toEqual([]);
   });
 
   it('has an example of repeated steps that is valid', async () => {
     const text = `version: shop.chaos/v1\nid: mine\ntitle: An experiment\nwhy: because\n${repeated}`;
-    const { experiment, problems } = readExperiment(text, { contracts: await readContracts(root) });
+    const { experiment, problems } = readExperiment(text, { known: await readKnown(root) });
     expect(problems).toEqual([]);
     expect(experiment?.method.map(({ name }) => name)).toContain('order without stock');
   });

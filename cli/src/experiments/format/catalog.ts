@@ -5,7 +5,7 @@ import { suggestName } from '../../shared/suggest-name.ts';
 import { parseYaml, type YamlFile } from '../../yaml/document.ts';
 import type { FileProblem } from '../../yaml/problem.ts';
 import { isObject } from '../../yaml/read.ts';
-import { type ReadResult, readContracts, resolveFile } from './load.ts';
+import { type ReadResult, readKnown, resolveFile } from './load.ts';
 import type { ResolvedExperiment } from './schema.ts';
 import type { Configuration } from './substitute.ts';
 
@@ -55,10 +55,10 @@ export async function readCatalog(
 }
 
 async function readSelected(root: string, { names = [], settings = {} }: Selection): Promise<readonly ReadFile[]> {
-  const contracts = await readContracts(root);
+  const known = await readKnown(root);
   const read = async (path: string): Promise<ReadFile> => {
     const yaml = parsed.get(path) ?? (await yamlOf(path));
-    return { file: shown(path, root), id: idOf(yaml), result: resolveFile(yaml, { settings, contracts }) };
+    return { file: shown(path, root), id: idOf(yaml), result: resolveFile(yaml, { settings, known }) };
   };
   const needsCatalog = names.length === 0 || names.some((name) => !isPath(name));
   const paths = needsCatalog ? await catalogFiles(root) : [];

@@ -6,7 +6,15 @@ import type { AnyFault } from '../../chaos/fault.ts';
 import { CliError } from '../../errors.ts';
 import { didYouMean, type Path, type Problem } from '../../yaml/problem.ts';
 import { checkPattern, checkTolerances } from './check-tolerance.ts';
-import type { FaultProvider, OrdersProbe, OrdersTolerance, PlatformNeeds, Step, TraceTolerance } from './schema.ts';
+import type {
+  EventCondition,
+  FaultProvider,
+  OrdersProbe,
+  OrdersTolerance,
+  PlatformNeeds,
+  Step,
+  TraceTolerance,
+} from './schema.ts';
 import type { PlacedStep } from './step-list.ts';
 import { type Targets, targetsIn } from './targets.ts';
 
@@ -15,6 +23,8 @@ export interface CheckContext {
   readonly platform: PlatformNeeds;
   /** Trace contracts by name, with the names of their spans. */
   readonly contracts: ReadonlyMap<string, readonly string[]>;
+  /** Names of the alerts that have rules. */
+  readonly alerts: readonly string[];
 }
 
 /** Names in a step that do not exist, and checks that could never fail or never hold. */
@@ -43,8 +53,24 @@ function checkWithin(step: Step, path: Path): Problem[] {
   return [{ path, message, isKey: true }];
 }
 
+/** Names in a condition that do not exist. */
+export function checkEvent(
+  condition: EventCondition,
+  path: Path,
+  { platform, alerts }: Pick<CheckContext, 'platform' | 'alerts'>,
+): Problem[] {
+  switch (condition.event) {
+    case 'failpoint':
+      return checkFailpointEvent(condition.at, [...path, 'at'], platform);
+    case 'alert.fired':
+      return condition.name === undefined ? [] : oneOf(condition.name, alerts, [...path, 'name']);
+    default:
+      return [];
+  }
+}
+
 /** A failpoint as the event says it: `orders.stock-reserved:unsaved`. */
-export function checkFailpointEvent(at: string, path: Path, { failpoints }: PlatformNeeds): Problem[] {
+function checkFailpointEvent(at: string, path: Path, { failpoints }: PlatformNeeds): Problem[] {
   const [service = '', name = ''] = at.split('.');
   return [...checkFailpoint(service, name, path), ...(failpoints ? [] : [needsFailpoints(path)])];
 }
@@ -52,7 +78,7 @@ export function checkFailpointEvent(at: string, path: Path, { failpoints }: Plat
 type Provided = Exclude<Step, { type: 'hold' }>;
 
 function checkProvider({ provider }: Provided, path: Path, around: CheckContext & { targets: Targets }): Problem[] {
-  const { targets, platform } = around;
+  const { targets } = around;
   const at = (key: string) => [...path, key];
   switch (provider.type) {
     case 'fault':
@@ -81,8 +107,10 @@ function checkProvider({ provider }: Provided, path: Path, around: CheckContext 
       return (provider.for === undefined) === (provider.until === undefined)
         ? [{ path, message: 'state how long the load runs: either for: 30s or until: stop' }]
         : [];
+    case 'alert':
+      return oneOf(provider.name, around.alerts, at('name'));
     case 'event':
-      return 'at' in provider ? checkFailpointEvent(provider.at, at('at'), platform) : [];
+      return checkEvent(provider, path, around);
     default:
       return [];
   }

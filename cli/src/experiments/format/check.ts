@@ -3,27 +3,26 @@ import { isSeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
 import { didYouMean, type Path, type Problem } from '../../yaml/problem.ts';
 import { isObject } from '../../yaml/read.ts';
 import { checkNames } from './check-names.ts';
-import { type CheckContext, checkFailpointEvent, checkStep } from './check-steps.ts';
+import { type CheckContext, checkEvent, checkStep } from './check-steps.ts';
 import type { EventCondition, PlatformNeeds, ResolvedExperiment } from './schema.ts';
 import { type PlacedStep, stepsOf } from './step-list.ts';
+
+/** What files refer to by name. */
+export type Known = Omit<CheckContext, 'platform'>;
 
 /**
  * What no schema can say of an experiment: names that refer to each other, targets, checks that mean nothing. Parts that
  * already have problems are skipped, so that each mistake is reported once. Pure.
  */
-export function checkExperiment(
-  experiment: ResolvedExperiment,
-  problems: readonly Problem[],
-  contracts: CheckContext['contracts'],
-): Problem[] {
+export function checkExperiment(experiment: ResolvedExperiment, problems: readonly Problem[], known: Known): Problem[] {
   const isSound = (path: Path) => !problems.some((problem) => startsWith(problem.path, path));
   const steps = stepsOf(experiment);
   const sound = steps.filter(({ path }) => isSound(path));
   const platform = platformOf(experiment, isSound(['platform']));
   return [
     ...checkNames(steps, new Set(sound.map(({ step }) => step))),
-    ...sound.flatMap((placed) => checkStep(placed, { platform, contracts })),
-    ...(['reach', 'never'] as const).flatMap((list) => checkEvents(experiment, list, { platform, isSound })),
+    ...sound.flatMap((placed) => checkStep(placed, { platform, ...known })),
+    ...(['reach', 'never'] as const).flatMap((list) => checkEvents(experiment, list, { platform, isSound, ...known })),
     ...(isSound(['platform']) ? checkPlatform(experiment.platform) : []),
     ...(isSound(['budget']) ? checkBudget(experiment.budget, sound) : []),
     ...(isSound(['audit']) ? checkAudit(experiment) : []),
@@ -36,7 +35,7 @@ function startsWith(path: Path, prefix: Path): boolean {
 
 /** With failpoints when the needs themselves are wrong: whether failpoints are available is not reported then. */
 function platformOf({ platform }: ResolvedExperiment, isSound: boolean): PlatformNeeds {
-  return isSound ? platform : { failpoints: true, replicas: {}, env: {}, 'seeded-bugs': [] };
+  return isSound ? platform : { failpoints: true, replicas: {}, env: {}, 'seeded-bugs': [], alerts: false };
 }
 
 const edgeVariables = (Object.keys(edges) as EdgeName[]).flatMap((name) =>
@@ -74,15 +73,14 @@ function checkPlatform({ env, 'seeded-bugs': bugs, failpoints }: PlatformNeeds):
   ];
 }
 
-interface EventSurroundings {
-  readonly platform: PlatformNeeds;
+interface EventSurroundings extends CheckContext {
   isSound(path: Path): boolean;
 }
 
 function checkEvents(
   experiment: ResolvedExperiment,
   list: 'reach' | 'never',
-  { platform, isSound }: EventSurroundings,
+  { isSound, ...context }: EventSurroundings,
 ): Problem[] {
   const events: unknown = experiment[list];
   if (!Array.isArray(events)) return [];
@@ -92,7 +90,7 @@ function checkEvents(
     if (list === 'never' && 'exactly' in event) {
       return [{ path: [...path, 'exactly'], message: 'never takes no exact number; use at-least', isKey: true }];
     }
-    return event.event === 'failpoint' ? checkFailpointEvent(event.at, [...path, 'at'], platform) : [];
+    return checkEvent(event, path, context);
   });
 }
 

@@ -41,6 +41,9 @@ export const eventSchemas = [
     target: Type.String({ minLength: 1, description: 'service, instance or component' }),
     exactly,
   }),
+  event('alert.fired', 'an alert began to fire', {
+    name: Type.Optional(Type.String({ minLength: 1, description: 'name of an alert; without it any page' })),
+  }),
   event('order.hang', 'a client waited longer than this for a response', {
     above: duration('longest wait that is not a hang'),
   }),

@@ -147,6 +147,25 @@ describe('a mistake is reported with its place, what was expected and the neares
       'unknown name "orders-paymnts", did you mean "orders-payments"?',
     ],
     [
+      'an alert that has no rule',
+      fileWith({
+        method: '- {name: a, type: probe, provider: {type: alert, name: OutboxStaled, state: silent}}',
+      }),
+      'unknown name "OutboxStaled", did you mean "OutboxStalled"?',
+    ],
+    [
+      'an event of an alert that has no rule',
+      fileWith({ more: 'never: [{event: alert.fired, name: Outbox}]' }),
+      'never[0].name: unknown name "Outbox"',
+    ],
+    [
+      'a state that no alert has',
+      fileWith({
+        method: '- {name: a, type: probe, provider: {type: alert, name: OutboxStalled, state: pending}}',
+      }),
+      'method[0].provider.state: expected one of firing, silent',
+    ],
+    [
       'a target of another kind',
       fileWith({ method: fault('fault: latency, target: orders, latency: 1s') }),
       'unknown name "orders"',
@@ -340,7 +359,7 @@ describe('a valid file', () => {
       seed: 1,
       budget: 180_000,
       tags: [],
-      platform: { failpoints: false, replicas: {}, env: {}, 'seeded-bugs': [] },
+      platform: { failpoints: false, replicas: {}, env: {}, 'seeded-bugs': [], alerts: false },
       'steady-state-hypothesis': { probes: [{ provider: { type: 'ready' }, within: 10_000 }, {}, {}, {}, {}] },
       audit: { accept: {}, expect: {}, 'dead-letters': 0, settle: 60_000 },
     });
@@ -381,6 +400,18 @@ describe('a valid file', () => {
     expect(problemsOf(text, { tme: 1 }).join()).toContain(
       '--set tme: the file has no such configuration, did you mean "time"?',
     );
+  });
+
+  it.each([
+    ['a step', { method: '- {name: a, type: probe, provider: {type: alert, name: Watchdog, state: firing}}' }],
+    [
+      'a probe after the faults',
+      { more: 'recovery: [{name: a, type: probe, provider: {type: event, event: alert.fired}}]' },
+    ],
+    ['what must not happen', { more: 'never: [{event: alert.fired}]' }],
+    ['the platform itself', { more: 'platform: {alerts: true}' }],
+  ])('has a platform with alerts where %s asks for them', (_, file) => {
+    expect(read(fileWith(file))).toMatchObject({ platform: { alerts: true } });
   });
 
   it('may name the replicas it asks for', () => {

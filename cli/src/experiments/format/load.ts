@@ -2,13 +2,15 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '@shop/kit/config.ts';
 import { messageOf } from '../../errors.ts';
+import { readAlertRules } from '../../pager/alert-rules.ts';
 import { expectedTree, flatten, loadContract } from '../../trace/contract.ts';
 import { parseYaml, type YamlFile } from '../../yaml/document.ts';
 import type { SchemaNode } from '../../yaml/expected.ts';
 import { didYouMean, type FileProblem, type Problem, writePath } from '../../yaml/problem.ts';
 import { isObject, read } from '../../yaml/read.ts';
 import { type Budgets, budgetsOf } from './budgets.ts';
-import { checkExperiment } from './check.ts';
+import { checkExperiment, type Known } from './check.ts';
+import { withDerivedNeeds } from './derived-needs.ts';
 import { type EachItem, type Expansion, expandForEach } from './for-each.ts';
 import { readersWith } from './readers.ts';
 import { Experiment, type ResolvedExperiment } from './schema.ts';
@@ -22,8 +24,8 @@ export type ReadResult =
 export interface ReadOptions {
   /** `--set`: replaces values of the file's configuration; a name that it does not have is a problem. */
   readonly settings?: Configuration;
-  /** Trace contracts by name, with the names of their spans (see `readContracts`). */
-  readonly contracts: ReadonlyMap<string, readonly string[]>;
+  /** What files refer to by name (see `readKnown`). */
+  readonly known: Known;
 }
 
 /** Reads the text of an experiment's file. Pure. */
@@ -32,12 +34,12 @@ export function readExperiment(text: string, options: ReadOptions): ReadResult {
 }
 
 /** The same of a file that was parsed already. Pure. */
-export function resolveFile(yaml: YamlFile, { settings = {}, contracts }: ReadOptions): ReadResult {
+export function resolveFile(yaml: YamlFile, { settings = {}, known }: ReadOptions): ReadResult {
   if (yaml.errors.length > 0) {
     const problems = yaml.errors.map(({ place, message }) => ({ ...place, path: '', message }));
     return { experiment: undefined, problems };
   }
-  const { experiment, problems, originOf } = resolve(yaml.value, settings, contracts);
+  const { experiment, problems, originOf } = resolve(yaml.value, settings, known);
   if (problems.length === 0) return { experiment: experiment as ResolvedExperiment, problems: [] };
   return { experiment: undefined, problems: placed(problems, originOf, yaml) };
 }
@@ -49,7 +51,7 @@ interface Resolved {
   readonly originOf: Expansion['originOf'];
 }
 
-function resolve(value: unknown, settings: Configuration, contracts: ReadOptions['contracts']): Resolved {
+function resolve(value: unknown, settings: Configuration, known: Known): Resolved {
   const asWritten = () => undefined;
   // A file with none of these is not an experiment: its contents are not quoted.
   if (!isObject(value) || !['version', 'id', 'method'].some((key) => key in value)) {
@@ -72,7 +74,8 @@ function resolve(value: unknown, settings: Configuration, contracts: ReadOptions
     [],
     context,
   ) as ResolvedExperiment;
-  return { experiment, problems: [...problems, ...checkExperiment(experiment, problems, contracts)], originOf };
+  const all = [...problems, ...checkExperiment(experiment, problems, known)];
+  return { experiment: all.length === 0 ? withDerivedNeeds(experiment) : experiment, problems: all, originOf };
 }
 
 function configurationOf(file: Record<string, unknown>, settings: Configuration, problems: Problem[]): Configuration {
@@ -121,8 +124,14 @@ function fromItem({ number, count, path }: EachItem, yaml: YamlFile): string {
   return ` (for-each item ${number} of ${count}, line ${yaml.placeOf(path).line})`;
 }
 
-/** The trace contracts of the clone, by name, with the names of their spans. Throws CliError (2) for a broken one. */
-export async function readContracts(root: string): Promise<ReadonlyMap<string, readonly string[]>> {
+/** What the clone has for files to refer to. Throws CliError (2) for a broken file. */
+export async function readKnown(root: string): Promise<Known> {
+  const [contracts, rules] = await Promise.all([readContracts(root), readAlertRules(root)]);
+  return { contracts, alerts: [...new Set(rules.map(({ alertname }) => alertname))] };
+}
+
+/** The trace contracts by name, with the names of their spans. */
+async function readContracts(root: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const files = await readdir(join(root, 'contracts', 'traces'));
   const names = files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length));
   const entries = names.map(async (name) => {

@@ -117,6 +117,18 @@ export const ProcessProvider = closed(
   { description: 'process' },
 );
 
+export const AlertProvider = closed(
+  {
+    type: Type.Literal('alert', { description: 'an alert, as the pager of the platform has it (docs/alerts.md)' }),
+    name: Type.String({ minLength: 1, description: 'name of an alert: OutboxStalled' }),
+    state: oneOf(
+      ['firing', 'silent'],
+      'firing: also where it is acknowledged, silenced or inhibited; silent: it does not fire, and would arrive if it did',
+    ),
+  },
+  { description: 'alert' },
+);
+
 export const AuditProvider = closed(
   {
     type: Type.Literal('audit', { description: 'the ledger, in the middle of a method' }),

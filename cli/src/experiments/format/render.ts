@@ -104,10 +104,11 @@ function lines(steps: readonly Step[], style?: Style): readonly string[] {
 
 /** `alone`, `failpoints`, `orders x 2`, `EDGE_...=500`, `seeded bug no-inbox` */
 function needsOf({ alone, platform }: Pick<ResolvedExperiment, 'alone' | 'platform'>): readonly string[] {
-  const { failpoints, replicas, env, 'seeded-bugs': seededBugs } = platform;
+  const { failpoints, replicas, env, alerts, 'seeded-bugs': seededBugs } = platform;
   return [
     ...(alone ? ['alone'] : []),
     ...(failpoints ? ['failpoints'] : []),
+    ...(alerts ? ['alerts'] : []),
     ...Object.entries(replicas).map(([service, count]) => `${service} x ${count}`),
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
     ...seededBugs.map((name) => `seeded bug ${name}`),

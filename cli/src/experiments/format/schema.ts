@@ -80,6 +80,7 @@ const ReadyProbe = probe(probes.ReadyProvider, tolerances.ReadyTolerance);
 const LogProbe = probe(probes.LogProvider, tolerances.LogTolerance);
 const QueueProbe = probe(probes.QueueProvider, tolerances.CountTolerance);
 const ProcessProbe = probe(probes.ProcessProvider, tolerances.ValueTolerance);
+const AlertProbe = closed({ name, type: probeType, provider: probes.AlertProvider, ...timing, stop, background });
 const AuditProbe = closed({ name, type: probeType, provider: probes.AuditProvider, ...timing, stop, background });
 
 /** Waits for an event, or says that it has happened. */
@@ -117,6 +118,7 @@ export const Probe = Type.Union(
     LogProbe,
     QueueProbe,
     ProcessProbe,
+    AlertProbe,
     AuditProbe,
     EventProbe,
   ],
@@ -186,6 +188,13 @@ const PlatformNeeds = closed(
         default: [],
         uniqueItems: true,
         description: 'seeded bugs that the services have',
+      }),
+    ),
+    alerts: defaulted(
+      Type.Boolean({
+        default: false,
+        description:
+          'with Prometheus, which evaluates alerts; also without this where a step or an event is about an alert',
       }),
     ),
   },
@@ -302,6 +311,7 @@ export type ReadyProbe = Static<typeof ReadyProbe>;
 export type LogProbe = Static<typeof LogProbe>;
 export type QueueProbe = Static<typeof QueueProbe>;
 export type ProcessProbe = Static<typeof ProcessProbe>;
+export type AlertProbe = Static<typeof AlertProbe>;
 export type AuditProbe = Static<typeof AuditProbe>;
 export type EventProbe = Static<typeof EventProbe>;
 

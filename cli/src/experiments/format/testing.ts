@@ -1,8 +1,11 @@
 import { type ReadResult, readExperiment } from './load.ts';
 import type { Configuration } from './substitute.ts';
 
-/** Contracts of the tests, so that they read no files. */
-const contracts = new Map([['confirmed', ['POST /orders', 'outbox relay']]]);
+/** Of the tests, so that they read no files. */
+const known = {
+  contracts: new Map([['confirmed', ['POST /orders', 'outbox relay']]]),
+  alerts: ['OutboxStalled', 'Watchdog'],
+};
 
 /** A valid file with `method` and further keys. */
 export function fileWith({ method = '- {name: wait, type: hold, for: 1s}', more = '' } = {}): string {
@@ -11,7 +14,7 @@ export function fileWith({ method = '- {name: wait, type: hold, for: 1s}', more 
 }
 
 export function readText(text: string, settings: Configuration = {}): ReadResult {
-  return readExperiment(text, { settings, contracts });
+  return readExperiment(text, { settings, known });
 }
 
 /** Problems as they are shown, without the file. */

@@ -43,10 +43,10 @@ export function roundExperiment(spec: RoundSpec, seededBugs: readonly string[]):
     // A process that is killed takes the counts of its last second along.
     audit: { accept: { I11: ['unknown'] }, settle: '60s' },
   };
-  // Nothing is referred to by trace contract.
+  // It refers to no trace contract, and to no alert.
   const { experiment, problems } = resolveFile(
     { value: file, errors: [], placeOf: () => ({ line: 1, column: 1 }) },
-    { contracts: new Map() },
+    { known: { contracts: new Map(), alerts: [] } },
   );
   if (experiment !== undefined) return experiment;
   const reported = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');

@@ -1,6 +1,7 @@
 import type { Verdict } from '../../shared/verdict.ts';
 import type { EventCondition, ResolvedExperiment } from '../format/schema.ts';
-import { countEvents, describeCondition, type EventCount, exactlyOf, isAsOften } from './event-counts.ts';
+import type { EventCount } from './event-count.ts';
+import { countEvents, describeCondition, exactlyOf, isAsOften } from './event-counts.ts';
 import type { Finding } from './findings.ts';
 import { isProxy, proxyInterruptions } from './proxy-interruptions.ts';
 import type { RunContext } from './run-context.ts';

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { isSeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { CommandDeps } from '../../command-context.ts';
 import { messageOf } from '../../errors.ts';
+import { untilAlertsArrive } from '../../pager/alerts-arrive.ts';
+import { createPagerClient } from '../../pager/pager-client.ts';
 import { connectPlatform } from '../../platform/connection.ts';
 import { endPlatform } from '../../platform/end-platform.ts';
 import { openProject, type Project } from '../../platform/project.ts';
@@ -73,6 +75,7 @@ export async function startEphemeral(
       {
         replicas: needs.replicas,
         seedBug: needs['seeded-bugs'].filter(isSeededBugName),
+        ...(needs.alerts && { with: ['alerts'] }),
         build: true,
         direct: false,
         // SHOPCTL_PORT is that of the user's platform, and so may 8080 be.
@@ -88,6 +91,7 @@ export async function startEphemeral(
     );
     const { gatewayUrl } = await connectPlatform(own);
     await warmUp(createGatewayClient(gatewayUrl), WARM_UP, deps.signal);
+    if (needs.alerts) await untilAlertsArrive(createPagerClient(own), deps.signal);
   } catch (error) {
     // Why it did not start matters more than why it did not end, which its reaper tries again.
     const warn = (problem: unknown) => deps.output.warn(`while taking down ${own.name}: ${messageOf(problem)}`);

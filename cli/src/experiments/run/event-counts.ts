@@ -1,19 +1,14 @@
 import { messageOf } from '../../errors.ts';
 import type { PlatformEvent } from '../../platform/events.ts';
 import type { EventCondition } from '../format/schema.ts';
+import { countFired } from './alert-events.ts';
 import { readHits } from './baselines.ts';
 import { gained, readFresh, silenceOf } from './counters.ts';
+import type { EventCount } from './event-count.ts';
 import { type EventCounter, eventCounters } from './event-counters.ts';
 import { concerns } from './process-events.ts';
 import { isProxy } from './proxy-interruptions.ts';
 import type { RunContext } from './run-context.ts';
-
-export interface EventCount {
-  /** Since the run began; undefined when it is not known. */
-  readonly count: number | undefined;
-  /** Where the count is from, or why there is none. */
-  readonly evidence: string;
-}
 
 /**
  * The counter behind a condition, of its edge where it states one; undefined when it is not an increment of a counter.
@@ -63,6 +58,8 @@ async function countOther(condition: EventCondition, context: RunContext): Promi
       return countExits(condition.target, context);
     case 'process.restarted':
       return countProcesses(context.processEvents.starts(), condition.target, context);
+    case 'alert.fired':
+      return countFired(condition, context);
     case 'order.hang': {
       const waited = orders.orders.map(({ response, invokedAt }) => response?.tookMs ?? clock.now() - invokedAt);
       const count = waited.filter((ms) => ms >= condition.above).length;

@@ -1,5 +1,6 @@
 import { messageOf } from '../../errors.ts';
 import type { Probe, Step } from '../format/schema.ts';
+import { probeAlert } from './providers/alert.ts';
 import { probeAudit } from './providers/audit.ts';
 import { probeEvent } from './providers/event.ts';
 import { injectFault } from './providers/fault.ts';
@@ -81,6 +82,8 @@ function look(step: Probe, context: RunContext): Promise<StepResult> {
       return probeQueue(step as OfProbe<'queue'>, context);
     case 'process':
       return probeProcess(step as OfProbe<'process'>, context);
+    case 'alert':
+      return probeAlert(step as OfProbe<'alert'>, context);
     case 'audit':
       return probeAudit(step as OfProbe<'audit'>, context);
     case 'event':

@@ -4,7 +4,7 @@ import type { FoundExperiment } from '../format/catalog.ts';
 import { refuseUnmet } from './needs.ts';
 
 function anExperiment(needs: object): FoundExperiment {
-  const platform = { failpoints: false, replicas: {}, env: {}, 'seeded-bugs': [], ...needs };
+  const platform = { failpoints: false, replicas: {}, env: {}, 'seeded-bugs': [], alerts: false, ...needs };
   return { file: 'E08.yaml', experiment: { id: 'E08', platform } } as unknown as FoundExperiment;
 }
 
@@ -23,6 +23,7 @@ it('a platform that has what the experiments need is not refused', () => {
 
 it.each([
   ['services with failpoints', { failpoints: true }],
+  ['alerts ("shopctl up --with alerts" adds them)', { alerts: true }],
   ['2 replicas of orders', { replicas: { orders: 2 } }],
   ['LOG_LEVEL=debug', { env: { LOG_LEVEL: 'debug' } }],
   ['the seeded bug no-inbox', { 'seeded-bugs': ['no-inbox'] }],
@@ -34,6 +35,11 @@ it.each([
       next: expect.stringContaining('--fresh'),
     }),
   );
+});
+
+it('a platform that runs Prometheus has alerts', () => {
+  const platform = aPlatform({ instances: [{ service: 'prometheus' }] });
+  expect(() => refuseUnmet([anExperiment({ alerts: true })], platform)).not.toThrow();
 });
 
 it('a platform with seeded bugs is refused with the option that lets experiments look for them', () => {

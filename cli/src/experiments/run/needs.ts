@@ -7,21 +7,25 @@ import type { PlatformNeeds } from '../format/schema.ts';
  * Needs that one platform of the run's own meets have the same text, whatever the order of their keys. Failpoints are not
  * among them: such a platform always has them.
  */
-export function needsKey({ replicas, env, 'seeded-bugs': seededBugs }: PlatformNeeds): string {
+export function needsKey({ replicas, env, alerts, 'seeded-bugs': seededBugs }: PlatformNeeds): string {
   const sorted = (record: Readonly<Record<string, unknown>>) =>
     Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([sorted(replicas), sorted(env), [...seededBugs].sort()]);
+  return JSON.stringify([sorted(replicas), sorted(env), [...seededBugs].sort(), alerts]);
 }
+
+/** What is missing where no rules are evaluated, and how it is added. */
+const ALERTS = 'alerts ("shopctl up --with alerts" adds them)';
 
 /** What of an experiment's needs the running platform does not meet; empty when it can run there. */
 function unmet(
-  { failpoints, replicas, env, 'seeded-bugs': seededBugs }: PlatformNeeds,
+  { failpoints, replicas, env, alerts, 'seeded-bugs': seededBugs }: PlatformNeeds,
   state: PlatformState,
 ): string[] {
   const present: readonly string[] = state.seededBugs ?? [];
   const count = (service: string) => state.instances.filter((instance) => instance.service === service).length;
   return [
     ...(failpoints && !state.failpoints ? ['services with failpoints'] : []),
+    ...(alerts && !state.instances.some(({ service }) => service === 'prometheus') ? [ALERTS] : []),
     ...Object.entries(replicas)
       .filter(([service, wanted]) => count(service) !== wanted)
       .map(([service, wanted]) => `${wanted} replicas of ${service}`),

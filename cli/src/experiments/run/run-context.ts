@@ -1,5 +1,6 @@
 import type { AuditTarget } from '../../audit/target.ts';
 import type { FaultSession } from '../../chaos/fault-session.ts';
+import type { PagerReader } from '../../pager/pager-reader.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import type { LogPosition } from '../../platform/log-reader.ts';
 import type { Project } from '../../platform/project.ts';
@@ -23,6 +24,7 @@ export interface RunPlatform {
   readonly databases: ShopDatabases;
   readonly telemetry: TelemetryBackend;
   readonly audited: AuditTarget;
+  readonly pager: PagerReader;
 }
 
 /** A moment that later steps refer to: the start of the run, or the end of a step. */

@@ -3,6 +3,7 @@ import { openTarget } from '../../audit/target.ts';
 import { createChaosClient } from '../../chaos/chaos-client.ts';
 import { FaultSession } from '../../chaos/fault-session.ts';
 import { messageOf } from '../../errors.ts';
+import { createPagerReader } from '../../pager/pager-reader.ts';
 import { connectPlatform } from '../../platform/connection.ts';
 import type { Project } from '../../platform/project.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -131,6 +132,7 @@ async function openPlatform(project: Project): Promise<RunPlatform & AsyncDispos
     databases,
     telemetry: createBackend(connection.telemetryUrl),
     audited,
+    pager: createPagerReader(project),
     async [Symbol.asyncDispose]() {
       await Promise.all([databases[Symbol.asyncDispose](), audited[Symbol.asyncDispose]()]);
     },

@@ -1,4 +1,7 @@
 import type { MetricPoint } from '../../../otlp/metric-store.ts';
+import type { PagerEvent } from '../../../pager/page-event.ts';
+import type { ShownAlert } from '../../../pager/pager-view.ts';
+import type { PipelineStatus } from '../../../pager/pipeline-watch.ts';
 import type { PlatformEvent } from '../../../platform/events.ts';
 import type { RunClock } from '../../../shared/clock.ts';
 import { createFakeClock } from '../../../shared/testing/fake-clock.ts';
@@ -22,6 +25,15 @@ export interface FakeContext {
   /** Orders: when they were sent and how long they took, ms; without an end they are in flight. */
   readonly orders?: readonly { invokedAt: number; tookMs?: number }[];
   readonly instances?: readonly { name: string; service: string; status: string }[];
+  /** What the pager has; by default alerts arrive, and none fires. */
+  readonly pager?: FakePager;
+}
+
+export interface FakePager {
+  readonly pipeline?: PipelineStatus;
+  /** Those that fire. */
+  readonly firing?: readonly Pick<ShownAlert, 'alertname' | 'severity' | 'state'>[];
+  readonly history?: readonly Partial<PagerEvent>[];
 }
 
 /** A context of a run whose platform is made of values. */
@@ -55,6 +67,10 @@ export function createFakeContext(fake: FakeContext, clock: RunClock = createFak
       gap: () => undefined,
     },
     platform: {
+      pager: {
+        view: async () => ({ pipeline: fake.pager?.pipeline ?? 'working', alerts: fake.pager?.firing ?? [] }),
+        history: async () => fake.pager?.history ?? [],
+      },
       telemetry: {
         trace: async () => ({ spans: [], incomplete: undefined, ...fake.trace?.() }),
         async metrics(names: readonly string[]) {
