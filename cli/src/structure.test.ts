@@ -16,6 +16,7 @@ const floors: readonly (readonly string[])[] = [
   // What checks the shop.
   ['load', 'monitoring', 'verify', 'watch'],
   ['experiments'],
+  ['deploy'],
   ['report', 'slo'],
   ['audit'],
   // What acts on it, and what reads it.

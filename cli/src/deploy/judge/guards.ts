@@ -1,0 +1,53 @@
+import { upperBound, upperTail } from './binomial.ts';
+import type { Evidence } from './evidence.ts';
+import type { Guard } from './plan.ts';
+
+/** What a guard saw, as one line of the journal. A guard that could not look says `unknown`, which never is a pass. */
+export interface GuardReading {
+  readonly guard: Guard;
+  readonly at: number;
+  readonly state: 'held' | 'tripped' | 'unknown';
+  /** What was seen: "canary orders-3 exited with 1", "order …: 33 spans instead of 31". */
+  readonly detail: string;
+}
+
+/** Outcomes of the service before the rollout began. */
+export interface Level {
+  readonly requests: number;
+  readonly bad: number;
+}
+
+const WINDOW_MS = 30_000;
+/** Fewer requests before the rollout say nothing about its level. */
+const LEAST_BEFORE = 20;
+const LEAST_BAD = 5;
+/** With a look a second over an hour this is met by chance in one rollout of a thousand at most. */
+const CHANCE = 2.5e-7;
+const CONFIDENCE = 0.99;
+
+/**
+ * Whether both arms together fail more than before the rollout, by more than `margin`: harm that they share, as of a canary that
+ * overloads what both call, does not show in a comparison of them. It trips also when something else fails meanwhile.
+ */
+export function readTotalErrors(
+  evidence: readonly Evidence[],
+  { before, margin, now }: { readonly before: Level | undefined; readonly margin: number; readonly now: number },
+): GuardReading {
+  const reading = (state: GuardReading['state'], detail: string): GuardReading => ({
+    guard: 'total-errors',
+    at: now,
+    state,
+    detail,
+  });
+  if (before === undefined || before.requests < LEAST_BEFORE) {
+    const count = before?.requests ?? 0;
+    return reading('unknown', `${count} requests before the rollout, ${LEAST_BEFORE} are needed to know their level`);
+  }
+  const during = evidence.filter(({ at }) => at > now - WINDOW_MS && at <= now);
+  const requests = during.reduce((sum, line) => sum + line.requests, 0);
+  const bad = during.reduce((sum, line) => sum + line.bad, 0);
+  const allowed = Math.min(1, upperBound(before.requests, before.bad, CONFIDENCE) + margin);
+  const seen = `${bad} of ${requests} requests failed in ${WINDOW_MS / 1_000} s, ${before.bad} of ${before.requests} before`;
+  const isMore = bad >= LEAST_BAD && upperTail(requests, bad, allowed) < CHANCE;
+  return reading(isMore ? 'tripped' : 'held', seen);
+}
