@@ -33,6 +33,17 @@ export const errorCodes = {
     meaning: 'a running component refuses a change, such as a migration',
     action: 'correct what `why` names and repeat the command',
   },
+  migration_refused: {
+    exitCode: failed,
+    meaning:
+      'a [contract migration](contracts.md#contract-migrations) removes what a release uses that runs or can come back',
+    action: 'see `why` and `next`',
+  },
+  release_too_old: {
+    exitCode: failed,
+    meaning: 'a release cannot run on the schema: a contract migration was applied',
+    action: 'run the release that `next` names, or a newer one',
+  },
   sources_missing: {
     exitCode: unavailable,
     meaning: 'there are no sources here, or nothing to build them with',

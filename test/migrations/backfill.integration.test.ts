@@ -7,6 +7,7 @@ import pg from 'pg';
 import { expect, it } from 'vitest';
 import { parseMigrationTask } from '../../cli/src/migrate/login.ts';
 import { migrateDatabase } from '../../cli/src/providers/postgres/migrate.ts';
+import { cautiousGate } from '../../cli/src/providers/schema/schema-gate.ts';
 import { createDatabase, START_TIMEOUT_MS } from '../support/infrastructure.ts';
 
 const id = (number: number) => `${number}0000000-0000-4000-8000-000000000000`;
@@ -46,7 +47,8 @@ it.each([
     await owner.connect();
     await owner.query(`${back}; DELETE FROM migrations.applied WHERE name >= '${migration}'; ${rows}`);
     const { login } = parseMigrationTask([service], { DATABASE_URL: ownerUrl });
-    const applied = await migrateDatabase(login, join(import.meta.dirname, '../../migrations', service));
+    const folder = join(import.meta.dirname, '../../migrations', service);
+    const { applied } = await migrateDatabase(login, folder, cautiousGate);
     // Those behind it can be applied once more.
     expect(applied[0]).toBe(migration);
     expect((await owner.query<{ kept: string }>(question)).rows.map((row) => row.kept)).toEqual(kept);

@@ -1,4 +1,5 @@
 import { type AlterTableCmd, type ColumnDef, type Constraint, type Node, parse } from 'libpg-query';
+import { parseRequirement } from '../../cli/src/providers/schema/contract-migrations.ts';
 
 /*
  * Which statements of a migration the code of the last release survives, while it runs beside the new one, and which
@@ -18,11 +19,20 @@ interface Context {
   readonly made: Set<string>;
 }
 
+/** What a statement may do where the file says which release of the service does without what it removes. */
+const contracts: ReadonlySet<Rule> = new Set(['drop', 'rename', 'change-type', 'not-null', 'narrow']);
+/** Of these, what is unsafe for the release that does without, too: it needs an allowance with its reason as well. */
+const unsafeForAll: ReadonlySet<Rule> = new Set(['rename', 'change-type']);
+/** Of these, what the older releases may satisfy already: an allowance says why, and then nothing is required. */
+const maySuitAll: ReadonlySet<Rule> = new Set(['narrow']);
+
 /**
- * What is unsafe in the text of one migration; empty when nothing is. `-- allow <rule>: <reason>` above a statement lets
- * it pass. Rejects with the parser's error when the text is not SQL.
+ * What is unsafe in the text of one migration of `service`; empty when nothing is. `-- allow <rule>: <reason>` above a
+ * statement lets it pass, and `-- requires: <service> >= <version>` what a contract migration does. Rejects with the parser's
+ * error when the text is not SQL, and with that of the requirement.
  */
-export async function lintMigration(text: string): Promise<readonly Finding[]> {
+export async function lintMigration(text: string, service: string): Promise<readonly Finding[]> {
+  const isContract = parseRequirement(text, service) !== undefined;
   const { stmts = [] } = await parse(text);
   const bytes = Buffer.from(text);
   const context: Context = { made: new Set() };
@@ -32,7 +42,12 @@ export async function lintMigration(text: string): Promise<readonly Finding[]> {
     const end = stmt_len === undefined ? bytes.length : stmt_location + stmt_len;
     const allowed = allowedRules(bytes.subarray(start, end).toString());
     start = end;
-    return findings(stmt as Node, context).filter(({ rule }) => !allowed.has(rule));
+    return findings(stmt as Node, context).filter(({ rule }) => {
+      const isAllowed = allowed.has(rule);
+      if (!contracts.has(rule)) return !isAllowed;
+      if (!isContract) return !(isAllowed && maySuitAll.has(rule));
+      return unsafeForAll.has(rule) && !isAllowed;
+    });
   });
 }
 
@@ -135,16 +150,18 @@ function newConstraint({ contype, indexname, skip_validation }: Constraint): rea
   if (contype === 'CONSTR_UNIQUE' || contype === 'CONSTR_PRIMARY')
     return indexname === undefined ? [found('index')] : [];
   if (contype === 'CONSTR_NOTNULL') return [found('not-null')];
-  return skip_validation === true ? [] : [found('unvalidated')];
+  return [found('narrow'), ...(skip_validation === true ? [] : [found('unvalidated')])];
 }
 
 const MESSAGES = {
-  drop: 'removes what the code of the last release reads; release code that does without it first',
+  drop: 'removes what the code of the last release reads; release code that does without it, then say "-- requires:"',
   rename:
     'removes the old name; add the new one beside it, write both, switch, and drop the old one in a later release',
   'change-type':
     'rewrites the table under a lock, and old code meets the new type; add a column of the new type instead',
-  'not-null': 'makes inserts of the old code fail; add a default, or a CHECK ... NOT VALID once nothing inserts NULL',
+  'not-null': 'makes inserts of the old code fail; add a default, or say "-- requires:" once a release inserts no NULL',
+  narrow:
+    'refuses rows that old code may write; say "-- requires:", or with "-- allow narrow:" why old code writes none',
   rewrite: 'writes every row under a lock; add the column without it and fill it in batches',
   unvalidated: 'reads the whole table under a lock; add it NOT VALID and VALIDATE it in the next file',
   index: 'blocks writes while it is built; CREATE INDEX CONCURRENTLY, then ADD CONSTRAINT ... USING INDEX',

@@ -10,10 +10,18 @@ describe('the task of a migration', () => {
     });
   });
 
+  it('has the oldest release that may run, where it is given', () => {
+    const args = ['orders', '--oldest', '0.3.0'];
+    expect(parseMigrationTask(args, { DATABASE_URL: 'postgres://a:b@c/d' })).toMatchObject({ oldest: '0.3.0' });
+  });
+
   it.each([
     [[], 'usage: DATABASE_URL='],
     [['orders', 'stock'], 'usage: DATABASE_URL='],
     [['../orders'], 'usage: DATABASE_URL='],
+    [['orders', '--oldest'], 'usage: DATABASE_URL='],
+    [['orders', '--oldest', '0.3.0', 'stock'], 'usage: DATABASE_URL='],
+    [['orders', '--oldest', '0.3'], '--oldest must be a version like 0.3.0, not "0.3"'],
   ])('refuses the arguments %j', (args, message) => {
     expect(() => parseMigrationTask(args, { DATABASE_URL: 'postgres://a:b@c/d' })).toThrow(message);
   });

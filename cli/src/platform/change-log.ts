@@ -17,6 +17,7 @@ export const changeKinds = [
   'migration',
   'ops',
   'outbox',
+  'point-of-no-return',
   'reroute',
   'restart',
   'scale',

@@ -22,7 +22,7 @@ const running = {
   runtime: 'process' as const,
   instrumentation: 'manual' as const,
 };
-const nothing = { settings: [], applied: [], replaced: new Set<string>() };
+const nothing = { settings: [], applied: [], pointsOfNoReturn: [], replaced: new Set<string>() };
 
 describe('an up', () => {
   it('that starts the platform is one change', () => {
@@ -94,6 +94,32 @@ describe('an up', () => {
       { kind: 'stop', target: 'jaeger', from: 'ready', to: null },
       { kind: 'start', target: 'payments', from: null, to: 'ready' },
     ]);
+  });
+});
+
+describe('a point of no return', () => {
+  const givenUp = {
+    kind: 'point-of-no-return' as const,
+    target: 'orders',
+    from: 'orders 0.3.0 (kept)',
+    to: '0007_gone',
+  };
+
+  it('is a change beside the migration, and beside the start that applied it', () => {
+    const applied = ['migration orders/0007_gone'];
+    const migration = { kind: 'migration', target: 'orders', from: null, to: '0007_gone' };
+    expect(changesOfUp(running, running, { ...nothing, applied, pointsOfNoReturn: [givenUp] })).toEqual([
+      migration,
+      givenUp,
+    ]);
+    const stopped = { ...running, status: 'stopped' as const, instances: [] };
+    const facts = { ...nothing, pointsOfNoReturn: [givenUp] };
+    expect(changesOfUp(stopped, running, facts)).toEqual([
+      { kind: 'start', target: 'platform', from: 'stopped', to: 'ready' },
+      givenUp,
+    ]);
+    // The start failed afterwards; the migration stays.
+    expect(changesOfUp(stopped, stopped, facts)).toEqual([givenUp]);
   });
 });
 

@@ -13,6 +13,8 @@ export interface UpFacts {
   readonly settings: readonly ChangedSetting[];
   /** What was applied to components that went on running: `migration orders/0007_refunds`. */
   readonly applied: readonly string[];
+  /** Releases that contract migrations gave up. */
+  readonly pointsOfNoReturn: readonly Effect[];
   /** Instances that were replaced by others of the same name. */
   readonly replaced: ReadonlySet<string>;
 }
@@ -20,7 +22,8 @@ export interface UpFacts {
 /** What an `up` changed. Starting what did not run is one change, whatever it consists of. Pure. */
 export function changesOfUp(before: Seen, after: Seen, facts: UpFacts): readonly Effect[] {
   if (before.status === 'stopped') {
-    return after.status === 'stopped' ? [] : [{ kind: 'start', target: 'platform', from: 'stopped', to: after.status }];
+    const start: Effect = { kind: 'start', target: 'platform', from: 'stopped', to: after.status };
+    return after.status === 'stopped' ? facts.pointsOfNoReturn : [start, ...facts.pointsOfNoReturn];
   }
   return [
     ...facts.settings.map(({ name, from, to }) => ({ kind: 'configuration' as const, target: name, from, to })),
@@ -34,6 +37,7 @@ export function changesOfUp(before: Seen, after: Seen, facts: UpFacts): readonly
       })),
     ...scales(before, after),
     ...facts.applied.map(appliedChange),
+    ...facts.pointsOfNoReturn,
     ...replacements(before, after, facts.replaced),
     ...startsAndStops(before, after),
   ];

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { ComponentContext } from '../providers/component.ts';
+import type { SchemaGate } from '../providers/schema/schema-gate.ts';
 import { createSecrets, type Secrets } from '../providers/secrets.ts';
 import { createPortAllocator, type PortAllocator } from './ports.ts';
 import type { Project } from './project.ts';
@@ -11,6 +12,7 @@ export interface ComponentContextOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Where a supervisor listens; absent where nothing is run. */
   readonly telemetryUrl?: string;
+  readonly schemaGate?: SchemaGate;
 }
 
 /** What providers are given for a project. */
@@ -20,6 +22,7 @@ export function componentContext({
   secrets,
   env,
   telemetryUrl,
+  schemaGate,
 }: ComponentContextOptions): ComponentContext {
   return {
     root: project.root,
@@ -29,6 +32,7 @@ export function componentContext({
     migrationsDir: join(project.root, 'migrations'),
     logFile: (name) => join(project.logDir, `${name}.log`),
     ...(telemetryUrl !== undefined && { telemetryUrl }),
+    ...(schemaGate && { schemaGate }),
     ports: { reserve: (name, count = 1) => reserveMany(ports, name, count) },
     secrets,
     env,

@@ -33,6 +33,8 @@ export interface UpRequest {
   readonly port?: number;
   /** The asker's settings for services and platform; absent: as before. */
   readonly settings?: Settings;
+  /** Contract migrations may give up the way back to releases that are kept; absent: they are refused. */
+  readonly pointOfNoReturn?: boolean;
   /** Known bugs to put back into services; absent means none, also where there were some. */
   readonly seededBugs?: readonly SeededBugName[];
   /** Services that wait for a debugger; absent means none, also where there were some. */

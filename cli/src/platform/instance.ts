@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PROBE_EVERY_MS } from '@shop/kit/replica-picker.ts';
-import { CliError, messageOf } from '../errors.ts';
+import { CliError, messageOf, toCliError } from '../errors.ts';
 import type { Running } from '../process/running.ts';
 import { tailLines } from './log-tail.ts';
 import type { InstanceState, InstanceStatus } from './state.ts';
@@ -274,7 +274,8 @@ export class Instance {
       if (needsSetUp) await this.unit.setUp?.();
       return { inSetUp: false };
     } catch (error) {
-      return { problem: messageOf(error), inSetUp: true };
+      const { message, next } = toCliError(error);
+      return { problem: next === undefined ? message : `${message}; ${next}`, inSetUp: true };
     }
   }
 

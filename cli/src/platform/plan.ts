@@ -2,9 +2,12 @@ import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import type { Guest } from '../otlp/guest.ts';
 import type { MetricsData } from '../otlp/otlp-json.ts';
+import type { ChildRegistry } from './component-unit.ts';
+import type { EventLog } from './events.ts';
+import type { PortAllocator } from './ports.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import type { ChangedSetting, Settings } from './settings.ts';
-import type { EdgeState } from './state.ts';
+import type { EdgeState, InstanceState } from './state.ts';
 import type { Unit } from './unit.ts';
 import type { Route } from './upstreams-file.ts';
 
@@ -32,6 +35,8 @@ export interface PlanRequest {
   readonly port?: number;
   /** The asker's settings for services and platform; absent: as before. */
   readonly settings?: Settings;
+  /** The way back to releases that are kept may be given up for the contract migrations that are there now. */
+  readonly pointOfNoReturn?: boolean;
   /** Known bugs to put back; absent means none. */
   readonly seededBugs?: readonly SeededBugName[];
   /** Services that wait for a debugger; absent means none. */
@@ -61,6 +66,15 @@ export interface Plan {
   readonly changedSettings?: readonly ChangedSetting[];
   /** Connections of each service instance to its database; undefined: as many as its code says. */
   readonly databasePoolSize?: number | undefined;
+}
+
+/** What a planner may use of its supervisor. */
+export interface PlannerContext {
+  readonly ports: PortAllocator;
+  readonly registry: ChildRegistry;
+  readonly events: EventLog;
+  /** What runs now. */
+  instances(): readonly InstanceState[];
 }
 
 /** Decides what runs for a request. Keeps components that run already as they are. */

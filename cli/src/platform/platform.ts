@@ -941,6 +941,7 @@ function restartReason(before: Unit, now: Unit, isServedByOthers: boolean): stri
 
 /** What changed stays undone, and with it what may depend on it. */
 function refused(name: string, cause: unknown): never {
+  if (cause instanceof CliError) throw cause;
   throw new CliError({
     code: 'change_refused',
     what: `${name} refuses what changed`,

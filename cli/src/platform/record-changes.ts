@@ -5,6 +5,7 @@ import type { UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
 import type { OperationOptions, OperationRequest, OperationResult } from './operations.ts';
 import type { Platform, UpResult } from './platform.ts';
+import { POINT_OF_NO_RETURN, pointOfNoReturn } from './platform-gate.ts';
 import type { PlatformState } from './state.ts';
 
 /** What the control API is asked to do to the platform. */
@@ -70,8 +71,10 @@ export function recordOperations({ platform, events, changes, state, down }: Rec
     const { plan } = platform;
     const replaced = new Set<string>();
     const applied: string[] = [];
+    const pointsOfNoReturn: Effect[] = [];
     const unfollow = events.follow(({ type, subject, message }) => {
       if (type === 'instance.retired') replaced.add(subject);
+      if (type === POINT_OF_NO_RETURN) pointsOfNoReturn.push(pointOfNoReturn(subject, message));
       if (type === 'instance.refreshed') applied.push(message.replace(/^applied /, ''));
     });
     try {
@@ -81,7 +84,7 @@ export function recordOperations({ platform, events, changes, state, down }: Rec
         (before) => {
           // One that could not be planned has changed no settings.
           const settings = platform.plan === plan ? [] : (platform.plan?.changedSettings ?? []);
-          return changesOfUp(before, state(), { settings, applied, replaced });
+          return changesOfUp(before, state(), { settings, applied, pointsOfNoReturn, replaced });
         },
       );
     } finally {

@@ -10,15 +10,14 @@ import { endContainers } from '../providers/docker/leftovers.ts';
 import { recordFile } from '../providers/docker/record.ts';
 import { pollFor } from '../shared/wait-until.ts';
 import { createChangeLog } from './change-log.ts';
-import type { ChildRegistry } from './component-unit.ts';
 import { startControlApi } from './control-api.ts';
 import { createEventLog } from './events.ts';
 import type { SupervisionLimits } from './instance.ts';
 import { endLeftovers, findLeftovers } from './leftovers.ts';
 import { overridesFile, readOverrides, writeOverrides } from './overrides.ts';
-import type { Planner } from './plan.ts';
+import type { Planner, PlannerContext } from './plan.ts';
 import { Platform } from './platform.ts';
-import { createPortAllocator, type PortAllocator } from './ports.ts';
+import { createPortAllocator } from './ports.ts';
 import { makePrivateFolder } from './private-folder.ts';
 import { type Project, sharedDir } from './project.ts';
 import { type Reaper, startReaper } from './reaper.ts';
@@ -31,7 +30,7 @@ import { createUpstreamsWriter, upstreamsFile, upstreamsFolder } from './upstrea
 /** What a supervisor is made of. */
 export interface SupervisorOptions {
   readonly project: Project;
-  createPlanner(context: { ports: PortAllocator; registry: ChildRegistry }): Promise<Planner>;
+  createPlanner(context: PlannerContext): Promise<Planner>;
   readonly limits?: SupervisionLimits;
   /** What it serves beside the platform. */
   openExtension?(context: ExtensionContext): Promise<SupervisorExtension>;
@@ -87,8 +86,10 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     onReplaced: () => save(),
   });
   const ports = createPortAllocator(before?.ports ?? {}, await openClaims());
-  planner = await options.createPlanner({ ports, registry: reaper.registry });
-  const platform = new Platform({
+  let platform: Platform | undefined;
+  const instances = () => platform?.snapshots() ?? [];
+  planner = await options.createPlanner({ ports, registry: reaper.registry, events, instances });
+  platform = new Platform({
     planner,
     events,
     overrides: {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { edges, serviceNames } from '../topology/services.ts';
+import { createEventLog } from './events.ts';
 import type { Plan, Planner } from './plan.ts';
 import { createPortAllocator, isFree } from './ports.ts';
 import { cloneRoot, openProject } from './project.ts';
@@ -35,7 +36,14 @@ async function planner(env: Readonly<Record<string, string>> = {}): Promise<Plan
   const project = openProject('plan', cloneRoot(), allEnv);
   await mkdir(project.logDir, { recursive: true });
   const registry = { mark: 'mark', started: () => {}, ended: () => {} };
-  const created = await createShopPlanner({ project, ports: createPortAllocator({}), registry, env: allEnv });
+  const created = await createShopPlanner({
+    project,
+    ports: createPortAllocator({}),
+    registry,
+    events: createEventLog(),
+    instances: () => [],
+    env: allEnv,
+  });
   planners.push(created);
   return created;
 }

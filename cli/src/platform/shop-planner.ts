@@ -21,14 +21,15 @@ import {
 } from '../topology/services.ts';
 import { admissionFile, admissionFolder } from './admission-file.ts';
 import { componentContext } from './component-context.ts';
-import { type ChildRegistry, componentUnit } from './component-unit.ts';
+import { componentUnit } from './component-unit.ts';
 import { dockerRuntime } from './docker-runtime.ts';
 import { failpointFolder, hasFailpoints } from './failpoint-files.ts';
 import { flagFile, flagFolder } from './flag-file.ts';
 import { withDependencies } from './graph.ts';
 import { probeHealth, type RunningRelease } from './health-probe.ts';
 import { feedLogs } from './log-feed.ts';
-import type { Plan, Planner, PlanRequest } from './plan.ts';
+import type { Plan, Planner, PlannerContext, PlanRequest } from './plan.ts';
+import { createPlatformGate } from './platform-gate.ts';
 import type { PortAllocator } from './ports.ts';
 import { processRuntime } from './process-runtime.ts';
 import type { Project } from './project.ts';
@@ -41,10 +42,8 @@ import { createProxyReconciler, type ProxyReconciler } from './toxiproxy-wiring.
 import type { Unit } from './unit.ts';
 import { type Route, upstreamsFile, upstreamsFolder } from './upstreams-file.ts';
 
-export interface ShopPlannerOptions {
+export interface ShopPlannerOptions extends PlannerContext {
   readonly project: Project;
-  readonly ports: PortAllocator;
-  readonly registry: ChildRegistry;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -59,7 +58,8 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
   const { project, ports } = options;
   const secrets = await loadOrCreateSecrets(project.secretsFile);
   const receiver = await startOtlpReceiver({ host: LOOPBACK, port: await ports.reserve('otlp') });
-  const context = componentContext({ ...options, secrets, telemetryUrl: receiver.url });
+  const gate = createPlatformGate({ ...options, root: project.root });
+  const context = componentContext({ ...options, secrets, telemetryUrl: receiver.url, schemaGate: gate });
   // A component keeps its provider and ports for as long as this supervisor lives.
   const launches = new Map<ComponentName, Promise<Launch>>();
   const launchOf = (name: ComponentName, forced: string | undefined) => {
@@ -96,6 +96,7 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
         jaeger,
       };
       const plan = await planShop(planning, request);
+      await gate.acceptPointsOfNoReturn(request.pointOfNoReturn ?? false);
       env = settings.env;
       return { ...plan, warnings: [...settings.warnings, ...plan.warnings], changedSettings: settings.changed };
     },

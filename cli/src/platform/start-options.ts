@@ -32,6 +32,8 @@ export interface StartOptions {
   readonly seedBug?: readonly SeededBugName[];
   /** Services that wait for a debugger. */
   readonly inspect?: InspectPorts;
+  /** Gives up the way back to releases that are kept, for contract migrations. */
+  readonly pointOfNoReturn?: boolean;
   readonly build: boolean;
   /** Why, for the change log. */
   readonly reason?: string;
@@ -72,6 +74,7 @@ export function startRequest(
     ...portOption(options, env),
     providers: { ...config.providers, ...options.provider },
     settings: settingsIn(env),
+    ...(options.pointOfNoReturn && { pointOfNoReturn: true }),
     ...(options.seedBug && { seededBugs: options.seedBug }),
     ...(options.inspect && { inspect: options.inspect }),
     waitTimeoutMs: waitSeconds * 1000,

@@ -1,4 +1,5 @@
 import type { ComponentName } from '../topology/components.ts';
+import type { SchemaGate } from './schema/schema-gate.ts';
 import type { Secrets } from './secrets.ts';
 
 /** Where a component comes from, in the words of `--provider component=kind`. */
@@ -127,6 +128,8 @@ export interface ComponentContext {
   readonly cacheDir: string;
   /** Holds one folder of SQL files per database. */
   readonly migrationsDir: string;
+  /** Decides about contract migrations; absent where nothing is known of what runs. */
+  readonly schemaGate?: SchemaGate;
   /** The file a process logs to, created by its first writer. */
   logFile(name: string): string;
   /** Base URL where the supervisor takes telemetry and gives metrics; absent where nothing is run. */

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DatabaseName, type DatabaseRole, databaseNames } from '../topology/databases.ts';
 import type { Launch } from './component.ts';
 import { resolveComponent } from './resolve.ts';
+import { createSchemaGate } from './schema/schema-gate.ts';
 import { aContext, type RunningLaunch, sharedCacheDir, startLaunch, type TestContext } from './testing.ts';
 import { databaseAccount, databaseUrl } from './urls.ts';
 
@@ -139,6 +140,54 @@ describe('starting again', () => {
     await expect(launch.refresh?.()).rejects.toThrow(`${file}: it was changed after it was applied`);
     await addMigration('catalog', '0005_color.sql', 'ALTER TABLE products ADD COLUMN color text');
     expect(await launch.refresh?.()).toEqual([]);
+  });
+
+  it('applies a contract migration only while no older release may run, and keeps what it requires', async () => {
+    await addMigration('stock', '0001_tables.sql', 'CREATE TABLE inventory (id int, note text)');
+    await launch.setUp();
+    const contract = '-- requires: stock >= 0.4.0\nALTER TABLE inventory DROP COLUMN note';
+    const later = await addMigration('stock', '0002_note_removed.sql', contract);
+    let oldest = '0.3.0';
+    const passed: unknown[] = [];
+    const schemaGate = createSchemaGate({
+      releasesOf: async (service) => [
+        { service, version: oldest, use: 'running', where: 'stock-1' },
+        { service, version: oldest, use: 'built', where: 'services/stock' },
+        { service, version: '0.2.0', use: 'kept', where: 'kept' },
+      ],
+      isPointOfNoReturn: () => true,
+      passed: (...point) => passed.push(point),
+      advice: { kept: 'keep', running: 'wait' },
+    });
+    const gated = await resolveComponent('postgres', { ...context, schemaGate });
+    // Where nothing is known of what runs it is refused, too.
+    for (const cautious of [gated, launch]) {
+      await expect(cautious.refresh?.()).rejects.toMatchObject({
+        code: 'migration_refused',
+        what: 'the migration stock/0002_note_removed is refused',
+      });
+    }
+    expect(await query('service', 'stock', 'SELECT note FROM inventory')).toEqual([]);
+    expect(passed).toEqual([]);
+
+    oldest = '0.4.0';
+    expect(await gated.refresh?.()).toEqual(['migration stock/0002_note_removed']);
+    expect(passed).toEqual([['stock', [{ name: '0002_note_removed', givenUp: ['stock 0.2.0 (kept)'] }]]]);
+
+    // An older tree has no such file: the database itself knows what it requires.
+    oldest = '0.3.0';
+    await rm(later);
+    await expect(gated.refresh?.()).rejects.toMatchObject({
+      code: 'release_too_old',
+      why: expect.stringContaining('stock/0002_note_removed was applied, and requires stock >= 0.4.0'),
+    });
+    await addMigration('stock', '0002_note_removed.sql', contract);
+  });
+
+  it('names the file whose requirement cannot be read', async () => {
+    const file = await addMigration('stock', '0003_bad.sql', '-- requires: stock 0.4.0\nSELECT 1');
+    await expect(launch.refresh?.()).rejects.toThrow(`${file}: "-- requires: stock 0.4.0" must be`);
+    await rm(file);
   });
 
   it(

@@ -65,6 +65,10 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
       'replicas of a service wait for a debugger on 127.0.0.1 (default: 9229, or the next free ones), and up for them without a limit; may be repeated',
       parseInspect,
     )
+    .option(
+      '--point-of-no-return',
+      'apply contract migrations also where they end the way back to a release that is kept; recorded in "changes"',
+    )
     .option('--no-build', 'do not rebuild bundles and images whose sources changed')
     .addHelpText(
       'after',

@@ -1,12 +1,17 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Client } from 'pg';
+import type { ContractMigration } from '../schema/contract-migrations.ts';
+import type { SchemaGate } from '../schema/schema-gate.ts';
 import { type Login, withClient } from './client.ts';
 import { type MigrationFile, readMigrations } from './migration-files.ts';
 
 /** Migrations are recorded in a separate schema, which the service's role cannot see. */
 const SCHEMA = 'migrations';
 const TABLE = 'applied';
-/** What each applied file held: one that is changed afterwards is never applied again, and no message would say so. */
+/**
+ * What each applied file held: one that is changed afterwards is never applied again, and no message would say so. What a
+ * contract migration requires is kept with it: an older tree has no such file.
+ */
 const DIGESTS = 'digests';
 
 /** How long a second starter waits for the first one's migrations. */
@@ -19,44 +24,78 @@ class MigrationError extends Error {
   readonly code = 'migration_failed';
 }
 
+/** What was applied, and which of it was allowed only because the way back was given up. */
+export interface Migrated {
+  readonly applied: readonly string[];
+  /** `0007_total_removed`, and the releases that cannot come back: `orders 0.3.0 (dist/releases/orders/0.3.0)`. */
+  readonly pointsOfNoReturn: readonly { readonly name: string; readonly givenUp: readonly string[] }[];
+}
+
 /**
  * Applies what `<folder>/NNNN_what.sql` has and the database has not, each file in a separate transaction, as the role
- * in `login` (the owner). Safe when several start concurrently: they take turns. Returns the names applied. Throws
- * MigrationError for one that cannot be applied, and for one that was changed after it was applied.
+ * in `login` (the owner). Safe when several start concurrently: they take turns. Throws MigrationError for one that cannot
+ * be applied, and for one that was changed after it was applied; and what the gate throws, before anything is applied.
  */
-export async function migrateDatabase(login: Login, folder: string): Promise<string[]> {
+export async function migrateDatabase(login: Login, folder: string, gate: SchemaGate): Promise<Migrated> {
   const files = await readMigrations(folder);
-  if (files.length === 0) return [];
+  if (files.length === 0) return { applied: [], pointsOfNoReturn: [] };
   return withClient({ ...login, lockTimeoutMs: LOCK_TIMEOUT_MS }, async (client) => {
     const applied = await appliedNames(client);
-    const digests = await recordedDigests(client);
+    const recorded = await recordedFiles(client);
     for (const { name, path, digest } of files) {
-      if (applied.has(name) && (digests.get(name) ?? digest) !== digest) throw changedAfterwards(path, login.database);
+      if (applied.has(name) && (recorded.get(name)?.digest ?? digest) !== digest) {
+        throw changedAfterwards(path, login.database);
+      }
     }
+    const pointsOfNoReturn = await gate.pass({
+      service: basename(folder),
+      isNew: applied.size === 0,
+      pending: files.filter(isContract).filter(({ name }) => !applied.has(name)),
+      inEffect: [...recorded].flatMap(([name, { atLeast }]) =>
+        atLeast === null ? [] : [{ name, requires: { service: basename(folder), atLeast } }],
+      ),
+    });
     const done = files.every(({ name }) => applied.has(name)) ? [] : await applyAll(client, login.database, folder);
-    const unrecorded = files.filter(({ name }) => !digests.has(name));
-    if (unrecorded.length > 0) await recordDigests(client, unrecorded);
-    return done;
+    const unrecorded = files.filter(({ name }) => !recorded.has(name));
+    if (unrecorded.length > 0) await recordFiles(client, unrecorded);
+    // Another starter may have applied one meanwhile.
+    return { applied: done, pointsOfNoReturn: pointsOfNoReturn.filter(({ name }) => done.includes(name)) };
   });
 }
 
-async function recordedDigests(client: Client): Promise<ReadonlyMap<string, string>> {
+function isContract(file: MigrationFile): file is MigrationFile & ContractMigration {
+  return file.requires !== undefined;
+}
+
+interface RecordedFile {
+  readonly digest: string;
+  readonly atLeast: string | null;
+}
+
+async function recordedFiles(client: Client): Promise<ReadonlyMap<string, RecordedFile>> {
   if (!(await exists(client, DIGESTS))) return new Map();
-  const { rows } = await client.query<{ name: string; digest: string }>(
-    `SELECT name, digest FROM ${SCHEMA}.${DIGESTS}`,
+  // Without a contract migration the table has no such column.
+  const { rows } = await client.query<RecordedFile & { name: string }>(
+    `SELECT name, digest, to_jsonb(file) ->> 'at_least' AS "atLeast" FROM ${SCHEMA}.${DIGESTS} AS file`,
   );
-  return new Map(rows.map(({ name, digest }) => [name, digest]));
+  return new Map(rows.map(({ name, ...file }) => [name, file]));
 }
 
 /** A database of an earlier build has none: its files are taken to be what was applied. */
-async function recordDigests(client: Client, files: readonly MigrationFile[]): Promise<void> {
-  // Names and digests hold no quotes; sent together they cost one round trip, and two starters take turns.
+async function recordFiles(client: Client, files: readonly MigrationFile[]): Promise<void> {
+  // Names, digests and versions hold no quotes; sent together they cost one round trip, and two starters take turns.
   const values = files.map(({ name, digest }) => `('${name}', '${digest}')`);
+  const contracts = files.filter(isContract);
+  const requirements = contracts.map(
+    ({ name, requires }) => `UPDATE ${SCHEMA}.${DIGESTS} SET at_least = '${requires.atLeast}' WHERE name = '${name}';`,
+  );
   await client.query(`
     BEGIN;
     SELECT pg_advisory_xact_lock(hashtext('${SCHEMA}.${DIGESTS}'));
     CREATE TABLE IF NOT EXISTS ${SCHEMA}.${DIGESTS} (name text PRIMARY KEY, digest text NOT NULL);
     INSERT INTO ${SCHEMA}.${DIGESTS} (name, digest) VALUES ${values.join(', ')} ON CONFLICT DO NOTHING;
+    ${contracts.length === 0 ? '' : `ALTER TABLE ${SCHEMA}.${DIGESTS} ADD COLUMN IF NOT EXISTS at_least text;`}
+    ${requirements.join('\n')}
     COMMIT`);
 }
 

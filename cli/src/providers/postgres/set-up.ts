@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Client } from 'pg';
 import { type DatabaseName, databaseNames, OPERATOR_ROLE, READER_ROLE } from '../../topology/databases.ts';
 import type { Address } from '../component.ts';
+import { cautiousGate, type SchemaGate } from '../schema/schema-gate.ts';
 import type { Secrets } from '../secrets.ts';
 import { databaseAccount } from '../urls.ts';
 import { type Login, withClient } from './client.ts';
@@ -32,11 +33,14 @@ export interface SetUpOptions {
   readonly secrets: Secrets;
   /** Holds one folder of SQL files per database. */
   readonly migrationsDir: string;
+  /** Decides about contract migrations; absent where nothing is known of what runs. */
+  readonly schemaGate?: SchemaGate;
 }
 
 /**
  * Roles, five databases, privileges and migrations; idempotent. When everything is there already it costs one
- * connection and one query. Resolves with the migrations applied, `orders/0001_what`. Throws MigrationError for a bad one.
+ * connection and one query. Resolves with the migrations applied, `orders/0001_what`. Throws MigrationError for a bad one,
+ * and what the gate throws.
  */
 export async function setUpCluster(options: SetUpOptions): Promise<readonly string[]> {
   const fingerprint = await fingerprintOf(options);
@@ -102,11 +106,13 @@ async function createDatabases(client: Client, login: Login): Promise<void> {
 }
 
 async function prepareDatabase(name: DatabaseName, options: SetUpOptions): Promise<readonly string[]> {
-  const { address, superuser, secrets, migrationsDir } = options;
+  const { address, superuser, secrets, migrationsDir, schemaGate = cautiousGate } = options;
   const asSuperuser = { ...address, ...superuser, database: name };
   await withClient(asSuperuser, (client) => client.query(privileges(name)));
   const owner = databaseAccount('owner', name, secrets);
-  const applied = await migrateDatabase({ ...address, ...owner, database: name }, join(migrationsDir, name));
+  const login = { ...address, ...owner, database: name };
+  const { applied, pointsOfNoReturn } = await migrateDatabase(login, join(migrationsDir, name), schemaGate);
+  if (pointsOfNoReturn.length > 0) schemaGate.passed(name, pointsOfNoReturn);
   const grants = operatorGrants.filter(({ database }) => database === name);
   await withClient(asSuperuser, async (client) => {
     await client.query(readerPrivileges(name));

@@ -1,0 +1,97 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readMigrations } from '../providers/postgres/migration-files.ts';
+import type { ReleaseInUse } from '../providers/schema/contract-migrations.ts';
+import { createSchemaGate, type SchemaGate } from '../providers/schema/schema-gate.ts';
+import { databaseNames } from '../topology/databases.ts';
+import type { Effect } from './changes-of.ts';
+import type { PlannerContext } from './plan.ts';
+import type { InstanceState } from './state.ts';
+
+/** Type of the event that a contract migration gave up the way back to kept releases. */
+export const POINT_OF_NO_RETURN = 'schema.point_of_no_return';
+
+/** Its line in the change log. */
+export function pointOfNoReturn(service: string, message: string): Effect {
+  const [migration = '', givenUp = ''] = message.split(GIVES_UP);
+  return { kind: 'point-of-no-return', target: service, from: givenUp, to: migration };
+}
+
+const GIVES_UP = ' gives up ';
+
+/** Where builds of earlier releases are kept to be rolled back to, by service and version. */
+const KEPT_RELEASES = 'dist/releases';
+
+export interface PlatformGate extends SchemaGate {
+  /** The contract migrations that are in the clone now may give up kept releases, or none may. */
+  acceptPointsOfNoReturn(isAccepted: boolean): Promise<void>;
+}
+
+/** Contract migrations on a platform: what runs, what is built in the clone, and what is kept there to be rolled back to. */
+export function createPlatformGate(
+  options: Pick<PlannerContext, 'instances' | 'events'> & { root: string },
+): PlatformGate {
+  const { root, instances, events } = options;
+  let accepted: ReadonlySet<string> = new Set();
+  return {
+    ...createSchemaGate({
+      releasesOf: async (service) => releasesInUse(service, { root, instances: instances() }),
+      isPointOfNoReturn: (service, migration) => accepted.has(`${service}/${migration}`),
+      advice: {
+        kept: 'to give up the way back, repeat the command with --point-of-no-return',
+        running:
+          'first run a release that does without, and add the migration in a later one; or run "shopctl down", then "shopctl up"',
+      },
+      passed(service, points) {
+        for (const { name, givenUp } of points) {
+          events.add(POINT_OF_NO_RETURN, service, `${name}${GIVES_UP}${givenUp.join(', ')}`);
+        }
+      },
+    }),
+    async acceptPointsOfNoReturn(isAccepted) {
+      accepted = isAccepted ? await contractMigrations(root) : new Set();
+    },
+  };
+}
+
+async function contractMigrations(root: string): Promise<ReadonlySet<string>> {
+  const all = await Promise.all(
+    databaseNames.map(async (service) => {
+      const files = await readMigrations(join(root, 'migrations', service));
+      return files.filter(({ requires }) => requires !== undefined).map(({ name }) => `${service}/${name}`);
+    }),
+  );
+  return new Set(all.flat());
+}
+
+/** Everything that may run on the database of a service: its instances, what a start would run, and what is kept. */
+export async function releasesInUse(
+  service: string,
+  {
+    root,
+    instances,
+  }: { root: string; instances: readonly Pick<InstanceState, 'service' | 'name' | 'status' | 'version'>[] },
+): Promise<readonly ReleaseInUse[]> {
+  const running = instances.filter((one) => one.service === service && one.status !== 'stopped');
+  const kept = await readdir(join(root, KEPT_RELEASES, service)).catch(none);
+  return [
+    ...running.map(({ name, version }): ReleaseInUse => {
+      return { service, use: 'running', where: name, ...(version !== undefined && { version }) };
+    }),
+    { service, use: 'built', where: `services/${service}`, version: await builtVersion(root, service) },
+    ...kept.toSorted().map((version): ReleaseInUse => {
+      return { service, use: 'kept', where: `${KEPT_RELEASES}/${service}/${version}`, version };
+    }),
+  ];
+}
+
+/** A bundle has the version of the package it is built from. */
+async function builtVersion(root: string, service: string): Promise<string> {
+  const manifest = await readFile(join(root, 'services', service, 'package.json'), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}
+
+function none(error: NodeJS.ErrnoException): string[] {
+  if (error.code !== 'ENOENT') throw error;
+  return [];
+}
