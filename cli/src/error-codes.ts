@@ -188,6 +188,16 @@ export const errorCodes = {
     meaning: 'an [SLO](slos.md) is not valid, or its file cannot be read',
     action: 'correct the file',
   },
+  invalid_drill: {
+    exitCode: usage,
+    meaning: 'a scenario of a [drill](drills.md) is not valid, or its file cannot be read',
+    action: 'correct the file',
+  },
+  unknown_drill: {
+    exitCode: usage,
+    meaning: 'no scenario of a [drill](drills.md) has this id',
+    action: 'use an id from `next`',
+  },
   unknown_slo: {
     exitCode: usage,
     meaning: 'no [SLO](slos.md) has this name',

@@ -15,6 +15,7 @@ const floors: readonly (readonly string[])[] = [
   ['commands'],
   // What checks the shop.
   ['load', 'monitoring', 'verify', 'watch'],
+  ['drills'],
   ['experiments'],
   ['deploy'],
   ['report', 'slo'],

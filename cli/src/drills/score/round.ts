@@ -1,0 +1,81 @@
+import type { Scenario } from '../format/schema.ts';
+import { type DrillRecord, type RecordOf, recordsOf } from '../journal/records.ts';
+import { isWithoutFailure } from '../seal/draw.ts';
+import { isCure } from './actions.ts';
+import { type Noticed, noticedBy, servedFrom } from './customers.ts';
+
+/** When what happened, ms since the start; undefined for what did not. */
+export interface Clocks {
+  readonly injectedMs?: number;
+  readonly witnessedMs?: number;
+  /** Customers noticed, or the scenario's metric showed it. */
+  readonly symptomMs?: number;
+  readonly pageMs?: number;
+  /** A page was acknowledged, or an incident declared. */
+  readonly detectedMs?: number;
+  readonly diagnosedMs?: number;
+  readonly leverMs?: number;
+  /** The first of the seconds in which customers are served again. */
+  readonly recoveredMs?: number;
+  readonly endMs: number;
+}
+
+/** A finished round, as its journal has it. */
+export interface Round {
+  readonly records: readonly DrillRecord[];
+  readonly start: RecordOf<'start'>;
+  readonly end: RecordOf<'end'>;
+  readonly scenario: Scenario;
+  readonly isWithoutFailure: boolean;
+  readonly noticed: readonly Noticed[];
+  readonly symptom: Noticed | undefined;
+  readonly detected: RecordOf<'ack'> | RecordOf<'declare'> | undefined;
+  readonly recovered: RecordOf<'second'> | undefined;
+  readonly clocks: Clocks;
+}
+
+/** A round's facts from its journal; undefined when it has no end or was not revealed. Pure. */
+export function roundOf(records: readonly DrillRecord[]): Round | undefined {
+  const start = recordsOf(records, 'start')[0];
+  const end = recordsOf(records, 'end')[0];
+  const reveal = recordsOf(records, 'reveal')[0];
+  if (start === undefined || end === undefined || reveal === undefined) return undefined;
+  const { scenario } = reveal.envelope;
+  const injectedMs = recordsOf(records, 'injected')[0]?.happenedMs;
+  const noticed = noticedBy(records, scenario.symptom.of === 'metric' ? scenario.symptom.above : undefined);
+  const symptom = noticed.find(({ second, outside }) => outside !== undefined && second.ms >= (injectedMs ?? Infinity));
+  const detected = records.find(
+    (record): record is RecordOf<'ack'> | RecordOf<'declare'> =>
+      (record.type === 'ack' || record.type === 'declare') && record.ms >= (injectedMs ?? Infinity),
+  );
+  const recovered = symptom && servedFrom(noticed, symptom.second.ms);
+  const facts = { injectedMs, symptomMs: symptom?.second.ms, detectedMs: detected?.ms, recoveredMs: recovered?.ms };
+  return {
+    records,
+    start,
+    end,
+    scenario,
+    isWithoutFailure: isWithoutFailure(scenario),
+    noticed,
+    symptom,
+    detected,
+    recovered,
+    clocks: { ...defined(facts), ...defined(others(records, scenario, injectedMs)), endMs: end.ms },
+  };
+}
+
+function others(records: readonly DrillRecord[], scenario: Scenario, injectedMs = Infinity) {
+  const after = <T extends { readonly ms: number }>(all: readonly T[]) => all.filter(({ ms }) => ms >= injectedMs);
+  const isRight = ({ component, mechanism }: RecordOf<'blame'>) =>
+    scenario.truths.some((truth) => truth.component === component && truth.mechanism === mechanism);
+  return {
+    witnessedMs: recordsOf(records, 'witnessed')[0]?.happenedMs,
+    pageMs: after(recordsOf(records, 'page')).find(({ state }) => state === 'firing')?.ms,
+    diagnosedMs: recordsOf(records, 'blame').find(isRight)?.ms,
+    leverMs: after(recordsOf(records, 'action')).find((action) => isCure(action, scenario))?.ms,
+  };
+}
+
+function defined<T extends object>(facts: T): { readonly [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as never;
+}
