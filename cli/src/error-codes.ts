@@ -286,6 +286,11 @@ export const errorCodes = {
     meaning: 'no experiment has this id or tag',
     action: 'see `shopctl chaos list`',
   },
+  unknown_round: {
+    exitCode: usage,
+    meaning: 'no round of a [drill](drills.md) has this id, and there is no such journal',
+    action: 'use an id from `next`, or the path of a journal',
+  },
   unknown_run: { exitCode: usage, meaning: 'no run has this id', action: 'see `shopctl chaos runs`' },
   unknown_scenario: { exitCode: usage, meaning: 'no load scenario has this name', action: 'see `shopctl load list`' },
   unknown_contract: {

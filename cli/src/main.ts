@@ -13,6 +13,7 @@ import { register as registerDlq } from './commands/dlq/command.ts';
 import { register as registerDoctor } from './commands/doctor/command.ts';
 import { register as registerDown } from './commands/down/command.ts';
 import { register as registerDrain } from './commands/drain/command.ts';
+import { register as registerDrill } from './commands/drill/command.ts';
 import { register as registerExplain } from './commands/explain/command.ts';
 import { register as registerFlags } from './commands/flags/command.ts';
 import { register as registerLoad } from './commands/load/command.ts';
@@ -77,6 +78,7 @@ const commands: readonly Register[] = [
   registerSlo,
   registerOps,
   registerChaos,
+  registerDrill,
   registerLoad,
   registerBuild,
   registerFlags,

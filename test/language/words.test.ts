@@ -20,6 +20,7 @@ const DATA = [
   'chaos/**/*.yaml',
   'contracts/traces/*.json',
   'deploy/**/*.{yaml,md}',
+  'drills/**/*.yaml',
   'proto/*.proto',
   '.ci/*',
   '.github/**/*.yml',

@@ -63,7 +63,7 @@ function misplaced(file: string, { id, level }: Scenario): readonly string[] {
   return file === own ? [] : [`${file}:1:1 the file of ${basename(own, '.yaml')} is ${dirname(own)}/${basename(own)}`];
 }
 
-/** Two scenarios of a level that cannot be told apart: with other truths and the same clues. */
+/** Two scenarios of a level between which nothing decides: with other truths and the same clues. */
 function unidentifiable(scenarios: readonly Scenario[]): readonly string[] {
   return scenarios.flatMap((one, index) =>
     scenarios.slice(index + 1).flatMap((other): string[] => {

@@ -56,7 +56,7 @@ const MessageInjection = closed(
 );
 
 /** What is done to the platform. */
-export const Injection = Type.Union([FaultInjectionText, ReleaseInjection, LoadInjection, MessageInjection], {
+const Injection = Type.Union([FaultInjectionText, ReleaseInjection, LoadInjection, MessageInjection], {
   description: 'an injection: type fault, release, load or message',
 });
 
@@ -123,8 +123,8 @@ const Decoy = closed(
   { description: 'something harmless that happens, and is listed as a change' },
 );
 
-export const clueStages = ['detect', 'locate', 'characterise'] as const;
-export const clueSources = ['pages', 'status', 'changes', 'logs', 'traces', 'metrics', 'orders', 'ops'] as const;
+const clueStages = ['detect', 'locate', 'characterise'] as const;
+const clueSources = ['pages', 'status', 'changes', 'logs', 'traces', 'metrics', 'orders', 'ops'] as const;
 
 const Clue = closed(
   {
@@ -203,4 +203,8 @@ export const ScenarioFile = closed(
 export type Scenario = Static<typeof ScenarioFile>;
 export type ScenarioTruth = Static<typeof Truth>;
 export type ScenarioAction = Static<typeof Action>;
-export type ScenarioDecoy = Static<typeof Decoy>;
+
+/** Whether nothing is wrong in its rounds. */
+export function isWithoutFailure({ truths }: Pick<Scenario, 'truths'>): boolean {
+  return truths.every(({ component }) => component === 'none');
+}

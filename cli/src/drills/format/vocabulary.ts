@@ -55,7 +55,7 @@ export const plainComponents: readonly string[] = [
 ];
 
 /** `replica:orders-1` to `replica:shipping-9`. */
-export const replicaComponents: readonly string[] = serviceNames.flatMap((name) =>
+const replicaComponents: readonly string[] = serviceNames.flatMap((name) =>
   Array.from({ length: MAX_REPLICA }, (_, index) => `replica:${instanceName(name, index + 1)}`),
 );
 

@@ -1,6 +1,5 @@
-import type { Scenario } from '../format/schema.ts';
+import { isWithoutFailure, type Scenario } from '../format/schema.ts';
 import { type DrillRecord, type RecordOf, recordsOf } from '../journal/records.ts';
-import { isWithoutFailure } from '../seal/draw.ts';
 import { isCure } from './actions.ts';
 import { type Noticed, noticedBy, servedFrom } from './customers.ts';
 

@@ -1,6 +1,6 @@
 import { CliError } from '../../errors.ts';
 import { durationMs } from '../../shared/duration.ts';
-import { DECOYS_FROM_LEVEL, HIGHEST_LEVEL, type Scenario } from '../format/schema.ts';
+import { DECOYS_FROM_LEVEL, HIGHEST_LEVEL, isWithoutFailure, type Scenario } from '../format/schema.ts';
 import { uniform } from './uniform.ts';
 
 /** Share of rounds in which nothing is wrong. */
@@ -41,11 +41,6 @@ export interface Schedule {
 export interface Drawn {
   readonly scenario: Scenario;
   readonly schedule: Schedule;
-}
-
-/** Whether nothing is wrong in its rounds. */
-export function isWithoutFailure({ truths }: Scenario): boolean {
-  return truths.every(({ component }) => component === 'none');
 }
 
 /**

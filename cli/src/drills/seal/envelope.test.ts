@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../../platform/project.ts';
 import { readScenarios } from '../format/catalog.ts';
+import { isWithoutFailure } from '../format/schema.ts';
 import { canonicalJson, digestOf } from './canonical.ts';
-import { candidatesOf, draw, isWithoutFailure, NO_FAILURE_SHARE } from './draw.ts';
+import { candidatesOf, draw, NO_FAILURE_SHARE } from './draw.ts';
 import { checkEnvelope, commitmentOf, type Envelope, seal } from './envelope.ts';
 
 const scenarios = await readScenarios(cloneRoot());

@@ -22,7 +22,7 @@ export interface Envelope {
   readonly nonce: string;
 }
 
-export function catalogDigest(scenarios: readonly Scenario[]): string {
+function catalogDigest(scenarios: readonly Scenario[]): string {
   return digestOf(scenarios.toSorted((a, b) => a.id.localeCompare(b.id)));
 }
 

@@ -19,7 +19,7 @@ export interface JournalOptions {
 }
 
 /** When the failure of a journal begins, s. */
-export const INJECTED_AT = 30;
+const INJECTED_AT = 30;
 
 /** The journal of a round at 8 orders a second, in which the failure is injected after 30 s and goes on until the round ends. */
 export function aJournal({
