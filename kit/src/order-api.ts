@@ -53,6 +53,32 @@ export const Order = Type.Object({ id, status, ...shown });
 /** The same while its saga runs: there is no status yet. */
 export const OpenOrder = Type.Object({ id, ...shown });
 
+const money = Type.Object({
+  amount: Type.Integer({ description: 'Minor units (kopiykas)' }),
+  currency: Type.String(),
+});
+
+const shownV2 = {
+  reason,
+  total: money,
+  lines: Type.Array(
+    Type.Object({ ...line, unitPrice: Type.Integer({ description: 'In minor units of the currency of `total`' }) }),
+  ),
+  createdAt: shown.createdAt,
+};
+
+/** The body of `POST /api/v2/orders`: unknown fields have no effect. */
+export const OrderRequestV2 = Type.Object({
+  customer: OrderRequest.properties.customer,
+  lines: Type.Array(Type.Object(line), { minItems: 1, maxItems: MAX_LINES }),
+});
+
+/** The response to `GET /api/v2/orders/{id}` once the order is decided. */
+export const OrderV2 = Type.Object({ id, status, ...shownV2 });
+
+/** The same while its saga runs. */
+export const OpenOrderV2 = Type.Object({ id, ...shownV2 });
+
 /** The header of `POST /orders`: visible ASCII, as a field value has it; the draft of the header leaves the syntax to the server. */
 export const IdempotencyKey = Type.String({
   minLength: 1,

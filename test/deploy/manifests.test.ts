@@ -239,7 +239,7 @@ describe.skipIf(cannotRender !== undefined).each(systems)('deploy/%s', (folder) 
   it('shows clients the public paths, by the gateway alone, and a canary to 1 to 5 of 100', () => {
     const [route] = ofKind<{ rules: Rule[] }>(at(folder), 'HTTPRoute');
     for (const { matches, backendRefs } of route?.spec.rules ?? []) {
-      expect(matches.map(({ path }) => path.value)).toEqual(['/api/orders']);
+      expect(matches.map(({ path }) => path.value)).toEqual(['/api/orders', '/api/v2/orders']);
       expect(backendRefs.map(({ name }) => name).filter((name) => !/^gateway(-canary)?$/.test(name))).toEqual([]);
       const share = backendRefs.find(({ name }) => name === 'gateway-canary')?.weight;
       if (share === undefined || matches.some(({ headers }) => headers !== undefined)) continue;

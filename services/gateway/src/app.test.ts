@@ -110,6 +110,34 @@ describe('an order', () => {
     expect(orders.seen).toMatchObject([{ method: 'GET', url: '/orders/1?verbose=1', body: '' }]);
   });
 
+  it('of version 2 reaches orders as one of version 1, without fields that an old replica would refuse', async () => {
+    const { orders, send } = await aGateway();
+    const response = await send('/api/v2/orders', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'key-1' },
+      body: JSON.stringify({ ...order, giftNote: 'x', lines: [{ productId: 1, quantity: 1, engraving: 'y' }] }),
+    });
+    expect(response.status).toBe(201);
+    expect(response.headers.get('location')).toBe('/api/v2/orders/1');
+    expect(await response.text()).toBe('{"status":"Confirmed"}');
+    expect(orders.seen).toMatchObject([{ method: 'POST', url: '/orders', body: JSON.stringify(order) }]);
+    expect(orders.seen[0]?.headers).toMatchObject({ 'idempotency-key': 'key-1', 'content-type': 'application/json' });
+  });
+
+  it('is shown by version 2 with its amounts and their currency, and by version 1 as orders says it', async () => {
+    const body = '{"id":"1","total":90000,"currency":"UAH","lines":[{"productId":1,"quantity":2,"price":45000}]}';
+    const { orders, send } = await aGateway((_seen, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body),
+    );
+    expect(await (await send('/api/v2/orders/1')).json()).toEqual({
+      id: '1',
+      total: { amount: 90_000, currency: 'UAH' },
+      lines: [{ productId: 1, quantity: 2, unitPrice: 45_000 }],
+    });
+    expect(await (await send('/api/orders/1')).text()).toBe(body);
+    expect(orders.seen.map(({ url }) => url)).toEqual(['/orders/1', '/orders/1']);
+  });
+
   it('carries the budget, never more than the gateway has', async () => {
     const { orders, post } = await aGateway();
     for (const given of ['1200', '99999999', '-5', 'soon']) await post('{}', { 'shop-timeout-ms': given });
@@ -424,6 +452,11 @@ describe('GET /openapi.json', () => {
     const { send } = await aGateway();
     const document = (await (await send('/openapi.json')).json()) as { openapi: string; paths: object };
     expect(document.openapi).toBe('3.1.0');
-    expect(Object.keys(document.paths)).toEqual(['/api/orders', '/api/orders/{id}']);
+    expect(Object.keys(document.paths)).toEqual([
+      '/api/orders',
+      '/api/orders/{id}',
+      '/api/v2/orders',
+      '/api/v2/orders/{id}',
+    ]);
   });
 });

@@ -58,9 +58,9 @@ const NOT_RETURNED = new Set([
   'upgrade',
 ]);
 
-/** Headers of the response to the client. */
-export function toClientHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+/** Headers of the response to a client whose version of the API is at `base`. */
+export function toClientHeaders(headers: IncomingHttpHeaders, base: string): IncomingHttpHeaders {
   const returned = Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_RETURNED.has(name)));
   const { location } = headers;
-  return location === undefined ? returned : { ...returned, location: toPublicPath(location) };
+  return location === undefined ? returned : { ...returned, location: toPublicPath(location, base) };
 }

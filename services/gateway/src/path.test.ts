@@ -12,7 +12,13 @@ describe('toOrdersTarget', () => {
     ['/api/orders/a/b_c~d', '/orders/a/b_c~d'],
     ['/api/orders/...', '/orders/...'],
   ])('%s -> %s', (target, path) => {
-    expect(toOrdersTarget(target)).toBe(path);
+    expect(toOrdersTarget(target, '/api')).toBe(path);
+  });
+
+  it('is below the base of a version', () => {
+    expect(toOrdersTarget('/api/v2/orders/x?y', '/api/v2')).toBe('/orders/x?y');
+    expect(toOrdersTarget('/api/v2/orders/x', '/api')).toBeUndefined();
+    expect(toOrdersTarget('/api/orders/x', '/api/v2')).toBeUndefined();
   });
 
   it.each([
@@ -42,7 +48,7 @@ describe('toOrdersTarget', () => {
     '/api/orders/x?a=1#b',
     '/api/orders/x?a=\u0000',
   ])('refuses %j', (target) => {
-    expect(toOrdersTarget(target)).toBeUndefined();
+    expect(toOrdersTarget(target, '/api')).toBeUndefined();
   });
 });
 
@@ -54,6 +60,10 @@ describe('toPublicPath', () => {
     ['/ordersx', '/ordersx'],
     ['https://example.org/orders/1', 'https://example.org/orders/1'],
   ])('%s -> %s', (location, expected) => {
-    expect(toPublicPath(location)).toBe(expected);
+    expect(toPublicPath(location, '/api')).toBe(expected);
+  });
+
+  it('is below the base of a version', () => {
+    expect(toPublicPath('/orders/1', '/api/v2')).toBe('/api/v2/orders/1');
   });
 });

@@ -6,14 +6,30 @@ import type { Forward } from './forwarder.ts';
 import { requireEndToEnd, toClientHeaders, toOrdersHeaders } from './headers.ts';
 import { toOrdersTarget } from './path.ts';
 import type { BufferedResponse, UpstreamRequest } from './replicas.ts';
+import { toVersionOne, toVersionTwo } from './version-two.ts';
 
 /** With this status no order was recorded (docs/errors.md). */
 const NOT_TAKEN = 503;
 
 const ROUTES = [
-  { method: 'POST', url: '/api/orders' },
-  { method: 'GET', url: '/api/orders/:id' },
+  { method: 'POST', url: '/orders' },
+  { method: 'GET', url: '/orders/:id' },
 ] as const;
+
+interface ApiVersion {
+  /** Where clients find it. */
+  readonly base: string;
+  toOrders(request: UpstreamRequest): UpstreamRequest;
+  toClient(response: BufferedResponse): BufferedResponse;
+}
+
+const asItIs = <T>(message: T): T => message;
+
+/** Orders serves the first one. */
+const VERSIONS: readonly ApiVersion[] = [
+  { base: '/api', toOrders: asItIs, toClient: asItIs },
+  { base: '/api/v2', toOrders: toVersionOne, toClient: toVersionTwo },
+];
 
 interface Routing {
   readonly forward: Forward;
@@ -21,23 +37,27 @@ interface Routing {
   readonly budgetMs: number;
 }
 
-/** The public routes, `/api/orders/{**rest}` to spans. Bodies are passed on unread. */
+/** The public routes, `/api/orders/{**rest}` to spans. Bodies of version 1 are passed on unread. */
 export function addRoutes(server: HttpServer, { forward, shedding, budgetMs }: Routing): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
-  for (const route of ROUTES) {
-    server.route({
-      ...route,
-      exposeHeadRoute: false,
-      config: { otelRoute: '/api/orders/{**rest}' },
-      schema: { hide: true },
-      handler: async (request, reply) => {
-        const upstream = { method: route.method, ...toOrdersRequest(request, budgetMs) };
-        const { statusCode, headers, body } = await (route.method === 'POST' ? place(upstream) : forward(upstream));
-        return reply.code(statusCode).headers(toClientHeaders(headers)).send(body);
-      },
-    });
+  for (const version of VERSIONS) {
+    for (const { method, url } of ROUTES) {
+      server.route({
+        method,
+        url: version.base + url,
+        exposeHeadRoute: false,
+        config: { otelRoute: `${version.base}/orders/{**rest}` },
+        schema: { hide: true },
+        handler: async (request, reply) => {
+          const upstream = version.toOrders({ method, ...toOrdersRequest(request, version.base, budgetMs) });
+          const response = await (method === 'POST' ? place(upstream) : forward(upstream));
+          const { statusCode, headers, body } = version.toClient(response);
+          return reply.code(statusCode).headers(toClientHeaders(headers, version.base)).send(body);
+        },
+      });
+    }
   }
 
   async function place(request: UpstreamRequest): Promise<BufferedResponse> {
@@ -54,8 +74,8 @@ export function addRoutes(server: HttpServer, { forward, shedding, budgetMs }: R
 }
 
 /** Throws ProblemError for a request that orders may not get. */
-function toOrdersRequest(request: FastifyRequest, budgetMs: number): Omit<UpstreamRequest, 'method'> {
-  const path = toOrdersTarget(request.raw.url ?? '');
+function toOrdersRequest(request: FastifyRequest, base: string, budgetMs: number): Omit<UpstreamRequest, 'method'> {
+  const path = toOrdersTarget(request.raw.url ?? '', base);
   if (path === undefined) throw new ProblemError('route_not_found', 'no route has this path');
   requireEndToEnd(request.headers);
   const headers = toOrdersHeaders(request.headers, budgetMs);
