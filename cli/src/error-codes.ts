@@ -183,6 +183,11 @@ export const errorCodes = {
     meaning: 'an [experiment](experiments.md) is not valid, or its file cannot be read',
     action: 'correct the file',
   },
+  invalid_expectations: {
+    exitCode: usage,
+    meaning: '`dashboards/expected.yaml` is not valid, or cannot be read',
+    action: 'correct it; [alerts](alerts.md#expectations) describes the format',
+  },
   invalid_slo: {
     exitCode: usage,
     meaning: 'an [SLO](slos.md) is not valid, or its file cannot be read',

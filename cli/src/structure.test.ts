@@ -13,6 +13,8 @@ const floors: readonly (readonly string[])[] = [
   ['shopctl.ts', 'supervisor.ts'],
   ['main.ts'],
   ['commands'],
+  // What checks the alerts.
+  ['alert-matrix'],
   // What checks the shop.
   ['load', 'monitoring', 'verify', 'watch'],
   ['drills'],

@@ -53,10 +53,12 @@ export async function openMonitoring(
     }),
     startProbeMeter({
       async gatewayUrl() {
-        const { status, gatewayUrl } = state();
+        const { status, gatewayUrl, instances } = state();
         const isUp = status === 'ready' || status === 'degraded';
-        if (!isProbing || !isUp || gatewayUrl === '' || (await isRunInProgress(project))) return undefined;
-        return gatewayUrl;
+        if (!isProbing || !isUp || gatewayUrl === '') return undefined;
+        // A run counts requests. One on a platform with alerts is about them, and an alert is made of the probe.
+        const hasAlerts = instances.some(({ service }) => service === 'prometheus');
+        return hasAlerts || !(await isRunInProgress(project)) ? gatewayUrl : undefined;
       },
       onProblem,
     }),

@@ -5,6 +5,7 @@ import { parseLine } from '../reason.ts';
 import type { AckOptions } from './run-ack.ts';
 import type { HistoryOptions } from './run-history.ts';
 import type { ListOptions } from './run-ls.ts';
+import type { MatrixOptions } from './run-matrix.ts';
 import type { SilenceOptions, UnsilenceOptions } from './run-silence.ts';
 
 const HOUR_MS = 3_600_000;
@@ -117,5 +118,32 @@ export const register: Register = (program, deps) => {
     .action(async (options: CommonOptions) => {
       const { runTest } = await import('./run-test.ts');
       await runTest(options, deps);
+    });
+
+  withCommonOptions(alerts.command('matrix'))
+    .description('inject every fault under load, and measure which alerts fire: recall, precision, seconds')
+    .option('--faults <name...>', 'only these faults, also such that are like another one')
+    .option('--targets <name...>', 'only these targets')
+    .option('--alerts <name...>', 'evaluate only these alerts')
+    .option('--all', 'also faults with which customers and alerts meet the same as with another one')
+    .option('--parallel <count>', 'platforms at a time (default: two for each core, 4 at most)', parseCount)
+    .option('--seed <number>', 'of the orders (default: 1)', parseCount)
+    .option(
+      '--resume <run>',
+      'go on with a run: pairs without evidence are measured; a complete one is evaluated again',
+    )
+    .option('--dry-run', 'list the pairs with their expectations')
+    .option('--junit <file>', 'also write a JUnit report: a case for each pair')
+    .option('--html <file>', 'also write one page for a browser')
+    .addHelpText(
+      'after',
+      effects(
+        'starts ephemeral platforms with Prometheus, places orders, injects and reverts faults; writes .shop/<project>/alerts/matrix/<run>/journal.jsonl',
+        '0, 1 (a goal was missed), 2, 3 (a platform did not start), 5 (unknown), 6 (a fault is left), 130, 143 (interrupted; --resume goes on)',
+      ),
+    )
+    .action(async (options: MatrixOptions) => {
+      const { runMatrixCommand } = await import('./run-matrix.ts');
+      await runMatrixCommand(options, deps);
     });
 };

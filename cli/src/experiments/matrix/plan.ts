@@ -79,7 +79,8 @@ export function sample(rounds: readonly Round[], count: number): readonly Round[
   return chosen;
 }
 
-function rowsFor({ faults = [], targets = [] }: Selection): readonly Row[] {
+/** Every fault of the matrix with each of its targets. Throws CliError (2) for a name that the matrix does not have. */
+export function rowsFor({ faults = [], targets = [] }: Selection): readonly Row[] {
   const plain = (name: string) => name.replaceAll('_', '-');
   const chosen = faults.length === 0 ? matrixFaults : faults.map((name) => named(name, matrixFaults, plain));
   const rows = chosen.flatMap(({ fault, parameters }) =>
@@ -100,7 +101,7 @@ function named(name: string, all: readonly MatrixFault[], plain: (name: string) 
   );
 }
 
-function noSuch(kind: 'fault' | 'target', name: string, known: readonly string[]): CliError {
+export function noSuch(kind: 'fault' | 'target', name: string, known: readonly string[]): CliError {
   const suggestion = suggestName(name, known);
   return new CliError({
     code: kind === 'fault' ? 'unknown_fault' : 'unknown_fault_target',

@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import { CliError, messageOf } from '../errors.ts';
+import type { Severity } from '../pager/alert.ts';
+import { appendWhole } from '../platform/line-file.ts';
+import type { Guard, PageBurn } from './burns.ts';
+import type { CustomerRecord } from './customers.ts';
+import type { Pair } from './pair.ts';
+
+export const JOURNAL_VERSION = 'shop.alert-matrix/v1';
+
+/** The first line: what is measured, and by which rules customers are hit. */
+export interface MatrixStart {
+  readonly type: 'matrix';
+  readonly version: typeof JOURNAL_VERSION;
+  readonly runId: string;
+  /** ISO time. */
+  readonly startedAt: string;
+  readonly seed: number;
+  /** Orders a second. */
+  readonly rate: number;
+  readonly pairs: readonly Pair[];
+  readonly leftOut: number;
+  readonly burns: readonly PageBurn[];
+  readonly guard: Guard;
+  /** The alerts that have rules, with their severity. */
+  readonly alerts: readonly { readonly alertname: string; readonly severity: Severity }[];
+}
+
+/** An alert that fired during a pair; times in ms since the start of its load. */
+export interface Firing {
+  readonly alertname: string;
+  readonly severity: Severity;
+  /** Of burn rates: `fast`. */
+  readonly burn?: string;
+  readonly firedMs: number;
+  /** Undefined: it still fired when the pair ended. */
+  readonly resolvedMs?: number;
+}
+
+/** One pair as it was measured. Times in ms since the start of its load. */
+export interface PairRecord extends CustomerRecord {
+  readonly type: 'pair';
+  readonly pair: Pair;
+  /** The project of the platform. */
+  readonly platform: string;
+  /** ISO time of the start of the load. */
+  readonly startedAt: string;
+  /** Undefined: the fault was never injected. */
+  readonly injectedMs?: number;
+  readonly revertedMs?: number;
+  readonly endedMs: number;
+  readonly firings: readonly Firing[];
+  /** What was measured of the fault. */
+  readonly witness?: string;
+  /** Why the pair is unknown. */
+  readonly problems: readonly string[];
+  /** Faults that could not be reverted. */
+  readonly notReverted: readonly string[];
+}
+
+/** The last line of a part that came to its end; after an interruption another part may follow. */
+export interface MatrixEnd {
+  readonly type: 'end';
+  readonly tookMs: number;
+  readonly verdict: 'complete' | 'interrupted';
+}
+
+export type MatrixLine = MatrixStart | PairRecord | MatrixEnd;
+
+/** What a journal holds. */
+export interface MatrixJournal {
+  readonly start: MatrixStart;
+  /** By their end; of a pair that was measured again the last one. */
+  readonly records: readonly PairRecord[];
+  /** All parts together, ms. */
+  readonly tookMs: number;
+}
+
+/** One line, on the disk when this resolves; a line that a kill has cut off is ended first. */
+export function appendLine(file: string, line: MatrixLine): Promise<void> {
+  return appendWhole(file, `${JSON.stringify(line)}\n`);
+}
+
+/** Throws CliError (2) for a file that cannot be read, is none of this version, or is broken before its last line. */
+export async function readMatrixJournal(file: string): Promise<MatrixJournal> {
+  try {
+    return parseJournal(await readFile(file, 'utf8'));
+  } catch (cause) {
+    throw new CliError({
+      code: 'invalid_journal',
+      what: `cannot read the journal ${file}`,
+      why: messageOf(cause),
+      next: 'start another run with "shopctl alerts matrix"',
+      cause,
+    });
+  }
+}
+
+/** A line that was cut off by a kill is left out: its pair is measured again. Throws Error for another file. Pure. */
+export function parseJournal(text: string): MatrixJournal {
+  const lines = text.split('\n').filter((line) => line !== '');
+  const parsed = lines.flatMap((line) => parseLine(line) ?? []);
+  const [start] = parsed;
+  if (start?.type !== 'matrix') throw new Error('its first line is not the start of a matrix');
+  if (start.version !== JOURNAL_VERSION) throw new Error(`it is of version ${start.version}, not ${JOURNAL_VERSION}`);
+  const pairs = parsed.filter((line) => line.type === 'pair');
+  const last = new Map(
+    pairs.map((record) => [JSON.stringify([record.pair.fault, record.pair.target, record.pair.variant]), record]),
+  );
+  const tookMs = parsed.reduce((sum, line) => sum + (line.type === 'end' ? line.tookMs : 0), 0);
+  return { start, records: [...last.values()], tookMs };
+}
+
+function parseLine(text: string): MatrixLine | undefined {
+  try {
+    const line = JSON.parse(text) as MatrixLine | null;
+    return typeof line === 'object' && line !== null && typeof line.type === 'string' ? line : undefined;
+  } catch {
+    return undefined; // Cut off by a kill.
+  }
+}

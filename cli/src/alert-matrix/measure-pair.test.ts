@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import type { Lease } from '../chaos/lease.ts';
+import type { PagerEvent } from '../pager/page-event.ts';
+import type { ShownAlert } from '../pager/pager-view.ts';
+import { createFakeClock } from '../shared/testing/fake-clock.ts';
+import { measurePair, NotRevertedError, type PairPorts, type PairTimes } from './measure-pair.ts';
+import type { OrderOutcome } from './order-outcomes.ts';
+import type { Pair } from './pair.ts';
+import { aPair } from './testing/records.ts';
+
+/*
+ * Goal: a pair is steady load, fault, revert and the wait for silence, in this order; whatever is wrong with it is in its record, and
+ * no fault stays. Method: a clock whose sleeps end immediately, and a platform of values.
+ */
+
+const START = createFakeClock().date().getTime();
+const times: PairTimes = { steadyMs: 20_000, backlogMs: 20_000, faultMs: 45_000, clearMs: 60_000 };
+
+interface FakePlatform {
+  /** Pages that fire at a time, ms since the start. */
+  readonly firing?: (ms: number) => readonly string[];
+  readonly history?: readonly Partial<PagerEvent>[];
+  readonly outcomes?: readonly Partial<OrderOutcome>[];
+  readonly sent?: { readonly all: number; readonly late: number };
+  readonly witness?: Lease['witness'];
+  readonly shipped?: (ids: readonly string[]) => ReadonlyMap<string, number>;
+  readonly scraped?: number;
+  readonly notReverted?: readonly string[];
+  readonly onInject?: () => void;
+}
+
+/** Measures the pair, and says what was done when, in s. */
+async function measure(fake: FakePlatform = {}, pair: Pair = aPair('down'), signal = new AbortController().signal) {
+  const clock = createFakeClock();
+  const done: string[] = [];
+  const note = (what: string) => void done.push(`${Math.round(clock.now() / 1_000)} ${what}`);
+  const lease = { id: 'a', since: '', witness: fake.witness ?? { verdict: 'observed', evidence: 'seen' } } as Lease;
+  const ports: PairPorts = {
+    platform: 'shop-chaos',
+    clock,
+    signal,
+    emptyPrometheus: async () => note('empty'),
+    startLoad() {
+      note('load');
+      return {
+        startedAt: START,
+        outcomes: (fake.outcomes ?? []).map((one) => ({ sentAt: START, tookMs: 10, http: 201, ...one })),
+        sent: fake.sent ?? { all: 100, late: 0 },
+        stop: async () => note('no load'),
+      };
+    },
+    pager: {
+      view: async () => ({
+        time: '',
+        pipeline: 'working',
+        silences: [],
+        alerts: (fake.firing?.(clock.now()) ?? []).map(
+          (alertname) => ({ alertname, severity: 'page', state: 'firing' }) as ShownAlert,
+        ),
+      }),
+      history: async () => (fake.history ?? []) as readonly PagerEvent[],
+    },
+    faults: {
+      async inject(step, request) {
+        note(`inject ${request.fault} as ${step}`);
+        fake.onInject?.();
+        signal.throwIfAborted();
+        return { ...lease, since: clock.date().toISOString() };
+      },
+      refresh: async () => lease,
+      async revert(step) {
+        note(`revert ${step ?? 'all'}`);
+        return { reverted: [], notReverted: fake.notReverted ?? [] };
+      },
+    },
+    shippedAt: async (ids) => fake.shipped?.(ids) ?? new Map(ids.map((id) => [id, START])),
+    scrapedShare: async () => fake.scraped ?? 1,
+  };
+  return { done, record: () => measurePair(pair, ports, times) };
+}
+
+it('is steady load, the fault, its revert, and a time in which late shipments show', async () => {
+  const { done, record } = await measure();
+  expect(await record()).toMatchObject({
+    injectedMs: 20_000,
+    revertedMs: 65_000,
+    endedMs: 81_000,
+    witness: 'seen',
+    problems: [],
+    notReverted: [],
+  });
+  expect(done).toEqual(['0 empty', '0 load', '20 inject down as fault', '65 revert all', '81 no load']);
+});
+
+it('waits until no page fires, at most for the limit', async () => {
+  const until = async (s: number) => {
+    const { record } = await measure({ firing: (ms) => (ms > 30_000 && ms < s * 1_000 ? ['Stalled'] : []) });
+    return (await record()).endedMs;
+  };
+  expect(await until(100)).toBe(100_000);
+  expect(await until(999)).toBe(125_000);
+});
+
+it('a fault with a backlog begins with it', async () => {
+  const backlog = { fault: 'stop', target: 'shipping', parameters: {} };
+  const { done, record } = await measure({}, { ...aPair('purge'), backlog });
+  expect(await record()).toMatchObject({ injectedMs: 20_000, revertedMs: 65_000, problems: [] });
+  expect(done).toEqual([
+    '0 empty',
+    '0 load',
+    '20 inject stop as backlog',
+    '40 inject purge as fault',
+    '40 revert backlog',
+    '65 revert all',
+    '81 no load',
+  ]);
+});
+
+describe('is unknown', () => {
+  const confirmed = { id: 'a', status: 'Confirmed' } as const;
+  it.each([
+    [
+      'where an alert of before still fires',
+      { firing: () => ['Stalled'] },
+      'before the fault, alerts fired: Stalled (page)',
+    ],
+    ['where orders failed before', { outcomes: [{ http: 503 }, {}] }, 'before the fault, 1 of 2 orders failed'],
+    [
+      'where the fault is not seen in effect',
+      { witness: { verdict: 'not_observed', evidence: 'it passes' } },
+      'the fault was not seen in effect: it passes',
+    ],
+    [
+      'where orders were sent late',
+      { sent: { all: 100, late: 6 } },
+      '6 of 100 orders were sent late: the machine is too busy',
+    ],
+    ['where scrapes are missing', { scraped: 0.89 }, 'Prometheus scraped 89 % of the seconds: the machine is too busy'],
+    [
+      'where shipments cannot be read',
+      {
+        outcomes: [confirmed],
+        shipped: () => {
+          throw new Error('no connection');
+        },
+      },
+      'the shipments cannot be read: no connection',
+    ],
+    [
+      'where alerts did not arrive',
+      { history: [{ type: 'pipeline', status: 'lost', time: new Date(START + 1).toISOString() }] },
+      'alerts did not arrive from 2026-11-21T00:00:00.001Z on',
+    ],
+  ] as const)('%s', async (_, fake, problem) => {
+    const { record } = await measure(fake as FakePlatform);
+    expect((await record()).problems).toEqual([problem]);
+  });
+
+  it('and no fault is injected where it was not steady', async () => {
+    const { done, record } = await measure({ firing: () => ['Stalled'] });
+    expect(await record()).not.toHaveProperty('injectedMs');
+    expect(done.join()).not.toContain('inject');
+  });
+
+  it('where the fault could not be injected; what was begun is reverted', async () => {
+    const { done, record } = await measure({
+      onInject: () => {
+        throw new Error('no proxy');
+      },
+    });
+    expect((await record()).problems).toEqual(['no proxy']);
+    expect(done.slice(-2)).toEqual(['20 revert all', '20 no load']);
+  });
+});
+
+it('waits for shipments that are due, and counts those that never come', async () => {
+  const { record } = await measure({
+    outcomes: [{ id: 'a', status: 'Confirmed', sentAt: START + 80_000 }],
+    shipped: () => new Map(),
+  });
+  expect((await record()).shipments).toEqual({ confirmed: 1, late: 0, missing: 1 });
+});
+
+it('reports a fault that is left', async () => {
+  const { record } = await measure({ notReverted: ['down on orders'] });
+  expect((await record()).notReverted).toEqual(['down on orders']);
+});
+
+it.each([
+  ['ends with the interruption', [], 'This operation was aborted'],
+  ['says so where it is left', ['down on orders'], 'not reverted: down on orders'],
+])('an interruption reverts the fault, and %s', async (_, notReverted, message) => {
+  const interruption = new AbortController();
+  const { done, record } = await measure(
+    { notReverted, onInject: () => interruption.abort() },
+    aPair('down'),
+    interruption.signal,
+  );
+  const error = await record().then(
+    () => undefined,
+    (reason: unknown) => reason as Error,
+  );
+  expect(error?.message).toBe(message);
+  expect(error instanceof NotRevertedError).toBe(notReverted.length > 0);
+  expect(done.slice(-2)).toEqual(['20 revert all', '20 no load']);
+});

@@ -1,0 +1,94 @@
+import { mixedOrder } from '../../../scenarios/lib/order-mix.ts';
+import type { RunClock } from '../shared/clock.ts';
+import type { OrderOutcome } from './order-outcomes.ts';
+
+/** Orders that go on until they are stopped. */
+export interface MixedLoad {
+  /** Wall clock, ms since 1970. */
+  readonly startedAt: number;
+  /** Those that have ended so far. */
+  readonly outcomes: readonly OrderOutcome[];
+  /** Orders sent, and those of them that were sent more than 100 ms after their time. */
+  readonly sent: { readonly all: number; readonly late: number };
+  /** No further ones; resolves when the last has ended. */
+  stop(): Promise<void>;
+}
+
+export interface MixedLoadOptions {
+  readonly gatewayUrl: string;
+  /** Orders a second. */
+  readonly rate: number;
+  readonly seed: number;
+  /** Part of the idempotency keys: unique for each load. */
+  readonly name: string;
+  readonly clock: RunClock;
+}
+
+/** Longer than any response of the gateway takes, ms. */
+const CLIENT_TIMEOUT_MS = 12_000;
+const LATE_MS = 100;
+
+/** The orders of `shopctl load run mixed`, at a rate, whatever becomes of them. */
+export function startMixedLoad({ gatewayUrl, rate, seed, name, clock }: MixedLoadOptions): MixedLoad {
+  const over = new AbortController();
+  const outcomes: OrderOutcome[] = [];
+  const sent = { all: 0, late: 0 };
+  const inFlight = new Set<Promise<void>>();
+  const startedAt = clock.date().getTime();
+  const sending = sendAll();
+
+  async function sendAll(): Promise<void> {
+    const began = clock.now();
+    for (let index = 0; ; index++) {
+      const waitMs = began + (index * 1_000) / rate - clock.now();
+      if (waitMs > 0) await clock.sleep(waitMs, over.signal).catch(() => undefined); // Stopped: checked next.
+      if (over.signal.aborted) return;
+      sent.all++;
+      if (waitMs < -LATE_MS) sent.late++;
+      const order = send(index).then((outcome) => void outcomes.push(outcome));
+      inFlight.add(order);
+      void order.then(() => inFlight.delete(order));
+    }
+  }
+
+  /** Never rejects: no response is an outcome. */
+  async function send(index: number): Promise<OrderOutcome> {
+    const { body } = mixedOrder(seed, name, index);
+    const sentAt = clock.date().getTime();
+    const began = clock.now();
+    try {
+      const response = await fetch(`${gatewayUrl}/api/orders`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': `${name}-${index}` },
+        body,
+        signal: AbortSignal.timeout(CLIENT_TIMEOUT_MS),
+      });
+      const said = orderIn(await response.text());
+      return { sentAt, tookMs: clock.now() - began, http: response.status, ...said };
+    } catch {
+      // Refused, reset or given up: the client has no response.
+      return { sentAt, tookMs: clock.now() - began, http: 0 };
+    }
+  }
+
+  return {
+    startedAt,
+    outcomes,
+    sent,
+    async stop() {
+      over.abort();
+      await sending;
+      await Promise.all(inFlight);
+    },
+  };
+}
+
+function orderIn(text: string): Pick<OrderOutcome, 'id' | 'status' | 'reason'> {
+  try {
+    const { id, status, reason } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof id !== 'string' || (status !== 'Confirmed' && status !== 'Cancelled')) return {};
+    return { id, status, ...(typeof reason === 'string' && { reason }) };
+  } catch {
+    return {}; // Not the response of an order.
+  }
+}

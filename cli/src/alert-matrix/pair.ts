@@ -1,0 +1,127 @@
+import { CliError } from '../errors.ts';
+import { noSuch, rowsFor } from '../experiments/matrix/plan.ts';
+
+/** A fault and what it is aimed at: a row of the matrix. */
+export interface Pair {
+  readonly fault: string;
+  readonly target: string;
+  /** As experiments write them. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Of pairs that differ in their parameters alone. */
+  readonly variant?: string;
+  /** A fault that makes a backlog first, and is reverted when the pair's own fault is injected. */
+  readonly backlog?: Pick<Pair, 'fault' | 'target' | 'parameters'>;
+  /** What it does to orders does not end with it: the platform is replaced afterwards. */
+  readonly lastsLonger?: boolean;
+}
+
+/**
+ * Faults with which customers and alerts meet the same as with another one. They are left out unless they are asked for, because
+ * the matrix would take twice as long.
+ */
+export const sameAsAnother: ReadonlyMap<string, string> = new Map([
+  ['timeout', 'partition'],
+  ['bandwidth', 'partition'],
+  ['limit_data', 'partition'],
+  ['reset_peer', 'down'],
+  ['slow_close', 'slicer'],
+  ['slow-start', 'restart'],
+  ['restart', 'term'],
+]);
+
+/** What `chaos matrix` excludes, for reasons that are none here, and one that is weaker than its default. */
+const additional: readonly Pair[] = [
+  { fault: 'latency', target: 'orders-payments', parameters: { latency: '1.5s' }, variant: 'within the timeout' },
+  { fault: 'unbind', target: 'rabbitmq', parameters: {}, lastsLonger: true },
+  {
+    fault: 'purge',
+    target: 'rabbitmq',
+    parameters: {},
+    variant: 'of a backlog',
+    backlog: { fault: 'down', target: 'shipping-broker', parameters: {} },
+    lastsLonger: true,
+  },
+  { fault: 'clock', target: 'orders', parameters: { offset: '1h' }, lastsLonger: true },
+  { fault: 'clock', target: 'shipping', parameters: { offset: '-1h' }, lastsLonger: true },
+  { fault: 'telemetry-outage', target: 'telemetry', parameters: {}, lastsLonger: true },
+];
+
+/** `latency orders-payments (within the timeout)`; unique. */
+export function pairName({ fault, target, variant }: Pick<Pair, 'fault' | 'target' | 'variant'>): string {
+  return variant === undefined ? `${fault} ${target}` : `${fault} ${target} (${variant})`;
+}
+
+/** Every pair there is, faults in the order of their catalog. */
+export function allPairs(): readonly Pair[] {
+  const rows = rowsFor({}).map(({ fault, target, parameters }) => ({ fault: fault.name, target, parameters }));
+  return [...rows, ...additional];
+}
+
+export interface PairSelection {
+  /** Names; empty or absent: all. */
+  readonly faults?: readonly string[] | undefined;
+  readonly targets?: readonly string[] | undefined;
+  /** With those that are like another one. */
+  readonly all?: boolean | undefined;
+}
+
+/** What a run measures. */
+export interface PairPlan {
+  readonly pairs: readonly Pair[];
+  /** How many are not measured because they are like another one. */
+  readonly leftOut: number;
+}
+
+/**
+ * The pairs that are chosen; without a choice those that differ. Faults take turns, so that a run that is cut short has met many. Those
+ * whose effects last longer come last. Throws CliError (2) for a name that no pair has.
+ */
+export function planPairs({ faults = [], targets = [], all = false }: PairSelection): PairPlan {
+  const everything = allPairs();
+  requireKnown(
+    'fault',
+    faults.map(plain),
+    everything.map(({ fault }) => plain(fault)),
+  );
+  requireKnown(
+    'target',
+    targets,
+    everything.map(({ target }) => target),
+  );
+  const chosen = everything.filter(
+    ({ fault, target }) =>
+      (faults.length === 0 || faults.some((name) => plain(name) === plain(fault))) &&
+      (targets.length === 0 || targets.includes(target)),
+  );
+  const isNamed = faults.length > 0;
+  const pairs = all || isNamed ? chosen : chosen.filter(({ fault }) => !sameAsAnother.has(fault));
+  if (pairs.length === 0) throw emptySelection();
+  const isLast = ({ lastsLonger = false }: Pair) => (lastsLonger ? 1 : 0);
+  return { pairs: inTurns(pairs).toSorted((a, b) => isLast(a) - isLast(b)), leftOut: chosen.length - pairs.length };
+}
+
+/** `slow_close` may be written `slow-close`. */
+function plain(name: string): string {
+  return name.replaceAll('_', '-');
+}
+
+function requireKnown(kind: 'fault' | 'target', names: readonly string[], all: readonly string[]): void {
+  const known = [...new Set(all)];
+  for (const name of names) if (!known.includes(name)) throw noSuch(kind, name, known);
+}
+
+function emptySelection(): CliError {
+  return new CliError({
+    code: 'empty_selection',
+    what: 'nothing is left to be measured',
+    why: 'none of the faults has one of the targets',
+    next: 'leave --faults or --targets out; "shopctl alerts matrix --dry-run" lists what there is',
+  });
+}
+
+/** One pair of each fault, then a second of each, and so on. */
+function inTurns(pairs: readonly Pair[]): readonly Pair[] {
+  const byFault = [...Map.groupBy(pairs, ({ fault }) => fault).values()];
+  const longest = Math.max(0, ...byFault.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, turn) => byFault.flatMap((own) => own[turn] ?? [])).flat();
+}
