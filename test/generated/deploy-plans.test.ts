@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { publishedPlanSchema } from '../../cli/src/deploy/judge/plan-schema.ts';
-import { readPlan } from '../../cli/src/deploy/judge/read-plan.ts';
+import { publishedPlanSchema } from '../../cli/src/deploy/analysis/plan-schema.ts';
+import { readPlan } from '../../cli/src/deploy/analysis/read-plan.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { expectGenerated } from './expect-generated.ts';
 

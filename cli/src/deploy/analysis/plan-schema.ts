@@ -73,7 +73,7 @@ const Analysis = closed(
       }),
     ),
   },
-  { default: {}, description: 'how the canary is judged' },
+  { default: {}, description: 'how the canary is evaluated' },
 );
 
 /** A plan of `shopctl deploy`. */

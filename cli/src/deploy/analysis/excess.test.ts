@@ -54,7 +54,7 @@ describe('evidence that an event is more likely at the canary', () => {
     );
   });
 
-  it('is expected to be at most what it was, while the canary is no worse than is tolerated', () => {
+  it('is expected to be at most what it was, while the canary is as good as is tolerated', () => {
     fc.assert(
       fc.property(someEvents, someTolerance, fc.double({ min: 0, max: 1, noNaN: true }), (rows, tolerate, part) => {
         const share = 0.05;

@@ -13,8 +13,8 @@ const NEVER_CERTAIN = 0.999;
 
 /**
  * Logarithm of the evidence M that an event is more likely at the canary than `tolerate` times as likely as at the stable arm.
- * Only events count. Whatever the load does, and whatever both arms share, an event is the canary's with the probability
- * p = share while both are equally good (with `tolerate` r: rp / (rp + 1 - p)). M is the mean, over several risks, of the
+ * Only events count. While both arms are equally good, an event is the canary's with the probability p = share, whatever the load does
+ * and both share. With `tolerate` r it is rp / (rp + 1 - p). M is the mean, over several risks, of the
  * likelihood of the events under that risk divided by their likelihood under p. It is a supermartingale unless the canary is
  * worse, so that the chance ever to reach 1 / alpha is at most alpha (Ville's inequality), at any number of looks. Source:
  * M. Lindon, A. Malek, "Anytime-Valid Inference for Multinomial Count Data", NeurIPS 2022.
@@ -29,7 +29,7 @@ function logLikelihoodRatio(events: readonly ArmEvents[], tolerate: number, risk
     if (share <= 0 || share >= 1) continue;
     const expected = probabilityAt(share, tolerate);
     // Never below what is expected: a bet on less would gain by a canary that is better.
-    const bet = Math.max(expected, Math.min(NEVER_CERTAIN, probabilityAt(share, tolerate * risk)));
+    const bet = Math.max(expected, Math.min(NEVER_CERTAIN, probabilityAt(share, risk)));
     sum += canary * Math.log(bet / expected) + stable * Math.log((1 - bet) / (1 - expected));
   }
   return sum;

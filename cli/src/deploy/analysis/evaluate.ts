@@ -5,7 +5,7 @@ import { type CanaryPlan, type Guard, PROMOTION_EVIDENCE, type Step } from './pl
 import type { Reason } from './reasons.ts';
 import { logWithinMargin } from './within-margin.ts';
 
-/** What the journal says about a rollout that is judged. */
+/** What the journal says about a rollout that is evaluated. */
 export interface Rollout {
   readonly plan: CanaryPlan;
   /** When each step began, in ms since 1970; the last one is in force. */
@@ -41,15 +41,15 @@ export interface TestReading {
   readonly isUnknown: boolean;
 }
 
-/** A replica's own hiccup is shorter. */
+/** One bad moment of an instance is shorter. */
 const LEAST_SPAN_MS = 2_000;
 /** Older outcomes are no evidence of what happens now. */
 const STALE_MS = 10_000;
 
 /** The verdict on a rollout at the time `now`. Pure: the journal alone determines it. Throws RangeError before the first step. */
-export function judge(rollout: Rollout, now: number): Verdict {
+export function evaluate(rollout: Rollout, now: number): Verdict {
   const { plan, evidence, guards, readAt } = rollout;
-  return judgeTally(tally(evidence), {
+  return evaluateTally(tally(evidence), {
     plan,
     guards,
     stepsBegan: rollout.stepsBegan,
@@ -67,8 +67,8 @@ export interface Circumstances {
   readonly now: number;
 }
 
-/** As `judge`, of counts. */
-export function judgeTally(counts: Tally, circumstances: Circumstances): Verdict {
+/** As `evaluate`, of counts. */
+export function evaluateTally(counts: Tally, circumstances: Circumstances): Verdict {
   const { plan, stepsBegan, now } = circumstances;
   const step = plan.steps[stepsBegan.length - 1];
   const [began] = stepsBegan;

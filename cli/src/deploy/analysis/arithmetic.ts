@@ -142,7 +142,7 @@ function simulateOutcome(plan: CanaryPlan, world: World, runs: number): Omit<Out
   return summarize(Array.from({ length: runs }, () => simulateRollout(plan, world, random)));
 }
 
-function summarize(rollouts: readonly SimulatedRollout[]): Omit<Outcome, 'stable' | 'canary'> {
+export function summarize(rollouts: readonly SimulatedRollout[]): Omit<Outcome, 'stable' | 'canary'> {
   const shareOf = (decision: SimulatedRollout['decision']) =>
     rollouts.filter((one) => one.decision === decision).length / rollouts.length;
   const of = (key: 'seconds' | 'failed', share: number) =>

@@ -1,4 +1,4 @@
-/** What a request was drawn for: the release that is judged, or what it is compared with. */
+/** What a request was drawn for: the release that is evaluated, or what it is compared with. */
 export type Arm = 'canary' | 'stable';
 
 /**

@@ -11,13 +11,13 @@ export interface GuardReading {
   readonly detail: string;
 }
 
-/** Outcomes of the service before the rollout began. */
+/** Outcomes of a service, such as those before the rollout began. */
 export interface Level {
   readonly requests: number;
   readonly bad: number;
 }
 
-const WINDOW_MS = 30_000;
+export const TOTAL_WINDOW_MS = 30_000;
 /** Fewer requests before the rollout say nothing about its level. */
 const LEAST_BEFORE = 20;
 const LEAST_BAD = 5;
@@ -26,7 +26,7 @@ const CHANCE = 2.5e-7;
 const CONFIDENCE = 0.99;
 
 /**
- * Whether both arms together fail more than before the rollout, by more than `margin`: harm that they share, as of a canary that
+ * Whether both arms together fail more than before the rollout, by more than `margin`. Harm that they share, as of a canary that
  * overloads what both call, does not show in a comparison of them. It trips also when something else fails meanwhile.
  */
 export function readTotalErrors(
@@ -43,11 +43,19 @@ export function readTotalErrors(
     const count = before?.requests ?? 0;
     return reading('unknown', `${count} requests before the rollout, ${LEAST_BEFORE} are needed to know their level`);
   }
-  const during = evidence.filter(({ at }) => at > now - WINDOW_MS && at <= now);
-  const requests = during.reduce((sum, line) => sum + line.requests, 0);
-  const bad = during.reduce((sum, line) => sum + line.bad, 0);
+  const recent = evidence.filter(({ at }) => at > now - TOTAL_WINDOW_MS && at <= now);
+  const requests = recent.reduce((sum, line) => sum + line.requests, 0);
+  const bad = recent.reduce((sum, line) => sum + line.bad, 0);
+  const seen = `${bad} of ${requests} requests failed in ${TOTAL_WINDOW_MS / 1_000} s, ${before.bad} of ${before.requests} before`;
+  return reading(isAbove({ requests, bad }, { before, margin }) ? 'tripped' : 'held', seen);
+}
+
+/** Whether the requests of a window fail more than before, by more than `margin`, and not by chance. */
+export function isAbove(
+  { requests, bad }: Level,
+  { before, margin }: { readonly before: Level; readonly margin: number },
+): boolean {
+  if (bad < LEAST_BAD || bad / requests <= before.bad / before.requests + margin) return false;
   const allowed = Math.min(1, upperBound(before.requests, before.bad, CONFIDENCE) + margin);
-  const seen = `${bad} of ${requests} requests failed in ${WINDOW_MS / 1_000} s, ${before.bad} of ${before.requests} before`;
-  const isMore = bad >= LEAST_BAD && upperTail(requests, bad, allowed) < CHANCE;
-  return reading(isMore ? 'tripped' : 'held', seen);
+  return upperTail(requests, bad, allowed) < CHANCE;
 }

@@ -32,7 +32,7 @@ export function describeReason(reason: Reason): string {
     case 'worse':
       return `${EVENTS[reason.test]}: evidence ${power(reason.logEvidence)} against the canary, the limit is ${power(reason.logLimit)}`;
     case 'span_short':
-      return `${EVENTS[reason.test]} of the canary span ${writeDuration(reason.spanMs)}, less than ${writeDuration(reason.leastMs)}: one hiccup of an instance is no verdict`;
+      return `${EVENTS[reason.test]} of the canary span ${writeDuration(reason.spanMs)}, less than ${writeDuration(reason.leastMs)}: one bad moment of an instance does not decide`;
     case 'evidence_missing':
       return 'outcomes have not been read for 10 s';
     case 'requests_missing':

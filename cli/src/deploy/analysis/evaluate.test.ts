@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { evaluate, type Rollout } from './evaluate.ts';
 import type { Evidence } from './evidence.ts';
 import type { GuardReading } from './guards.ts';
-import { judge, type Rollout } from './judge.ts';
 import type { CanaryPlan } from './plan.ts';
 import { describeReason } from './reasons.ts';
 import { someEvidence } from './testing/evidence.ts';
@@ -52,7 +52,7 @@ const enough = [
 ];
 
 function decide(rollout: Rollout, now = 60_000) {
-  const { decision, reasons } = judge(rollout, now);
+  const { decision, reasons } = evaluate(rollout, now);
   return [decision, ...reasons.map(describeReason)];
 }
 
@@ -102,7 +102,7 @@ describe('a canary', () => {
     const evidence = [of('canary', { requests: 700, bad: 5 }), ...enough];
     expect(decide(aRollout({ ...lastStep, evidence }))[0]).toBe('hold');
     expect(decide(aRollout({ ...lastStep, evidence }))[1]).toBe(
-      'failed requests of the canary span 0ms, less than 2s: one hiccup of an instance is no verdict',
+      'failed requests of the canary span 0ms, less than 2s: one bad moment of an instance does not decide',
     );
   });
 
@@ -151,8 +151,8 @@ describe('missing evidence', () => {
   it('is never a promotion', () => {
     fc.assert(
       fc.property(someEvidence, fc.nat(700_000), (evidence, now) => {
-        expect(judge(aRollout({ ...lastStep, evidence, readAt: undefined }), now).decision).not.toBe('promote');
-        expect(judge(aRollout({ ...lastStep, evidence: [], readAt: now }), now).decision).not.toBe('promote');
+        expect(evaluate(aRollout({ ...lastStep, evidence, readAt: undefined }), now).decision).not.toBe('promote');
+        expect(evaluate(aRollout({ ...lastStep, evidence: [], readAt: now }), now).decision).not.toBe('promote');
       }),
     );
   });
@@ -165,7 +165,7 @@ describe('a verdict', () => {
     );
     fc.assert(
       fc.property(shuffled, fc.nat(700_000), ([lines, others], now) => {
-        const of = (evidence: Evidence[]) => judge(aRollout({ ...lastStep, evidence, readAt: now }), now);
+        const of = (evidence: Evidence[]) => evaluate(aRollout({ ...lastStep, evidence, readAt: now }), now);
         expect(of(others)).toEqual(of(lines));
       }),
     );
@@ -176,7 +176,7 @@ describe('a verdict', () => {
       fc.property(someEvidence, fc.nat(600), (evidence, second) => {
         const more = [...evidence, of('canary', { at: second * 1_000, requests: 1, bad: 1 })];
         const [before, after] = [evidence, more].map((lines) =>
-          judge(aRollout({ ...lastStep, evidence: lines, readAt: 700_000 }), 700_000),
+          evaluate(aRollout({ ...lastStep, evidence: lines, readAt: 700_000 }), 700_000),
         );
         if (before?.decision === 'rollback') expect(after?.decision).toBe('rollback');
         if (before?.decision !== 'promote') expect(after?.decision).not.toBe('promote');
@@ -185,7 +185,7 @@ describe('a verdict', () => {
   });
 
   it('has every number that it was decided by', () => {
-    const verdict = judge(aRollout(), 60_000);
+    const verdict = evaluate(aRollout(), 60_000);
     expect(verdict).toMatchObject({
       canary: { requests: 120, bad: 0, slow: 0 },
       stable: { requests: 2_000, bad: 0, slow: 0 },
@@ -194,8 +194,8 @@ describe('a verdict', () => {
   });
 
   it('needs a step in force', () => {
-    expect(() => judge(aRollout({ stepsBegan: [] }), 0)).toThrow(RangeError);
-    expect(() => judge(aRollout({ stepsBegan: [0, 1, 2] }), 0)).toThrow(RangeError);
+    expect(() => evaluate(aRollout({ stepsBegan: [] }), 0)).toThrow(RangeError);
+    expect(() => evaluate(aRollout({ stepsBegan: [0, 1, 2] }), 0)).toThrow(RangeError);
   });
 });
 

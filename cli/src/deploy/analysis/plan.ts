@@ -36,10 +36,10 @@ export interface Step {
   readonly forMs: number;
 }
 
-/** How a canary is rolled out and judged. */
+/** How a canary is rolled out and evaluated. */
 export interface CanaryPlan {
   readonly service: string;
-  /** What the canary is compared with: `fresh` is a stable instance of its own age. */
+  /** What the canary is compared with: `fresh` is a stable instance of the same age. */
   readonly baseline: 'fresh' | 'running';
   readonly steps: readonly Step[];
   /** What is not decided by then is inconclusive, in ms. */

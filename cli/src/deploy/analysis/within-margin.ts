@@ -8,7 +8,7 @@ const BETS = [0.03, 0.06, 0.12, 0.25, 0.5, 0.9] as const;
  * Logarithm of the evidence W that the canary's error rate exceeds the stable one's by less than `margin`. Each request bets
  * against D, whose expectation is the excess: bad / p at the canary, -bad / (1 - p) at the stable arm, p being the share. W is the
  * mean over the bets c of the product of 1 + c p (margin - D), each factor above 0. While the excess is at least the margin, W is
- * a supermartingale: the chance ever to reach 20 is at most 5 %, at any number of looks, whatever both arms share. Source: I. Waudby-Smith,
+ * a supermartingale, whatever both arms share. So the chance ever to reach 20 is at most 5 %, at any number of looks. Source: I. Waudby-Smith,
  * A. Ramdas, "Estimating means of bounded random variables by betting", JRSS B, 2024.
  */
 export function logWithinMargin(shares: readonly ShareCounts[], margin: number): number {

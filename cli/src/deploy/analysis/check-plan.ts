@@ -46,6 +46,6 @@ function checkMargin(margin: string): Problem[] {
 function checkWarmUp(steps: Steps, warmUp: number): Problem[] {
   const all = steps.at(-1)?.requests ?? 0;
   if (warmUp < all) return [];
-  const message = `the last step ends after ${all} requests, so slowness would never be judged`;
+  const message = `the last step ends after ${all} requests, so slowness would never be evaluated`;
   return [{ path: ['analysis', 'slow', 'warm-up'], message: `${message}; state less` }];
 }

@@ -96,7 +96,7 @@ describe('a plan', () => {
     [
       'a warm-up longer than the rollout',
       [['warm-up: 60', 'warm-up: 600']],
-      '12:44 analysis.slow.warm-up: the last step ends after 600 requests, so slowness would never be judged; state less',
+      '12:44 analysis.slow.warm-up: the last step ends after 600 requests, so slowness would never be evaluated; state less',
     ],
     ['a key twice', [['limit: 10m', 'limit: 10m\nlimit: 10m']], '9:1 : Map keys must be unique'],
   ] as const)('is refused with %s', (_title, changes, problem) => {

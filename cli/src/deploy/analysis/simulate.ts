@@ -1,5 +1,6 @@
+import { type Decision, evaluateTally } from './evaluate.ts';
 import { type Counts, noCounts, type ShareCounts } from './evidence.ts';
-import { type Decision, judgeTally } from './judge.ts';
+import { isAbove, type Level, TOTAL_WINDOW_MS } from './guards.ts';
 import type { CanaryPlan } from './plan.ts';
 import { drawBinomial, drawPoisson, type Random } from './random.ts';
 
@@ -12,6 +13,8 @@ export interface Truth {
 /** What a simulated rollout meets: requests a second, and the truth at each second, given the share in force. */
 export interface World {
   readonly rate: number;
+  /** Outcomes before the rollout; with them the guard on total errors looks too, where the plan has it. */
+  readonly before?: Level;
   truthAt(second: number, share: number): Truth;
 }
 
@@ -43,8 +46,8 @@ interface Second {
 }
 
 /**
- * A rollout by `plan` in `world`, second by second, with the judge of the real one. Guards hold: what they see is not simulated.
- * The requests of a second are drawn as one batch, so that a rollout costs less than a millisecond.
+ * A rollout by `plan` in `world`, second by second, with the decisions of the real one. Other guards than that on total errors hold:
+ * what they see is not simulated. The requests of a second are drawn as one batch, so that a rollout costs less than a millisecond.
  */
 export function simulateRollout(plan: CanaryPlan, world: World, random: Random): SimulatedRollout {
   const shares: ShareCounts[] = [];
@@ -52,6 +55,8 @@ export function simulateRollout(plan: CanaryPlan, world: World, random: Random):
   const bad = { first: -1, last: -1 };
   const slow = { first: -1, last: -1 };
   const circumstances = { plan: { ...plan, guards: [] }, guards: [], stepsBegan, isStale: false };
+  const hasGuard = world.before !== undefined && plan.guards.includes('total-errors');
+  const recent: Level[] = [];
   let [canaryRequests, failed] = [0, 0];
 
   function begin(second: number): void {
@@ -68,8 +73,17 @@ export function simulateRollout(plan: CanaryPlan, world: World, random: Random):
     const ofCanary = drawBinomial(random, requests, share);
     const isTimed = canaryRequests >= plan.slow.warmUp;
     canaryRequests += ofCanary;
-    draw(stable, requests - ofCanary, truth.stable, isTimed);
-    return draw(canary, ofCanary, truth.canary, isTimed);
+    const atStable = draw(stable, requests - ofCanary, truth.stable, isTimed);
+    const atCanary = draw(canary, ofCanary, truth.canary, isTimed);
+    if (hasGuard) recent.push({ requests, bad: atStable.bad + atCanary.bad });
+    return atCanary;
+  }
+
+  function isGuardTripped(): boolean {
+    if (world.before === undefined || !hasGuard) return false;
+    if (recent.length > TOTAL_WINDOW_MS / 1_000) recent.shift();
+    const total = recent.reduce((sum, one) => ({ requests: sum.requests + one.requests, bad: sum.bad + one.bad }));
+    return isAbove(total, { before: world.before, margin: plan.margin });
   }
 
   function draw(counts: Counts, requests: number, truth: Truth['canary'], isTimed: boolean): Second {
@@ -88,8 +102,9 @@ export function simulateRollout(plan: CanaryPlan, world: World, random: Random):
     failed += seen.bad;
     note(bad, seen.bad, second);
     note(slow, seen.slow, second);
+    if (isGuardTripped()) return { decision: 'rollback', seconds: second, failed };
     const counts = { shares, badSpanMs: spanMs(bad), slowSpanMs: spanMs(slow) };
-    const { decision } = judgeTally(counts, { ...circumstances, now: second * 1_000 });
+    const { decision } = evaluateTally(counts, { ...circumstances, now: second * 1_000 });
     if (decision === 'step') begin(second);
     else if (decision !== 'hold') return { decision, seconds: second, failed };
   }
