@@ -60,6 +60,14 @@ export const servicePage: Page = {
             unit: 's',
           },
         ),
+        lines(
+          'Attempts of its callers',
+          {
+            expr: 'sum by (version, track, outcome) (rate(shop_upstream_attempts_total{service="$service",track=~"$track"}[$window]))',
+            legend: '{{version}} {{track}} {{outcome}}',
+          },
+          { after: 'choosing a service that others call' },
+        ),
         lines('Requests by instance', { expr: requestsBy('instance', CHOSEN), legend: '{{instance}}' }),
         lines('Statuses', {
           expr: [

@@ -310,6 +310,51 @@ describe('a key', () => {
   });
 });
 
+describe('a call without a key', () => {
+  it('draws a track at random: which request goes where does not follow from their order', () => {
+    const { picked, picker, place } = some('a', 'b', 'c');
+    place({ weight: 45, track: 'stable' }, { weight: 45, track: 'stable' }, { weight: 10, track: 'canary' });
+    const { a = 0, b = 0, c = 0 } = picked(20_000);
+    expect(Math.abs(c / 200 - 10)).toBeLessThanOrEqual(1.5);
+    expect(Math.abs(a - b)).toBeLessThanOrEqual(1);
+    const order = Array.from({ length: 500 }, () => (picker.pick(new Set()).address === 'c' ? 'x' : '.')).join('');
+    const gaps = new Set(order.split('x').map(({ length }) => length));
+    expect(gaps.size).toBeGreaterThan(4);
+  });
+});
+
+describe('what was drawn', () => {
+  it('has the track, the version, and the share that the canary had then', () => {
+    const { picker, place } = some('a', 'b', 'c');
+    place({ weight: 45 }, { weight: 50, version: '0.3.0' }, { weight: 5, track: 'canary', version: '0.4.0' });
+    const seen = new Set<string>();
+    for (let call = 0; call < 500; call += 1) {
+      const { address } = picker.pick(new Set(), `order-${call}`);
+      seen.add(`${address} ${picker.drawn.track} ${picker.drawn.version} ${picker.drawn.canaryShare}`);
+    }
+    expect([...seen].toSorted()).toEqual(['a stable undefined 0.05', 'b stable 0.3.0 0.05', 'c canary 0.4.0 0.05']);
+  });
+
+  it('has no share where there was nothing to draw', () => {
+    const { replicas, picker, place } = some('a', 'b');
+    const [a, b] = replicas;
+    const shareOf = (tried: ReadonlySet<FakeReplica> = new Set()) => {
+      picker.pick(tried, 'key');
+      return picker.drawn.canaryShare;
+    };
+    expect(shareOf()).toBeUndefined();
+    place({ track: 'blue' }, { track: 'green' });
+    expect(shareOf()).toBeUndefined();
+    place({ weight: 50 }, { weight: 50, track: 'canary' });
+    expect(shareOf()).toBe(0.5);
+    expect(shareOf(new Set([a, b]))).toBeUndefined();
+    picker.lost(b);
+    expect(shareOf()).toBeUndefined();
+    place({ weight: 100 });
+    expect(shareOf()).toBeUndefined();
+  });
+});
+
 describe('replicas that change', () => {
   it('keep what is known of those that stay', async () => {
     const { replicas, picker, picked, reported, place } = some('a', 'b', 'c');

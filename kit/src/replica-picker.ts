@@ -17,6 +17,18 @@ export interface Replica {
 /** A replica with its place among the others. */
 export interface Placed<R> extends Pick<Upstream, 'weight' | 'track' | 'state'> {
   readonly replica: R;
+  readonly version?: string | undefined;
+}
+
+/** What a choice was made of, for metrics. */
+export interface Drawn {
+  readonly track: Track;
+  readonly version: string | undefined;
+  /**
+   * The canary's part of the tracks that the choice was drawn from, from 0 to 1. Undefined where there was nothing to draw: no
+   * canary, nothing beside it, or a choice for another reason than its weight.
+   */
+  readonly canaryShare: number | undefined;
 }
 
 /** Why a replica was ejected: consecutive calls failed, it refused a connection, or it failed a health probe. */
@@ -33,10 +45,12 @@ export interface PickerEvents<R> {
 export interface ReplicaPicker<R> extends Disposable {
   /**
    * The next of the good replicas: not ejected, not draining, no connection lost since their last probe. Each is chosen by its
-   * weight, in turn (smooth weighted round robin). With a `key` the track is chosen by the key (track-of-key.ts), and its
-   * replicas in turn. Prefers one that was not tried; where none is good, any.
+   * weight, in turn (smooth weighted round robin). Of several tracks one is drawn, by the `key` (track-of-key.ts) or at random
+   * without one, and its replicas are chosen in turn. Prefers one that was not tried; where none is good, any.
    */
   pick(tried: ReadonlySet<R>, key?: string): R;
+  /** Of the last `pick`. */
+  readonly drawn: Drawn;
   /** The replicas from now on, one at least. Of those that stay all that is known of them is kept. */
   update(placed: readonly Placed<R>[]): void;
   /** How many are ejected now. */
@@ -121,6 +135,25 @@ function rankOf<R extends Replica>(member: Member<R>, tried: ReadonlySet<R>): Ra
   return isDue ? Rank.trial : Rank.ejected;
 }
 
+type TrackWeights = readonly (readonly [Track, number])[];
+
+const sumOf = (weights: TrackWeights) => weights.reduce((sum, [, weight]) => sum + weight, 0);
+
+/** Turns would send the same share to each track, but which request goes where would follow from the order in which they come. */
+function trackAtRandom(weights: TrackWeights): Track | undefined {
+  let left = Math.random() * sumOf(weights);
+  for (const [track, weight] of weights) {
+    left -= weight;
+    if (left < 0) return track;
+  }
+  return weights.at(-1)?.[0];
+}
+
+function canaryShareOf(weights: TrackWeights): number | undefined {
+  const canary = weights.find(([track]) => track === 'canary');
+  return canary === undefined || weights.length < 2 ? undefined : canary[1] / sumOf(weights);
+}
+
 /**
  * Outlier ejection: a replica is ejected when it refuses a connection, fails `failures` consecutive calls, or fails a
  * health probe. A broken connection triggers a probe: until it succeeds the other replicas are picked. An unreachable
@@ -141,6 +174,8 @@ export function createReplicaPicker<R extends Replica>(
   const trackWeights = new Map<Track, number>();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
+  let last: Placed<R>;
+  let canaryShare: number | undefined;
 
   function update(now: readonly Placed<R>[]): void {
     if (now.length === 0) throw new RangeError('a picker needs a replica');
@@ -224,14 +259,16 @@ export function createReplicaPicker<R extends Replica>(
       member.rank = rankOf(member, tried);
       if (member.rank < least) least = member.rank;
     }
-    const track = key === undefined || trackWeights.size < 2 ? undefined : trackOfKey(key, weightsAmong(least));
+    const weights = trackWeights.size < 2 ? [] : weightsAmong(least);
+    const track = key === undefined ? trackAtRandom(weights) : trackOfKey(key, weights);
+    canaryShare = least === Rank.good ? canaryShareOf(weights) : undefined;
     const among = (member: Member<R>) =>
       member.rank === least && (track ?? member.placed.track) === member.placed.track;
     return nextAmong(among);
   }
 
   /** Of the tracks that have a member of this rank. What the others weigh does not depend on who is ejected. */
-  function weightsAmong(rank: Rank): readonly (readonly [Track, number])[] {
+  function weightsAmong(rank: Rank): TrackWeights {
     const isAmong = (track: Track) => members.some((member) => member.rank === rank && member.placed.track === track);
     return [...trackWeights].filter(([track]) => isAmong(track));
   }
@@ -262,9 +299,14 @@ export function createReplicaPicker<R extends Replica>(
   return {
     pick(tried, key) {
       const [only] = members;
+      canaryShare = undefined;
       const member = members.length === 1 ? (only as Member<R>) : choose(tried, key);
       if (member.trialAt !== undefined) member.trialAt = performance.now() + limits.trialEveryMs;
-      return member.placed.replica;
+      last = member.placed;
+      return last.replica;
+    },
+    get drawn() {
+      return { track: last.track, version: last.version, canaryShare };
     },
     update,
     get ejected() {

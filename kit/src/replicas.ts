@@ -33,10 +33,12 @@ export function openReplicas<R extends Replica & AsyncDisposable>(options: Repli
   let all: readonly Placed<R>[] = [];
 
   function update(): void {
-    const placed = (upstreams.current ?? start).map(({ address, weight, track, state }): [string, Placed<R>] => [
-      address,
-      { replica: byAddress.get(address)?.replica ?? open(address), weight, track, state },
-    ]);
+    const placed = (upstreams.current ?? start).map(
+      ({ address, version, weight, track, state }): [string, Placed<R>] => [
+        address,
+        { replica: byAddress.get(address)?.replica ?? open(address), version, weight, track, state },
+      ],
+    );
     byAddress = new Map(placed);
     all = [...byAddress.values()];
   }

@@ -10,6 +10,8 @@ import {
   TimeoutStrategy,
   timeout,
 } from 'cockatiel';
+import { createAttemptMetrics } from './attempt-metrics.ts';
+import { type AttemptOutcome, outcomeOfError } from './attempt-outcomes.ts';
 import { type Admission, type Breaker, type BreakerState, createBreaker } from './breaker.ts';
 import { createBulkhead } from './bulkhead.ts';
 import type { Deadline } from './deadline.ts';
@@ -18,6 +20,7 @@ import { ConnectionLostError, messageOf, NotSentError, OutOfTimeError, Transient
 import type { Logger } from './logger.ts';
 import {
   createReplicaPicker,
+  type Drawn,
   EJECTION_CAUSES,
   type Placed,
   type Replica,
@@ -52,11 +55,15 @@ export interface Attempt<R = unknown> {
   readonly replica: R;
 }
 
-export interface CallOptions {
+export interface CallOptions<T = unknown> {
   readonly deadline?: Deadline;
   readonly idempotent: boolean;
   /** What the call belongs to, such as an order. */
   readonly key?: string | undefined;
+  /** What a response means for the shop; without it each response is good. */
+  readonly outcomeOf?: (response: T) => AttemptOutcome;
+  /** It is of no use to customers: not counted in `shop.upstream.attempts`. */
+  readonly isProbe?: boolean;
 }
 
 export interface CallPolicy<R = unknown> extends Disposable {
@@ -67,7 +74,7 @@ export interface CallPolicy<R = unknown> extends Disposable {
    * Any other error is passed on, and counts as a response for breaker and retry. Throws CallUnavailableError
    * when no attempt succeeded. Calls with the same `key` go to replicas of the same track (track-of-key.ts).
    */
-  execute<T>(options: CallOptions, attempt: (attempt: Attempt<R>) => Promise<T>): Promise<T>;
+  execute<T>(options: CallOptions<T>, attempt: (attempt: Attempt<R>) => Promise<T>): Promise<T>;
   readonly state: BreakerState;
 }
 
@@ -95,6 +102,7 @@ export function createCallPolicy<R extends Replica>(
     .createCounter('shop.call.retries', { description: 'Attempts after the first, by edge' });
   // From the start, so that a reader can distinguish "none yet" from "not reported".
   retries.add(0, { edge });
+  const attempts = createAttemptMetrics(edge);
   const breaker = createEdgeBreaker(edge, limits, logger);
   const picker = createEdgePicker(edge, limits, logger, replicas.all, () => breaker.endPause());
   const followed = replicas.follow(() => {
@@ -112,26 +120,44 @@ export function createCallPolicy<R extends Replica>(
     get state() {
       return breaker.state;
     },
-    async execute({ deadline, idempotent, key }, attempt) {
+    async execute<T>(
+      { deadline, idempotent, key, outcomeOf, isProbe = false }: CallOptions<T>,
+      attempt: (attempt: Attempt<R>) => Promise<T>,
+    ) {
       const totalMs = Math.min(limits.callTimeoutMs, deadline?.remainingMs() ?? Infinity);
       if (totalMs === 0) throw new CallUnavailableError(edge, 'no_budget', false);
       const endsAt = performance.now() + totalMs;
       const tried = new Set<R>();
+      let kind = attempts.kindOf(key);
       let sent = 0;
 
       async function send(timeoutMs: number, caller?: { readonly signal: AbortSignal; readonly hadEnough: boolean }) {
         let own = undefined as AbortSignal | undefined;
         let asked = undefined as R | undefined;
 
+        /** Counts an attempt that begins now; the first one is drawn, others are for the failure of one before. */
+        function counter(drawn: Drawn): (outcome: AttemptOutcome) => void {
+          const own = kind;
+          const beganAt = performance.now();
+          if (kind === 'first') kind = 'repeat';
+          return (outcome) => {
+            if (!isProbe) attempts.count(own, drawn, outcome, performance.now() - beganAt);
+          };
+        }
+
         /** One attempt; moves on to the next replica where nothing was sent to the previous one. */
         async function ask(signal: AbortSignal, number: number) {
           for (;;) {
             const replica = picker.pick(tried, key);
+            const counted = counter(picker.drawn);
             asked = replica;
             tried.add(replica);
             try {
-              return await replicas.use(replica, () => attempt({ signal, timeoutMs, number, replica }));
+              const response = await replicas.use(replica, () => attempt({ signal, timeoutMs, number, replica }));
+              counted(outcomeOf?.(response) ?? 'ok');
+              return response;
             } catch (error) {
+              counted(outcomeOfError(error, signal.aborted));
               if (!(error instanceof NotSentError) || signal.aborted) throw error;
               picker.refused(replica);
               if (replicas.all.every((one) => tried.has(one.replica))) throw error;

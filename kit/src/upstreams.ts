@@ -13,6 +13,8 @@ export interface Upstream {
   readonly address: string;
   /** The instance behind it. */
   readonly instance?: string;
+  /** What it runs. */
+  readonly version?: string;
   /** Its share of the calls is its weight divided by the sum. With 0 it is sent calls only where no other is left. */
   readonly weight: number;
   readonly track: Track;
@@ -31,6 +33,9 @@ export const UpstreamSchema = Type.Object({
   }),
   instance: Type.Optional(
     Type.String({ pattern: '^[a-z0-9-]{1,40}$', description: 'the instance behind the address' }),
+  ),
+  version: Type.Optional(
+    Type.String({ pattern: '^[0-9A-Za-z.+-]{1,100}$', description: 'the version that it runs, for metrics' }),
   ),
   weight: Type.Optional(
     Type.Integer({

@@ -3,12 +3,18 @@ import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { ConnectionLostError, messageOf } from '@shop/kit/failures.ts';
 import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import type { Logger } from '@shop/kit/logger.ts';
+import { PROBE_PATH } from '@shop/kit/probe.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
 import { type CallPolicy, CallUnavailableError, type UnavailableCause } from '@shop/kit/resilience.ts';
+import { outcomeOf } from './outcome.ts';
+import { toOrdersTarget } from './path.ts';
 import { type BufferedResponse, sendTo, type UpstreamRequest } from './replicas.ts';
 
 /** Sends a request whose headers hold its budget. Rejects with ProblemError when orders did not respond. */
 export type Forward = (request: UpstreamRequest) => Promise<BufferedResponse>;
+
+/** What the supervisor asks for once a second. */
+const PROBE = toOrdersTarget(PROBE_PATH, '/api');
 
 const UNREACHABLE = ['orders_unreachable', 'the orders service cannot be reached, try again later'] as const;
 const TIMEOUT = [
@@ -53,6 +59,8 @@ export function createForwarder(options: {
           ...(givenMs < budgetMs && { deadline: Deadline.after(givenMs) }),
           idempotent: request.method === 'GET',
           key: keyOf(request),
+          isProbe: request.path === PROBE,
+          outcomeOf: (response) => outcomeOf(request.method, response),
         },
         ({ signal, replica }) => sendTo(replica, request, signal),
       );

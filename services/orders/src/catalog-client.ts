@@ -1,6 +1,7 @@
+import type { AttemptOutcome } from '@shop/kit/attempt-outcomes.ts';
 import type { Deadline } from '@shop/kit/deadline.ts';
 import { PermanentError } from '@shop/kit/failures.ts';
-import type { HttpClient } from '@shop/kit/http-client.ts';
+import type { HttpClient, HttpResponse } from '@shop/kit/http-client.ts';
 import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import type { CallPolicy } from '@shop/kit/resilience.ts';
 import { Type } from 'typebox';
@@ -22,10 +23,15 @@ const ProductBody = Compile(
   Type.Object({ id: Type.Integer(), price: Type.Integer({ minimum: 1 }), currency: Type.String() }),
 );
 
+function outcomeOf({ status }: HttpResponse): AttemptOutcome {
+  if (status === 404) return 'absent';
+  return status === 200 ? 'ok' : 'rejected';
+}
+
 export function createCatalog(client: HttpClient, policy: CallPolicy<HttpReplica>): Catalog {
   return {
     async findProduct(id, deadline) {
-      const { status, body } = await policy.execute({ deadline, idempotent: true }, (attempt) =>
+      const { status, body } = await policy.execute({ deadline, idempotent: true, outcomeOf }, (attempt) =>
         client.send({ method: 'GET', path: `/products/${id}` }, attempt),
       );
       if (status === 404) return undefined;

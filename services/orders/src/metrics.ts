@@ -1,4 +1,5 @@
 import { metrics, type ObservableResult, ValueType } from '@opentelemetry/api';
+import { outcomesOfReasons } from '@shop/kit/attempt-outcomes.ts';
 import { type CancelReason, type OrderStatus, orderSaga } from './saga/saga.ts';
 
 /** The instruments of the orders service. Meter and names are contracts; docs/metrics.md says what each means. */
@@ -30,12 +31,7 @@ export const unreadGauges: Readonly<OrderGauges> = {
 };
 
 /** The tag `outcome` of `shop.orders.outcomes`. */
-const outcomes = {
-  'out of stock': 'out_of_stock',
-  'stock unavailable': 'stock_unavailable',
-  'payment declined': 'declined',
-  'payment unavailable': 'payment_unavailable',
-} as const satisfies Record<CancelReason, string>;
+const outcomes: Readonly<Record<CancelReason, string>> = outcomesOfReasons;
 
 export function createOrderMetrics(gauges: OrderGauges): OrderMetrics {
   const meter = metrics.getMeter('Shop.Orders');

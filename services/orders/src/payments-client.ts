@@ -1,6 +1,7 @@
+import type { AttemptOutcome } from '@shop/kit/attempt-outcomes.ts';
 import type { Deadline } from '@shop/kit/deadline.ts';
 import { PermanentError } from '@shop/kit/failures.ts';
-import type { HttpClient } from '@shop/kit/http-client.ts';
+import type { HttpClient, HttpResponse } from '@shop/kit/http-client.ts';
 import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import type { CallPolicy } from '@shop/kit/resilience.ts';
 
@@ -27,11 +28,17 @@ const CHARGE_RESULTS: Readonly<Record<number, ChargeResult>> = {
   409: 'voided',
 };
 
+/** A charge that was refunded before it came (409) is what the shop wants. */
+function outcomeOf({ status }: HttpResponse): AttemptOutcome {
+  if (status === 402) return 'declined';
+  return status < 300 || status === 409 ? 'ok' : 'rejected';
+}
+
 export function createPayments(client: HttpClient, policy: CallPolicy<HttpReplica>): Payments {
   return {
     async charge({ orderId, amountKopiykas, currency }, deadline) {
       const body = { orderId, amount: amountKopiykas, currency, idempotencyKey: `${orderId}:charge` };
-      const { status } = await policy.execute({ deadline, idempotent: true, key: orderId }, (attempt) =>
+      const { status } = await policy.execute({ deadline, idempotent: true, key: orderId, outcomeOf }, (attempt) =>
         client.send({ method: 'POST', path: '/payments', body }, attempt),
       );
       const result = CHARGE_RESULTS[status];
@@ -40,7 +47,7 @@ export function createPayments(client: HttpClient, policy: CallPolicy<HttpReplic
     },
     async refund(orderId, deadline) {
       const body = { idempotencyKey: `${orderId}:refund` };
-      const { status } = await policy.execute({ deadline, idempotent: true, key: orderId }, (attempt) =>
+      const { status } = await policy.execute({ deadline, idempotent: true, key: orderId, outcomeOf }, (attempt) =>
         client.send({ method: 'POST', path: `/payments/${orderId}/refund`, body }, attempt),
       );
       if (status !== 200 && status !== 201)

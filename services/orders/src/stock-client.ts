@@ -1,4 +1,5 @@
 import type { Client, Metadata, ServiceError } from '@grpc/grpc-js';
+import type { AttemptOutcome } from '@shop/kit/attempt-outcomes.ts';
 import type { Deadline } from '@shop/kit/deadline.ts';
 import { ConnectionLostError, OutOfTimeError, PermanentError, TransientError } from '@shop/kit/failures.ts';
 import { grpc, loadProto } from '@shop/kit/grpc.ts';
@@ -123,12 +124,18 @@ function checkHealth(client: Client, signal: AbortSignal): Promise<void> {
   });
 }
 
+function outcomeOf({ outcome = '' }: { readonly outcome?: string }): AttemptOutcome {
+  const result = OUTCOMES[outcome];
+  if (result === undefined) return 'failed';
+  return result === 'insufficient' ? 'out_of_stock' : 'ok';
+}
+
 /** What orders asks of stock, at the replicas of `policy`. */
 export function createStock(policy: CallPolicy<StockReplica>): Stock {
   return {
     async reserve(orderId, lines, deadline) {
       const request = { orderId, idempotencyKey: `${orderId}:reserve`, lines };
-      const { outcome } = await policy.execute({ deadline, idempotent: true, key: orderId }, (attempt) =>
+      const { outcome } = await policy.execute({ deadline, idempotent: true, key: orderId, outcomeOf }, (attempt) =>
         attempt.replica.call('Reserve', request, attempt),
       );
       const result = OUTCOMES[outcome ?? ''];
