@@ -36,6 +36,12 @@ export const commonVariables = {
     default: 'stable',
     description: 'the group of instances that this one belongs to, in telemetry and in `/health/ready`',
   }),
+  SHOP_VERSION: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'the version of its release, in telemetry and in `/health/ready`; without it that of its package',
+    }),
+  ),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
     default: 'info',
     description: 'the least level that is logged',

@@ -14,6 +14,7 @@ afterEach(() => {
 it('a service that runs from its sources says so, and is stable by default', () => {
   expect(ownRelease({})).toEqual({ version: '0.0.0-source', track: 'stable' });
   expect(ownRelease({ SHOP_TRACK: 'canary' })).toMatchObject({ track: 'canary' });
+  expect(ownRelease({ SHOP_VERSION: '1.2.3+bug.no-inbox' })).toMatchObject({ version: '1.2.3+bug.no-inbox' });
 });
 
 it('an unknown track is a configuration error', () => {

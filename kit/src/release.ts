@@ -6,6 +6,8 @@ export const tracks = ['stable', 'canary', 'blue', 'green', 'baseline'] as const
 
 export type Track = (typeof tracks)[number];
 
+const builtVersion = typeof SERVICE_VERSION === 'string' ? SERVICE_VERSION : '0.0.0-source';
+
 /** What an instance runs. */
 export interface Release {
   /** Semantic version of the service. */
@@ -13,10 +15,17 @@ export interface Release {
   readonly track: Track;
 }
 
-/** The release of this process, by its bundle and its environment; an unknown track is stable (the configuration refuses it). */
+export function trackNamed(name: string | undefined): Track | undefined {
+  return tracks.find((track) => track === name);
+}
+
+/**
+ * The release of this process, by its bundle and its environment, which comes first; an unknown track is stable (the
+ * configuration refuses it).
+ */
 export function ownRelease(env: NodeJS.ProcessEnv = process.env): Release {
   return {
-    version: typeof SERVICE_VERSION === 'string' ? SERVICE_VERSION : '0.0.0-source',
-    track: tracks.find((track) => track === env.SHOP_TRACK) ?? 'stable',
+    version: env.SHOP_VERSION || builtVersion,
+    track: trackNamed(env.SHOP_TRACK) ?? 'stable',
   };
 }

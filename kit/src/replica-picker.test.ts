@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Track } from './release.ts';
 import { createReplicaPicker, type Placed, type Replica, type ReplicaPicker } from './replica-picker.ts';
 import { upstreamAt } from './upstreams.ts';
 
@@ -241,6 +242,16 @@ describe('weights', () => {
     place({ weight: 0 }, { weight: 0 });
     picker.responded(replicas[1]);
     expect(picked(4)).toEqual({ a: 4 });
+  });
+
+  it('do not count for a call that names a track, where there is one', () => {
+    const { place, picker, replicas } = some('a', 'b', 'c');
+    place({ weight: 50 }, { weight: 0, track: 'green' }, { weight: 0, track: 'green' });
+    const [, b, c] = replicas as [FakeReplica, FakeReplica, FakeReplica];
+    const four = (wanted: Track) => Array.from({ length: 4 }, () => picker.pick(new Set(), 'key', wanted));
+    expect(new Set(four('green'))).toEqual(new Set([b, c]));
+    expect(new Set(four('canary'))).toEqual(new Set([replicas[0]]));
+    expect(picker.pick(new Set([b, c]), undefined, 'green')).not.toBe(replicas[0]);
   });
 });
 

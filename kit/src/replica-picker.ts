@@ -46,9 +46,10 @@ export interface ReplicaPicker<R> extends Disposable {
   /**
    * The next of the good replicas: not ejected, not draining, no connection lost since their last probe. Each is chosen by its
    * weight, in turn (smooth weighted round robin). Of several tracks one is drawn, by the `key` (track-of-key.ts) or at random
-   * without one, and its replicas are chosen in turn. Prefers one that was not tried; where none is good, any.
+   * without one, and its replicas are chosen in turn. Prefers one that was not tried; where none is good, any. Where replicas
+   * are of the `wanted` track it is one of them, whatever their weight is.
    */
-  pick(tried: ReadonlySet<R>, key?: string): R;
+  pick(tried: ReadonlySet<R>, key?: string, wanted?: Track): R;
   /** Of the last `pick`. */
   readonly drawn: Drawn;
   /** The replicas from now on, one at least. Of those that stay all that is known of them is kept. */
@@ -253,14 +254,16 @@ export function createReplicaPicker<R extends Replica>(
   }
 
   /** The member of the least rank that is next in turn; with a key, within the key's track. */
-  function choose(tried: ReadonlySet<R>, key: string | undefined): Member<R> {
+  function choose(tried: ReadonlySet<R>, key: string | undefined, wanted: Track | undefined): Member<R> {
+    const only = members.some(({ placed: { track } }) => track === wanted) ? wanted : undefined;
     let least: Rank = Rank.any;
     for (const member of members) {
+      if (only !== undefined && member.placed.track !== only) continue;
       member.rank = rankOf(member, tried);
       if (member.rank < least) least = member.rank;
     }
-    const weights = trackWeights.size < 2 ? [] : weightsAmong(least);
-    const track = key === undefined ? trackAtRandom(weights) : trackOfKey(key, weights);
+    const weights = only === undefined && trackWeights.size > 1 ? weightsAmong(least) : [];
+    const track = only ?? (key === undefined ? trackAtRandom(weights) : trackOfKey(key, weights));
     canaryShare = least === Rank.good ? canaryShareOf(weights) : undefined;
     const among = (member: Member<R>) =>
       member.rank === least && (track ?? member.placed.track) === member.placed.track;
@@ -297,10 +300,10 @@ export function createReplicaPicker<R extends Replica>(
   update(placed);
 
   return {
-    pick(tried, key) {
+    pick(tried, key, wanted) {
       const [only] = members;
       canaryShare = undefined;
-      const member = members.length === 1 ? (only as Member<R>) : choose(tried, key);
+      const member = members.length === 1 ? (only as Member<R>) : choose(tried, key, wanted);
       if (member.trialAt !== undefined) member.trialAt = performance.now() + limits.trialEveryMs;
       last = member.placed;
       return last.replica;

@@ -10,7 +10,7 @@ import {
   TimeoutStrategy,
   timeout,
 } from 'cockatiel';
-import { createAttemptMetrics } from './attempt-metrics.ts';
+import { type AttemptKind, createAttemptMetrics } from './attempt-metrics.ts';
 import { type AttemptOutcome, outcomeOfError } from './attempt-outcomes.ts';
 import { type Admission, type Breaker, type BreakerState, createBreaker } from './breaker.ts';
 import { createBulkhead } from './bulkhead.ts';
@@ -27,6 +27,7 @@ import {
   type ReplicaPicker,
 } from './replica-picker.ts';
 import type { Replicas } from './replicas.ts';
+import { wantedTrack } from './wanted-track.ts';
 
 /** Why a call got no response. `breaker_open`, `bulkhead_full` and `no_budget` mean that nothing was sent. */
 export type UnavailableCause = 'timeout' | 'failure' | 'breaker_open' | 'bulkhead_full' | 'no_budget';
@@ -72,7 +73,8 @@ export interface CallPolicy<R = unknown> extends Disposable {
    * TransientError or runs out of the edge's time is retried, at another replica where there is one, when `idempotent`. One
    * that throws NotSentError is repeated immediately at another replica, also when not idempotent, within the same attempt.
    * Any other error is passed on, and counts as a response for breaker and retry. Throws CallUnavailableError
-   * when no attempt succeeded. Calls with the same `key` go to replicas of the same track (track-of-key.ts).
+   * when no attempt succeeded. Calls with the same `key` go to replicas of the same track (track-of-key.ts);
+   * those of a request that names a track go there (wanted-track.ts).
    */
   execute<T>(options: CallOptions<T>, attempt: (attempt: Attempt<R>) => Promise<T>): Promise<T>;
   readonly state: BreakerState;
@@ -128,7 +130,9 @@ export function createCallPolicy<R extends Replica>(
       if (totalMs === 0) throw new CallUnavailableError(edge, 'no_budget', false);
       const endsAt = performance.now() + totalMs;
       const tried = new Set<R>();
-      let kind = attempts.kindOf(key);
+      // Now: what is queued is continued by the end of another call.
+      const wanted = wantedTrack();
+      let kind: AttemptKind = wanted === undefined ? attempts.kindOf(key) : 'override';
       let sent = 0;
 
       async function send(timeoutMs: number, caller?: { readonly signal: AbortSignal; readonly hadEnough: boolean }) {
@@ -148,9 +152,10 @@ export function createCallPolicy<R extends Replica>(
         /** One attempt; moves on to the next replica where nothing was sent to the previous one. */
         async function ask(signal: AbortSignal, number: number) {
           for (;;) {
-            const replica = picker.pick(tried, key);
+            const replica = picker.pick(tried, key, wanted);
             const counted = counter(picker.drawn);
             asked = replica;
+            const wasTried = tried.has(replica);
             tried.add(replica);
             try {
               const response = await replicas.use(replica, () => attempt({ signal, timeoutMs, number, replica }));
@@ -160,7 +165,8 @@ export function createCallPolicy<R extends Replica>(
               counted(outcomeOfError(error, signal.aborted));
               if (!(error instanceof NotSentError) || signal.aborted) throw error;
               picker.refused(replica);
-              if (replicas.all.every((one) => tried.has(one.replica))) throw error;
+              const isLast = wanted !== undefined && wasTried;
+              if (isLast || replicas.all.every((one) => tried.has(one.replica))) throw error;
             }
           }
         }

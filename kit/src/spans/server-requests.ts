@@ -11,6 +11,7 @@ import {
 import { getRPCMetadata } from '@opentelemetry/core';
 import { areLibrariesInstrumented } from '../telemetry/instrumentation.ts';
 import { decideSamplingHere, distrust } from '../telemetry/sampling-decision.ts';
+import { TRACK_HEADER, withWantedTrack } from '../wanted-track.ts';
 import { countActiveRequests } from './active-requests.ts';
 import { durationOf } from './durations.ts';
 import { HttpExchange, pathOf } from './http.ts';
@@ -38,8 +39,12 @@ export function traceRequests(
   return (request, response) => {
     if (request.url?.startsWith('/health')) return handle(request, response);
     response.once('close', countActive({ 'http.request.method': methodOf(request), 'url.scheme': 'http' }));
-    if (areLibrariesInstrumented()) return handle(request, response);
-    const parent = isPublic ? untrustedContext(request, request.url === probePath) : callerContext(request);
+    const wanted = request.headers[TRACK_HEADER];
+    if (areLibrariesInstrumented()) {
+      return context.with(withWantedTrack(context.active(), wanted), handle, undefined, request, response);
+    }
+    const caller = isPublic ? untrustedContext(request, request.url === probePath) : callerContext(request);
+    const parent = withWantedTrack(caller, wanted);
     const traced = new TracedRequest(request, parent, duration);
     (request as Traced)[TRACED] = traced;
     response.once('close', endOf);

@@ -211,6 +211,13 @@ it('an order and its repetitions reach one track: they have one Idempotency-Key'
   expect(canary.seen.length).toBeGreaterThan(0);
 });
 
+it('an order may name the track that is to serve it: orders gets the name', async () => {
+  const { orders, post } = await aGateway();
+  await post('{}', { 'x-shop-track': 'green', 'x-shop-tracks': 'green' });
+  expect(orders.seen[0]?.headers['x-shop-track']).toBe('green');
+  expect(orders.seen[0]?.headers['x-shop-tracks']).toBeUndefined();
+});
+
 describe('what never reaches orders', () => {
   it('a body above 64 KiB', async () => {
     const { orders, post } = await aGateway();

@@ -2,13 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { DEADLINE_HEADER } from '@shop/kit/deadline.ts';
 import { DRAINING_HEADER } from '@shop/kit/draining.ts';
 import { ProblemError } from '@shop/kit/problems.ts';
+import { TRACK_HEADER } from '@shop/kit/wanted-track.ts';
 import { toPublicPath } from './path.ts';
 
 /**
  * The headers that reach the orders service. All others are dropped: hop-by-hop headers, `x-forwarded-*`, `host`, and the
  * trace context, which the HTTP client writes (a second `traceparent` would be invalid).
  */
-const FORWARDED = ['accept', 'content-length', 'content-type', 'idempotency-key', 'user-agent'];
+const FORWARDED = ['accept', 'content-length', 'content-type', 'idempotency-key', 'user-agent', TRACK_HEADER];
 
 /**
  * `Connection` may name no header that is meant for orders (RFC 9110, 7.6.1): it would be removed, and an order without
