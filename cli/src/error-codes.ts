@@ -248,6 +248,31 @@ export const errorCodes = {
     meaning: 'no edge of the running platform has this name',
     action: 'use a name from `next`',
   },
+  unknown_ref: {
+    exitCode: usage,
+    meaning: 'no commit of the clone has this name',
+    action: 'see `git log` and `git tag`',
+  },
+  invalid_release: {
+    exitCode: usage,
+    meaning: 'no release can be made of what was asked for',
+    action: 'see `next`',
+  },
+  invalid_strategy: {
+    exitCode: usage,
+    meaning: 'a service cannot be deployed in this way',
+    action: 'use the strategy from `next`',
+  },
+  deploy_active: {
+    exitCode: usage,
+    meaning: 'a deploy is not over',
+    action: 'wait for its end, or run `shopctl deploy abort`',
+  },
+  no_deploy: {
+    exitCode: usage,
+    meaning: 'there is no deploy, or no release, to which this could be done',
+    action: 'see `shopctl deploy history`',
+  },
   invalid_scale: {
     exitCode: usage,
     meaning: 'a service cannot have this number of replicas',
@@ -348,6 +373,11 @@ export const errorCodes = {
     exitCode: unavailable,
     meaning: 'no Docker engine responds, or it cannot run services',
     action: 'start one, or use `--runtime process`',
+  },
+  release_unavailable: {
+    exitCode: unavailable,
+    meaning: 'a release cannot run here, or its files are not there any more',
+    action: 'see `next`',
   },
   image_missing: {
     exitCode: unavailable,
@@ -460,6 +490,11 @@ export const errorCodes = {
     exitCode: dirty,
     meaning: 'a fault could not be reverted',
     action: 'run `shopctl chaos clear --all`',
+  },
+  deploy_during_fault: {
+    exitCode: dirty,
+    meaning: 'a fault is active, so a deploy could not be evaluated',
+    action: 'run `shopctl chaos clear --all`, or add `--during-chaos`',
   },
   undo_log_unreadable: {
     exitCode: dirty,

@@ -9,6 +9,7 @@ import { register as registerCompletion } from './commands/completion/command.ts
 import { register as registerCompose } from './commands/compose/command.ts';
 import { register as registerCounters } from './commands/counters/command.ts';
 import { register as registerDb } from './commands/db/command.ts';
+import { register as registerDeploy } from './commands/deploy/command.ts';
 import { register as registerDlq } from './commands/dlq/command.ts';
 import { register as registerDoctor } from './commands/doctor/command.ts';
 import { register as registerDown } from './commands/down/command.ts';
@@ -58,6 +59,7 @@ const commands: readonly Register[] = [
   registerScale,
   registerDrain,
   registerReroute,
+  registerDeploy,
   registerWait,
   registerLogs,
   registerChanges,

@@ -1,4 +1,5 @@
 import { openChaos } from './chaos/supervise.ts';
+import { openDeploys } from './deploy/supervise.ts';
 import { openMonitoring } from './monitoring/supervise.ts';
 import { openOperations } from './operations/supervise.ts';
 import { openPager } from './pager/supervise.ts';
@@ -35,6 +36,7 @@ async function supervise(projectName: string): Promise<void> {
         await openChaos({ ...context, env: process.env }),
         await openMonitoring({ ...context, env: process.env }),
         await openPager({ ...context, env: process.env }),
+        await openDeploys({ ...context, env: process.env }),
       ]),
     createPlanner: (context) => createShopPlanner({ ...context, project, env: process.env }),
     containerEnder: [process.execPath, process.argv[1] as string, END_CONTAINERS, project.stateDir],

@@ -102,8 +102,10 @@ export function readCommandLine(): CommandLine {
 }
 
 function leavesOf(command: Command, path: readonly string[]): readonly (readonly [string, Command])[] {
-  if (command.commands.length === 0) return [[path.join(' '), command]];
-  return command.commands.flatMap((one) => leavesOf(one, [...path, one.name()]));
+  const below = command.commands.flatMap((one) => leavesOf(one, [...path, one.name()]));
+  // A group that takes an argument runs, too: `deploy orders`, `deploy status`.
+  const runs = below.length === 0 || command.registeredArguments.length > 0;
+  return runs ? [[path.join(' '), command], ...below] : below;
 }
 
 function requireKnownNames(command: Command): void {

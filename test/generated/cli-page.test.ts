@@ -12,7 +12,7 @@ addFaultOptions(program);
 
 /** What commands do, in the imperative, as their help begins. */
 const VERBS =
-  'acknowledge,ask,build,change,check,compare,declare,end,have,inject,inspect,install,list,manage,move,operate,place,point,print,publish,rebuild,reconcile,remove,requeue,reset,restart,revert,run,send,show,silence,start,stop,switch,validate,wait,write'.split(
+  'acknowledge,ask,build,change,check,compare,declare,deploy,end,have,inject,inspect,install,list,manage,move,operate,place,point,print,publish,rebuild,reconcile,remove,requeue,reset,restart,resume,revert,roll,run,send,show,silence,start,stop,switch,validate,wait,write'.split(
     ',',
   );
 
@@ -52,7 +52,10 @@ const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 const commandsBelow = (command: Command): readonly Command[] =>
   command.commands.flatMap((one) => [one, ...commandsBelow(one)]);
-const acting = commandsBelow(program).filter(({ commands }) => commands.length === 0);
+const acting = commandsBelow(program).filter(
+  // A group that takes an argument acts, too.
+  ({ commands, registeredArguments }) => commands.length === 0 || registeredArguments.length > 0,
+);
 
 function nameOf(command: Command): string {
   return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;

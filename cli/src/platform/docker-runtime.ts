@@ -55,7 +55,8 @@ export async function dockerRuntime(project: Project, env: NodeJS.ProcessEnv): P
   const place: Place = { project, env, engine, url };
   return {
     kind: 'docker',
-    source: async ({ name }) => {
+    source: async ({ name }, release) => {
+      if (release !== undefined) throw releasesNeedProcesses(name);
       const build = imageBuild(hasFailpoints(env));
       const wanted = imageName(name, undefined, build);
       const image = await findImage(engine, wanted);
@@ -67,6 +68,15 @@ export async function dockerRuntime(project: Project, env: NodeJS.ProcessEnv): P
       });
     },
   };
+}
+
+function releasesNeedProcesses(service: string): CliError {
+  return new CliError({
+    code: 'release_unavailable',
+    what: `the release of ${service} cannot run in a container`,
+    why: 'a release consists of bundles, and containers run images',
+    next: `run services as processes ("shopctl up --runtime process"), or run "shopctl deploy unpin ${service}"`,
+  });
 }
 
 function sourceOf(image: ServiceImage, place: Place): ServiceSource {

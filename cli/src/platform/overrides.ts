@@ -5,6 +5,7 @@ import { Value } from 'typebox/value';
 import { CliError, messageOf } from '../errors.ts';
 import { writePrivateFile } from '../providers/private-file.ts';
 import type { Project } from './project.ts';
+import { ReleaseSchema } from './release.ts';
 
 const OverridesSchema = Type.Object({
   /** Replicas of a service (`scale`). */
@@ -13,12 +14,14 @@ const OverridesSchema = Type.Object({
   draining: Type.Array(Type.String()),
   /** Edges whose callers pass by the proxy (`reroute`). */
   onStandby: Type.Array(Type.String()),
+  /** What a service runs in place of what the clone has built (`deploy`). A file of an older version does not say. */
+  releases: Type.Record(Type.String(), ReleaseSchema, { default: {} }),
 });
 
 /** What an operator has changed about a platform. It holds until the same command reverses it, also over `down`. */
 export type Overrides = Readonly<Static<typeof OverridesSchema>>;
 
-export const noOverrides: Overrides = { replicas: {}, draining: [], onStandby: [] };
+export const noOverrides: Overrides = { replicas: {}, draining: [], onStandby: [], releases: {} };
 
 export function overridesFile({ stateDir }: Pick<Project, 'stateDir'>): string {
   return join(stateDir, 'overrides.json');
@@ -32,7 +35,7 @@ export async function readOverrides(file: string): Promise<Overrides> {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return noOverrides;
     throw new CliError({
       code: 'state_unreadable',
-      what: 'what "scale", "drain" and "reroute" have changed cannot be read',
+      what: 'what "scale", "drain", "reroute" and "deploy" have changed cannot be read',
       why: `${file}: ${messageOf(cause)}`,
       next: 'correct the file, or delete it: nothing is changed then',
       cause,

@@ -4,6 +4,7 @@ import type { Guest } from '../otlp/guest.ts';
 import type { MetricsData } from '../otlp/otlp-json.ts';
 import type { ChildRegistry } from './component-unit.ts';
 import type { EventLog } from './events.ts';
+import type { Fleet } from './fleet.ts';
 import type { PortAllocator } from './ports.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import type { ChangedSetting, Settings } from './settings.ts';
@@ -23,6 +24,8 @@ export interface PlanRequest {
   /** Services that run already: their ways to what is planned are a part of the plan, and they are not. */
   readonly running: readonly string[];
   readonly replicas: Readonly<Record<string, number>>;
+  /** Replicas of which more is known than their number. */
+  readonly fleet?: Fleet;
   readonly direct: boolean;
   /** What services run as; absent means as processes. */
   readonly runtime?: RuntimeKind;

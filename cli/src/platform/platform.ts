@@ -5,18 +5,20 @@ import { CliError, messageOf } from '../errors.ts';
 import { instanceName } from '../topology/services.ts';
 import type { UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
+import { type Fleet, type FleetMember, freeNumbers, resized, usualMembers } from './fleet.ts';
 import { stopOrder } from './graph.ts';
 import { defaultLimits, Instance, type SupervisionLimits } from './instance.ts';
 import type { OperationRequest, OperationResult, OperationStep } from './operations.ts';
 import type { Overrides } from './overrides.ts';
 import { MAX_REPLICAS, type Plan, type Planner } from './plan.ts';
+import type { Release } from './release.ts';
 import { RoutingTable } from './routing-table.ts';
 import type { RuntimeKind } from './service-runtime.ts';
 import type { EdgeState, InstanceState, StartStep } from './state.ts';
 import { notReplaced, type Succession, splitSuccessions } from './succession.ts';
 import type { StartConditions, Unit } from './unit.ts';
 import { unknownService } from './unknown-service.ts';
-import type { UpstreamsWriter } from './upstreams-file.ts';
+import type { Share, UpstreamsWriter } from './upstreams-file.ts';
 
 /** How long one start may take that was asked for by name. */
 const START_LIMIT_MS = 60_000;
@@ -55,6 +57,8 @@ export class Platform {
   readonly #instances = new Map<string, Instance>();
   #plan: Plan | undefined;
   #replicas: Readonly<Record<string, number>>;
+  /** Where replicas differ from `usualMembers`; lost with this process, whose successor starts from what is recorded. */
+  #fleet: Fleet = {};
   readonly #saveOverrides: (overrides: Overrides) => Promise<void>;
   #overrides: Overrides;
   readonly #conditions = new Map<string, StartConditions>();
@@ -77,6 +81,7 @@ export class Platform {
       writer: upstreams,
       announceMs: limits.announceMs,
       overrides: () => this.#overrides,
+      shares: () => this.#shares(),
     });
     this.#planner = planner;
     this.#events = events;
@@ -220,11 +225,12 @@ export class Platform {
     const changes = Object.entries(wanted).map(([service, count]) => {
       this.#checkScale(service, count);
       const now = namesNow(service);
-      const then = Array.from({ length: count }, (_, index) => instanceName(service, index + 1));
+      const then = resized(this.#membersOf(service), count).map(({ number }) => instanceName(service, number));
       const isAsked = (this.#replicas[service] ?? 1) === count && (this.#overrides.replicas[service] ?? 1) === count;
       return {
         service,
         count,
+        then,
         isSo: isAsked && now.length === count,
         added: then.filter((name) => !now.includes(name)),
         removed: now.filter((name) => !then.includes(name)),
@@ -234,8 +240,8 @@ export class Platform {
     const added = open.flatMap((change) => change.added);
     const removed = open.flatMap((change) => change.removed);
     if (open.length === 0) return [];
-    for (const { service, count, removed: gone } of open) this.#checkDrainsLeave(service, count, gone);
-    const before = { overrides: this.#overrides, replicas: this.#replicas };
+    for (const { service, then, removed: gone } of open) this.#checkDrainsLeave(service, then, gone);
+    const before = this.#wanted();
     const counts = Object.fromEntries(open.map(({ service, count }) => [service, count]));
     const replicas = { ...this.#overrides.replicas, ...counts };
     const after = {
@@ -313,36 +319,68 @@ export class Platform {
   }
 
   /** Throws CliError (2) where only replicas would be left that get no calls. */
-  #checkDrainsLeave(service: string, count: number, removed: readonly string[]): void {
-    const left = Array.from({ length: count }, (_, index) => instanceName(service, index + 1));
+  #checkDrainsLeave(service: string, left: readonly string[], removed: readonly string[]): void {
     if (left.some((name) => !this.#overrides.draining.includes(name)) || removed.length === 0) return;
     throw new CliError({
       code: 'invalid_scale',
-      what: `${service} cannot have ${count} ${count === 1 ? 'replica' : 'replicas'} now`,
+      what: `${service} cannot have ${left.length} ${left.length === 1 ? 'replica' : 'replicas'} now`,
       why: `${listed(left)} would be left, and ${left.length === 1 ? 'is' : 'are'} drained`,
       next: `run "shopctl drain ${left[0]} --undo" first`,
     });
   }
 
   /** On disk and in the plan; what runs goes on as it is. */
-  async #want({ overrides, replicas }: { overrides: Overrides; replicas: Readonly<Record<string, number>> }) {
-    const plan = await this.#planAgain(this.#plan as Plan, new Set(this.#running()), replicas);
+  async #want({ overrides, replicas, fleet = this.#resized(replicas) }: Wanted) {
+    const plan = await this.#planAgain(this.#plan as Plan, new Set(this.#running()), { overrides, replicas, fleet });
     await this.#saveOverrides(overrides);
     this.#overrides = overrides;
     this.#replicas = replicas;
+    this.#fleet = fleet;
     this.#plan = plan;
     this.#routing.plan(plan.routes, ({ instance = '' }) => this.#instances.has(instance));
     this.#onChange();
   }
 
+  /** What a service consists of, by what was asked for. */
+  #membersOf(service: string, wanted: Wanted = this.#wanted()): readonly FleetMember[] {
+    const { overrides, replicas, fleet = this.#fleet } = wanted;
+    return fleet[service] ?? usualMembers(replicas[service] ?? 1, overrides.releases[service]);
+  }
+
+  #wanted(): Wanted & { readonly fleet: Fleet } {
+    return { overrides: this.#overrides, replicas: this.#replicas, fleet: this.#fleet };
+  }
+
+  /** With other numbers of replicas. */
+  #resized(replicas: Readonly<Record<string, number>>): Fleet {
+    const changed = Object.entries(this.#fleet).map(([service, members]) => [
+      service,
+      resized(members, replicas[service] ?? 1),
+    ]);
+    return Object.fromEntries(changed) as Fleet;
+  }
+
+  #fleetOf(wanted: Wanted): Fleet {
+    return Object.fromEntries(this.#planner.serviceNames.map((name) => [name, this.#membersOf(name, wanted)]));
+  }
+
+  #shares(): ReadonlyMap<string, Share> {
+    const members = Object.entries(this.#fleet).flatMap(([service, all]) =>
+      all.map(({ number, track, weight }) => [instanceName(service, number), { track, weight }] as const),
+    );
+    return new Map(members);
+  }
+
   /** Starts planned instances; where one does not get ready, all of them are removed, and it is as `before`. */
-  async #add(names: readonly string[], before: { overrides: Overrides; replicas: Readonly<Record<string, number>> }) {
+  async #add(names: readonly string[], before: Wanted, asked?: AbortSignal) {
     const units = (this.#plan?.units ?? []).filter(({ name }) => names.includes(name));
     try {
-      const limit = AbortSignal.any([this.#abortWaits.signal, AbortSignal.timeout(START_LIMIT_MS)]);
+      const limit = this.#limit(asked);
+      // What is to take no work reads it before it could take any.
+      for (const name of names) this.#routing.join(name);
+      await this.#routing.publish();
       await Promise.all(
         units.map(async (unit) => {
-          this.#routing.join(unit.name);
           const instance = this.#instanceAs(unit);
           instance.start();
           if (unit.inspector === undefined) await this.#ready(instance, limit);
@@ -354,6 +392,111 @@ export class Platform {
       await this.#want(before);
       throw error;
     }
+  }
+
+  /** For a start that was asked for by name. */
+  #limit(asked?: AbortSignal): AbortSignal {
+    const over = [this.#abortWaits.signal, AbortSignal.timeout(START_LIMIT_MS)];
+    return AbortSignal.any(asked ? [...over, asked] : over);
+  }
+
+  /** Replicas of a service, with their names. */
+  fleetOf(service: string): readonly NamedMember[] {
+    return this.#membersOf(service).map((member) => ({ ...member, name: instanceName(service, member.number) }));
+  }
+
+  /** What a service runs after a start of the platform; undefined: what the clone has built. */
+  releaseOf(service: string): Release | undefined {
+    return this.#overrides.releases[service];
+  }
+
+  /**
+   * Adds replicas that get no work, and resolves with their names when they are ready. Where one does not get ready, all of them
+   * are removed.
+   */
+  async stage(service: string, count: number, like: StagedMember, signal: AbortSignal): Promise<readonly string[]> {
+    return this.#exclusively(async () => {
+      const before = this.#wanted();
+      const members = this.#membersOf(service);
+      const added = freeNumbers(members, count).map((number): FleetMember => ({ ...like, number, weight: 0 }));
+      const names = added.map(({ number }) => instanceName(service, number));
+      await this.#want({ ...before, fleet: { ...before.fleet, [service]: [...members, ...added] } });
+      await this.#add(names, before, signal);
+      await this.#routing.announce();
+      return names;
+    });
+  }
+
+  /** Changes shares of the calls in one write, and resolves when the callers have read it. */
+  async weigh(service: string, weights: Readonly<Record<string, number>>): Promise<void> {
+    await this.#exclusively(async () => {
+      const members = this.#membersOf(service).map((member) => {
+        const weight = weights[instanceName(service, member.number)];
+        return weight === undefined ? member : { ...member, weight };
+      });
+      this.#fleet = { ...this.#fleet, [service]: members };
+      this.#onChange();
+      await this.#routing.announce();
+    });
+  }
+
+  /** Replaces one replica by the same one of another release, as `restart` does. It goes on where that does not get ready. */
+  async replace(service: string, name: string, release: Release | undefined, signal: AbortSignal): Promise<void> {
+    await this.#exclusively(async () => {
+      const before = this.#wanted();
+      const members = this.#membersOf(service).map(({ release: _, ...member }): FleetMember => {
+        const isIt = instanceName(service, member.number) === name;
+        const own = isIt ? release : _;
+        return { ...member, ...(own && { release: own }) };
+      });
+      await this.#want({ ...before, fleet: { ...before.fleet, [service]: members } });
+      try {
+        await this.#replaceAsPlanned(name, this.#limit(signal));
+      } catch (error) {
+        await this.#want(before);
+        throw error;
+      }
+    });
+  }
+
+  async #replaceAsPlanned(name: string, limit: AbortSignal): Promise<void> {
+    const unit = this.#plan?.units.find((one) => one.name === name);
+    const instance = this.#instances.get(name);
+    if (unit === undefined || instance === undefined) throw unknownService(name, [...this.#instances.keys()]);
+    const { successions, others } = splitSuccessions([instance], new Map([[name, unit]]));
+    await this.#announceLeaving(others);
+    await Promise.all(others.map((one) => one.stop()));
+    for (const _ of others) {
+      const started = this.#instanceAs(unit);
+      started.start();
+      await this.#ready(started, limit);
+    }
+    await this.#handOverAll(successions, () => 'another release is deployed', limit);
+  }
+
+  /** Removes replicas once their requests have ended. */
+  async unstage(service: string, names: readonly string[]): Promise<void> {
+    await this.#exclusively(async () => {
+      const present = names.filter((name) => this.#instances.has(name));
+      await this.#leave(present);
+      await this.#stop(present);
+      const units = present.map((name) => (this.#instances.get(name) as Instance).unit);
+      const before = this.#wanted();
+      const members = this.#membersOf(service).filter(({ number }) => !names.includes(instanceName(service, number)));
+      await this.#want({ ...before, fleet: { ...before.fleet, [service]: members } });
+      await Promise.all(units.map((unit) => this.#forget(unit)));
+    });
+  }
+
+  /** Records what a service runs from now on, also after a start of the platform. */
+  async adopt(service: string, release: Release | undefined): Promise<void> {
+    await this.#exclusively(async () => {
+      const { [service]: _, ...others } = this.#overrides.releases;
+      const overrides = { ...this.#overrides, releases: release ? { ...others, [service]: release } : others };
+      await this.#saveOverrides(overrides);
+      this.#overrides = overrides;
+      this.#onChange();
+    });
   }
 
   async #leave(names: readonly string[]): Promise<void> {
@@ -467,7 +610,7 @@ export class Platform {
   async #asBuilt(instances: readonly Instance[]): Promise<ReadonlyMap<string, Unit>> {
     const services = new Set(instances.filter(({ unit }) => unit.kind === 'service').map(serviceOf));
     if (services.size === 0 || this.#plan === undefined) return new Map();
-    const { units } = await this.#planAgain(this.#plan, services, this.#replicas);
+    const { units } = await this.#planAgain(this.#plan, services);
     return new Map(units.map((unit) => [unit.name, unit]));
   }
 
@@ -478,12 +621,13 @@ export class Platform {
   }
 
   /** These services as they would be planned now, with what was asked for when `plan` was made. */
-  #planAgain(plan: Plan, services: ReadonlySet<string>, replicas: Readonly<Record<string, number>>): Promise<Plan> {
+  #planAgain(plan: Plan, services: ReadonlySet<string>, wanted: Wanted = this.#wanted()): Promise<Plan> {
     const { direct, runtime, instrumentation, alerts = false, seededBugs = [], inspect = {} } = plan;
     return this.#planner.plan({
       services: [...services],
       running: this.#running(),
-      replicas,
+      replicas: wanted.replicas,
+      fleet: this.#fleetOf(wanted),
       direct,
       runtime,
       instrumentation,
@@ -551,6 +695,7 @@ export class Platform {
         ...request,
         running: this.#running(),
         replicas,
+        fleet: this.#fleetOf({ overrides: this.#overrides, replicas, fleet: this.#resized(replicas) }),
         direct: request.direct ?? this.#wantsDirect,
         runtime: request.runtime ?? this.#wantedRuntime,
         instrumentation: request.instrumentation ?? this.#wantedInstrumentation,
@@ -558,6 +703,7 @@ export class Platform {
       });
       // First of all: new code may need the new schema. What is refused is not wanted by a later command either.
       const applied = await this.#refresh(plan);
+      this.#fleet = this.#resized(replicas);
       this.#replicas = replicas;
       this.#wantsDirect = request.direct ?? this.#wantsDirect;
       this.#wantedRuntime = plan.runtime;
@@ -872,6 +1018,20 @@ export class Platform {
     this.#current = result.catch(() => {});
     return result;
   }
+}
+
+/** What was asked for. */
+interface Wanted {
+  readonly overrides: Overrides;
+  readonly replicas: Readonly<Record<string, number>>;
+  readonly fleet?: Fleet;
+}
+
+/** A replica that is added without any work. */
+export type StagedMember = Pick<FleetMember, 'release' | 'track' | 'isPrivate'>;
+
+export interface NamedMember extends FleetMember {
+  readonly name: string;
 }
 
 /** A step, and its work. */

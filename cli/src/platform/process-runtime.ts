@@ -1,11 +1,14 @@
+import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_DRAIN_TIMEOUT_MS } from '@shop/kit/config.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { TELEMETRY_SHUTDOWN_MS } from '@shop/kit/telemetry/shutdown.ts';
+import { CliError } from '../errors.ts';
 import { spawnProcess } from '../process/spawn.ts';
 import type { ChildRegistry } from './component-unit.ts';
 import type { Project } from './project.ts';
+import type { Release } from './release.ts';
 import type { ServiceRuntime } from './service-runtime.ts';
 
 /** Beside a service's own limits: the time in which its process ends. */
@@ -37,12 +40,15 @@ export function processRuntime(
   const library = join(root, 'node_modules/@grpc/grpc-js/package.json');
   return {
     kind: 'process',
-    async source({ name, semiSpaceMb }) {
-      const bundle = join(root, 'dist', bundles.services, `${name}.mjs`);
+    async source({ name, semiSpaceMb }, release) {
+      const folder = release && (await folderOf(root, name, release));
+      const preloaded = folder === undefined ? telemetry : join(folder, 'telemetry.cjs');
+      const bundle = join(folder ?? join(root, 'dist', bundles.services), `${name}.mjs`);
       // A build leaves equal files untouched.
-      const files = await Promise.all([telemetry, bundle].map((file) => stat(file)));
+      const files = await Promise.all([preloaded, bundle].map((file) => stat(file)));
+      const built = release ? [release.version, release.digest] : files.map(({ mtimeMs }) => mtimeMs);
       return {
-        version: [...files.map(({ mtimeMs }) => mtimeMs), await versionIn(library)].join(' '),
+        version: [...built, await versionIn(library)].join(' '),
         start: async ({ env, logFile, inspector, front }, conditions) =>
           spawnProcess({
             command: process.execPath,
@@ -51,7 +57,7 @@ export function processRuntime(
               `--max-semi-space-size=${semiSpaceMb}`,
               ...(inspector === undefined ? [] : [`--inspect-wait=${inspector}`]),
               '--require',
-              telemetry,
+              preloaded,
               bundle,
             ],
             env: {
@@ -72,6 +78,18 @@ export function processRuntime(
       };
     },
   };
+}
+
+/** Its folder. Throws CliError (3) where it is not there any more. */
+async function folderOf(root: string, service: string, { folder, version }: Release): Promise<string> {
+  const path = join(root, folder);
+  if (existsSync(join(path, `${service}.mjs`))) return path;
+  throw new CliError({
+    code: 'release_unavailable',
+    what: `the release ${version} of ${service} is not there any more`,
+    why: `${path} has no ${service}.mjs`,
+    next: `run "shopctl deploy unpin ${service}", then "shopctl up": it starts what the clone has built`,
+  });
 }
 
 async function versionIn(manifest: string): Promise<string> {

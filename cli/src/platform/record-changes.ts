@@ -7,6 +7,7 @@ import type { OperationOptions, OperationRequest, OperationResult } from './oper
 import type { Platform, UpResult } from './platform.ts';
 import { POINT_OF_NO_RETURN, pointOfNoReturn } from './platform-gate.ts';
 import type { PlatformState } from './state.ts';
+import type { PlatformOperation } from './supervisor-extension.ts';
 
 /** What the control API is asked to do to the platform. */
 type Operations = Pick<Platform, 'up'> & {
@@ -21,6 +22,8 @@ export interface RecordedOperations {
   readonly changes: ChangeLog;
   state(): PlatformState;
   down(timeoutMs: number | undefined): Promise<void>;
+  /** Why it cannot be done now. */
+  obstacleTo?(operation: PlatformOperation): Error | undefined;
 }
 
 /** Clients of another version do not say who asks. */
@@ -30,12 +33,23 @@ const ANYBODY: Asked = { by: { user: 'unknown', source: 'unknown' } };
  * What operators ask for, with a line in the change log for each effect that it had, also where it failed. What a fault
  * does to the platform, and a restart after a crash, does not come through here.
  */
-export function recordOperations({ platform, events, changes, state, down }: RecordedOperations): Operations {
+export function recordOperations({
+  platform,
+  events,
+  changes,
+  state,
+  down,
+  obstacleTo,
+}: RecordedOperations): Operations {
   let turn: Promise<unknown> = Promise.resolve();
 
   /** One after the other, as the platform takes them: each is compared with the state in which it began. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = turn.then(work);
+  function inTurn<T>(operation: PlatformOperation, work: () => Promise<T>): Promise<T> {
+    const result = turn.then(() => {
+      const obstacle = obstacleTo?.(operation);
+      if (obstacle !== undefined) throw obstacle;
+      return work();
+    });
     // The next one begins whether this one succeeded or not; its failure is reported to its caller.
     turn = result.catch(() => undefined);
     return result;
@@ -93,9 +107,9 @@ export function recordOperations({ platform, events, changes, state, down }: Rec
   }
 
   return {
-    up: (request, signal) => inTurn(() => up(request, signal)),
+    up: (request, signal) => inTurn({ kind: 'up' }, () => up(request, signal)),
     act: (service, action, asked) =>
-      inTurn(() =>
+      inTurn({ kind: 'act', name: service }, () =>
         recorded(
           asked,
           () => platform.act(service, action),
@@ -103,7 +117,7 @@ export function recordOperations({ platform, events, changes, state, down }: Rec
         ),
       ),
     operate: (operation, { asked, dryRun }) =>
-      inTurn(() =>
+      inTurn(operation, () =>
         recorded(
           asked,
           () => platform.operate(operation, { dryRun }),

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { FULL_WEIGHT } from './fleet.ts';
 import type { UpstreamState } from './state.ts';
-import { type Route, type UpstreamsWriter, upstreamsOf } from './upstreams-file.ts';
+import { type Route, type Share, type UpstreamsWriter, upstreamsOf } from './upstreams-file.ts';
 
 export interface RoutingTableOptions {
   readonly writer: UpstreamsWriter;
@@ -8,6 +9,8 @@ export interface RoutingTableOptions {
   readonly announceMs: number;
   /** What holds until an operator reverses it. */
   readonly overrides: () => { readonly draining: readonly string[]; readonly onStandby: readonly string[] };
+  /** Of the replicas that do not share all calls equally. */
+  readonly shares?: () => ReadonlyMap<string, Share>;
 }
 
 /** The component that has the proxies. */
@@ -80,7 +83,12 @@ export class RoutingTable {
     const onStandby = new Set(this.#options.overrides().onStandby);
     const isOnStandby = (edge: string) => this.#joining.has(PROXIES) || onStandby.has(edge);
     const isNew = await this.#options.writer.write(
-      upstreamsOf(this.#routes, { joining: this.#joining, draining: this.#draining(), isOnStandby }),
+      upstreamsOf(this.#routes, {
+        joining: this.#joining,
+        draining: this.#draining(),
+        isOnStandby,
+        shares: this.#shares(),
+      }),
     );
     if (isNew) this.#writtenAt = performance.now();
   }
@@ -96,7 +104,13 @@ export class RoutingTable {
   stateOf(instance: string): UpstreamState | undefined {
     if (!this.#routes.some((route) => route.instance === instance)) return undefined;
     if (this.#joining.has(instance)) return { state: 'joining', weight: 0 };
-    return { state: this.#draining().has(instance) ? 'draining' : 'active', weight: 100 };
+    const { weight = FULL_WEIGHT, track } = this.#shares().get(instance) ?? {};
+    const isDraining = weight === 0 || this.#draining().has(instance);
+    return { state: isDraining ? 'draining' : 'active', weight, ...(track !== undefined && { track }) };
+  }
+
+  #shares(): ReadonlyMap<string, Share> {
+    return this.#options.shares?.() ?? new Map();
   }
 
   #draining(): ReadonlySet<string> {

@@ -577,7 +577,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
   describe('that an operator changes', () => {
     const spare = { service: 'base', isSpare: true };
     const shop = { top: { dependsOn: ['base'] }, 'base-1': spare, 'base-2': spare, 'base-3': spare };
-    const scaled = { replicas: { base: 3 }, draining: [], onStandby: [] };
+    const scaled = { replicas: { base: 3 }, draining: [], onStandby: [], releases: {} };
     const operate = (request: OperationRequest, dryRun = false) =>
       createControlClient(project).operate(request, { dryRun, asked });
     const announced = async () =>

@@ -138,6 +138,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     act: (service, action) => platform.act(service, action),
     changeConditions: (name, change) => platform.changeConditions(name, change),
     relaunch: (name) => platform.relaunch(name),
+    fleet: platform,
     setTelemetryUnavailable: (isUnavailable) => planner.setTelemetryUnavailable?.(isUnavailable),
     takeMetrics: (report) => planner.takeMetrics?.(report),
     serve: (guest) => planner.serve?.(guest),
@@ -153,7 +154,14 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     console.error(`supervisor: ${problem}`);
     events.add('change.unrecorded', 'platform', problem);
   });
-  const operations = recordOperations({ platform, events, changes, state: snapshot, down: stopAll });
+  const operations = recordOperations({
+    platform,
+    events,
+    changes,
+    state: snapshot,
+    down: stopAll,
+    obstacleTo: (operation) => extension?.obstacleTo?.(operation),
+  });
   const finished = Promise.withResolvers<void>();
   const idle = createIdleTimer(
     options.idleExitMs ?? IDLE_EXIT_MS,

@@ -1,10 +1,12 @@
 import { flags } from '@shop/kit/flag-names.ts';
+import type { Track } from '@shop/kit/release.ts';
 import { type SeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
 import type { Address } from '../providers/component.ts';
 import type { Secrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';
 import type { BrokerUser, DatabaseName } from '../topology/databases.ts';
 import { type Edge, edges, type ServiceDefinition } from '../topology/services.ts';
+import type { Release } from './release.ts';
 import { isServiceSetting } from './settings.ts';
 
 /** What decides the environment of one replica. */
@@ -29,6 +31,10 @@ export interface ServicePlace {
   readonly admissionFile?: string | undefined;
   /** Seeded bugs; a service gets the names of those that concern it. */
   readonly seededBugs?: readonly SeededBugName[] | undefined;
+  /** Where it is another one than what the clone has built. */
+  readonly release?: Pick<Release, 'version' | 'seededBugs' | 'env'> | undefined;
+  /** Where it is not stable. */
+  readonly track?: Track | undefined;
   /** Where a few variables are passed on from. */
   readonly env: NodeJS.ProcessEnv;
 }
@@ -52,6 +58,8 @@ export function serviceEnvironment(place: ServicePlace): Record<string, string> 
     ...(place.upstreamsFile !== undefined && { UPSTREAMS_FILE: place.upstreamsFile }),
     ...(definition.admitsOrders && place.admissionFile !== undefined && { ADMISSION_FILE: place.admissionFile }),
     ...seededBugsVariable(place),
+    ...(place.track !== undefined && { SHOP_TRACK: place.track }),
+    ...(place.release && { ...place.release.env, SHOP_VERSION: place.release.version }),
     OTEL_SERVICE_NAME: definition.name,
     OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${instance}`,
     OTEL_EXPORTER_OTLP_ENDPOINT: telemetryUrl,
@@ -74,8 +82,9 @@ function flagVariable({ definition, flagFile }: ServicePlace): Record<string, st
   return asks && flagFile !== undefined ? { FLAGS_FILE: flagFile } : {};
 }
 
-function seededBugsVariable({ definition, seededBugs: names = [] }: ServicePlace): Record<string, string> {
-  const own = names.filter((name) => seededBugs[name].service === definition.name);
+function seededBugsVariable({ definition, seededBugs: names = [], release }: ServicePlace): Record<string, string> {
+  const released = (release?.seededBugs ?? []) as readonly SeededBugName[];
+  const own = [...new Set([...names, ...released])].filter((name) => seededBugs[name].service === definition.name);
   return own.length === 0 ? {} : { SHOP_SEEDED_BUGS: own.join(',') };
 }
 

@@ -1,5 +1,6 @@
 import type { Running } from '../process/running.ts';
 import type { ServiceDefinition } from '../topology/services.ts';
+import type { Release } from './release.ts';
 import type { StartConditions } from './unit.ts';
 
 /** What services run as, in the words of `up --runtime`. */
@@ -23,8 +24,11 @@ export interface ServiceInstance {
 /** How instances of services are run. They listen on the machine's loopback, whatever they run as. */
 export interface ServiceRuntime {
   readonly kind: RuntimeKind;
-  /** What a service's instances are started from. Throws CliError (3) when this machine cannot run it so. */
-  source(definition: ServiceDefinition): Promise<ServiceSource>;
+  /**
+   * What a service's instances are started from: this release, or what the clone has built. Throws CliError (3) when this machine
+   * cannot run it so.
+   */
+  source(definition: ServiceDefinition, release?: Release): Promise<ServiceSource>;
 }
 
 export interface ServiceSource {

@@ -25,6 +25,7 @@ import { componentUnit } from './component-unit.ts';
 import { dockerRuntime } from './docker-runtime.ts';
 import { failpointFolder, hasFailpoints } from './failpoint-files.ts';
 import { flagFile, flagFolder } from './flag-file.ts';
+import { type FleetMember, usualMembers } from './fleet.ts';
 import { withDependencies } from './graph.ts';
 import { probeHealth, type RunningRelease } from './health-probe.ts';
 import { feedLogs } from './log-feed.ts';
@@ -180,13 +181,13 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     request.alerts ? planning.launchOf('prometheus', request.providers.prometheus) : undefined,
   ]);
   const proxy = typeof toxiproxy === 'string' ? undefined : toxiproxy;
-  const replicasOf = (name: string) => request.replicas[name] ?? 1;
+  const membersOf = (name: string) => request.fleet?.[name] ?? usualMembers(request.replicas[name] ?? 1, undefined);
   const gatewayBefore = planning.ports.all()[GATEWAY];
   // First of all, so that nothing has been reserved when it is not available.
   if (request.port === 0) await planning.ports.reserve(GATEWAY);
   else if (request.port !== undefined) await planning.ports.require(GATEWAY, request.port);
-  const ports = await reserveServicePorts(planning.ports, services, { replicasOf, runtime: runtime.kind });
-  const inspectors = await reserveInspectors(request, { planning, runtime, wanted, replicasOf });
+  const ports = await reserveServicePorts(planning.ports, services, { membersOf, runtime: runtime.kind });
+  const inspectors = await reserveInspectors(request, { planning, runtime, wanted, membersOf });
   const gatewayPort = ports.get(GATEWAY)?.main;
   const endOf = (edge: Edge, replica: number): Address | undefined => {
     if (edge.to === 'postgres') return postgres?.address;
@@ -195,12 +196,12 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
   };
   const running = new Set(request.running);
   const isWired = ({ from, to }: Edge) => wanted.has(from) || (running.has(from) && wanted.has(to) && isService(to));
-  const wired = await wireEdges({ ports: planning.ports, isWired, replicasOf, endOf, proxied: proxy !== undefined });
+  const wired = await wireEdges({ ports: planning.ports, isWired, membersOf, endOf, proxied: proxy !== undefined });
   const endpoints = Map.groupBy(wired, ({ edge }) => edge);
   const units = wantedServices.flatMap((definition) =>
-    Array.from({ length: replicasOf(definition.name) }, (_, index): PlannedReplica => {
-      const instance = instanceName(definition.name, index + 1);
-      return { definition, instance, ports: ports.get(instance) as ServicePorts };
+    membersOf(definition.name).map((member): PlannedReplica => {
+      const instance = instanceName(definition.name, member.number);
+      return { definition, instance, member, ports: ports.get(instance) as ServicePorts };
     }),
   );
   const edgeStates = wired.map(({ state }) => state);
@@ -218,12 +219,13 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
       }),
     );
   const serviceUnits = await Promise.all(
-    units.map(({ definition, instance, ports: own }) =>
+    units.map(({ definition, instance, member, ports: own }) =>
       serviceUnit({
         planning,
         runtime,
         definition,
         instance,
+        member,
         ports: own,
         inspector: inspectors.get(instance),
         proxied: proxy !== undefined,
@@ -250,9 +252,18 @@ async function planShop(planning: Planning, request: PlanRequest): Promise<Plan>
     databasePoolSize: databasePoolSizeIn(planning.env),
     warnings: [
       ...(typeof toxiproxy === 'string' ? [toxiproxy] : []),
+      ...wantedServices.flatMap(({ name }) => pinned(name, membersOf(name))),
       ...(wanted.has('gateway') ? movedGateway({ gatewayPort, gatewayBefore, asked: request.port }) : []),
     ],
   };
+}
+
+/** What `up` builds of such a service is not started: that is said. */
+function pinned(service: string, members: readonly FleetMember[]): string[] {
+  const versions = new Set(members.flatMap(({ release, weight }) => (release && weight > 0 ? [release.version] : [])));
+  if (versions.size === 0) return [];
+  const ways = `"shopctl deploy ${service}" deploys the sources, "shopctl deploy unpin ${service}" follows them again`;
+  return [`${service} runs the release ${[...versions].join(' and ')}, not what the clone has built (${ways})`];
 }
 
 /** A gateway that is not on its usual port is reported, once. */
@@ -299,6 +310,8 @@ async function toxiproxyOrReason(planning: Planning, forced: string | undefined)
   }
 }
 
+type MembersOf = (service: string) => readonly FleetMember[];
+
 type ServicePorts = {
   readonly main: number;
   /** Where its health is asked for, if not there. */
@@ -310,18 +323,17 @@ type ServicePorts = {
 async function reserveServicePorts(
   allocator: PortAllocator,
   definitions: readonly ServiceDefinition[],
-  { replicasOf, runtime }: { replicasOf: (name: string) => number; runtime: RuntimeKind },
+  { membersOf, runtime }: { membersOf: MembersOf; runtime: RuntimeKind },
 ): Promise<ReadonlyMap<string, ServicePorts>> {
   const ports = new Map<string, ServicePorts>();
   for (const definition of definitions) {
     const { name, protocol, preferredPort } = definition;
     const isShared = isPortShared(definition, runtime);
-    for (let replica = 1; replica <= replicasOf(name); replica++) {
-      const instance = instanceName(name, replica);
-      const main = await allocator.reserve(
-        preferredPort === undefined ? instance : instanceName(name, 1),
-        preferredPort,
-      );
+    for (const { number, isPrivate } of membersOf(name)) {
+      const instance = instanceName(name, number);
+      const shares = preferredPort !== undefined && !isPrivate;
+      const owner = isPrivate ? `${instance}:private` : instance;
+      const main = await (shares ? allocator.reserve(instanceName(name, 1), preferredPort) : allocator.reserve(owner));
       const health = isShared || protocol === 'grpc' ? await allocator.reserve(`${instance}:health`) : undefined;
       const spare = isShared ? await allocator.reserve(`${instance}:spare`) : undefined;
       ports.set(instance, { main, ...(health !== undefined && { health }), ...(spare !== undefined && { spare }) });
@@ -339,13 +351,13 @@ interface Inspected {
   readonly planning: Planning;
   readonly runtime: ServiceRuntime;
   readonly wanted: ReadonlySet<string>;
-  readonly replicasOf: (name: string) => number;
+  readonly membersOf: MembersOf;
 }
 
 /** Where the inspector of each replica listens that is to wait for a debugger: a client that reaches it can run code there. */
 async function reserveInspectors(
   { inspect = {} }: PlanRequest,
-  { planning: { ports }, runtime, wanted, replicasOf }: Inspected,
+  { planning: { ports }, runtime, wanted, membersOf }: Inspected,
 ): Promise<ReadonlyMap<string, string>> {
   const addresses = new Map<string, string>();
   for (const [service, first] of Object.entries(inspect)) {
@@ -358,12 +370,12 @@ async function reserveInspectors(
         'run them as processes: "shopctl up --runtime process"',
       );
     }
-    for (let replica = 1; replica <= replicasOf(service); replica++) {
-      const instance = instanceName(service, replica);
+    for (const [index, { number }] of membersOf(service).entries()) {
+      const instance = instanceName(service, number);
       const port =
         first === null
           ? await ports.reserve(`${instance}:inspector`, FIRST_INSPECTOR_PORT)
-          : await requireInspector(ports, instance, first + replica - 1);
+          : await requireInspector(ports, instance, first + index);
       addresses.set(instance, `${LOOPBACK}:${port}`);
     }
   }
@@ -393,13 +405,14 @@ async function requireInspector(ports: PortAllocator, instance: string, port: nu
 interface PlannedReplica {
   readonly definition: ServiceDefinition;
   readonly instance: string;
+  readonly member: FleetMember;
   readonly ports: ServicePorts;
 }
 
 interface Wiring {
   readonly ports: PortAllocator;
   readonly isWired: (edge: Edge) => boolean;
-  readonly replicasOf: (name: string) => number;
+  readonly membersOf: MembersOf;
   readonly endOf: (edge: Edge, replica: number) => Address | undefined;
   readonly proxied: boolean;
 }
@@ -412,10 +425,10 @@ interface WiredEdge {
   readonly route: Route;
 }
 
-async function wireEdges({ ports, isWired, replicasOf, endOf, proxied }: Wiring): Promise<readonly WiredEdge[]> {
+async function wireEdges({ ports, isWired, membersOf, endOf, proxied }: Wiring): Promise<readonly WiredEdge[]> {
   const wired: WiredEdge[] = [];
   for (const edge of edges.filter(isWired)) {
-    for (let replica = 1; replica <= replicasOf(edge.to); replica++) {
+    for (const { number: replica } of isService(edge.to) ? membersOf(edge.to) : [{ number: 1 }]) {
       const end = endOf(edge, replica);
       if (!end) throw new Error(`edge ${edge.name} has no end`);
       const name = proxyName(edge, replica);
@@ -453,6 +466,7 @@ interface ServiceUnitOptions {
   readonly runtime: ServiceRuntime;
   readonly definition: ServiceDefinition;
   readonly instance: string;
+  readonly member: FleetMember;
   readonly ports: ServicePorts;
   readonly inspector: string | undefined;
   readonly proxied: boolean;
@@ -464,7 +478,7 @@ interface ServiceUnitOptions {
 }
 
 async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
-  const { planning, runtime, definition, instance, ports, inspector, proxied } = options;
+  const { planning, runtime, definition, instance, member, ports, inspector, proxied } = options;
   const { project, secrets, telemetryUrl } = planning;
   const { main, health = main, spare } = ports;
   const replica =
@@ -492,9 +506,11 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     admissionFile: admissionFile(admissionFolder(project)),
     failpointDir: hasFailpoints(planning.env) ? failpointFolder(project) : undefined,
     seededBugs: options.seededBugs,
+    release: member.release,
+    track: member.track === 'stable' ? undefined : member.track,
     env: planning.env,
   });
-  const source = await runtime.source(definition);
+  const source = await runtime.source(definition, member.release);
   const logFile = join(project.logDir, `${instance}.log`);
   const dependsOn = [...new Set(dependenciesOf(definition.name))];
   let pid: number | undefined;
@@ -539,7 +555,8 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
         });
       }
     },
-    release: () => release,
+    // One of an older version does not know what it is called.
+    release: () => ({ ...release, ...(member.release && { version: member.release.version }) }),
     ...(replica && { leave: replica.leave }),
     // Two processes cannot have one inspector.
     ...(replica && runtime.kind === 'process' && inspector === undefined && { beside: runtime.kind }),

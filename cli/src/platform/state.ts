@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Track } from '@shop/kit/release.ts';
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError, messageOf } from '../errors.ts';
@@ -18,6 +19,8 @@ export interface UpstreamState {
   readonly state: 'joining' | 'active' | 'draining';
   /** Its share of the calls is its weight divided by the sum of the weights. */
   readonly weight: number;
+  /** Absent: stable. */
+  readonly track?: Track;
 }
 
 /** One replica of a service, or one component. */

@@ -1,11 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { messageOf } from '../errors.ts';
+import { type CliError, messageOf } from '../errors.ts';
 import type { Guest } from '../otlp/guest.ts';
 import type { MetricsData } from '../otlp/otlp-json.ts';
 import type { EventLog } from './events.ts';
+import type { OperationRequest } from './operations.ts';
+import type { Platform } from './platform.ts';
 import type { Project } from './project.ts';
 import type { ActiveFault, PlatformState } from './state.ts';
 import type { StartConditions } from './unit.ts';
+
+/** What operators ask of a platform. */
+export type PlatformOperation =
+  | { readonly kind: 'up' }
+  | { readonly kind: 'act'; readonly name: string }
+  | OperationRequest;
 
 /** Something more that a supervisor serves beside the platform itself. */
 export interface SupervisorExtension {
@@ -13,9 +21,17 @@ export interface SupervisorExtension {
   handle(route: string, request: IncomingMessage, response: ServerResponse): Promise<boolean>;
   /** What it does to the platform now; the supervisor does not end for idleness meanwhile. */
   activeFaults(): readonly ActiveFault[];
+  /** Why it does not let operators do this now. */
+  obstacleTo?(operation: PlatformOperation): CliError | undefined;
   /** Takes everything back before the platform ends. */
   end(): Promise<void>;
 }
+
+/** Replicas of other releases. */
+export type FleetControl = Pick<
+  Platform,
+  'fleetOf' | 'releaseOf' | 'stage' | 'weigh' | 'replace' | 'unstage' | 'adopt'
+>;
 
 /** What an extension may use. */
 export interface ExtensionContext {
@@ -29,6 +45,8 @@ export interface ExtensionContext {
    * not name stay, which belong to another fault.
    */
   changeConditions(name: string, change: StartConditions): void;
+  /** Which release each replica of a service runs, and its share of the calls. */
+  readonly fleet: FleetControl;
   /** Stops and starts what is kept running; resolves when that has begun. */
   relaunch(name: string): Promise<void>;
   /** Disconnects every sender and reader of telemetry, or admits them again. */
@@ -47,6 +65,13 @@ export function combineExtensions(extensions: readonly SupervisorExtension[]): S
     async handle(route, request, response) {
       for (const extension of extensions) if (await extension.handle(route, request, response)) return true;
       return false;
+    },
+    obstacleTo(operation) {
+      for (const extension of extensions) {
+        const obstacle = extension.obstacleTo?.(operation);
+        if (obstacle !== undefined) return obstacle;
+      }
+      return undefined;
     },
     activeFaults: () => extensions.flatMap((extension) => extension.activeFaults()),
     async end() {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Track } from '@shop/kit/release.ts';
 import { UPSTREAMS_VERSION, type Upstream, type Upstreams, upstreamAt } from '@shop/kit/upstreams.ts';
 import type { Project } from './project.ts';
 import { writeSharedFile } from './shared-file.ts';
@@ -35,20 +36,34 @@ export interface Routing {
   readonly draining: ReadonlySet<string>;
   /** Whether the callers of an edge pass by its proxy. */
   isOnStandby(edge: string): boolean;
+  /** Of the replicas that do not share all calls equally. */
+  readonly shares?: ReadonlyMap<string, Share>;
+}
+
+/** The place of a replica among the others. */
+export interface Share {
+  readonly track: Track;
+  /** With 0 it gets no new work but of requests that name its track. */
+  readonly weight: number;
 }
 
 /**
  * What is announced to the callers of each edge. Left out are edges of which no replica is to be shown, or where the
  * format cannot hold an address (IPv6): its callers keep the addresses of their start. Pure.
  */
-export function upstreamsOf(routes: readonly Route[], { joining, draining, isOnStandby }: Routing): Upstreams {
-  const shown = routes.filter(({ instance }) => instance === undefined || !joining.has(instance));
+export function upstreamsOf(routes: readonly Route[], routing: Routing): Upstreams {
+  const { joining, draining, isOnStandby, shares = new Map<string, Share>() } = routing;
+  const isHeld = (instance: string) => shares.get(instance)?.weight === 0;
+  const shown = routes.filter(
+    // One that is to take no messages has to read it before it could take any.
+    ({ instance, isDelivery }) => instance === undefined || !joining.has(instance) || (isDelivery && isHeld(instance)),
+  );
   const entries = [...Map.groupBy(shown, ({ edge }) => edge)].map(([edge, all]): [string, readonly Upstream[]] => [
     edge,
     all.map(({ instance, primary, standby }) => ({
       ...upstreamAt(isOnStandby(edge) ? standby : primary),
-      ...(instance !== undefined && { instance }),
-      state: instance !== undefined && draining.has(instance) ? 'draining' : 'active',
+      ...(instance !== undefined && { instance, ...shares.get(instance) }),
+      state: instance !== undefined && (draining.has(instance) || isHeld(instance)) ? 'draining' : 'active',
     })),
   ]);
   const writable = entries.filter(([, all]) => all.every(({ address }) => /^[\w.-]+:\d+$/.test(address)));

@@ -1,4 +1,5 @@
 import type { Problem } from '@shop/kit/problems.ts';
+import { TRACK_HEADER } from '@shop/kit/wanted-track.ts';
 import { CliError, messageOf } from '../errors.ts';
 import { traceIdOf } from './orders-table.ts';
 
@@ -33,6 +34,8 @@ export interface ProblemResponse {
 
 interface PlaceOptions {
   readonly idempotencyKey?: string | undefined;
+  /** The track that is to serve it, whatever its weight is. */
+  readonly track?: string | undefined;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
@@ -48,7 +51,7 @@ export interface GatewayClient {
 
 export function createGatewayClient(baseUrl: string): GatewayClient {
   return {
-    async placeOrder(request, { idempotencyKey, timeoutMs, signal }) {
+    async placeOrder(request, { idempotencyKey, track, timeoutMs, signal }) {
       const startedAt = performance.now();
       const limit = AbortSignal.timeout(timeoutMs);
       try {
@@ -57,6 +60,7 @@ export function createGatewayClient(baseUrl: string): GatewayClient {
           headers: {
             'content-type': 'application/json',
             ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+            ...(track !== undefined && { [TRACK_HEADER]: track }),
           },
           body: JSON.stringify(request),
           signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),

@@ -55,7 +55,7 @@ async function aPlatform() {
     planner,
     events: createEventLog(),
     upstreams: { write: async () => false },
-    overrides: { initial: { replicas: {}, draining: [], onStandby: [] }, save: async () => {} },
+    overrides: { initial: { replicas: {}, draining: [], onStandby: [], releases: {} }, save: async () => {} },
     onChange: () => {},
   });
   const up = { services: [], replicas: {}, providers: {}, waitTimeoutMs: 5_000 };

@@ -1,0 +1,98 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { strategies } from '../../deploy/run.ts';
+import { parseDuration } from '../option-values.ts';
+import { type ReasonOptions, withReason } from '../reason.ts';
+import type { DeployOptions, HistoryOptions, RollbackOptions, StatusOptions } from './run-deploy.ts';
+
+const CHANGES =
+  'starts and ends processes of the running platform, writes .shop/<project>/{deploys.jsonl,overrides.json,changes.jsonl}';
+const ENDS =
+  '0 (done), 1 (rolled back by what was observed, or it cannot be built), 2, 3, 4, 5 (rolled back, as evidence was missing), 6 (a fault is active, or it could not be rolled back), 130 (interrupted, and rolled back)';
+const KEEP_MS = 60_000;
+
+export const register: Register = (program, deps) => {
+  const deploy = withReason(withCommonOptions(program.command('deploy')))
+    .enablePositionalOptions()
+    .description('deploy another release of a service while it serves, and roll it back where it is not good')
+    .argument('<service>', 'gateway, orders, ...')
+    .option('--from <ref>', 'a commit of this clone: HEAD~1, v1.2.0 (default: its sources as they are)')
+    .option('--dir <path>', 'another copy of the sources')
+    .option('--seed-bug <bug...>', 'put a known bug back into it')
+    .option('--env <name=value...>', 'set a variable of its environment', parseVariable)
+    .addOption(new Option('--strategy <strategy>', 'how the calls pass over').choices(strategies).default('rolling'))
+    .option(
+      '--keep <duration>',
+      'how long the new release is watched before the deploy is done (default: 60s)',
+      parseDuration,
+    )
+    .option('--during-chaos', 'deploy although a fault is active')
+    .option('--supersede', 'roll back a deploy that is not over first')
+    .option('--dry-run', 'only say what would be done, step by step')
+    .addHelpText('after', effects(`builds into dist/releases/, ${CHANGES}`, ENDS))
+    .action(async (service: string, options: DeployOptions) => {
+      const { runDeploy } = await import('./run-deploy.ts');
+      await runDeploy(service, { ...options, keep: options.keep ?? KEEP_MS }, deps);
+    });
+
+  withCommonOptions(deploy.command('status'))
+    .description('show the deploy that is not over, or the last one')
+    .option('-w, --wait', 'until it is over; the exit code is then that of "deploy"')
+    .addHelpText('after', effects('none, reads only', '0, 4; with --wait those of "deploy"'))
+    .action(async (options: StatusOptions) => {
+      const { runDeployStatus } = await import('./run-deploy.ts');
+      await runDeployStatus(options, deps);
+    });
+
+  const actions = {
+    promote: 'end the time in which the new release is watched: the deploy is done',
+    pause: 'stop before the next replica, or the end of the time in which the new release is watched',
+    resume: 'resume a deploy that was paused',
+    abort: 'roll back the deploy that is not over',
+  } as const;
+  for (const [action, description] of Object.entries(actions) as [keyof typeof actions, string][]) {
+    withCommonOptions(deploy.command(action))
+      .description(description)
+      .addHelpText('after', effects(CHANGES, '0, 2 (there is no such deploy), 4'))
+      .action(async (options: CommonOptions) => {
+        const { runDeployAction } = await import('./run-deploy.ts');
+        await runDeployAction(action, options, deps);
+      });
+  }
+
+  withReason(withCommonOptions(deploy.command('rollback')))
+    .description('roll back the deploy of a service, or deploy the release that it had before')
+    .argument('<service>', 'orders, ...')
+    .option('--to <version>', 'a release of an earlier deploy, as "deploy history" shows it')
+    .option('--keep <duration>', 'how long it is watched (default: 0ms)', parseDuration)
+    .addHelpText('after', effects(CHANGES, ENDS))
+    .action(async (service: string, options: RollbackOptions) => {
+      const { runDeployRollback } = await import('./run-deploy.ts');
+      await runDeployRollback(service, options, deps);
+    });
+
+  withReason(withCommonOptions(deploy.command('unpin')))
+    .description('have a service run what the clone has built again, in place of a release')
+    .argument('<service>', 'orders, ...')
+    .addHelpText('after', effects(CHANGES, '0, 1, 2, 4'))
+    .action(async (service: string, options: CommonOptions & ReasonOptions) => {
+      const { runDeployUnpin } = await import('./run-deploy.ts');
+      await runDeployUnpin(service, options, deps);
+    });
+
+  withCommonOptions(deploy.command('history'))
+    .description('list past deploys and how they ended')
+    .option('--service <service>', 'of this one only')
+    .addHelpText('after', effects('none, reads only', '0, 4'))
+    .action(async (options: HistoryOptions) => {
+      const { runDeployHistory } = await import('./run-deploy.ts');
+      await runDeployHistory(options, deps);
+    });
+};
+
+/** `NAME=VALUE`, several times. */
+function parseVariable(text: string, earlier: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const [name = '', ...rest] = text.split('=');
+  if (name === '' || rest.length === 0) throw new InvalidArgumentError('expected NAME=VALUE');
+  return { ...earlier, [name]: rest.join('=') };
+}

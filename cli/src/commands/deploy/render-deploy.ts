@@ -1,0 +1,52 @@
+import type { DeployRun, DeployState } from '../../deploy/run.ts';
+import type { Output } from '../../output/output.ts';
+import { formatTable } from '../../output/table.ts';
+
+type Painted = Pick<Output, 'style' | 'columns'>;
+
+/** One deploy, for people. */
+export function renderRun(run: DeployRun, { style }: Painted): string {
+  const { service, strategy, from, to, state, isPaused, cause, isDirty } = run;
+  const paint = painter(state, style);
+  const next = nextOf(run);
+  return [
+    `${service} ${from} -> ${to} (${strategy}): ${paint(isPaused ? `${state}, paused` : state)}`,
+    ...(cause ? [`  ${cause.guard === undefined ? cause.kind : cause.guard}: ${cause.text}`] : []),
+    ...(isDirty ? [`  ${style.red('it could not be rolled back completely')}`] : []),
+    ...(next === undefined ? [] : [`  ${next}`]),
+  ].join('\n');
+}
+
+/** Past deploys, the newest first, and what runs in place of what the clone has built. */
+export function renderHistory(
+  { runs, releases }: { readonly runs: readonly DeployRun[]; readonly releases: Readonly<Record<string, string>> },
+  output: Painted,
+): string {
+  if (runs.length === 0) return 'nothing was deployed yet';
+  const rows = runs
+    .toReversed()
+    .map(({ startedAt, service, strategy, from, to, state, cause }) => [
+      startedAt.slice(0, 19).replace('T', ' '),
+      service,
+      strategy,
+      from,
+      to,
+      painter(state, output.style)(state),
+      cause?.guard ?? cause?.kind ?? '',
+    ]);
+  const pinned = Object.entries(releases).map(([service, version]) => `${service} runs the release ${version}`);
+  const table = formatTable(['TIME (UTC)', 'SERVICE', 'STRATEGY', 'FROM', 'TO', 'STATE', 'WHY'], rows);
+  return [table, ...pinned].join('\n');
+}
+
+function painter(state: DeployState, style: Output['style']): (text: string) => string {
+  if (state === 'done') return style.green;
+  return state === 'rolled-back' || state === 'failed' || state === 'inconclusive' ? style.red : style.yellow;
+}
+
+function nextOf({ state, isDirty, service }: DeployRun): string | undefined {
+  if (isDirty) return `see "shopctl status"; "shopctl restart ${service}" starts what is recorded`;
+  if (state === 'kept')
+    return 'it is watched: "shopctl deploy promote" ends that, "shopctl deploy abort" rolls it back';
+  return undefined;
+}

@@ -1,0 +1,188 @@
+import { resolve } from 'node:path';
+import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import { createDeployClient } from '../../deploy/deploy-client.ts';
+import type { DeployRequest, PlannedDeploy } from '../../deploy/requests.ts';
+import { type DeployRun, isOver, type Strategy } from '../../deploy/run.ts';
+import { type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { askedFrom } from '../../platform/change-log.ts';
+import { formatDuration } from '../../shared/duration.ts';
+import type { ReasonOptions } from '../reason.ts';
+import { renderHistory, renderRun } from './render-deploy.ts';
+
+export interface DeployOptions extends CommonOptions, ReasonOptions {
+  readonly from?: string;
+  readonly dir?: string;
+  readonly seedBug?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly strategy: Strategy;
+  /** ms. */
+  readonly keep?: number;
+  readonly duringChaos?: boolean;
+  readonly supersede?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export interface StatusOptions extends CommonOptions {
+  readonly wait?: boolean;
+}
+
+export interface RollbackOptions extends CommonOptions, ReasonOptions {
+  readonly to?: string;
+  /** ms. */
+  readonly keep?: number;
+}
+
+export interface HistoryOptions extends CommonOptions {
+  readonly service?: string;
+}
+
+/** `shopctl deploy SERVICE`: has the supervisor do it, and follows it to its end. An interruption has it rolled back. */
+export async function runDeploy(service: string, options: DeployOptions, deps: CommandDeps): Promise<void> {
+  const client = createDeployClient(deps.projectFrom(options));
+  const { from, dir, seedBug, env, strategy, keep = 0, duringChaos, supersede, reason } = options;
+  const request: DeployRequest = {
+    service,
+    ...(from !== undefined && { from }),
+    // The supervisor has another folder.
+    ...(dir !== undefined && { dir: resolve(dir) }),
+    ...(seedBug && { seedBug }),
+    ...(env && { env }),
+    strategy,
+    keepMs: keep,
+    ...(duringChaos && { duringChaos }),
+    ...(supersede && { supersede }),
+    asked: askedFrom('command line', reason),
+  };
+  if (options.dryRun) {
+    deps.output.result(await client.plan(request), renderPlan);
+    return;
+  }
+  await followed(await client.start(request), client, deps, { rollsBack: true });
+}
+
+/** `shopctl deploy status`. */
+export async function runDeployStatus(options: StatusOptions, deps: CommandDeps): Promise<void> {
+  const client = createDeployClient(deps.projectFrom(options));
+  const { runs, current } = await client.list();
+  const run = runs.find(({ id }) => id === current) ?? runs.at(-1);
+  if (run === undefined) deps.output.result(null, () => 'nothing was deployed yet');
+  else if (options.wait) await followed(run, client, deps, { rollsBack: false });
+  else deps.output.result(withoutValues(run), (one) => renderRun(one, deps.output));
+}
+
+/** `shopctl deploy promote|pause|resume|abort`. */
+export async function runDeployAction(
+  action: 'promote' | 'pause' | 'resume' | 'abort',
+  options: CommonOptions,
+  deps: CommandDeps,
+): Promise<void> {
+  const client = createDeployClient(deps.projectFrom(options));
+  const run = await client.act(action);
+  deps.output.result(withoutValues(run), (one) => renderRun(one, deps.output));
+  if (action === 'abort') process.exitCode = run.isDirty ? exitCodes.dirty : exitCodes.ok;
+}
+
+/** `shopctl deploy rollback SERVICE`. */
+export async function runDeployRollback(service: string, options: RollbackOptions, deps: CommandDeps): Promise<void> {
+  const client = createDeployClient(deps.projectFrom(options));
+  const { to, keep = 0, reason } = options;
+  const asked = askedFrom('command line', reason);
+  const run = await client.rollBack({ service, ...(to !== undefined && { to }), keepMs: keep, asked });
+  if (!isOver(run.state)) return followed(run, client, deps, { rollsBack: true });
+  deps.output.result(withoutValues(run), (one) => renderRun(one, deps.output));
+  process.exitCode = run.isDirty ? exitCodes.dirty : exitCodes.ok;
+}
+
+/** `shopctl deploy unpin SERVICE`. */
+export async function runDeployUnpin(
+  service: string,
+  options: CommonOptions & ReasonOptions,
+  deps: CommandDeps,
+): Promise<void> {
+  const client = createDeployClient(deps.projectFrom(options));
+  const began = performance.now();
+  const progress = deps.output.progress(`replacing ${service}`);
+  try {
+    const result = await client.unpin({ service, asked: askedFrom('command line', options.reason) });
+    progress.stop();
+    const took = formatDuration(performance.now() - began);
+    deps.output.result(result, ({ changed }) =>
+      changed ? `${service} runs what the clone has built (${took})` : `nothing to do: ${service} runs no release`,
+    );
+  } catch (error) {
+    progress.fail(`${service} not replaced`);
+    throw error;
+  }
+}
+
+/** `shopctl deploy history`. */
+export async function runDeployHistory({ service, ...options }: HistoryOptions, deps: CommandDeps): Promise<void> {
+  const client = createDeployClient(deps.projectFrom(options));
+  const { runs, releases } = await client.list();
+  const chosen = runs.filter((run) => service === undefined || run.service === service).map(withoutValues);
+  deps.output.result({ runs: chosen, releases }, (list) => renderHistory(list, deps.output));
+}
+
+async function followed(
+  { id }: DeployRun,
+  client: ReturnType<typeof createDeployClient>,
+  deps: CommandDeps,
+  { rollsBack }: { rollsBack: boolean },
+): Promise<void> {
+  const { output, signal } = deps;
+  const began = performance.now();
+  const over = Promise.withResolvers<void>();
+  if (rollsBack) {
+    deps.onInterrupt(async () => {
+      // It may have ended between the signal and the request, which is refused then.
+      await client.act('abort').catch(() => undefined);
+      await over.promise;
+    });
+  }
+  const progress = output.progress('deploying');
+  let said = 0;
+  try {
+    const run = await client.follow(id, (now) => {
+      for (const { text } of now.steps.slice(said)) progress.note(text);
+      said = now.steps.length;
+      progress.update(`${now.service} ${now.to}: ${now.isPaused ? 'paused' : now.state}`);
+    });
+    const took = formatDuration(performance.now() - began);
+    if (run.state === 'done') progress.succeed(`${run.service} runs ${run.to} (${took})`);
+    else progress.fail(`${run.service} ${run.state} (${took})`);
+    output.result(withoutValues(run), (one) => renderRun(one, output));
+    process.exitCode = exitCodeOf(run);
+  } catch (error) {
+    if (signal.aborted) progress.stop();
+    else progress.fail('not deployed');
+    throw error;
+  } finally {
+    over.resolve();
+  }
+}
+
+/** How a command ends that followed a deploy. */
+function exitCodeOf({ state, isDirty, cause }: DeployRun): ExitCode {
+  if (state === 'done') return exitCodes.ok;
+  if (isDirty) return exitCodes.dirty;
+  if (state === 'inconclusive') return exitCodes.unknown;
+  if (state === 'failed') return cause?.error?.exitCode ?? exitCodes.failed;
+  return exitCodes.failed;
+}
+
+/** Values of variables may be secrets. */
+function withoutValues({ releases, ...run }: DeployRun): DeployRun {
+  if (releases === undefined) return run;
+  const hidden = (release: typeof releases.to) => ({
+    ...release,
+    env: Object.fromEntries(Object.keys(release.env).map((name) => [name, '…'])),
+  });
+  return { ...run, releases: { from: hidden(releases.from), to: hidden(releases.to) } };
+}
+
+function renderPlan({ service, from, to, steps }: PlannedDeploy): string {
+  return [
+    `would deploy ${service} ${to}, in place of ${from}:`,
+    ...steps.map((text, index) => `  ${index + 1}. ${text}`),
+  ].join('\n');
+}

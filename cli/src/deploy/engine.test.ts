@@ -1,0 +1,327 @@
+/**
+ * Goal: wherever a deploy is killed or rolled back, its service has one release, and the journal says which.
+ * Method: the engine on a fake fleet that can be killed before any of its steps; a second engine reads the same journal.
+ */
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { FleetMember } from '../platform/fleet.ts';
+import type { NamedMember } from '../platform/platform.ts';
+import type { Release } from '../platform/release.ts';
+import type { FleetControl } from '../platform/supervisor-extension.ts';
+import { DeployEngine, type DeployPlan, type EngineDeps } from './engine.ts';
+import type { DeployJournal } from './journal.ts';
+import { type DeployRun, isOver, type JournalRecord, type Strategy, transitions } from './run.ts';
+import { tripped, unobserved } from './trip.ts';
+
+const release = (version: string): Release => ({ version, folder: version, digest: version, seededBugs: [], env: {} });
+const OLD = release('1.0.0');
+const NEW = release('1.1.0');
+const SERVICE = 'orders';
+
+/** What is on disk: it outlives a process. */
+interface Disk {
+  readonly records: JournalRecord[];
+  recorded: Release | undefined;
+}
+
+/** The end of the process: nothing after it happens. */
+class Killed extends Error {}
+
+interface World {
+  readonly disk: Disk;
+  members: NamedMember[];
+  /** Steps so far, of the fleet and of the journal. */
+  steps: number;
+  killAt: number;
+  readonly log: string[];
+}
+
+function aWorld(replicas = 2): World {
+  const members = Array.from({ length: replicas }, (_, index) => member(index + 1, undefined));
+  return { disk: { records: [], recorded: undefined }, members, steps: 0, killAt: Infinity, log: [] };
+}
+
+function member(number: number, own: Release | undefined, weight = 100): NamedMember {
+  return { name: `${SERVICE}-${number}`, number, track: 'stable', weight, ...(own && { release: own }) };
+}
+
+/** A step of the process; a process that was killed never comes to the next one. */
+async function step(world: World, what: string): Promise<void> {
+  world.steps += 1;
+  if (world.steps >= world.killAt) throw new Killed();
+  world.log.push(what);
+}
+
+function fleetOf(world: World): FleetControl {
+  return {
+    fleetOf: () => world.members,
+    releaseOf: () => world.disk.recorded,
+    async stage(_service, count, like, signal) {
+      await step(world, 'stage');
+      signal.throwIfAborted();
+      const first = Math.max(...world.members.map(({ number }) => number)) + 1;
+      const added = Array.from({ length: count }, (_, index): NamedMember => {
+        const number = first + index;
+        return { name: `${SERVICE}-${number}`, ...(like as FleetMember), number, weight: 0 };
+      });
+      world.members = [...world.members, ...added];
+      return added.map(({ name }) => name);
+    },
+    async weigh(_service, weights) {
+      await step(world, 'weigh');
+      world.members = world.members.map((one) => ({ ...one, weight: weights[one.name] ?? one.weight }));
+    },
+    async replace(_service, name, own, signal) {
+      await step(world, `replace ${name}`);
+      signal.throwIfAborted();
+      world.members = world.members.map((one) => (one.name === name ? member(one.number, own, one.weight) : one));
+    },
+    async unstage(_service, names) {
+      await step(world, 'unstage');
+      world.members = world.members.filter(({ name }) => !names.includes(name));
+    },
+    async adopt(_service, own) {
+      await step(world, 'adopt');
+      world.disk.recorded = own;
+    },
+  };
+}
+
+function journalOf(world: World): DeployJournal {
+  return {
+    async append(...records) {
+      await step(world, records.map((one) => (one.kind === 'state' ? one.state : one.kind)).join());
+      world.disk.records.push(...records);
+    },
+    read: async () => world.disk.records,
+  };
+}
+
+function anEngine(world: World, changes: Partial<EngineDeps> = {}): DeployEngine {
+  return new DeployEngine({
+    fleet: fleetOf(world),
+    journal: journalOf(world),
+    guards: { begin: async () => undefined, check: async () => undefined, conclude: async () => undefined },
+    stable: async () => ({ kept: OLD, restored: async () => world.disk.recorded }),
+    preflight: async () => 'five orders',
+    onChange: () => undefined,
+    onProblem: () => undefined,
+    clock: { now: () => 0, date: () => new Date(0), sleep: async (_ms, signal) => signal.throwIfAborted() },
+    ...changes,
+  });
+}
+
+const aPlan = (changes: Partial<DeployPlan> = {}): DeployPlan => ({
+  service: SERVICE,
+  strategy: 'rolling',
+  source: 'HEAD',
+  version: NEW.version,
+  keepMs: 500,
+  asked: { by: { user: 'anna', source: 'command line' } },
+  isPublic: false,
+  build: async () => NEW,
+  ...changes,
+});
+
+/** Waits for the end of the deploy that was begun. */
+async function ended(engine: DeployEngine): Promise<DeployRun> {
+  await expect.poll(() => engine.current, { interval: 1 }).toBeUndefined();
+  return engine.runs().at(-1) as DeployRun;
+}
+
+async function deploy(engine: DeployEngine, plan = aPlan()): Promise<DeployRun> {
+  await engine.start(plan);
+  return ended(engine);
+}
+
+/** What serves, by release: every call reaches one of these. */
+const serving = ({ members }: World) =>
+  members.filter(({ weight }) => weight > 0).map(({ release: own }) => own?.version ?? 'built');
+
+let world: World;
+beforeEach(() => {
+  world = aWorld();
+});
+
+const both: readonly Strategy[] = ['rolling', 'blue-green'];
+
+describe.each(both)('a %s deploy', (strategy) => {
+  const plan = (changes: Partial<DeployPlan> = {}) => aPlan({ strategy, ...changes });
+
+  it('has all replicas run the release, and records it at its end', async () => {
+    expect(await deploy(anEngine(world), plan())).toMatchObject({ state: 'done', from: '1.0.0', to: '1.1.0' });
+    expect(serving(world)).toEqual(['1.1.0', '1.1.0']);
+    expect(world.members).toHaveLength(2);
+    expect(world.disk.recorded).toEqual(NEW);
+  });
+
+  it.each([
+    ['cannot be built', { build: () => Promise.reject(new Error('line 7')) }, {}, 'failed'],
+    [
+      'is not good in its preflight',
+      {},
+      { preflight: () => Promise.reject(tripped('preflight', '503')) },
+      'rolled-back',
+    ],
+    ['has no trace', {}, { preflight: () => Promise.reject(unobserved('telemetry is off')) }, 'inconclusive'],
+  ] as const)('that %s changes nothing that serves', async (_what, plans, deps, state) => {
+    expect(await deploy(anEngine(world, deps), plan(plans))).toMatchObject({ state, isDirty: false });
+    expect(serving(world)).toEqual(['built', 'built']);
+    expect(world.members).toHaveLength(2);
+    expect(world.disk.recorded).toBeUndefined();
+  });
+
+  it.each(['shifting', 'kept'])('is rolled back where a guard trips while it is %s', async (state) => {
+    let isBad = false;
+    const check = async () => {
+      if (isBad) throw tripped('exit', 'orders-1 ended');
+    };
+    const onChange = (run: DeployRun) => {
+      isBad ||= run.state === state;
+    };
+    const guards = { begin: async () => undefined, check, conclude: async () => undefined };
+    expect(await deploy(anEngine(world, { guards, onChange }), plan())).toMatchObject({
+      state: 'rolled-back',
+      cause: { guard: 'exit' },
+    });
+    expect(serving(world)).toEqual(['built', 'built']);
+    expect(world.members).toHaveLength(2);
+  });
+
+  it('whose evidence is missing at its end is never done', async () => {
+    const conclude = () => Promise.reject(unobserved('dead letters are unknown'));
+    const guards = { begin: async () => undefined, check: async () => undefined, conclude };
+    expect(await deploy(anEngine(world, { guards }), plan())).toMatchObject({ state: 'inconclusive' });
+    expect(serving(world)).toEqual(['built', 'built']);
+  });
+
+  it('that cannot be rolled back says so', async () => {
+    const fleet = { ...fleetOf(world), unstage: () => Promise.reject(new Error('it does not end')) };
+    const preflight = () => Promise.reject(tripped('preflight', '503'));
+    expect(await deploy(anEngine(world, { fleet, preflight }), plan())).toMatchObject({
+      state: 'failed',
+      isDirty: true,
+      cause: { text: expect.stringContaining('it does not end') },
+    });
+  });
+
+  it('ends on one release wherever its process is killed, and the journal says on which', async () => {
+    await deploy(anEngine(world), plan());
+    const all = world.steps;
+    expect(all).toBeGreaterThan(8);
+    for (let killAt = 1; killAt <= all; killAt += 1) {
+      const killed = aWorld();
+      killed.killAt = killAt;
+      await deploy(anEngine(killed), plan()).catch((error: unknown) => expect(error).toBeInstanceOf(Killed));
+      // All that it ran has ended with it; the next process starts what is recorded.
+      const next = {
+        ...killed,
+        killAt: Infinity,
+        members: [1, 2].map((number) => member(number, killed.disk.recorded)),
+      };
+      const engine = anEngine(next);
+      await engine.recover();
+      const run = engine.runs().at(-1);
+      expect(run === undefined || isOver(run.state)).toBe(true);
+      expect(run?.state === 'done').toBe(next.disk.recorded !== undefined);
+      expect(new Set(serving(next)).size).toBe(1);
+      expect(await deploy(engine, plan())).toMatchObject({ state: 'done' });
+    }
+  });
+
+  it('writes only states that may follow each other', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 30 }),
+        fc.constantFrom('guard', 'abort', 'nothing'),
+        async (at, what) => {
+          const own = aWorld();
+          let engine: DeployEngine | undefined;
+          const check = async () => {
+            if (own.steps < at || what === 'nothing') return;
+            if (what === 'guard') throw tripped('exit', 'it ended');
+            void engine?.act('abort').catch(() => undefined); // It may be over already.
+          };
+          const guards = { begin: async () => undefined, check, conclude: async () => undefined };
+          engine = anEngine(own, { guards });
+          const run = await deploy(engine, plan());
+          const states = own.disk.records.flatMap((one) => (one.kind === 'state' ? [one.state] : []));
+          for (const [index, state] of states.entries())
+            expect(transitions[states[index - 1] ?? 'planned']).toContain(state);
+          expect(new Set(serving(own))).toEqual(new Set([run.state === 'done' ? '1.1.0' : 'built']));
+          expect(own.members).toHaveLength(2);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('an operator', () => {
+  const long = aPlan({ keepMs: 3_600_000 });
+  const kept = (engine: DeployEngine) => expect.poll(() => engine.current?.state, { interval: 1 }).toBe('kept');
+  /** Sleeps end in a later turn, so that requests are served meanwhile. */
+  const clock = {
+    now: () => 0,
+    date: () => new Date(0),
+    sleep: (_ms: number, signal: AbortSignal) =>
+      new Promise<void>((resolve, reject) => {
+        setImmediate(() => (signal.aborted ? reject(signal.reason) : resolve()));
+      }),
+  };
+
+  it('ends the time in which it is watched', async () => {
+    const engine = anEngine(world, { clock });
+    await engine.start(long);
+    await kept(engine);
+    await engine.act('promote');
+    expect(await ended(engine)).toMatchObject({ state: 'done' });
+  });
+
+  it('rolls it back', async () => {
+    const engine = anEngine(world, { clock });
+    await engine.start(long);
+    await kept(engine);
+    expect(await engine.act('abort')).toMatchObject({ state: 'rolled-back', cause: { kind: 'asked' } });
+    expect(serving(world)).toEqual(['built', 'built']);
+  });
+
+  it('pauses it, and it goes on', async () => {
+    let paused: Promise<DeployRun> | undefined;
+    const onChange = ({ state }: DeployRun) => {
+      if (state === 'kept') paused ??= engine.act('pause');
+    };
+    const engine = anEngine(world, { clock, onChange });
+    await engine.start(aPlan({ keepMs: 1_000 }));
+    await kept(engine);
+    expect(await paused).toMatchObject({ isPaused: true });
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+    expect(engine.current).toMatchObject({ state: 'kept', isPaused: true });
+    await engine.act('resume');
+    expect(await ended(engine)).toMatchObject({ state: 'done' });
+  });
+
+  it('cannot begin another one, unless it supersedes the first', async () => {
+    const engine = anEngine(world, { clock });
+    await engine.start(long);
+    await expect(engine.start(aPlan())).rejects.toMatchObject({ code: 'deploy_active', exitCode: 2 });
+    await kept(engine);
+    await engine.start(aPlan(), { supersede: true });
+    expect(await ended(engine)).toMatchObject({ state: 'done' });
+    expect(engine.runs()[0]).toMatchObject({ state: 'rolled-back', cause: { kind: 'superseded' } });
+  });
+
+  it.each(['promote', 'pause', 'resume', 'abort'] as const)('has nothing to %s without a deploy', async (action) => {
+    await expect(anEngine(world).act(action)).rejects.toMatchObject({ code: 'no_deploy', exitCode: 2 });
+  });
+
+  it('who takes the platform down ends a deploy, and nothing is done for it', async () => {
+    const engine = anEngine(world, { clock });
+    await engine.start(long);
+    await kept(engine);
+    const before = world.log.length;
+    await engine.end();
+    expect(engine.runs().at(-1)).toMatchObject({ state: 'rolled-back', cause: { kind: 'ended' } });
+    expect(world.log.slice(before)).toEqual(['rolled-back']);
+  });
+});

@@ -1,0 +1,122 @@
+import { DEAD_LETTERS_QUEUE } from '@shop/kit/topology.ts';
+import type { MetricPoint } from '../otlp/metric-store.ts';
+import type { EdgeState, InstanceState, PlatformState } from '../platform/state.ts';
+import type { Guards } from './engine.ts';
+import { tripped, unobserved } from './trip.ts';
+
+export interface GuardDeps {
+  state(): Pick<PlatformState, 'instances' | 'edges'>;
+  /** Latest points of these names. */
+  metrics(names: readonly string[]): Promise<readonly MetricPoint[]>;
+  readonly now: () => number;
+}
+
+/** How long a new instance may be not ready before it is taken for broken, ms. */
+const UNREADY_MS = 2_000;
+/** Attempts that may get no response: a kept connection may be closed in the moment in which it is used (decision 0093). */
+const LOST_ATTEMPTS = 2;
+
+const NAMES = ['shop.queue.messages', 'http.client.request.duration', 'rpc.client.call.duration'];
+
+/** What is counted up, at one moment. */
+interface Counts {
+  /** Undefined while the broker does not say. */
+  readonly deadLetters: number | undefined;
+  /** Connections of calls that broke, by the port that was called: a port may have had another process before. */
+  readonly lost: ReadonlyMap<number, number>;
+}
+
+/**
+ * What a release must not do while it is deployed: end without being asked to, be not ready, add dead letters, break the connections
+ * of calls.
+ */
+export function createGuards({ state, metrics, now }: GuardDeps): Guards {
+  let service = '';
+  let before: Counts | undefined;
+  let hasSeenDeadLetters = false;
+  let crashesBefore = new Map<string, number>();
+  const unreadySince = new Map<string, number>();
+
+  async function counts(): Promise<Counts> {
+    const points = await metrics(NAMES);
+    return { deadLetters: deadLettersIn(points), lost: lostIn(points) };
+  }
+
+  function checkInstance(instance: InstanceState): void {
+    const { name, status, reason = 'no reason is known', crashes = 0 } = instance;
+    const known = crashesBefore.get(name) ?? 0;
+    if (crashes > known || status === 'failed')
+      throw tripped('exit', `${name} ended without being asked to: ${reason}`);
+    if (status !== 'unready') return void unreadySince.delete(name);
+    const since = unreadySince.get(name) ?? now();
+    unreadySince.set(name, since);
+    if (now() - since >= UNREADY_MS) throw tripped('not-ready', `${name} is not ready any more: ${reason}`);
+  }
+
+  return {
+    async begin(name) {
+      service = name;
+      unreadySince.clear();
+      crashesBefore = new Map(state().instances.map((one) => [one.name, one.crashes ?? 0]));
+      before = await counts();
+      hasSeenDeadLetters = before.deadLetters !== undefined;
+    },
+    async check(instances) {
+      for (const instance of state().instances) if (instances.includes(instance.name)) checkInstance(instance);
+      if (before === undefined) return;
+      const { deadLetters, lost } = await counts();
+      hasSeenDeadLetters ||= deadLetters !== undefined;
+      const added = (deadLetters ?? 0) - (before.deadLetters ?? 0);
+      if (added > 0) throw tripped('dead-letters', `dead letters added: ${added}`);
+      const broken = [...portsOf(service, state())]
+        .map((port) => (lost.get(port) ?? 0) - (before?.lost.get(port) ?? 0))
+        .reduce((sum, count) => sum + count, 0);
+      if (broken > LOST_ATTEMPTS) throw tripped('attempts', `the connections of ${broken} calls of ${service} broke`);
+    },
+    async conclude() {
+      const hasBroker = state().instances.some(({ name }) => name === 'rabbitmq');
+      if (hasBroker && !hasSeenDeadLetters) throw unobserved('the number of dead letters was never known');
+    },
+  };
+}
+
+function deadLettersIn(points: readonly MetricPoint[]): number | undefined {
+  const point = points.find(
+    ({ name, attributes, stale }) =>
+      name === 'shop.queue.messages' && attributes.queue === DEAD_LETTERS_QUEUE && !stale,
+  );
+  return point?.type === 'histogram' ? undefined : point?.value;
+}
+
+/** Where callers of a service connect. */
+function portsOf(
+  service: string,
+  { edges, instances }: Pick<PlatformState, 'instances' | 'edges'>,
+): ReadonlySet<number> {
+  const proxies = edges
+    .filter(({ to }) => to === service)
+    .flatMap(({ listen, upstream }: EdgeState) => [listen, upstream]);
+  const own = instances.filter((one) => one.service === service).map(({ ports }) => ports.main);
+  return new Set([
+    ...proxies.map((address) => Number(address.split(':').at(-1))),
+    ...own.filter((port) => port !== undefined),
+  ]);
+}
+
+function lostIn(points: readonly MetricPoint[]): ReadonlyMap<number, number> {
+  const lost = new Map<number, number>();
+  for (const point of points) {
+    const port = Number(point.attributes['server.port']);
+    if (point.type !== 'histogram' || !isBroken(String(point.attributes['error.type'] ?? ''))) continue;
+    lost.set(port, (lost.get(port) ?? 0) + point.count);
+  }
+  return lost;
+}
+
+/**
+ * Errors of connections: a status is a response, and a call that was out of time may have waited for the machine. Codes are
+ * those of Node, of undici and of gRPC.
+ */
+function isBroken(error: string): boolean {
+  return /^(ECONN|EPIPE|UND_ERR_SOCKET|UNAVAILABLE$)/.test(error);
+}

@@ -1,0 +1,99 @@
+import { CliError, messageOf } from '../errors.ts';
+import { createGatewayClient } from '../shop/gateway-client.ts';
+import { createAccountReader } from '../trace/accounting.ts';
+import { assertTrace } from '../trace/assert.ts';
+import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
+import { expectedTree, loadContract } from '../trace/contract.ts';
+import { tripped, unobserved } from './trip.ts';
+
+export interface PreflightDeps {
+  /** Where orders are placed: the gateway, or the one that is tried out. */
+  readonly url: string;
+  readonly telemetryUrl: string;
+  /** Root of the clone, where contracts are. */
+  readonly root: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Subject {
+  readonly service: string;
+  /** One of them is to serve each order. */
+  readonly instances: readonly string[];
+  readonly track: string;
+}
+
+const ORDERS = 5;
+/** Longer than the gateway's own limit, ms. */
+const ORDER_LIMIT_MS = 12_000;
+/** Spans are exported once a second at the latest; the relay needs its poll and the broker. In ms. */
+const TRACE_LIMIT_MS = 15_000;
+/** A late extra span still fails it, ms. */
+const SETTLE_MS = 1_000;
+
+/**
+ * Places orders that the new instances serve, and no client's. Each has to be confirmed, with the trace that the contract
+ * has, in which a new instance is. Resolves with what was found; rejects with Trip.
+ */
+export async function runPreflight(subject: Subject, deps: PreflightDeps): Promise<string> {
+  const traceIds: string[] = [];
+  for (let order = 1; order <= ORDERS; order++) traceIds.push(await placeOrder(subject, order, deps));
+  const backend = createBackend(deps.telemetryUrl);
+  const contract = await loadContract('confirmed', deps.root);
+  const expected = expectedTree(contract);
+  const accounting = createAccountReader(backend);
+  for (const traceId of traceIds) await checkTrace(traceId, { subject, expected, backend, accounting, ...deps });
+  return `${ORDERS} orders through ${subject.instances.join(', ')}: confirmed, each with the trace of its contract`;
+}
+
+async function placeOrder({ track }: Subject, number: number, { url, signal }: PreflightDeps): Promise<string> {
+  const gateway = createGatewayClient(url);
+  const request = { customer: 'preflight', lines: [{ productId: 1, quantity: 1 }] };
+  const what = `order ${number} of the preflight`;
+  const response = await gateway
+    .placeOrder(request, { timeoutMs: ORDER_LIMIT_MS, signal, track })
+    .catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (error instanceof CliError) throw tripped('preflight', `${what}: ${error.message}`);
+      throw error;
+    });
+  if (response.kind === 'problem')
+    throw tripped('preflight', `${what}: ${response.problem.status} ${response.problem.code}`);
+  const { status, reason, traceId } = response;
+  if (status !== 'Confirmed') throw tripped('preflight', `${what} was ${status} (${reason ?? 'without a reason'})`);
+  if (traceId === null) throw unobserved(`${what} names no trace: telemetry is off`);
+  return traceId;
+}
+
+interface TraceCheck extends PreflightDeps {
+  readonly subject: Subject;
+  readonly expected: ReturnType<typeof expectedTree>;
+  readonly backend: TelemetryBackend;
+  readonly accounting: ReturnType<typeof createAccountReader>;
+}
+
+async function checkTrace(
+  traceId: string,
+  { subject, expected, backend, accounting, signal }: TraceCheck,
+): Promise<void> {
+  const limits = { timeoutMs: TRACE_LIMIT_MS, settleMs: SETTLE_MS, underLoad: true };
+  const result = await assertTrace({ backend, traceId, expected, accounting, signal, ...limits }).catch(
+    (error: unknown) => {
+      signal.throwIfAborted();
+      throw unobserved(`the trace ${traceId} cannot be read: ${messageOf(error)}`);
+    },
+  );
+  const { verdict, explanation } = result;
+  if (verdict === 'fail') throw tripped('trace-shape', `the trace ${traceId} is not as its contract: ${explanation}`);
+  if (verdict !== 'pass') throw unobserved(`the trace ${traceId}: ${explanation}`);
+  const { spans } = await backend.trace(traceId);
+  // Its event is published by whichever replica finds it first.
+  const served = new Set(
+    spans
+      .filter(({ service, kind }) => service === subject.service && kind === 'server')
+      .map(({ instance }) => instance),
+  );
+  if (served.size > 0 && [...served].every((name) => subject.instances.includes(name))) return;
+  throw unobserved(
+    `${[...served].join(', ')} served the order of the trace ${traceId}, not ${subject.instances.join(', ')}`,
+  );
+}

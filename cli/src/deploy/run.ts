@@ -1,0 +1,145 @@
+import type { ErrorBody } from '../errors.ts';
+import type { Asked } from '../platform/change-log.ts';
+import type { Release } from '../platform/release.ts';
+
+export const strategies = ['rolling', 'blue-green'] as const;
+
+export type Strategy = (typeof strategies)[number];
+
+/**
+ * Where a deploy is. `kept`: the new release has all the work, and is watched. The last four are its ends: `inconclusive` and
+ * `rolled-back` are on the release of before, `failed` may not be (`isDirty`).
+ */
+export const deployStates = [
+  'planned',
+  'building',
+  'preflight',
+  'shifting',
+  'kept',
+  'rolling-back',
+  'done',
+  'rolled-back',
+  'inconclusive',
+  'failed',
+] as const;
+
+export type DeployState = (typeof deployStates)[number];
+
+/** What may come after each state. Whatever a killed supervisor was doing is over with it: `rolled-back` may follow each. */
+export const transitions: Readonly<Record<DeployState, readonly DeployState[]>> = {
+  planned: ['building', 'rolling-back', 'rolled-back'],
+  building: ['preflight', 'rolling-back', 'rolled-back'],
+  preflight: ['shifting', 'rolling-back', 'rolled-back'],
+  shifting: ['kept', 'rolling-back', 'rolled-back'],
+  kept: ['done', 'rolling-back', 'rolled-back'],
+  'rolling-back': ['rolled-back', 'inconclusive', 'failed'],
+  done: [],
+  'rolled-back': [],
+  inconclusive: [],
+  failed: [],
+};
+
+export function isOver(state: DeployState): boolean {
+  return transitions[state].length === 0;
+}
+
+/** Why a deploy was rolled back. */
+export interface Cause {
+  /**
+   * `guard`: what was observed. `evidence`: something that is needed to decide was not observed. `asked`: by an operator.
+   * `superseded`: by another deploy. `ended`: the platform or its supervisor. `error`: it could not be carried out.
+   */
+  readonly kind: 'guard' | 'evidence' | 'asked' | 'superseded' | 'ended' | 'error';
+  readonly text: string;
+  /** Of a guard: `exit`, `not-ready`, `preflight`, `dead-letters`, `attempts`. */
+  readonly guard?: string;
+  readonly error?: ErrorBody;
+}
+
+/** One line of the journal. */
+export type JournalRecord = { readonly time: string; readonly run: string } & (
+  | {
+      readonly kind: 'planned';
+      readonly service: string;
+      readonly strategy: Strategy;
+      /** What was asked for: `HEAD~1`, `the sources of this clone`. */
+      readonly source: string;
+      readonly from: string;
+      readonly to: string;
+      readonly keepMs: number;
+      readonly asked: Asked;
+    }
+  | { readonly kind: 'releases'; readonly from: Release; readonly to: Release }
+  | { readonly kind: 'state'; readonly state: DeployState; readonly cause?: Cause; readonly isDirty?: true }
+  | { readonly kind: 'step'; readonly text: string }
+  | { readonly kind: 'paused' | 'resumed' | 'promoted' }
+);
+
+/** A deploy, as its journal has it. */
+export interface DeployRun {
+  readonly id: string;
+  readonly service: string;
+  readonly strategy: Strategy;
+  readonly source: string;
+  /** Versions. */
+  readonly from: string;
+  readonly to: string;
+  readonly keepMs: number;
+  readonly asked: Asked;
+  readonly state: DeployState;
+  readonly isPaused: boolean;
+  readonly cause?: Cause;
+  /** It could not be rolled back completely. */
+  readonly isDirty: boolean;
+  /** ISO times. */
+  readonly startedAt: string;
+  readonly changedAt: string;
+  readonly steps: readonly { readonly time: string; readonly text: string }[];
+  /** Present once it is built. */
+  readonly releases?: { readonly from: Release; readonly to: Release };
+}
+
+/** The deploys of a journal, the oldest first. Lines of a run whose beginning is not kept any more are left out. Pure. */
+export function runsIn(records: readonly JournalRecord[]): readonly DeployRun[] {
+  const runs = new Map<string, DeployRun>();
+  for (const record of records) {
+    const run = begun(record) ?? runs.get(record.run);
+    if (run !== undefined) runs.set(record.run, { ...after(run, record), changedAt: record.time });
+  }
+  return [...runs.values()];
+}
+
+function begun(record: JournalRecord): DeployRun | undefined {
+  if (record.kind !== 'planned') return undefined;
+  const { kind: _, run: id, time, ...plan } = record;
+  return {
+    id,
+    ...plan,
+    state: 'planned',
+    isPaused: false,
+    isDirty: false,
+    startedAt: time,
+    changedAt: time,
+    steps: [],
+  };
+}
+
+function after(run: DeployRun, record: JournalRecord): DeployRun {
+  switch (record.kind) {
+    case 'planned':
+      return run;
+    case 'releases':
+      return { ...run, releases: { from: record.from, to: record.to } };
+    case 'state': {
+      const { state, cause = run.cause, isDirty = run.isDirty } = record;
+      return { ...run, state, isDirty, isPaused: false, ...(cause && { cause }) };
+    }
+    case 'step':
+      return { ...run, steps: [...run.steps, { time: record.time, text: record.text }] };
+    case 'paused':
+    case 'resumed':
+      return { ...run, isPaused: record.kind === 'paused' };
+    case 'promoted':
+      return run;
+  }
+}

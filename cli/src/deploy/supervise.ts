@@ -1,0 +1,307 @@
+import { CliError, messageOf } from '../errors.ts';
+import { createChangeLog } from '../platform/change-log.ts';
+import { readJson, sendJson } from '../platform/control-api.ts';
+import { hasFailpoints } from '../platform/failpoint-files.ts';
+import { assertNoStuckFaults } from '../platform/orphaned-faults.ts';
+import type { Release } from '../platform/release.ts';
+import type { ExtensionContext, PlatformOperation, SupervisorExtension } from '../platform/supervisor-extension.ts';
+import { unknownService } from '../platform/unknown-service.ts';
+import { services } from '../topology/services.ts';
+import { createBackend } from '../trace/backend.ts';
+import { type DeployAction, DeployEngine, type DeployPlan } from './engine.ts';
+import { createGuards } from './guards.ts';
+import { createDeployJournal } from './journal.ts';
+import { runPreflight } from './preflight.ts';
+import { buildRelease } from './release-build.ts';
+import { resolveRelease } from './release-source.ts';
+import type { DeployList, DeployRequest, PlannedDeploy, RollbackRequest } from './requests.ts';
+import { type DeployRun, isOver } from './run.ts';
+import { stableRelease } from './stable-release.ts';
+import { tripped } from './trip.ts';
+
+/** Type of the event with each change of a deploy; its subject is the service. */
+const DEPLOY_CHANGED = 'deploy.changed';
+
+const ACTIONS: readonly string[] = ['promote', 'pause', 'resume', 'abort'] satisfies readonly DeployAction[];
+
+/**
+ * The routes for deploys of a supervisor. `GET /v1/deploys`: DeployList. `POST /v1/deploys`: DeployRequest; the run, or what would be
+ * done. `POST /v1/deploys/{promote|pause|resume|abort}`: the run. `POST /v1/deploys/rollback`: RollbackRequest; the run.
+ * `POST /v1/deploys/unpin`: `{service}`.
+ */
+export async function openDeploys(
+  context: ExtensionContext & { readonly env: NodeJS.ProcessEnv },
+): Promise<SupervisorExtension> {
+  const { project, events, state, fleet, env } = context;
+  const { root } = project;
+  const report = (problem: string) => console.error(`supervisor: ${problem}`);
+  const changes = createChangeLog(project, report);
+  const recorded = new Set<string>();
+  const engine = new DeployEngine({
+    fleet,
+    journal: createDeployJournal(project, report),
+    guards: createGuards({
+      state,
+      metrics: (names) => createBackend(state().telemetryUrl).metrics(names),
+      now: () => performance.now(),
+    }),
+    stable: (service) => stableRelease(service, root, { fleet, instances: state().instances }),
+    preflight: (subject, signal) => preflight(subject, signal),
+    onProblem: report,
+    onChange(run) {
+      events.add(DEPLOY_CHANGED, run.service, describe(run));
+      void record(run).catch((error) => report(`the deploy ${run.id}: ${messageOf(error)}`));
+    },
+  });
+  await engine.recover();
+
+  /** An operator sees in the changes when the calls went to another release, and when they went back. */
+  async function record(run: DeployRun): Promise<void> {
+    const { id, service, from, to, asked } = run;
+    if (run.state === 'shifting' && !recorded.has(id)) {
+      recorded.add(id);
+      await changes.append({ kind: 'deploy', target: service, from, to, ...asked });
+    } else if (isOver(run.state) && run.state !== 'done' && recorded.delete(id)) {
+      await changes.append({
+        kind: 'deploy',
+        target: service,
+        from: to,
+        to: from,
+        ...asked,
+        reason: run.cause?.text ?? '',
+      });
+    }
+  }
+
+  async function preflight(subject: Parameters<typeof runPreflight>[0], signal: AbortSignal): Promise<string> {
+    const { gatewayUrl, telemetryUrl, instances } = state();
+    // It takes no messages before it has all of them.
+    if (services.some(({ name, consumes }) => name === subject.service && consumes))
+      return 'it is ready, and takes no messages yet';
+    const own = instances.find(({ name }) => subject.instances.includes(name));
+    const url = subject.service === 'gateway' ? own?.url : gatewayUrl;
+    if (!url) throw tripped('preflight', 'the gateway does not run, so no order can be placed');
+    return runPreflight(subject, { url, telemetryUrl, root, signal });
+  }
+
+  async function planOf(request: DeployRequest): Promise<DeployPlan> {
+    const source = await resolveRelease(request, root);
+    checkPlatform(request);
+    if ((request.seedBug ?? []).length > 0 && !hasFailpoints(env)) throw needsFailpoints(request.service);
+    const { service, strategy, keepMs, asked } = request;
+    return {
+      service,
+      strategy,
+      source: source.description,
+      version: source.version,
+      keepMs,
+      asked,
+      isPublic: isPublic(service),
+      build: (signal) => buildRelease(source, root, signal),
+    };
+  }
+
+  function checkPlatform({ service, strategy, duringChaos = false }: Checked): void {
+    const { instances, faults, runtime, instrumentation } = state();
+    assertNoStuckFaults(faults);
+    if (faults.length > 0 && !duringChaos)
+      throw faultActive(faults.map(({ fault, target }) => `${fault} on ${target}`));
+    const own = instances.filter((one) => one.service === service);
+    const down = own.find(({ status }) => status !== 'ready');
+    if (own.length === 0 || down !== undefined) throw notReady(service, down?.name);
+    if (runtime === 'docker' || instrumentation === 'stock') throw needsBundles(service);
+    if (strategy === 'blue-green' && isPublic(service)) throw noSecondSet(service);
+  }
+
+  async function start(request: DeployRequest): Promise<DeployRun | PlannedDeploy> {
+    const plan = await planOf(request);
+    if (!request.dryRun) return engine.start(plan, request);
+    const { kept } = await stableRelease(plan.service, root, { fleet, instances: state().instances });
+    const names = fleet.fleetOf(plan.service).map(({ name }) => name);
+    return { ...request, source: plan.source, from: kept.version, to: plan.version, steps: stepsOf(plan, names) };
+  }
+
+  async function rollBack({ service, to, keepMs, asked }: RollbackRequest): Promise<DeployRun> {
+    const current = engine.current;
+    if (current?.service === service && to === undefined) return engine.act('abort');
+    const release = earlierRelease(engine.runs(), service, to);
+    const { kept } = await stableRelease(service, root, { fleet, instances: state().instances });
+    if (kept.version === release.version) throw runsAlready(service, kept.version);
+    checkPlatform({ service, strategy: 'rolling' });
+    return engine.start({
+      service,
+      strategy: 'rolling',
+      source: `the release ${release.version}`,
+      version: release.version,
+      keepMs,
+      asked,
+      isPublic: isPublic(service),
+      build: async () => release,
+    });
+  }
+
+  function list(): DeployList {
+    const names = services.map(({ name }) => name);
+    const releases = names.flatMap((name) => {
+      const version = fleet.releaseOf(name)?.version;
+      return version === undefined ? [] : [[name, version] as const];
+    });
+    const current = engine.current?.id;
+    return { runs: engine.runs(), ...(current !== undefined && { current }), releases: Object.fromEntries(releases) };
+  }
+
+  async function unpin({ service, asked }: Pick<RollbackRequest, 'service' | 'asked'>): Promise<object> {
+    if (!services.some(({ name }) => name === service))
+      throw unknownService(
+        service,
+        services.map(({ name }) => name),
+      );
+    const from = fleet.releaseOf(service)?.version;
+    if (from === undefined) return { service, changed: false };
+    await engine.unpin(service);
+    await changes.append({ kind: 'deploy', target: service, from, to: 'what the clone has built', ...asked });
+    return { service, changed: true, from };
+  }
+
+  return {
+    async handle(route, request, response) {
+      const action = /^POST \/v1\/deploys\/([a-z]+)$/.exec(route)?.[1] ?? '';
+      if (route === 'GET /v1/deploys') sendJson(response, list());
+      else if (route === 'POST /v1/deploys') sendJson(response, await start(await readJson(request)));
+      else if (ACTIONS.includes(action)) sendJson(response, await engine.act(action as DeployAction));
+      else if (action === 'rollback') sendJson(response, await rollBack(await readJson(request)));
+      else if (action === 'unpin') sendJson(response, await unpin(await readJson(request)));
+      else return false;
+      return true;
+    },
+    obstacleTo: (operation) => obstacle(operation, engine.current),
+    activeFaults: () => [],
+    end: () => engine.end(),
+  };
+}
+
+type Checked = Pick<DeployRequest, 'service' | 'strategy' | 'duringChaos'>;
+
+function isPublic(service: string): boolean {
+  return services.some(({ name, preferredPort }) => name === service && preferredPort !== undefined);
+}
+
+function describe({ to, state, cause, steps, isPaused }: DeployRun): string {
+  const what = isOver(state) || state === 'rolling-back' ? cause?.text : steps.at(-1)?.text;
+  return [`${to}: ${isPaused ? 'paused' : state}`, what].filter((part) => part !== undefined).join(': ');
+}
+
+/** What operators ask for while a deploy is not over, and what would be in its way. */
+function obstacle(operation: PlatformOperation, run: DeployRun | undefined): CliError | undefined {
+  if (run === undefined || !concerns(operation, run.service)) return undefined;
+  return new CliError({
+    code: 'deploy_active',
+    what: `a deploy of ${run.service} to ${run.to} is ${run.state}`,
+    why: 'it changes the same instances',
+    next: 'wait for its end ("shopctl deploy status"), or roll it back ("shopctl deploy abort")',
+  });
+}
+
+function concerns(operation: PlatformOperation, service: string): boolean {
+  if (operation.kind === 'up') return true;
+  if (operation.kind === 'scale') return Object.hasOwn(operation.replicas, service);
+  if (operation.kind === 'act') return operation.name === service || operation.name.startsWith(`${service}-`);
+  return operation.kind === 'drain' && operation.instance.startsWith(`${service}-`);
+}
+
+function stepsOf(
+  { service, strategy, version, keepMs, isPublic: hasOwnPort }: DeployPlan,
+  old: readonly string[],
+): string[] {
+  const keep = `watch it for ${keepMs / 1000} s`;
+  const build = `build ${version}, or use what was built of the same sources`;
+  const orders = 'place five orders that they serve, and compare their traces with the contract';
+  if (strategy === 'rolling') {
+    const where = hasOwnPort ? ', at a separate port,' : '';
+    const one = orders.replace('they serve', 'it serves');
+    return [
+      build,
+      `start one replica${where} beside the others`,
+      one,
+      'remove it',
+      ...old.map((name) => `replace ${name}`),
+      keep,
+    ];
+  }
+  const set = old.length === 1 ? 'a second replica' : `a second set of ${old.length} replicas`;
+  return [
+    build,
+    `start ${set} of ${service}`,
+    orders,
+    'point all callers at it, in one write',
+    keep,
+    `remove ${old.join(', ')}`,
+  ];
+}
+
+/** The release with this version, or the one that ran before the last that was deployed. */
+function earlierRelease(runs: readonly DeployRun[], service: string, version: string | undefined): Release {
+  const done = runs.filter((run) => run.service === service && run.state === 'done').toReversed();
+  const known = done.flatMap(({ releases }) => (releases ? [releases.to, releases.from] : []));
+  const found = version === undefined ? done[0]?.releases?.from : known.find((release) => release.version === version);
+  if (found !== undefined) return found;
+  const versions = [...new Set(known.map((release) => release.version))];
+  throw new CliError({
+    code: 'no_deploy',
+    what: version === undefined ? `${service} was not deployed yet` : `${service} had no release ${version}`,
+    next: versions.length > 0 ? `known: ${versions.join(', ')}` : 'see "shopctl deploy history"',
+  });
+}
+
+function runsAlready(service: string, version: string): CliError {
+  return new CliError({
+    code: 'no_deploy',
+    what: `${service} runs ${version} already`,
+    next: 'choose another version with --to: see "shopctl deploy history"',
+  });
+}
+
+function faultActive(faults: readonly string[]): CliError {
+  return new CliError({
+    code: 'deploy_during_fault',
+    what: 'a fault is active',
+    why: `${faults.join(', ')}: what it does would be taken for what the release does`,
+    next: 'wait for its end, or add --during-chaos',
+  });
+}
+
+function notReady(service: string, instance: string | undefined): CliError {
+  return new CliError({
+    code: 'component_not_running',
+    what: instance === undefined ? `${service} is not in the running platform` : `${instance} is not ready`,
+    why: 'a deploy replaces replicas that serve',
+    next: instance === undefined ? `start it with "shopctl up ${service}"` : 'see "shopctl status"',
+  });
+}
+
+function needsBundles(service: string): CliError {
+  return new CliError({
+    code: 'release_unavailable',
+    what: `${service} cannot be deployed here`,
+    why: 'a release consists of bundles for processes with their own instrumentation',
+    next: 'run "shopctl up --runtime process --instrumentation manual"',
+  });
+}
+
+function needsFailpoints(service: string): CliError {
+  return new CliError({
+    code: 'failpoints_disabled',
+    what: `no bug can be seeded into ${service}`,
+    why: 'seeded bugs need a platform that was started with failpoints',
+    next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up"',
+  });
+}
+
+function noSecondSet(service: string): CliError {
+  return new CliError({
+    code: 'invalid_strategy',
+    what: `${service} has no blue-green deploy`,
+    why: 'its clients know one port, and all processes that have it serve it',
+    next: 'use --strategy rolling',
+  });
+}
