@@ -63,7 +63,7 @@ describe('toPublicPath', () => {
     expect(toPublicPath(location, '/api')).toBe(expected);
   });
 
-  it('is below the base of a version', () => {
-    expect(toPublicPath('/orders/1', '/api/v2')).toBe('/api/v2/orders/1');
+  it.each(['/orders/1', '/api/orders/1'])('%s is below the base of a version', (location) => {
+    expect(toPublicPath(location, '/api/v2')).toBe('/api/v2/orders/1');
   });
 });

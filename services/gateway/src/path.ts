@@ -16,7 +16,10 @@ export function toOrdersTarget(target: string, base: string): string | undefined
   return ordersPath.split('/').some((segment) => segment === '.' || segment === '..') ? undefined : ordersPath + query;
 }
 
-/** The public path for one that orders names (in `Location`); other values are returned as they are. */
+/**
+ * The path for clients of a version of the API, for one that orders names (in `Location`): that of version 1, or its own. Other
+ * values are returned as they are.
+ */
 export function toPublicPath(location: string, base: string): string {
-  return /^\/orders(?=[/?]|$)/.test(location) ? `${base}${location}` : location;
+  return location.replace(/^(?:\/api)?(?=\/orders(?:[/?]|$))/, base);
 }
