@@ -54,6 +54,7 @@ async function step(world: World, what: string): Promise<void> {
 
 function fleetOf(world: World): FleetControl {
   return {
+    admit: async () => {},
     fleetOf: () => world.members,
     releaseOf: () => world.disk.recorded,
     async stage(_service, count, like, signal) {

@@ -87,6 +87,7 @@ export async function openDeploys(
   async function planOf(request: DeployRequest): Promise<DeployPlan> {
     const source = await resolveRelease(request, root);
     checkPlatform(request);
+    await fleet.admit([{ service: request.service, version: source.version, where: source.description }]);
     if ((request.seedBug ?? []).length > 0 && !hasFailpoints(env)) throw needsFailpoints(request.service);
     const { service, strategy, keepMs, asked } = request;
     return {
@@ -128,6 +129,7 @@ export async function openDeploys(
     const { kept } = await stableRelease(service, root, { fleet, instances: state().instances });
     if (kept.version === release.version) throw runsAlready(service, kept.version);
     checkPlatform({ service, strategy: 'rolling' });
+    await fleet.admit([{ service, version: release.version, where: release.folder }]);
     return engine.start({
       service,
       strategy: 'rolling',

@@ -2,6 +2,7 @@ import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import type { Guest } from '../otlp/guest.ts';
 import type { MetricsData } from '../otlp/otlp-json.ts';
+import type { StartingRelease } from '../providers/schema/contract-migrations.ts';
 import type { ChildRegistry } from './component-unit.ts';
 import type { EventLog } from './events.ts';
 import type { Fleet } from './fleet.ts';
@@ -85,6 +86,11 @@ export interface Planner {
   /** Names that may be asked for. */
   readonly serviceNames: readonly string[];
   plan(request: PlanRequest): Promise<Plan>;
+  /**
+   * Throws CliError (`release_too_old`) where a release cannot run on its database: of a service by its name, what the clone has.
+   * Absent where there is no schema.
+   */
+  admit?(starting: readonly (string | StartingRelease)[]): Promise<void>;
   /** Ports by owner, to be remembered. */
   ports(): Readonly<Record<string, number>>;
   /** Disconnects every sender and reader of telemetry, or admits them again. Absent where there is none. */

@@ -81,7 +81,7 @@ describe('a contract migration', () => {
     await gate.acceptPointsOfNoReturn(true);
     const points = await gate.pass(change);
     expect(points).toEqual([{ name: '0007_gone', givenUp: ['orders 0.3.0 (dist/releases/orders/0.3.0)'] }]);
-    gate.passed('orders', points);
+    gate.passed({ service: 'orders', inEffect: pending, pointsOfNoReturn: points });
     const [event] = events.recent();
     expect(event).toMatchObject({ type: POINT_OF_NO_RETURN, subject: 'orders' });
     expect(pointOfNoReturn('orders', event?.message ?? '')).toEqual({
@@ -115,13 +115,39 @@ describe('a contract migration', () => {
     });
   });
 
-  it('that was applied refuses the start of an older release', async () => {
-    await writeFile(join(root, 'services/orders/package.json'), '{ "version": "0.3.0" }');
+  describe('that was applied', () => {
     const after = { service: 'orders', isNew: false, pending: [], inEffect: pending };
-    await expect(gateOf().gate.pass(after)).rejects.toMatchObject({
+    const refusal = {
       code: 'release_too_old',
       what: 'orders 0.3.0 (services/orders) cannot run on the database orders',
       why: expect.stringContaining('orders/0007_gone was applied, and requires orders >= 0.4.0'),
+    };
+    const checkOutOlder = () => writeFile(join(root, 'services/orders/package.json'), '{ "version": "0.3.0" }');
+
+    it('refuses the start of an older release', async () => {
+      await checkOutOlder();
+      await expect(gateOf().gate.pass(after)).rejects.toMatchObject(refusal);
+    });
+
+    it('lets what runs go on where PostgreSQL started again, and refuses a command', async () => {
+      await checkOutOlder();
+      const { gate } = gateOf(instance('orders-1', '0.4.0'));
+      expect(await gate.pass(after)).toEqual([]);
+      await expect(gate.pass({ ...after, isAsked: true })).rejects.toMatchObject(refusal);
+    });
+
+    it('refuses a release that is to be started, of the clone or of elsewhere, without a look at the database', async () => {
+      const { gate } = gateOf();
+      const kept = { service: 'orders', version: '0.3.0', where: 'dist/releases/orders/0.3.0' };
+      await gate.admit(['orders', kept]);
+      gate.passed({ service: 'orders', inEffect: pending, pointsOfNoReturn: [] });
+      await gate.admit(['orders', 'catalog', 'gateway']);
+      await expect(gate.admit([kept])).rejects.toMatchObject({
+        code: 'release_too_old',
+        what: 'orders 0.3.0 (dist/releases/orders/0.3.0) cannot run on the database orders',
+      });
+      await checkOutOlder();
+      await expect(gate.admit(['catalog', 'orders'])).rejects.toMatchObject(refusal);
     });
   });
 });

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMigrations } from '../providers/postgres/migration-files.ts';
-import type { ReleaseInUse } from '../providers/schema/contract-migrations.ts';
-import { createSchemaGate, type SchemaGate } from '../providers/schema/schema-gate.ts';
+import type { ContractMigration, ReleaseInUse, StartingRelease } from '../providers/schema/contract-migrations.ts';
+import { admitRelease, createSchemaGate, type SchemaGate } from '../providers/schema/schema-gate.ts';
 import { databaseNames } from '../topology/databases.ts';
 import type { Effect } from './changes-of.ts';
 import type { PlannerContext } from './plan.ts';
@@ -25,6 +25,11 @@ const KEPT_RELEASES = 'dist/releases';
 export interface PlatformGate extends SchemaGate {
   /** The contract migrations that are in the clone now may give up kept releases, or none may. */
   acceptPointsOfNoReturn(isAccepted: boolean): Promise<void>;
+  /**
+   * Whatever starts services asks here first. Throws CliError (`release_too_old`) for one that cannot run on its database, as
+   * this supervisor saw it last. It does not need PostgreSQL for that, and a restart during an outage stays possible.
+   */
+  admit(starting: readonly (string | StartingRelease)[]): Promise<void>;
 }
 
 /** Contract migrations on a platform: what runs, what is built in the clone, and what is kept there to be rolled back to. */
@@ -33,6 +38,7 @@ export function createPlatformGate(
 ): PlatformGate {
   const { root, instances, events } = options;
   let accepted: ReadonlySet<string> = new Set();
+  const inEffect = new Map<string, readonly ContractMigration[]>();
   return {
     ...createSchemaGate({
       releasesOf: async (service) => releasesInUse(service, { root, instances: instances() }),
@@ -42,14 +48,22 @@ export function createPlatformGate(
         running:
           'first run a release that does without, and add the migration in a later one; or run "shopctl down", then "shopctl up"',
       },
-      passed(service, points) {
-        for (const { name, givenUp } of points) {
-          events.add(POINT_OF_NO_RETURN, service, `${name}${GIVES_UP}${givenUp.join(', ')}`);
+      passed(state) {
+        inEffect.set(state.service, state.inEffect);
+        for (const { name, givenUp } of state.pointsOfNoReturn) {
+          events.add(POINT_OF_NO_RETURN, state.service, `${name}${GIVES_UP}${givenUp.join(', ')}`);
         }
       },
     }),
     async acceptPointsOfNoReturn(isAccepted) {
       accepted = isAccepted ? await contractMigrations(root) : new Set();
+    },
+    async admit(starting) {
+      for (const one of starting) {
+        const contracts = inEffect.get(typeof one === 'string' ? one : one.service) ?? [];
+        if (contracts.length > 0)
+          admitRelease(typeof one === 'string' ? await builtRelease(one, root) : one, contracts);
+      }
     },
   };
 }
@@ -78,17 +92,18 @@ export async function releasesInUse(
     ...running.map(({ name, version }): ReleaseInUse => {
       return { service, use: 'running', where: name, ...(version !== undefined && { version }) };
     }),
-    { service, use: 'built', where: `services/${service}`, version: await builtVersion(root, service) },
+    await builtRelease(service, root),
     ...kept.toSorted().map((version): ReleaseInUse => {
       return { service, use: 'kept', where: `${KEPT_RELEASES}/${service}/${version}`, version };
     }),
   ];
 }
 
-/** A bundle has the version of the package it is built from. */
-async function builtVersion(root: string, service: string): Promise<string> {
-  const manifest = await readFile(join(root, 'services', service, 'package.json'), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
+/** What the next start of a service runs: a bundle has the version of the package it is built from. */
+async function builtRelease(service: string, root: string): Promise<ReleaseInUse> {
+  const where = `services/${service}`;
+  const manifest = await readFile(join(root, where, 'package.json'), 'utf8');
+  return { service, use: 'built', where, version: (JSON.parse(manifest) as { version: string }).version };
 }
 
 function none(error: NodeJS.ErrnoException): string[] {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SUCCESSOR_SERVES } from '@shop/kit/succession.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError, messageOf } from '../errors.ts';
+import type { StartingRelease } from '../providers/schema/contract-migrations.ts';
 import { instanceName } from '../topology/services.ts';
 import type { UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
@@ -173,6 +174,7 @@ export class Platform {
       const chosen = this.#find(name);
       if (action === 'stop') return void (await Promise.all(chosen.map((instance) => instance.stop())));
       const units = await this.#asBuilt(chosen);
+      await this.#admitPlanned(servicesOf(chosen));
       const replace = async (round: readonly Instance[]) => {
         const limit = AbortSignal.any([over, AbortSignal.timeout(START_LIMIT_MS)]);
         const { successions, others } = splitSuccessions(round, action === 'restart' ? units : new Map());
@@ -376,6 +378,7 @@ export class Platform {
     const units = (this.#plan?.units ?? []).filter(({ name }) => names.includes(name));
     try {
       const limit = this.#limit(asked);
+      await this.#admitPlanned(units.map(({ service }) => service));
       // What is to take no work reads it before it could take any.
       for (const name of names) this.#routing.join(name);
       await this.#routing.publish();
@@ -451,6 +454,7 @@ export class Platform {
       });
       await this.#want({ ...before, fleet: { ...before.fleet, [service]: members } });
       try {
+        await this.#admitPlanned([service]);
         await this.#replaceAsPlanned(name, this.#limit(signal));
       } catch (error) {
         await this.#want(before);
@@ -606,9 +610,27 @@ export class Platform {
     });
   }
 
+  /**
+   * Before anything is started or ended: throws CliError (`release_too_old`) where a release cannot run on its database; of a
+   * service by its name, what the clone has.
+   */
+  async admit(starting: readonly (string | StartingRelease)[]): Promise<void> {
+    await this.#planner.admit?.(starting);
+  }
+
+  /** What these services are to consist of. */
+  async #admitPlanned(services: readonly string[]): Promise<void> {
+    const members = [...new Set(services)].flatMap((service) =>
+      this.#membersOf(service).map(({ release }) =>
+        release === undefined ? service : { service, version: release.version, where: release.folder },
+      ),
+    );
+    await this.admit(members);
+  }
+
   /** Instances of services as they would be planned now: their code may have been rebuilt. */
   async #asBuilt(instances: readonly Instance[]): Promise<ReadonlyMap<string, Unit>> {
-    const services = new Set(instances.filter(({ unit }) => unit.kind === 'service').map(serviceOf));
+    const services = new Set(servicesOf(instances));
     if (services.size === 0 || this.#plan === undefined) return new Map();
     const { units } = await this.#planAgain(this.#plan, services);
     return new Map(units.map((unit) => [unit.name, unit]));
@@ -616,8 +638,7 @@ export class Platform {
 
   /** Services that have an instance. */
   #running(): readonly string[] {
-    const instances = [...this.#instances.values()].filter(({ unit }) => unit.kind === 'service');
-    return [...new Set(instances.map(serviceOf))];
+    return servicesOf([...this.#instances.values()]);
   }
 
   /** These services as they would be planned now, with what was asked for when `plan` was made. */
@@ -703,6 +724,8 @@ export class Platform {
       });
       // First of all: new code may need the new schema. What is refused is not wanted by a later command either.
       const applied = await this.#refresh(plan);
+      // PostgreSQL may not serve now, and then nothing was asked.
+      await this.#admitPlanned(plan.units.filter(({ kind }) => kind === 'service').map(({ service }) => service));
       this.#fleet = this.#resized(replicas);
       this.#replicas = replicas;
       this.#wantsDirect = request.direct ?? this.#wantsDirect;
@@ -1060,6 +1083,11 @@ function only(
 /** `a`, `a and b`, `a, b and c`. */
 function listed(names: readonly string[]): string {
   return new Intl.ListFormat('en-GB').format(names);
+}
+
+/** The services of these instances, without components. */
+function servicesOf(instances: readonly Instance[]): readonly string[] {
+  return [...new Set(instances.filter(({ unit }) => unit.kind === 'service').map(serviceOf))];
 }
 
 function serviceOf({ unit }: Instance): string {

@@ -798,6 +798,26 @@ describe('supervisor', { timeout: 30_000 }, () => {
     expect((await state()).replicas).toEqual(replicas);
   });
 
+  it('starts, restarts and adds nothing that is too old for its database, and what runs goes on', async () => {
+    const tooOldWhile = join(home, 'too-old');
+    await start({ 'base-1': { service: 'base', tooOldWhile }, 'base-2': { service: 'base', isSpare: true }, top: {} });
+    await up();
+    const before = processOf(await state(), 'base-1');
+    await writeFile(tooOldWhile, '');
+    const control = createControlClient(project);
+    const refusal = { code: 'release_too_old', what: 'base is too old' };
+    await expect(control.service('base', 'restart', asked)).rejects.toMatchObject(refusal);
+    await expect(control.service('base-1', 'start', asked)).rejects.toMatchObject(refusal);
+    await expect(
+      control.operate({ kind: 'scale', replicas: { base: 2 } }, { dryRun: false, asked }),
+    ).rejects.toMatchObject(refusal);
+    expect(await up()).toMatchObject({ type: 'failed', error: refusal });
+    expect(processOf(await state(), 'base-1')).toEqual(before);
+    expect((await state()).instances.map(({ name }) => name)).toEqual(['base-1', 'top']);
+    await control.service('top', 'restart', asked);
+    await control.service('base', 'stop', asked);
+  });
+
   it('leaves no child when the supervisor is killed with -9', async () => {
     // Without EXIT_WITH_PARENT in their environment the children do not notice it: the reaper must act.
     await start(twoServices);

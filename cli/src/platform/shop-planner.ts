@@ -101,6 +101,7 @@ export async function createShopPlanner(options: ShopPlannerOptions): Promise<Pl
       env = settings.env;
       return { ...plan, warnings: [...settings.warnings, ...plan.warnings], changedSettings: settings.changed };
     },
+    admit: gate.admit,
     ports: () => ports.all(),
     setTelemetryUnavailable: (isUnavailable) => receiver.setUnavailable(isUnavailable),
     takeMetrics: (report) => void receiver.metrics.replace(report, Date.now()),

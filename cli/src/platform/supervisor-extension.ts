@@ -30,7 +30,7 @@ export interface SupervisorExtension {
 /** Replicas of other releases. */
 export type FleetControl = Pick<
   Platform,
-  'fleetOf' | 'releaseOf' | 'stage' | 'weigh' | 'replace' | 'unstage' | 'adopt'
+  'admit' | 'fleetOf' | 'releaseOf' | 'stage' | 'weigh' | 'replace' | 'unstage' | 'adopt'
 >;
 
 /** What an extension may use. */

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DatabaseName, type DatabaseRole, databaseNames } from '../topology/databases.ts';
 import type { Launch } from './component.ts';
 import { resolveComponent } from './resolve.ts';
-import { createSchemaGate } from './schema/schema-gate.ts';
+import { createSchemaGate, type SchemaState } from './schema/schema-gate.ts';
 import { aContext, type RunningLaunch, sharedCacheDir, startLaunch, type TestContext } from './testing.ts';
 import { databaseAccount, databaseUrl } from './urls.ts';
 
@@ -148,7 +148,7 @@ describe('starting again', () => {
     const contract = '-- requires: stock >= 0.4.0\nALTER TABLE inventory DROP COLUMN note';
     const later = await addMigration('stock', '0002_note_removed.sql', contract);
     let oldest = '0.3.0';
-    const passed: unknown[] = [];
+    const passed: SchemaState[] = [];
     const schemaGate = createSchemaGate({
       releasesOf: async (service) => [
         { service, version: oldest, use: 'running', where: 'stock-1' },
@@ -156,7 +156,7 @@ describe('starting again', () => {
         { service, version: '0.2.0', use: 'kept', where: 'kept' },
       ],
       isPointOfNoReturn: () => true,
-      passed: (...point) => passed.push(point),
+      passed: (state) => void passed.push(state),
       advice: { kept: 'keep', running: 'wait' },
     });
     const gated = await resolveComponent('postgres', { ...context, schemaGate });
@@ -168,19 +168,28 @@ describe('starting again', () => {
       });
     }
     expect(await query('service', 'stock', 'SELECT note FROM inventory')).toEqual([]);
-    expect(passed).toEqual([]);
+    expect(passed.filter(({ service }) => service === 'stock')).toEqual([]);
 
     oldest = '0.4.0';
     expect(await gated.refresh?.()).toEqual(['migration stock/0002_note_removed']);
-    expect(passed).toEqual([['stock', [{ name: '0002_note_removed', givenUp: ['stock 0.2.0 (kept)'] }]]]);
+    expect(passed.find(({ service }) => service === 'stock')).toEqual({
+      service: 'stock',
+      inEffect: [{ name: '0002_note_removed', requires: { service: 'stock', atLeast: '0.4.0' } }],
+      pointsOfNoReturn: [{ name: '0002_note_removed', givenUp: ['stock 0.2.0 (kept)'] }],
+    });
 
-    // An older tree has no such file: the database itself knows what it requires.
     oldest = '0.3.0';
-    await rm(later);
-    await expect(gated.refresh?.()).rejects.toMatchObject({
+    const refusal = {
       code: 'release_too_old',
       why: expect.stringContaining('stock/0002_note_removed was applied, and requires stock >= 0.4.0'),
-    });
+    };
+    // Where the files are the same, and only the version is older.
+    await expect(gated.refresh?.()).rejects.toMatchObject(refusal);
+    // An older tree has no such file: the database itself knows what it requires.
+    await rm(later);
+    await expect(gated.refresh?.()).rejects.toMatchObject(refusal);
+    // A server that starts again under services that run is set up, whatever the clone has.
+    await gated.setUp();
     await addMigration('stock', '0002_note_removed.sql', contract);
   });
 

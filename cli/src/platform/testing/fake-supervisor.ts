@@ -2,9 +2,12 @@
 // SHOPCTL_FAKE_FAULTS=stuck: its faults cannot be ended. SHOPCTL_FAKE_END=SIGTERM: it is sent that as soon as its socket is there.
 // SHOPCTL_FAKE_KILL_AT: the step of an operation, counted from 1, before which it is killed.
 // SHOPCTL_FAKE_ROUND_MS: between two replicas that are replaced. SHOPCTL_FAKE_ANNOUNCE_MS: until callers have read a change.
+
 import { subscribe } from 'node:diagnostics_channel';
+import { existsSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
+import { CliError } from '../../errors.ts';
 import { spawnProcess } from '../../process/spawn.ts';
 import { probeHealth } from '../health-probe.ts';
 import { defaultLimits } from '../instance.ts';
@@ -32,6 +35,8 @@ interface FakeService {
   readonly beside?: boolean;
   /** It takes messages from a queue. */
   readonly consumes?: boolean;
+  /** A file, while which is there its code is too old for its database. */
+  readonly tooOldWhile?: string;
   /** Stopping it fails, and it goes on. */
   readonly cannotStop?: boolean;
 }
@@ -189,6 +194,12 @@ await runSupervisor({
       ]);
     return {
       serviceNames: [...new Set(names.map(serviceOf))],
+      async admit(starting) {
+        for (const name of starting) {
+          const tooOld = names.find((one) => serviceOf(one) === name && existsSync(services[one]?.tooOldWhile ?? ''));
+          if (tooOld !== undefined) throw new CliError({ code: 'release_too_old', what: `${name} is too old` });
+        }
+      },
       plan: async (request) => ({
         units: await Promise.all(planned(request).map((name) => unitOf(name, request.direct))),
         edges: [],

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import type { Client } from 'pg';
 import type { ContractMigration } from '../schema/contract-migrations.ts';
-import type { SchemaGate } from '../schema/schema-gate.ts';
+import type { PointOfNoReturn, SchemaGate } from '../schema/schema-gate.ts';
 import { type Login, withClient } from './client.ts';
 import { type MigrationFile, readMigrations } from './migration-files.ts';
 
@@ -28,7 +28,9 @@ class MigrationError extends Error {
 export interface Migrated {
   readonly applied: readonly string[];
   /** `0007_total_removed`, and the releases that cannot come back: `orders 0.3.0 (dist/releases/orders/0.3.0)`. */
-  readonly pointsOfNoReturn: readonly { readonly name: string; readonly givenUp: readonly string[] }[];
+  readonly pointsOfNoReturn: readonly PointOfNoReturn[];
+  /** Contract migrations that the database has now. */
+  readonly inEffect: readonly ContractMigration[];
 }
 
 /**
@@ -38,7 +40,8 @@ export interface Migrated {
  */
 export async function migrateDatabase(login: Login, folder: string, gate: SchemaGate): Promise<Migrated> {
   const files = await readMigrations(folder);
-  if (files.length === 0) return { applied: [], pointsOfNoReturn: [] };
+  if (files.length === 0) return { applied: [], pointsOfNoReturn: [], inEffect: [] };
+  const service = basename(folder);
   return withClient({ ...login, lockTimeoutMs: LOCK_TIMEOUT_MS }, async (client) => {
     const applied = await appliedNames(client);
     const recorded = await recordedFiles(client);
@@ -47,20 +50,33 @@ export async function migrateDatabase(login: Login, folder: string, gate: Schema
         throw changedAfterwards(path, login.database);
       }
     }
-    const pointsOfNoReturn = await gate.pass({
-      service: basename(folder),
-      isNew: applied.size === 0,
-      pending: files.filter(isContract).filter(({ name }) => !applied.has(name)),
-      inEffect: [...recorded].flatMap(([name, { atLeast }]) =>
-        atLeast === null ? [] : [{ name, requires: { service: basename(folder), atLeast } }],
-      ),
-    });
+    const pending = files
+      .filter(isContract)
+      .filter(({ name }) => !applied.has(name))
+      .map(({ name, requires }) => ({ name, requires }));
+    const before = contractsOf(recorded, service);
+    const pointsOfNoReturn = await gate.pass({ service, isNew: applied.size === 0, pending, inEffect: before });
     const done = files.every(({ name }) => applied.has(name)) ? [] : await applyAll(client, login.database, folder);
     const unrecorded = files.filter(({ name }) => !recorded.has(name));
     if (unrecorded.length > 0) await recordFiles(client, unrecorded);
     // Another starter may have applied one meanwhile.
-    return { applied: done, pointsOfNoReturn: pointsOfNoReturn.filter(({ name }) => done.includes(name)) };
+    return {
+      applied: done,
+      pointsOfNoReturn: pointsOfNoReturn.filter(({ name }) => done.includes(name)),
+      inEffect: [...before, ...pending],
+    };
   });
+}
+
+/** Contract migrations that the database of a service has, as the role in `login`; also those whose files are not here. */
+export function contractsInEffect(login: Login, service: string): Promise<readonly ContractMigration[]> {
+  return withClient(login, async (client) => contractsOf(await recordedFiles(client), service));
+}
+
+function contractsOf(recorded: ReadonlyMap<string, RecordedFile>, service: string): readonly ContractMigration[] {
+  return [...recorded].flatMap(([name, { atLeast }]) =>
+    atLeast === null ? [] : [{ name, requires: { service, atLeast } }],
+  );
 }
 
 function isContract(file: MigrationFile): file is MigrationFile & ContractMigration {

@@ -7,7 +7,7 @@ import { cautiousGate, type SchemaGate } from '../schema/schema-gate.ts';
 import type { Secrets } from '../secrets.ts';
 import { databaseAccount } from '../urls.ts';
 import { type Login, withClient } from './client.ts';
-import { migrateDatabase } from './migrate.ts';
+import { contractsInEffect, migrateDatabase } from './migrate.ts';
 import { readMigrations } from './migration-files.ts';
 import { scramVerifier } from './scram.ts';
 
@@ -39,14 +39,17 @@ export interface SetUpOptions {
 
 /**
  * Roles, five databases, privileges and migrations; idempotent. When everything is there already it costs one
- * connection and one query. Resolves with the migrations applied, `orders/0001_what`. Throws MigrationError for a bad one,
- * and what the gate throws.
+ * connection and one query, and the same for each database. Resolves with the migrations applied, `orders/0001_what`.
+ * Throws MigrationError for a bad one, and what the gate throws.
  */
 export async function setUpCluster(options: SetUpOptions): Promise<readonly string[]> {
   const fingerprint = await fingerprintOf(options);
   const login = { ...options.address, ...options.superuser, lockTimeoutMs: LOCK_TIMEOUT_MS };
   return withClient(login, async (client) => {
-    if (await isSetUp(client, fingerprint)) return [];
+    if (await isSetUp(client, fingerprint)) {
+      await Promise.all(databaseNames.map((name) => passUnchanged(name, options)));
+      return [];
+    }
     await client.query('SELECT pg_advisory_lock($1)', [SET_UP_LOCK]);
     await createRoles(client, options.secrets);
     await createDatabases(client, login);
@@ -58,7 +61,21 @@ export async function setUpCluster(options: SetUpOptions): Promise<readonly stri
 
 /** While the cluster runs: the same, resolving with what it changed, for people. */
 export async function refreshCluster(options: SetUpOptions): Promise<readonly string[]> {
-  return (await setUpCluster(options)).map((name) => `migration ${name}`);
+  const { schemaGate: gate = cautiousGate } = options;
+  const schemaGate: SchemaGate = { ...gate, pass: (change) => gate.pass({ ...change, isAsked: true }) };
+  return (await setUpCluster({ ...options, schemaGate })).map((name) => `migration ${name}`);
+}
+
+/** The services in the clone may be older than the schema although no migration differs. */
+async function passUnchanged(service: DatabaseName, options: SetUpOptions): Promise<void> {
+  const { schemaGate = cautiousGate } = options;
+  const inEffect = await contractsInEffect(ownerLogin(service, options), service);
+  await schemaGate.pass({ service, isNew: false, pending: [], inEffect });
+  schemaGate.passed({ service, inEffect, pointsOfNoReturn: [] });
+}
+
+function ownerLogin(database: DatabaseName, { address, secrets }: SetUpOptions): Login {
+  return { ...address, ...databaseAccount('owner', database, secrets), database };
 }
 
 /** Changes when there is anything to do: other passwords, another migration, another version of this file. */
@@ -106,13 +123,12 @@ async function createDatabases(client: Client, login: Login): Promise<void> {
 }
 
 async function prepareDatabase(name: DatabaseName, options: SetUpOptions): Promise<readonly string[]> {
-  const { address, superuser, secrets, migrationsDir, schemaGate = cautiousGate } = options;
+  const { address, superuser, migrationsDir, schemaGate = cautiousGate } = options;
   const asSuperuser = { ...address, ...superuser, database: name };
   await withClient(asSuperuser, (client) => client.query(privileges(name)));
-  const owner = databaseAccount('owner', name, secrets);
-  const login = { ...address, ...owner, database: name };
-  const { applied, pointsOfNoReturn } = await migrateDatabase(login, join(migrationsDir, name), schemaGate);
-  if (pointsOfNoReturn.length > 0) schemaGate.passed(name, pointsOfNoReturn);
+  const folder = join(migrationsDir, name);
+  const { applied, ...state } = await migrateDatabase(ownerLogin(name, options), folder, schemaGate);
+  schemaGate.passed({ service: name, ...state });
   const grants = operatorGrants.filter(({ database }) => database === name);
   await withClient(asSuperuser, async (client) => {
     await client.query(readerPrivileges(name));

@@ -56,6 +56,12 @@ describe('a contract migration', () => {
     expect(refused([release('latest', 'kept')])).toEqual([release('latest', 'kept')]);
   });
 
+  it('compares what a deploy has built by its version, and not as a pre-release', () => {
+    const built = ['0.4.0-g2a3047fe', '0.4.0-d86d15007+bug.no-inbox', '0.4.0-b00000000'];
+    expect(refused(built.map((version) => release(version, 'kept')))).toEqual([]);
+    expect(refused([release('0.3.9-g2a3047fe'), release('0.4.0-rc.1')])).toHaveLength(2);
+  });
+
   it('does not concern releases of other services', () => {
     expect(refused([{ ...release('0.1.0'), service: 'stock' }])).toEqual([]);
   });

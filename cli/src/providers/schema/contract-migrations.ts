@@ -28,6 +28,9 @@ export interface ReleaseInUse {
   readonly where: string;
 }
 
+/** What is about to run: a release of a service, and where it comes from. */
+export type StartingRelease = Pick<ReleaseInUse, 'service' | 'version' | 'where'>;
+
 /** A migration that its database has not, or has, by its name in the folder: `0007_total_removed`. */
 export interface ContractMigration {
   readonly name: string;
@@ -101,7 +104,11 @@ export function migrationsAgainst(
   return applied.filter(({ requires }) => isTooOld(release, requires));
 }
 
+/** A deploy adds to a version what it was built from, `0.3.0-g2a3047fe`. That makes no pre-release of it. */
+const BUILT_FROM = /-[bdg][0-9a-f]{8}(?=\+|$)/;
+
 function isTooOld({ service, version }: Pick<ReleaseInUse, 'service' | 'version'>, requires: Requirement): boolean {
   if (service !== requires.service) return false;
-  return version === undefined || !isVersion(version) || isOlder(version, requires.atLeast);
+  if (version === undefined || !isVersion(version)) return true;
+  return isOlder(version.replace(BUILT_FROM, ''), requires.atLeast);
 }

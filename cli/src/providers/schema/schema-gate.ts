@@ -6,6 +6,7 @@ import {
   type ReleaseInUse,
   refusedMigrations,
   releasesGivenUp,
+  type StartingRelease,
 } from './contract-migrations.ts';
 
 /** One database before its migrations are applied. */
@@ -16,6 +17,19 @@ export interface SchemaChange {
   readonly isNew: boolean;
   readonly pending: readonly ContractMigration[];
   readonly inEffect: readonly ContractMigration[];
+  /**
+   * A command asks for it while PostgreSQL serves. Absent where PostgreSQL has started, perhaps after a crash: services that run
+   * then go on, whatever the clone has.
+   */
+  readonly isAsked?: boolean;
+}
+
+/** One database after its migrations were applied. */
+export interface SchemaState {
+  readonly service: string;
+  readonly inEffect: readonly ContractMigration[];
+  /** What was applied at the price of the way back. */
+  readonly pointsOfNoReturn: readonly PointOfNoReturn[];
 }
 
 export type PointOfNoReturn = { readonly name: string; readonly givenUp: readonly string[] };
@@ -27,8 +41,8 @@ export interface SchemaGate {
    * `release_too_old`).
    */
   pass(change: SchemaChange): Promise<readonly PointOfNoReturn[]>;
-  /** Called once such a migration was applied. */
-  passed(service: string, points: readonly PointOfNoReturn[]): void;
+  /** Called with each database that was looked at. */
+  passed(state: SchemaState): void;
 }
 
 export interface SchemaGateOptions {
@@ -45,11 +59,12 @@ export function createSchemaGate(options: SchemaGateOptions): SchemaGate {
   const { releasesOf, isPointOfNoReturn, passed = () => undefined, advice } = options;
   return {
     passed,
-    async pass({ service, isNew, pending, inEffect }) {
+    async pass({ service, isNew, pending, inEffect, isAsked = false }) {
       if (pending.length === 0 && inEffect.length === 0) return [];
       const releases = await releasesOf(service);
       const started = releases.filter(({ use }) => use === 'built');
-      for (const release of started) assertNewEnough(release, inEffect);
+      const goesOn = !isAsked && releases.some(({ use }) => use === 'running');
+      for (const release of goesOn ? [] : started) admitRelease(release, inEffect);
       const concerned = isNew ? started : releases;
       const refused = pending.flatMap((migration) =>
         refusedMigrations({
@@ -75,7 +90,8 @@ export const cautiousGate: SchemaGate = createSchemaGate({
   advice: { kept: '', running: 'apply it with "shopctl up" or with the image of migrations' },
 });
 
-function assertNewEnough(release: ReleaseInUse, inEffect: readonly ContractMigration[]): void {
+/** Throws CliError (`release_too_old`) for a release that cannot run on its database with these contract migrations. */
+export function admitRelease(release: StartingRelease, inEffect: readonly ContractMigration[]): void {
   const [first] = migrationsAgainst(release, inEffect);
   if (first === undefined) return;
   const { service, atLeast } = first.requires;
@@ -101,7 +117,7 @@ function refusal(
   });
 }
 
-function describeRelease({ service, version, where }: ReleaseInUse): string {
+function describeRelease({ service, version, where }: StartingRelease): string {
   return `${service} ${version ?? 'of an unknown version'} (${where})`;
 }
 
