@@ -1,5 +1,6 @@
-/* Goal: no test file is in no tier, or in two. Method: the files that Vitest finds in each tier. */
+/* Goal: no test file is in no tier, or in two. Method: the files that Vitest finds in each tier, and what the nightly build names. */
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -14,10 +15,14 @@ async function filesOf(tier: string): Promise<readonly string[]> {
   return stdout.split('\n').filter((line) => line.startsWith('['));
 }
 
-it('the first and the second tier are all test files, each once', { timeout: 120_000 }, async () => {
+it('the first and the second tier and what the nightly build names are all test files, each once', {
+  timeout: 120_000,
+}, async () => {
   const [first, second, all] = await Promise.all([filesOf('first'), filesOf('second'), filesOf('all')]);
   expect(all.length).toBeGreaterThan(300);
-  expect([...(first ?? []), ...(second ?? [])].toSorted()).toEqual(all?.toSorted());
+  const nightly = 'test/e2e/schema-releases.e2e.test.ts';
+  expect(await readFile(join(cloneRoot(), '.ci/nightly'), 'utf8')).toContain(`vitest run --project e2e ${nightly}\n`);
+  expect([...(first ?? []), ...(second ?? []), `[e2e] ${nightly}`].toSorted()).toEqual(all?.toSorted());
   const slow = ['audit/audit', 'load/post-run', 'providers/rabbitmq'].map(
     (one) => `[units] cli/src/${one}.integration.test.ts`,
   );

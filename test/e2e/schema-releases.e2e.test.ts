@@ -1,0 +1,245 @@
+/*
+ * Goal: a column is replaced over four releases of orders without a failed request, back and forth, until the contract
+ * migration, after which there is no way back. Method: a copy of the repository is edited into each release. `up` brings it into a
+ * platform with two replicas, one after the other, under orders and their repetitions. At each
+ * boundary the ledger is audited, and the trace of an order is compared with its contract. It takes a minute and more, so the
+ * nightly build runs it (`NIGHTLY` in vitest.config.ts).
+ */
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Pool } from 'undici';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openProject } from '../../cli/src/platform/project.ts';
+import { type PlatformState, readState } from '../../cli/src/platform/state.ts';
+import { waitUntil } from '../../cli/src/shared/wait-until.ts';
+import { createAccountReader } from '../../cli/src/trace/accounting.ts';
+import { assertTrace } from '../../cli/src/trace/assert.ts';
+import { createBackend } from '../../cli/src/trace/backend.ts';
+import { expectedTree, loadContract } from '../../cli/src/trace/contract.ts';
+import { copyTree, linkPackages } from '../support/clone-copy.ts';
+import { type Guard, startGuard } from '../support/guard.ts';
+import {
+  checkOut,
+  R1,
+  R2,
+  R3,
+  R4,
+  R4_CONTRACTED,
+  readBase,
+  type SchemaRelease,
+  type SourceBase,
+} from './support/schema-releases.ts';
+
+const PROJECT = 'e2e-schema';
+const PLACED_MS = 30_000;
+/** Spans are exported once a second at the latest. */
+const SETTLE_MS = 1_000;
+/** Requests a second: as many as leave a small machine some CPU. */
+const RATE = 20;
+
+let copy: string;
+let base: SourceBase;
+let guard: Guard;
+let env: NodeJS.ProcessEnv;
+let load: Load;
+
+beforeAll(async () => {
+  copy = await mkdtemp(join(tmpdir(), 'shop-schema-'));
+  await copyTree(copy);
+  await linkPackages(copy);
+  base = await readBase(copy);
+  env = { ...process.env, SHOPCTL_HOME: join(copy, '.shop'), SHOPCTL_PROJECT: PROJECT, NO_COLOR: '1' };
+  // Removes the copy, too.
+  guard = startGuard(copy, [join(copy, 'cli/bin/shopctl'), 'down', '--volumes'], env);
+  expect(await shopctl('up', '--direct', '--replicas', 'orders=2')).toMatchObject({ code: 0 });
+  load = startLoad((await state()).gatewayUrl);
+  await load.whenPlaced();
+});
+
+afterAll(async () => {
+  await load?.stop();
+  await guard?.[Symbol.asyncDispose]();
+  await rm(copy, { recursive: true, force: true });
+});
+
+/** A failure is a code, not an exception. */
+function shopctl(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(join(copy, 'cli/bin/shopctl'), args, { env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
+    });
+  });
+}
+
+async function state(): Promise<PlatformState> {
+  return (await readState(openProject(PROJECT, copy, env).stateFile)) as PlatformState;
+}
+
+async function replicas() {
+  const { instances } = await state();
+  return instances.filter(({ service }) => service === 'orders').map(({ version, process }) => ({ version, process }));
+}
+
+interface Load {
+  /** Resolves once orders are there to be repeated. */
+  whenPlaced(): Promise<unknown>;
+  /** What came back since the last call, without what is expected; and the trace of an order placed since. */
+  take(): Promise<{ unexpected: readonly string[]; trace: string }>;
+  stop(): Promise<void>;
+}
+
+interface Placed {
+  readonly key: string;
+  readonly body: string;
+  readonly id: string;
+}
+
+/** In turn a new order with a key, and one of before again, which has to be the same order whichever release recorded it. */
+function startLoad(gatewayUrl: string): Load {
+  const gateway = new Pool(gatewayUrl, { pipelining: 1, connections: 64 });
+  const placed: Placed[] = [];
+  const under = new Set<Promise<void>>();
+  let unexpected: string[] = [];
+  let since: string[] = [];
+  let turn = 0;
+  const send = async ({ key, body }: Pick<Placed, 'key' | 'body'>) => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+    const response = await gateway.request({ method: 'POST', path: '/api/orders', headers, body });
+    const { id, status, code } = (await response.body.json()) as { id?: string; status?: string; code?: string };
+    return { id, trace: String(response.headers.traceparent), outcome: `${response.statusCode} ${status ?? code}` };
+  };
+  const place = async () => {
+    const body = JSON.stringify({ customer: `Olena ${randomUUID()}`, lines: [{ productId: 1, quantity: 1 }] });
+    const key = randomUUID();
+    const { id, trace, outcome } = await send({ key, body });
+    if (outcome !== '201 Confirmed' || id === undefined) return void unexpected.push(`new: ${outcome}`);
+    placed.push({ key, body, id });
+    since.push(trace);
+  };
+  const repeat = async (earlier: Placed) => {
+    const { id, outcome } = await send(earlier);
+    if (outcome !== '201 Confirmed' || id !== earlier.id) unexpected.push(`repeated: ${outcome}`);
+  };
+  const timer = setInterval(() => {
+    turn += 1;
+    // The first ones of all, which the oldest release recorded, and the latest ones.
+    const earlier = turn % 2 === 0 ? placed[turn % 4 === 0 ? turn % placed.length : placed.length - 1] : undefined;
+    const work = (earlier === undefined ? place() : repeat(earlier))
+      .catch((error: Error) => void unexpected.push(error.message))
+      .finally(() => under.delete(work));
+    under.add(work);
+  }, 1_000 / RATE);
+  return {
+    whenPlaced: () => waitUntil('orders', PLACED_MS, () => placed.length > 5 || undefined),
+    async take() {
+      // What was placed at first may have been served by the release before.
+      const count = since.length;
+      await waitUntil('an order', PLACED_MS, () => since.length > count || undefined);
+      const taken = { unexpected, trace: since.at(-1) as string };
+      unexpected = [];
+      since = [];
+      return taken;
+    },
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(under);
+      await gateway.close();
+    },
+  };
+}
+
+/** Demands of what was sent since the last time, of the ledger, and of the trace of an order of this release. */
+async function expectClean(): Promise<void> {
+  const { unexpected, trace } = await load.take();
+  expect(unexpected).toEqual([]);
+  await expectTrace(trace);
+  const audit = await shopctl('audit');
+  expect(audit.code, audit.stdout).toBe(0);
+}
+
+/** `trace assert` waits until no service has spans to send, which under load does not happen. */
+async function expectTrace(traceparent: string): Promise<void> {
+  const backend = createBackend((await state()).telemetryUrl);
+  const expected = expectedTree(await loadContract('confirmed', copy));
+  const { verdict, explanation } = await assertTrace({
+    backend,
+    traceId: traceparent.split('-')[1] as string,
+    expected,
+    accounting: createAccountReader(backend),
+    timeoutMs: PLACED_MS,
+    settleMs: SETTLE_MS,
+    underLoad: true,
+  });
+  expect(verdict, explanation).toBe('pass');
+}
+
+async function bringIn(release: SchemaRelease): Promise<void> {
+  await checkOut(release, copy, base);
+  const { code, stderr } = await shopctl('up', '--direct');
+  expect(code, stderr).toBe(0);
+  expect((await replicas()).map(({ version }) => version)).toEqual([release.version, release.version]);
+}
+
+it.each([
+  ['R1 expands: both columns are written', R1],
+  ['R2 reads the new one', R2],
+  ['R3 stops writing the old one', R3],
+  ['R3 goes back to R2', R2],
+  ['R2 goes back to R1', R1],
+  ['R1 goes forward to R2 again', R2],
+  ['R2 goes forward to R3 again', R3],
+])('%s, under load and without a failed request', async (_, release) => {
+  await bringIn(release);
+  await expectClean();
+});
+
+it('the contract migration is refused while R3 runs, and nothing is replaced', async () => {
+  const before = await replicas();
+  await checkOut({ ...R3, migrations: R4_CONTRACTED.migrations }, copy, base);
+  const { code, stderr } = await shopctl('up', '--direct');
+  expect(code).toBe(1);
+  expect(stderr).toContain('the migration orders/0902_request_hash_removed is refused');
+  expect(stderr).toContain('it requires orders >= 1.4.0, and orders 1.3.0 (orders-1) runs');
+  expect(await replicas()).toEqual(before);
+});
+
+it('R4 contracts once R4 runs, but gives R3 up only at a point of no return', async () => {
+  await bringIn(R4);
+  await expectClean();
+  await mkdir(join(copy, 'dist/releases/orders/1.3.0'), { recursive: true });
+  await checkOut(R4_CONTRACTED, copy, base);
+  const refused = await shopctl('up', '--direct', '--json');
+  expect(refused.code).toBe(1);
+  expect(JSON.parse(refused.stderr.trim().split('\n').at(-1) as string)).toMatchObject({
+    error: {
+      code: 'migration_refused',
+      why: 'it requires orders >= 1.4.0, and orders 1.3.0 (dist/releases/orders/1.3.0) is kept and can come back',
+      next: expect.stringContaining('--point-of-no-return'),
+    },
+  });
+  expect(await shopctl('up', '--direct', '--point-of-no-return', '--reason', 'R4 is final')).toMatchObject({ code: 0 });
+  await expectClean();
+  const { stdout } = await shopctl('changes', '--kind', 'point-of-no-return', '--json');
+  expect(JSON.parse(stdout).changes).toMatchObject([
+    {
+      target: 'orders',
+      from: 'orders 1.3.0 (dist/releases/orders/1.3.0)',
+      to: '0902_request_hash_removed',
+      reason: 'R4 is final',
+    },
+  ]);
+});
+
+it('R4 does not go back to R3, and says why', async () => {
+  const before = await replicas();
+  await checkOut(R3, copy, base);
+  const { code, stderr } = await shopctl('up', '--direct');
+  expect(code).toBe(1);
+  expect(stderr).toContain('orders 1.3.0 (services/orders) cannot run on the database orders');
+  expect(stderr).toContain('orders/0902_request_hash_removed was applied, and requires orders >= 1.4.0');
+  expect(await replicas()).toEqual(before);
+  await expectClean();
+});
