@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
  * Checks that the last release and this one can run side by side on one schema, as they do during a rolling update. The
- * released code passes its tests of the services on today's migrations, and today's code on the released ones.
+ * released code passes its tests of the services on today's migrations, and today's code on the released ones. An order that one
+ * of them began is ended by the other one.
  *
  * Usage: npm run contracts:previous -- [service...]   (default: all that have a database) The last release is the last
  * entry of releases.json. Exit code 1: a test failed, or there is no release to compare with; 2: wrong usage. Committed
@@ -46,6 +47,11 @@ try {
   await exchangeMigrations(released, today);
   await test(released, `the code of ${release.version} on today's schema`);
   await test(today, `today's code on the schema of ${release.version}`);
+  if (services.includes('orders')) {
+    await exchangeMigrations(released, today);
+    process.env.PREVIOUS_RELEASE_TREE = released;
+    await test(today, `orders of ${release.version} and of today on one database`, ['test/previous']);
+  }
   say(`${release.version} and this commit can run side by side: ${services.join(', ')}`);
   await leave(0);
 } catch (error) {
@@ -91,12 +97,12 @@ async function exchangeMigrations(one, other) {
   await cp(migrations(other), migrations(one), { recursive: true });
   await rm(migrations(other), { recursive: true });
   await cp(kept, migrations(other), { recursive: true });
+  await rm(kept, { recursive: true });
 }
 
-/** Runs the services' tests with a database. Rejects when one fails. */
-async function test(tree, what) {
+/** Runs tests, by default those of the services with a database. Rejects when one fails. */
+async function test(tree, what, files = services.flatMap((name) => testsOf(name, tree, what))) {
   say(`== ${what}`);
-  const files = services.flatMap((name) => testsOf(name, tree, what));
   const vitest = join(tree, 'node_modules/vitest/vitest.mjs');
   const args = [vitest, 'run', '--root', tree, '--project', 'units', ...files];
   const code = await new Promise((resolve, reject) => {
