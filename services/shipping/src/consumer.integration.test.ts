@@ -99,6 +99,7 @@ async function aConsumer(
     delivery: {
       shipments: options.shipments ?? createShipments(database, failpoint),
       count: (outcome) => counted.push(outcome),
+      countEvent: () => undefined,
       recordDelay: () => undefined,
       logger,
       failpoint,

@@ -27,6 +27,7 @@ const aDelivery = (body: unknown = event, earlierDeliveries = 0): Delivery => ({
 function settling(receive: readonly (boolean | Error)[], options: { backoffs?: typeof noDelay } = {}) {
   const counted: Outcome[] = [];
   const delays: number[] = [];
+  const types: string[] = [];
   const stop = new AbortController();
   let calls = 0;
   const shipments: Pick<Shipments, 'receive'> = {
@@ -40,6 +41,7 @@ function settling(receive: readonly (boolean | Error)[], options: { backoffs?: t
   const dependencies = {
     shipments: shipments as Shipments,
     count: (outcome: Outcome) => counted.push(outcome),
+    countEvent: (type: string) => types.push(type),
     recordDelay: (seconds: number) => delays.push(seconds),
     logger,
     failpoint: async () => undefined,
@@ -48,6 +50,7 @@ function settling(receive: readonly (boolean | Error)[], options: { backoffs?: t
   return {
     counted,
     delays,
+    types,
     stop,
     calls: () => calls,
     settle: (delivery: Delivery) => settle(delivery, dependencies, stop.signal),
@@ -83,6 +86,14 @@ describe('a delivery', () => {
     const shipping = settling([false]);
     expect(await shipping.settle(aDelivery())).toEqual({ kind: 'ack' });
     expect(shipping.counted).toEqual(['duplicate']);
+  });
+
+  it('whichever version of the event it is -> its version is counted; of one that cannot be read none is', async () => {
+    const shipping = settling([true, false]);
+    await shipping.settle(aDelivery());
+    await shipping.settle(aDelivery({ ...event, type: 'order.confirmed.v2' }));
+    await shipping.settle(aDelivery({ ...event, type: 'order.confirmed.v3' }));
+    expect(shipping.types).toEqual(['order.confirmed', 'order.confirmed.v2']);
   });
 
   it.each([

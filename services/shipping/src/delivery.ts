@@ -5,7 +5,7 @@ import type { Logger } from '@shop/kit/logger.ts';
 import { pause } from '@shop/kit/pause.ts';
 import { backoffMs } from '@shop/kit/resilience.ts';
 import { DELIVERY_LIMIT, SHIPPING_BINDINGS } from '@shop/kit/topology.ts';
-import type { CountMessage, RecordDelay } from './metrics.ts';
+import type { CountEvent, CountMessage, RecordDelay } from './metrics.ts';
 import type { Shipments } from './repository.ts';
 
 /**
@@ -42,6 +42,7 @@ export const backoffs: BackoffPolicies = {
 export interface DeliveryDependencies {
   readonly shipments: Shipments;
   readonly count: CountMessage;
+  readonly countEvent: CountEvent;
   readonly recordDelay: RecordDelay;
   readonly logger: Logger;
   readonly failpoint: Failpoint<'shipping'>;
@@ -62,7 +63,7 @@ export async function settle(
   dependencies: DeliveryDependencies,
   stop: AbortSignal,
 ): Promise<Settlement> {
-  const { count, recordDelay, logger, failpoint } = dependencies;
+  const { count, countEvent, recordDelay, logger, failpoint } = dependencies;
   if (delivery.earlierDeliveries > DELIVERY_LIMIT) {
     logger.error({ limit: DELIVERY_LIMIT + 1 }, 'a message ended each process that had it');
     count('dead_lettered');
@@ -79,6 +80,7 @@ export async function settle(
     HARNESS: await failpoint('shipment-committed:message-unacknowledged');
     logger.info({ order_id: event.orderId }, isNew ? 'order shipped' : 'a repeated message had no effect');
     count(isNew ? 'shipped' : 'duplicate');
+    countEvent(event.type);
     return { kind: 'ack' };
   } catch (error) {
     if (error instanceof PermanentError) {

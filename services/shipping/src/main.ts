@@ -11,7 +11,7 @@ import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { openConsumer } from './consumer.ts';
 import { backoffs } from './delivery.ts';
-import { createDelayRecorder, createMessageCounter } from './metrics.ts';
+import { createDelayRecorder, createEventCounter, createMessageCounter } from './metrics.ts';
 import { createShipments, purgeInbox, purgeShipments } from './repository.ts';
 import { withoutInbox } from './seeded-bugs/no-inbox.ts';
 
@@ -56,6 +56,7 @@ await runService('shipping', process.env, async () => {
     delivery: {
       shipments,
       count: createMessageCounter(),
+      countEvent: createEventCounter(),
       recordDelay: createDelayRecorder(),
       logger,
       failpoint: harness.failpoint,

@@ -1,6 +1,6 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, expect, it, vi } from 'vitest';
-import { createDelayRecorder, createMessageCounter } from './metrics.ts';
+import { createDelayRecorder, createEventCounter, createMessageCounter } from './metrics.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -18,6 +18,18 @@ it('records in seconds how long a shipment took, with a bound at what is late, a
     unit: 's',
     advice: { explicitBucketBoundaries: expect.arrayContaining([0.1, 15, 3_600]) },
   });
+});
+
+it('has both versions of the event from the start, at 0, and counts each that was read', () => {
+  const added: unknown[] = [];
+  const meter = { createCounter: () => ({ add: (value: number, tags: object) => added.push([value, tags]) }) };
+  vi.spyOn(metrics, 'getMeter').mockReturnValue(meter as unknown as ReturnType<typeof metrics.getMeter>);
+  createEventCounter()('order.confirmed.v2');
+  expect(added).toEqual([
+    [0, { type: 'order.confirmed' }],
+    [0, { type: 'order.confirmed.v2' }],
+    [1, { type: 'order.confirmed.v2' }],
+  ]);
 });
 
 it('has every outcome of a delivery from the start, at 0, and counts each delivery once', () => {

@@ -1,4 +1,5 @@
 import { metrics, ValueType } from '@opentelemetry/api';
+import { SHIPPING_BINDINGS } from '@shop/kit/topology.ts';
 
 const outcomes = ['shipped', 'duplicate', 'dead_lettered', 'retried'] as const;
 
@@ -23,6 +24,17 @@ export function createDelayRecorder(): RecordDelay {
   });
   // The clocks of two machines may differ.
   return (seconds) => delay.record(Math.max(0, seconds));
+}
+
+/** Counts in `shop.shipping.events` an event that was read and has its effect, by `type`, which says its version. */
+export type CountEvent = (type: string) => void;
+
+export function createEventCounter(): CountEvent {
+  const counter = metrics
+    .getMeter('Shop.Shipping')
+    .createCounter('shop.shipping.events', { description: 'Order events that were read, by type and version' });
+  for (const type of SHIPPING_BINDINGS) counter.add(0, { type });
+  return (type) => counter.add(1, { type });
 }
 
 export function createMessageCounter(): CountMessage {

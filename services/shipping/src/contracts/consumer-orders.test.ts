@@ -29,6 +29,7 @@ async function delivered(content: unknown) {
   const dependencies = {
     shipments,
     count: () => undefined,
+    countEvent: () => undefined,
     recordDelay: () => undefined,
     logger,
     failpoint: async () => undefined,
