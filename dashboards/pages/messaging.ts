@@ -42,6 +42,10 @@ export const messagingPage: Page = {
           expr: 'sum by (outcome) (rate(shop_shipping_messages_total[$window]))',
           legend: '{{outcome}}',
         }),
+        lines('Events by type', {
+          expr: 'sum by (type) (rate(shop_shipping_events_total[$window]))',
+          legend: '{{type}}',
+        }),
         lines('Durations up to the acknowledgement', quantiles('messaging_process_duration_seconds'), { unit: 's' }),
         lines('From the confirmation to the shipment', quantiles('shop_shipping_delay_seconds'), { unit: 's' }),
         lines('Confirmed and shipped', [

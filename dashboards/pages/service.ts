@@ -68,6 +68,14 @@ export const servicePage: Page = {
           },
           { after: 'choosing a service that others call' },
         ),
+        lines(
+          'Durations of first attempts of its callers',
+          {
+            expr: 'histogram_quantile(0.95, sum by (le, version, track) (rate(shop_upstream_attempt_duration_seconds_bucket{service="$service",track=~"$track"}[$window])))',
+            legend: 'p95 {{version}} {{track}}',
+          },
+          { unit: 's', after: 'a canary with a share of the requests' },
+        ),
         lines('Requests by instance', { expr: requestsBy('instance', CHOSEN), legend: '{{instance}}' }),
         lines('Statuses', {
           expr: [

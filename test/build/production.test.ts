@@ -29,7 +29,7 @@ describe.each(serviceNames)('%s', (service) => {
     const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string };
     const text = await bundleText(serviceTargetName(service, 'production'));
     expect(text).not.toContain('SERVICE_VERSION');
-    expect(text).toContain(`version:"${version}"`);
+    expect(text).toContain(`builtVersion="${version}"`);
   });
 
   it('has no failpoint and no seeded bug in a production build', async () => {
