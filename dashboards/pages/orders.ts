@@ -87,7 +87,7 @@ export const ordersPage: Page = {
     {
       title: 'The audit',
       panels: [
-        table('Violations', 'max by (invariant) (shop_audit_violations)', {
+        table('Violations', 'max by (invariant, kind) (shop_audit_violations)', {
           width: 12,
           after: 'shopctl up --audit',
           description: 'Of recent orders, while they are audited.',

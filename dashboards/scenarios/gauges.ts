@@ -1,5 +1,5 @@
 import type { Profile } from '../../cli/src/slo/profiles.ts';
-import { fires, gauge, type ScenarioFile, series, silent } from '../scenario.ts';
+import { fires, gauge, type Scenario, type ScenarioFile, series, silent } from '../scenario.ts';
 import { orders, supervisor } from './inputs.ts';
 
 export interface Gauge {
@@ -11,11 +11,12 @@ export interface Gauge {
   readonly holdsForS?: number;
   /** Labels of the alert, beside those of its rule. */
   readonly fires?: Readonly<Record<string, string>>;
+  readonly more?: readonly Scenario[];
 }
 
 /** A value that is just below, then just above for as long as it must last, then back, then above again. */
 export function gaugeFile(
-  { alert, metric, labels, below, above, holdsForS = 0, fires: kept }: Gauge,
+  { alert, metric, labels, below, above, holdsForS = 0, fires: kept, more = [] }: Gauge,
   stepS: number,
   keepS: number,
 ): ScenarioFile {
@@ -38,6 +39,7 @@ export function gaugeFile(
           fires(at(low + high + 2 * after - 1), 'above again', kept),
         ],
       },
+      ...more,
       { name: 'no data', series: [], expect: [silent(at(2), 'nothing is reported')] },
     ],
   };
@@ -84,13 +86,29 @@ export function gaugeFiles(profile: Profile, keepS: number): readonly ScenarioFi
           {
             alert: 'MoneyOrStockMismatch',
             metric: 'shop_audit_violations',
-            labels: { ...supervisor, invariant: 'I4' },
+            labels: { ...supervisor, invariant: 'I4', kind: 'lost' },
             below: 0,
             above: 1,
             fires: { invariant: 'I4' },
+            more: [lostShipments, wrongShipments],
           },
         ]
       : []),
   ];
   return gauges.map((one) => gaugeFile(one, stepS, keepS));
 }
+
+const violations = (kind: string, value: number) =>
+  series('shop_audit_violations', { ...supervisor, invariant: 'I7', kind }, gauge([10, value]));
+
+const lostShipments: Scenario = {
+  name: 'shipments are not there yet',
+  series: [violations('lost', 40), violations('duplicated', 0)],
+  expect: [silent(8, 'other alerts are about them')],
+};
+
+const wrongShipments: Scenario = {
+  name: 'an order is shipped twice, while others are not shipped yet',
+  series: [violations('lost', 40), violations('duplicated', 1)],
+  expect: [fires(8, 'two parcels left', { invariant: 'I7' })],
+};

@@ -117,7 +117,7 @@ it('a second parcel of an order, which audit --watch prints once, and up --audit
   expect(others).toEqual([]);
   await expect.poll(() => readValue('shop_audit_violations'), LIMIT).toBeUndefined();
   await platform.shopctl('up', '--audit');
-  const violations = () => readValue('shop_audit_violations', 'invariant="I7"');
+  const violations = () => readValue('shop_audit_violations', 'invariant="I7",kind="duplicated"');
   await expect.poll(violations, LIMIT).toBe(1);
   await platform.shopctl('up', '--no-audit');
   await expect.poll(violations, LIMIT).toBeUndefined();

@@ -1,7 +1,7 @@
 import { checkOrders } from './check-orders.ts';
 import { type LedgerSource, openLedger } from './collect.ts';
 import type { OrderFacts } from './facts.ts';
-import type { Violation } from './invariant.ts';
+import type { Violation, ViolationKind } from './invariant.ts';
 import { inboxMatches } from './invariants/inbox.ts';
 import { moneyMatches } from './invariants/money.ts';
 import { shipmentsMatch } from './invariants/shipments.ts';
@@ -11,6 +11,9 @@ import { checkInventory, stockMatches } from './invariants/stock.ts';
 const INVARIANTS = [moneyMatches, stockMatches, shipmentsMatch, inboxMatches] as const;
 
 export const RECENT_INVARIANTS = INVARIANTS.map(({ id, title }) => ({ id, title }));
+
+/** What can be wrong by these invariants. */
+export const RECENT_KINDS: readonly ViolationKind[] = ['lost', 'unexpected', 'duplicated', 'wrong'];
 
 /** An order that is younger may still be in work, or its rows on their way. In ms. */
 const RECENT_AGE_MS = 30_000;

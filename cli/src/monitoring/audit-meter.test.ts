@@ -44,10 +44,19 @@ function watch(meter: AuditMeter) {
   return { events, leave, found, looks };
 }
 
-/** `{I4: 1}` */
+/** Sums of all kinds: `{I4: 1}`. */
 function gauge(meter: AuditMeter): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { invariant = '', value } of pointsOf(meter)) sums[invariant] = (sums[invariant] ?? 0) + value;
+  return sums;
+}
+
+function pointsOf(meter: AuditMeter) {
   const points = meter.metrics().flatMap((metric) => metric.gauge?.dataPoints ?? []);
-  return Object.fromEntries(points.map((one) => [one.attributes?.[0]?.value?.stringValue, one.asDouble]));
+  return points.map(({ attributes, asDouble = Number.NaN }) => {
+    const labelled = Object.fromEntries((attributes ?? []).map(({ key, value }) => [key, value?.stringValue]));
+    return { invariant: labelled.invariant, kind: labelled.kind, value: asDouble };
+  });
 }
 
 it('looks at nothing, and has no value, until that is wanted', async () => {
@@ -80,6 +89,21 @@ it('gives each violation to each watcher once, with its order and invariant, and
   ledger.violations = [charged];
   await expect.poll(() => gauge(meter)).toEqual({ I4: 1, I5: 0, I7: 0, I8: 0 });
   expect(first.found()).toEqual(['I4 order-1', 'I7 order-2']);
+});
+
+it('counts each kind of violation separately, from 0 on', async () => {
+  const { meter, ledger } = aMeter();
+  ledger.violations = [charged, unshipped, { ...unshipped, orderId: 'order-3' }];
+  const { looks } = watch(meter);
+  await expect.poll(looks).toBeGreaterThan(0);
+  const values = Object.groupBy(pointsOf(meter), ({ invariant = '' }) => invariant);
+  expect(values.I7).toEqual([
+    { invariant: 'I7', kind: 'lost', value: 2 },
+    { invariant: 'I7', kind: 'unexpected', value: 0 },
+    { invariant: 'I7', kind: 'duplicated', value: 0 },
+    { invariant: 'I7', kind: 'wrong', value: 0 },
+  ]);
+  expect(values.I4?.filter(({ value }) => value > 0)).toEqual([{ invariant: 'I4', kind: 'duplicated', value: 1 }]);
 });
 
 it('keeps the violation of an order that has left the window', async () => {

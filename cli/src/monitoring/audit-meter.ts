@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RECENT_INVARIANTS, type RecentLook, type RecentViolation } from '../audit/recent.ts';
+import { RECENT_INVARIANTS, RECENT_KINDS, type RecentLook, type RecentViolation } from '../audit/recent.ts';
 import { messageOf } from '../errors.ts';
 import { gaugeOf } from '../otlp/own-metrics.ts';
 import type { Meter } from './meter.ts';
@@ -143,12 +143,16 @@ export function startAuditMeter({ look, onProblem }: AuditMeterOptions): AuditMe
     metrics() {
       if (latest === undefined) return [];
       const known = RECENT_INVARIANTS.filter(({ id }) => !latest?.unknown.has(id));
-      const counts = Map.groupBy(standing.values(), ({ invariant }) => invariant);
+      const counts = Map.groupBy(standing.values(), ({ invariant, kind }) => `${invariant} ${kind}`);
       return [
         gaugeOf(
           'shop.audit.violations',
           { unit: '{violation}', description: 'Violations of an invariant among recent orders that stand.' },
-          known.map(({ id }) => ({ value: counts.get(id)?.length ?? 0, attributes: { invariant: id } })),
+          known.flatMap(({ id }) =>
+            RECENT_KINDS.map((kind) => {
+              return { value: counts.get(`${id} ${kind}`)?.length ?? 0, attributes: { invariant: id, kind } };
+            }),
+          ),
         ),
       ];
     },

@@ -59,8 +59,9 @@ function checkContent(order: OrderFact, { lines }: ShipmentFact): Finding {
 function checkParcels({ shipments: [shipment], parcels }: OrderFacts): Finding {
   const [parcel] = parcels;
   if (parcels.length > 1) return violated('duplicated', `${parcels.length} parcels`);
+  // Not `lost`, as a shipment that may still come is: its parcel would have left with it.
   if (parcel === undefined)
-    return shipment === undefined ? NO_FINDINGS : violated('lost', 'a shipment without a parcel');
+    return shipment === undefined ? NO_FINDINGS : violated('wrong', 'a shipment without a parcel');
   if (shipment === undefined) return violated('unexpected', 'a parcel without a shipment');
   const [wanted, sent] = [describeLines(shipment.lines), describeLines(parcel.lines)];
   return wanted === sent ? NO_FINDINGS : violated('wrong', `the shipment is ${wanted}, the parcel was ${sent}`);
