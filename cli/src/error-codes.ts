@@ -188,6 +188,11 @@ export const errorCodes = {
     meaning: '`dashboards/expected.yaml` is not valid, or cannot be read',
     action: 'correct it; [alerts](alerts.md#expectations) describes the format',
   },
+  unknown_situation: {
+    exitCode: usage,
+    meaning: 'the list of `alerts silent` has no such situation',
+    action: '`shopctl alerts silent --dry-run` lists them',
+  },
   invalid_slo: {
     exitCode: usage,
     meaning: 'an [SLO](slos.md) is not valid, or its file cannot be read',

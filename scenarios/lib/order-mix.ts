@@ -54,6 +54,11 @@ export function mixedOrder(seed: number, phase: string, index: number): OrderTem
   return pick(invalid, fraction(seed, phase, index, 'invalid'));
 }
 
+/** Declined and out of stock by turns. */
+export function refusedOrder(index: number): OrderTemplate {
+  return index % 2 === 0 ? declined : outOfStock;
+}
+
 function twoLines(seed: number, phase: string, index: number): readonly Line[] {
   const first = Math.floor(fraction(seed, phase, index, 'product') * PRODUCTS.length);
   const second =

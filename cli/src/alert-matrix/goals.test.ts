@@ -15,6 +15,7 @@ const metrics: MatrixMetrics = {
   outageDetection: { count: 4, p50: 7, p95: 12, max: 12 },
   clear: { count: 10, p50: 20, p95: 40, max: 41 },
   slowClear: none,
+  slowCleared: 0,
   measured: 20,
   planned: 20,
   unknownShare: 0.03,

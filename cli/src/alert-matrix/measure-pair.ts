@@ -19,7 +19,7 @@ export interface PairTimes {
   readonly clearMs: number;
 }
 
-const pairTimes: PairTimes = { steadyMs: 20_000, backlogMs: 20_000, faultMs: 45_000, clearMs: 60_000 };
+export const pairTimes: PairTimes = { steadyMs: 20_000, backlogMs: 20_000, faultMs: 45_000, clearMs: 60_000 };
 
 /** What a pair is measured with, on one platform. */
 export interface PairPorts {

@@ -26,6 +26,8 @@ export interface MatrixMetrics {
   readonly clear: Times;
   /** Slow burn rates, and lost shipments, which are counted over two minutes. */
   readonly slowClear: Times;
+  /** Of these, how many ended while the matrix looked. */
+  readonly slowCleared: number;
   readonly measured: number;
   readonly planned: number;
   readonly unknownShare: number | undefined;
@@ -54,6 +56,7 @@ export function measure(pairs: readonly PairResult[], planned: number): MatrixMe
     outageDetection: timesIn(secondsOf(hit.filter(({ isOutage }) => isOutage))),
     clear: timesIn(clearsIn(known, false)),
     slowClear: timesIn(clearsIn(known, true)),
+    slowCleared: clearsIn(known, true).filter(Number.isFinite).length,
     measured: pairs.length,
     planned,
     unknownShare: ratio(unknown, pairs.length),

@@ -22,14 +22,18 @@ export interface MixedLoadOptions {
   /** Part of the idempotency keys: unique for each load. */
   readonly name: string;
   readonly clock: RunClock;
+  /** The body of an order, by its number; absent: those of `shopctl load run mixed`. */
+  readonly bodyOf?: (index: number) => string;
 }
 
 /** Longer than any response of the gateway takes, ms. */
 const CLIENT_TIMEOUT_MS = 12_000;
 const LATE_MS = 100;
 
-/** The orders of `shopctl load run mixed`, at a rate, whatever becomes of them. */
-export function startMixedLoad({ gatewayUrl, rate, seed, name, clock }: MixedLoadOptions): MixedLoad {
+/** Orders at a rate, whatever becomes of them. */
+export function startMixedLoad(options: MixedLoadOptions): MixedLoad {
+  const { gatewayUrl, rate, seed, name, clock } = options;
+  const bodyOf = options.bodyOf ?? ((index) => mixedOrder(seed, name, index).body);
   const over = new AbortController();
   const outcomes: OrderOutcome[] = [];
   const sent = { all: 0, late: 0 };
@@ -53,14 +57,13 @@ export function startMixedLoad({ gatewayUrl, rate, seed, name, clock }: MixedLoa
 
   /** Never rejects: no response is an outcome. */
   async function send(index: number): Promise<OrderOutcome> {
-    const { body } = mixedOrder(seed, name, index);
     const sentAt = clock.date().getTime();
     const began = clock.now();
     try {
       const response = await fetch(`${gatewayUrl}/api/orders`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': `${name}-${index}` },
-        body,
+        body: bodyOf(index),
         signal: AbortSignal.timeout(CLIENT_TIMEOUT_MS),
       });
       const said = orderIn(await response.text());

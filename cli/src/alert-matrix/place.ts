@@ -23,13 +23,11 @@ import type { PairRecord } from './journal.ts';
 import { measurePair, type PairPorts } from './measure-pair.ts';
 import { startMixedLoad } from './mixed-load.ts';
 import type { Pair } from './pair.ts';
+import { readShipments } from './read-shipments.ts';
+import type { MeasuringPlace } from './run-on-platforms.ts';
 
 /** A platform on which pairs are measured, one after the other. */
-export interface Place {
-  measure(pair: Pair): Promise<PairRecord>;
-  /** Takes it down with its data. */
-  close(): Promise<void>;
-}
+export type Place = MeasuringPlace<Pair, PairRecord>;
 
 export interface PlaceOptions {
   /** Whose matrix it is. */
@@ -98,19 +96,6 @@ function portsOf(own: Project, { gatewayUrl, databases, seed, rate, runId, outpu
       return (samples[0]?.value ?? 0) / seconds;
     },
   };
-}
-
-async function readShipments(
-  databases: ShopDatabases,
-  orderIds: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await databases.query<{ id: string; ms: number }>(
-    'shipping',
-    `SELECT "OrderId"::text AS id, (extract(epoch FROM "CreatedAt") * 1000)::float8 AS ms
-       FROM "Shipments" WHERE "OrderId" = ANY($1::uuid[])`,
-    [orderIds],
-  );
-  return new Map(rows.map(({ id, ms }) => [id, ms]));
 }
 
 /** Ends Prometheus, removes its samples, and resolves when another one evaluates alerts. */

@@ -4,6 +4,7 @@ import { formatTable } from '../output/table.ts';
 import { formatDuration } from '../shared/duration.ts';
 import type { MatrixReport } from './evaluate.ts';
 import { writeSeconds } from './goals.ts';
+import { pairTimes } from './measure-pair.ts';
 import type { Times } from './metrics.ts';
 import { pairName } from './pair.ts';
 import type { Cell, CellVerdict, PairResult } from './result.ts';
@@ -92,7 +93,7 @@ function renderNumbers({ goals, metrics, open, start, verdict, tookMs }: MatrixR
     ]),
     ['detection', timesText(metrics.detection)],
     ['clear', timesText(metrics.clear)],
-    ['clear, slow alerts', timesText(metrics.slowClear)],
+    ['slow to clear', slowText(metrics)],
     ['customers hit', `${hitPairs} of ${measured} faults, ${detectedPairs} of them with a page`],
     ['pages', `${truePages} of ${pages} belong to their fault; ${missed} expected alerts did not fire`],
   ];
@@ -110,6 +111,13 @@ function renderNumbers({ goals, metrics, open, start, verdict, tookMs }: MatrixR
     ...lines,
     `${paintVerdict(verdict, style)}: ${done} in ${formatDuration(tookMs)}`,
   ].join('\n');
+}
+
+/** No times: most of these pages go on for longer than the matrix looks. */
+function slowText({ slowClear: { count }, slowCleared }: MatrixReport['metrics']): string {
+  if (count === 0) return 'none';
+  const waitS = pairTimes.clearMs / 1_000;
+  return `${count} pages with windows of minutes, of which ${slowCleared} ended in the ${waitS} s after the revert`;
 }
 
 function timesText({ count, p50, p95, max }: Times): string {

@@ -6,29 +6,34 @@ import type { Project } from '../platform/project.ts';
 import { createRunFolder } from '../report/run-folder.ts';
 import { suggestName } from '../shared/suggest-name.ts';
 
-/** Where a run of the matrix keeps its journal. */
-export interface MatrixFolder {
+/** What is measured: `shopctl alerts <kind>`. */
+export type AlertRunKind = 'matrix' | 'silent';
+
+/** Where a run keeps its journal. */
+export interface AlertRunFolder {
   readonly runId: string;
   readonly journal: string;
 }
 
-const parentOf = ({ stateDir }: Pick<Project, 'stateDir'>) => join(stateDir, 'alerts', 'matrix');
+type Place = Pick<Project, 'stateDir'>;
 
-const folderOf = (project: Pick<Project, 'stateDir'>, runId: string): MatrixFolder => ({
+const parentOf = ({ stateDir }: Place, kind: AlertRunKind) => join(stateDir, 'alerts', kind);
+
+const folderOf = (project: Place, kind: AlertRunKind, runId: string): AlertRunFolder => ({
   runId,
-  journal: join(parentOf(project), runId, 'journal.jsonl'),
+  journal: join(parentOf(project, kind), runId, 'journal.jsonl'),
 });
 
-export async function createMatrixFolder(project: Pick<Project, 'stateDir'>, seed: number): Promise<MatrixFolder> {
-  const { runId } = await createRunFolder(parentOf(project), { name: 'matrix', seed, at: new Date() });
-  return folderOf(project, runId);
+export async function createAlertRun(project: Place, kind: AlertRunKind, seed: number): Promise<AlertRunFolder> {
+  const { runId } = await createRunFolder(parentOf(project, kind), { name: kind, seed, at: new Date() });
+  return folderOf(project, kind, runId);
 }
 
 /** The run with this id. Throws CliError (2), with the nearest one, where there is none. */
-export async function findMatrixFolder(project: Pick<Project, 'stateDir'>, runId: string): Promise<MatrixFolder> {
-  const found = folderOf(project, runId);
+export async function findAlertRun(project: Place, kind: AlertRunKind, runId: string): Promise<AlertRunFolder> {
+  const found = folderOf(project, kind, runId);
   if (!/[/\\]/.test(runId) && existsSync(found.journal)) return found;
-  const known = await readdir(parentOf(project)).catch((error: NodeJS.ErrnoException) => {
+  const known = await readdir(parentOf(project, kind)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
@@ -36,6 +41,6 @@ export async function findMatrixFolder(project: Pick<Project, 'stateDir'>, runId
   throw new CliError({
     code: 'unknown_run',
     what: `unknown run "${runId}"${nearest ? `, did you mean "${nearest}"?` : ''}`,
-    next: known.length > 0 ? `runs are ${known.toSorted().join(', ')}` : 'start one with "shopctl alerts matrix"',
+    next: known.length > 0 ? `runs are ${known.toSorted().join(', ')}` : `start one with "shopctl alerts ${kind}"`,
   });
 }

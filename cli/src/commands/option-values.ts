@@ -44,6 +44,13 @@ export function parsePositive(text: string): number {
   return Number(text);
 }
 
+/** A number above 0: 0.1, 2. */
+export function parseFactor(text: string): number {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
+  if (!(value > 0)) throw new InvalidArgumentError('expected a number above 0, such as 0.1');
+  return value;
+}
+
 /** A whole number from 1 to the most platforms that one command may run side by side. */
 export function parsePlatforms(text: string): number {
   const count = /^\d+$/.test(text) ? Number(text) : 0;

@@ -1,12 +1,13 @@
 import { Option } from 'commander';
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
-import { parseCount, parseDuration, parseSince } from '../option-values.ts';
+import { parseCount, parseDuration, parseFactor, parseSince } from '../option-values.ts';
 import { parseLine } from '../reason.ts';
 import type { AckOptions } from './run-ack.ts';
 import type { HistoryOptions } from './run-history.ts';
 import type { ListOptions } from './run-ls.ts';
 import type { MatrixOptions } from './run-matrix.ts';
 import type { SilenceOptions, UnsilenceOptions } from './run-silence.ts';
+import type { SilentOptions } from './run-silent.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -145,5 +146,28 @@ export const register: Register = (program, deps) => {
     .action(async (options: MatrixOptions) => {
       const { runMatrixCommand } = await import('./run-matrix.ts');
       await runMatrixCommand(options, deps);
+    });
+
+  withCommonOptions(alerts.command('silent'))
+    .description('check that no page fires where nothing is wrong: steady load, spikes, restarts, a suspended machine')
+    .option('--only <name...>', 'only these situations')
+    .option('--scale <factor>', 'multiply durations: 0.1 takes a quarter of an hour instead of two hours', parseFactor)
+    .option('--knee <rate>', 'orders a second up to which response times hold; adds a ramp to 0.8 of it', parseFactor)
+    .option('--parallel <count>', 'platforms at a time (default: two for each core, 4 at most)', parseCount)
+    .option('--seed <number>', 'of the orders (default: 1)', parseCount)
+    .option('--resume <run>', 'go on with a run: situations without evidence are measured')
+    .option('--dry-run', 'list the situations and how long they take')
+    .option('--junit <file>', 'also write a JUnit report: a case for each situation')
+    .option('--html <file>', 'also write one page for a browser')
+    .addHelpText(
+      'after',
+      effects(
+        'starts an ephemeral platform with Prometheus for each situation, places orders, restarts services, stops and continues the processes of the platform; writes .shop/<project>/alerts/silent/<run>/journal.jsonl',
+        '0, 1 (a page fired), 2, 3 (a platform did not start), 5 (unknown), 130, 143 (interrupted; --resume goes on)',
+      ),
+    )
+    .action(async (options: SilentOptions) => {
+      const { runSilentCommand } = await import('./run-silent.ts');
+      await runSilentCommand(options, deps);
     });
 };

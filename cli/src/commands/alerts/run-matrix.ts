@@ -1,38 +1,31 @@
-import { availableParallelism } from 'node:os';
 import { pageBurnsOf } from '../../alert-matrix/burns.ts';
 import { evaluate } from '../../alert-matrix/evaluate.ts';
 import { type Expected, readExpected } from '../../alert-matrix/expected.ts';
 import {
   appendLine,
   JOURNAL_VERSION,
+  type MatrixEnd,
   type MatrixStart,
   type PairRecord,
   readMatrixJournal,
 } from '../../alert-matrix/journal.ts';
-import { NotRevertedError } from '../../alert-matrix/measure-pair.ts';
 import { allPairs, type Pair, pairName, planPairs } from '../../alert-matrix/pair.ts';
 import { openPlace } from '../../alert-matrix/place.ts';
 import { renderMatrix } from '../../alert-matrix/render.ts';
 import { renderHtml, reportAsJson, suiteOfReport } from '../../alert-matrix/render-files.ts';
-import { createMatrixFolder, findMatrixFolder, type MatrixFolder } from '../../alert-matrix/run-folders.ts';
+import { type AlertRunFolder, createAlertRun, findAlertRun } from '../../alert-matrix/run-folders.ts';
 import { runMatrix } from '../../alert-matrix/run-matrix.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
-import { availableMemory } from '../../doctor/machine.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { endLeftOver } from '../../experiments/run/ephemeral-platform.ts';
-import { platformsOf } from '../../experiments/run/schedule.ts';
-import { forwardHangUp } from '../../interruption.ts';
 import { renderJunitSuites } from '../../output/junit.ts';
 import { labelledOutput } from '../../output/labelled-output.ts';
 import { formatTable } from '../../output/table.ts';
 import { type AlertRule, readAlertRules, requireAlertName } from '../../pager/alert-rules.ts';
-import { bundles } from '../../platform/bundles.ts';
 import type { Project } from '../../platform/project.ts';
-import { holdRuns } from '../../platform/run-lock.ts';
 import { type ReportFiles, refuseUnwritable, writeReportFiles } from '../../report/report-files.ts';
 import { exitCodeOf } from '../../shared/verdict.ts';
 import { readSlos } from '../../slo/catalog.ts';
 import { profiles } from '../../slo/profiles.ts';
+import { onOwnPlatforms, platformsFor } from './own-platforms.ts';
 
 export interface MatrixOptions extends CommonOptions, ReportFiles {
   readonly faults?: readonly string[];
@@ -47,9 +40,6 @@ export interface MatrixOptions extends CommonOptions, ReportFiles {
 
 /** Orders a second. */
 const RATE = 10;
-/** A platform with Prometheus and its load, bytes. */
-const BYTES_PER_PLATFORM = 1.3 * 2 ** 30;
-const MOST_PLATFORMS = 4;
 
 /** `shopctl alerts matrix`. */
 export async function runMatrixCommand(options: MatrixOptions, deps: CommandDeps): Promise<void> {
@@ -69,7 +59,7 @@ export async function runMatrixCommand(options: MatrixOptions, deps: CommandDeps
 }
 
 interface Run {
-  readonly folder: MatrixFolder;
+  readonly folder: AlertRunFolder;
   readonly start: MatrixStart;
 }
 
@@ -86,12 +76,12 @@ async function openRun(
   project: Project,
 ): Promise<Run & { readonly records: readonly PairRecord[] }> {
   if (options.resume !== undefined) {
-    const folder = await findMatrixFolder(project, options.resume);
+    const folder = await findAlertRun(project, 'matrix', options.resume);
     return { folder, ...(await readMatrixJournal(folder.journal)) };
   }
   const plan = planPairs(options);
   const seed = options.seed ?? 1;
-  const folder = await createMatrixFolder(project, seed);
+  const folder = await createAlertRun(project, 'matrix', seed);
   const start: MatrixStart = {
     type: 'matrix',
     version: JOURNAL_VERSION,
@@ -141,20 +131,15 @@ function showPlan(options: MatrixOptions, expected: Expected, { output }: Comman
 async function measureAll(waiting: readonly Pair[], { folder, start }: Run, command: Command): Promise<void> {
   const { options, project, deps } = command;
   const { output, signal } = deps;
-  const over = Promise.withResolvers<void>();
-  // A first Ctrl-C aborts the signal: faults are reverted, and platforms taken down.
-  deps.onInterrupt(() => over.promise);
-  deps.onForce?.(() => output.note('still reverting faults and taking down platforms'));
-  forwardHangUp();
-  const began = performance.now();
   let done = start.pairs.length - waiting.length;
-  try {
-    await using _ = await holdRuns(project);
-    await endLeftOver(project, deps);
+  const run = {
+    command: `shopctl alerts matrix --resume ${start.runId}`,
+    project,
+    end: (end: MatrixEnd) => appendLine(folder.journal, end),
+  };
+  await onOwnPlatforms(run, deps, async () => {
     const platforms = options.parallel ?? (await platformsFor());
     output.note(`${waiting.length} pairs on ${Math.min(platforms, waiting.length)} platforms, run ${start.runId}`);
-    // Once: platforms that start concurrently would build concurrently.
-    await bundles(project).buildIfStale((line) => output.note(line));
     await runMatrix(waiting, {
       platforms,
       signal,
@@ -169,18 +154,7 @@ async function measureAll(waiting: readonly Pair[], { folder, start }: Run, comm
       },
       onTrouble: (number, problem) => output.warn(`platform ${number}: ${problem}`),
     });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    if (error instanceof NotRevertedError) {
-      for (const what of error.notReverted) output.warn(`left: ${what}; run "shopctl chaos clear --all"`);
-      process.exitCode = exitCodes.dirty;
-    }
-  } finally {
-    const verdict = signal.aborted ? 'interrupted' : 'complete';
-    await appendLine(folder.journal, { type: 'end', verdict, tookMs: Math.round(performance.now() - began) });
-    if (signal.aborted) output.note(`"shopctl alerts matrix --resume ${start.runId}" goes on`);
-    over.resolve();
-  }
+  });
 }
 
 /** `down orders-stock: OrdersErrorBudgetBurn 7 s` */
@@ -191,14 +165,8 @@ function describeRecord({ pair, injectedMs = 0, firings, problems }: PairRecord)
   return `${pairName(pair)}: ${problems.join('; ') || fired.join(', ') || 'no alert'}`;
 }
 
-async function platformsFor(): Promise<number> {
-  const memoryBytes = await availableMemory();
-  const many = platformsOf({ cores: availableParallelism(), memoryBytes, bytesPerPlatform: BYTES_PER_PLATFORM });
-  return Math.min(many, MOST_PLATFORMS);
-}
-
 async function report(
-  { journal }: MatrixFolder,
+  { journal }: AlertRunFolder,
   { expected, options, deps }: { expected: Expected; options: MatrixOptions; deps: CommandDeps },
 ): Promise<void> {
   const evaluated = evaluate(await readMatrixJournal(journal), expected);
