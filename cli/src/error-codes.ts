@@ -64,6 +64,11 @@ export const errorCodes = {
     meaning: 'an experiment or a load already runs on this project',
     action: 'wait for its end, or use another `--project`',
   },
+  no_drill: {
+    exitCode: failed,
+    meaning: 'no [drill](drills.md) is on, or its round is over',
+    action: 'see `shopctl drill score`',
+  },
   too_many_runs: {
     exitCode: failed,
     meaning: 'too many runs began within one second',
@@ -320,6 +325,11 @@ export const errorCodes = {
     exitCode: usage,
     meaning: 'no experiment has this id or tag',
     action: 'see `shopctl chaos list`',
+  },
+  unknown_evidence: {
+    exitCode: usage,
+    meaning: 'the evidence of a diagnosis in a [drill](drills.md) does not exist',
+    action: 'name a trace, an order, an alert, a log or a change that is there',
   },
   unknown_round: {
     exitCode: usage,

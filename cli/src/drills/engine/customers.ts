@@ -1,0 +1,146 @@
+import type { RunClock } from '../../shared/clock.ts';
+import type { OrderRequest, PlaceResponse } from '../../shop/gateway-client.ts';
+import { uniform } from '../seal/uniform.ts';
+
+/** What a healthy shop does with an order. */
+type OrderKind = 'confirmed' | 'declined' | 'out of stock' | 'invalid';
+
+export interface CustomerOrder extends OrderRequest {
+  readonly kind: OrderKind;
+  readonly key: string;
+}
+
+/** What became of orders since the last time that was asked. */
+export interface Counts {
+  readonly sent: number;
+  /** Responses that are what their order has to have. */
+  readonly good: number;
+  /** Other responses, and orders without any. */
+  readonly failed: number;
+  /** Of the good ones, those that took more than a second. */
+  readonly slow: number;
+}
+
+export interface CustomersOptions {
+  readonly seed: string;
+  readonly clock: RunClock;
+  /** Rejects where there is no response. */
+  place(order: CustomerOrder): Promise<PlaceResponse>;
+  /** An order was confirmed. */
+  onConfirmed(orderId: string): void;
+}
+
+export interface Customers {
+  take(): Counts;
+  /** All orders so far, and those that were sent too late to count as this rate. */
+  sums(): { readonly sent: number; readonly late: number };
+  /** More orders from now on; `repeats`: a client sends an order that failed again. */
+  setLoad(load: { readonly factor: number; readonly repeats: boolean }): void;
+  /** Resolves when no order is in flight. */
+  stop(): Promise<void>;
+}
+
+/** Orders a second. */
+export const RATE = 8;
+const SLOW_MS = 1_000;
+const LATE_MS = 100;
+const REPEAT_AFTER_MS = 1_000;
+const MOST_REPEATS = 3;
+
+/** Shares of all orders. The rest is confirmed, so that some cancelled orders are usual. */
+const SHARES: readonly (readonly [OrderKind, number])[] = [
+  ['declined', 0.08],
+  ['out of stock', 0.05],
+  ['invalid', 0.02],
+];
+
+const LINES: Readonly<Record<Exclude<OrderKind, 'confirmed'>, OrderRequest['lines']>> = {
+  declined: [{ productId: 12, quantity: 1 }],
+  'out of stock': [{ productId: 10, quantity: 1_000 }],
+  invalid: [{ productId: 999_999, quantity: 1 }],
+};
+
+/** Well stocked, and affordable in one unit. */
+const PRODUCTS = 9;
+
+/** The n-th order of a seed. Pure. */
+export function orderOf(seed: string, number: number): CustomerOrder {
+  const at = uniform(seed, `kind ${number}`);
+  let from = 0;
+  const special = SHARES.find(([, share]) => {
+    from += share;
+    return at < from;
+  });
+  const kind = special?.[0] ?? 'confirmed';
+  const productId = 1 + Math.floor(uniform(seed, `product ${number}`) * PRODUCTS);
+  return {
+    kind,
+    key: `${seed}-${number}`,
+    customer: `Customer ${1 + Math.floor(uniform(seed, `customer ${number}`) * 1_000)}`,
+    lines: kind === 'confirmed' ? [{ productId, quantity: 1 }] : LINES[kind],
+  };
+}
+
+/** Whether a response is what its order has to have. Pure. */
+export function isExpected(kind: OrderKind, response: PlaceResponse): boolean {
+  if (response.kind === 'problem') return kind === 'invalid' && response.problem.code === 'unknown_product';
+  if (kind === 'confirmed') return response.status === 'Confirmed';
+  if (kind === 'declined') return response.reason === 'payment declined';
+  return kind === 'out of stock' && response.reason === 'out of stock';
+}
+
+/** Places orders at a rate, whatever becomes of them (open loop): a shop that slows down gets no fewer. */
+export function startCustomers({ seed, clock, place, onConfirmed }: CustomersOptions): Customers {
+  const over = new AbortController();
+  const inFlight = new Set<Promise<void>>();
+  let load = { factor: 1, repeats: false };
+  let counts = { sent: 0, good: 0, failed: 0, slow: 0 };
+  let [sent, late] = [0, 0];
+
+  const send = async (order: CustomerOrder, repeat: number): Promise<void> => {
+    counts.sent++;
+    sent++;
+    const response = await place(order).catch(() => undefined); // Counted as failed, whatever the reason is.
+    if (response !== undefined && isExpected(order.kind, response)) {
+      counts.good++;
+      if (response.tookMs > SLOW_MS) counts.slow++;
+      if (response.kind === 'decided' && response.status === 'Confirmed') onConfirmed(response.id);
+      return;
+    }
+    counts.failed++;
+    if (!load.repeats || repeat >= MOST_REPEATS || over.signal.aborted) return;
+    await clock.sleep(REPEAT_AFTER_MS, over.signal).catch(() => undefined); // Stopped: checked next.
+    if (!over.signal.aborted) await send(order, repeat + 1);
+  };
+
+  const run = async () => {
+    let due = clock.now();
+    for (let number = 1; !over.signal.aborted; number++) {
+      const waitMs = due - clock.now();
+      if (waitMs > 0) await clock.sleep(waitMs, over.signal).catch(() => undefined); // Stopped: checked next.
+      if (over.signal.aborted) return;
+      if (waitMs < -LATE_MS) late++;
+      const sending = send(orderOf(seed, number), 0);
+      inFlight.add(sending);
+      void sending.finally(() => inFlight.delete(sending));
+      due += 1000 / (RATE * load.factor);
+    }
+  };
+  const running = run();
+  return {
+    take() {
+      const taken = counts;
+      counts = { sent: 0, good: 0, failed: 0, slow: 0 };
+      return taken;
+    },
+    sums: () => ({ sent, late }),
+    setLoad(wanted) {
+      load = wanted;
+    },
+    async stop() {
+      over.abort();
+      await running;
+      await Promise.all(inFlight);
+    },
+  };
+}

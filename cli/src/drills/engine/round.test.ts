@@ -1,0 +1,265 @@
+/*
+ * Goal: a round is what its journal says: the same with a failure and without until it is over, and everything reverted after it.
+ * Method: a shop of the test, and its timers.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { cloneRoot } from '../../platform/project.ts';
+import { findScenario, readScenarios } from '../format/catalog.ts';
+import type { Scenario } from '../format/schema.ts';
+import { brokenLink } from '../journal/chain.ts';
+import { createDrillJournal, type DrillJournal } from '../journal/journal-file.ts';
+import { isScore, type Score, scoreOf } from '../score/score.ts';
+import { ENVELOPE_VERSION, type Envelope } from '../seal/envelope.ts';
+import { FakeShop, timerClock } from '../testing/fake-shop.ts';
+import { type Round, type RoundSettings, startRound } from './round.ts';
+
+const scenarios = await readScenarios(cloneRoot());
+
+let folder: string;
+let shop: FakeShop;
+let journal: DrillJournal;
+let round: Round;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shop-round-'));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+  shop = new FakeShop();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await rm(folder, { recursive: true });
+});
+
+function start(
+  scenario: Scenario | string,
+  settings: Partial<RoundSettings> & { readonly decoys?: Envelope['schedule']['decoys'] } = {},
+) {
+  const chosen = typeof scenario === 'string' ? findScenario(scenarios, scenario) : scenario;
+  const envelope: Envelope = {
+    version: ENVELOPE_VERSION,
+    catalogDigest: '00',
+    build: 'x',
+    seed: '7',
+    level: 2,
+    candidates: [],
+    scenario: chosen,
+    schedule: { quietMs: 30_000, decoys: settings.decoys ?? [], loadSeed: '7' },
+    nonce: '00',
+  };
+  journal = createDrillJournal(join(folder, 'journal.jsonl'), timerClock);
+  const usual = { strength: 'practice', isSeedKnown: false, limitMs: 600_000, hints: true, trainee: 'ada' } as const;
+  round = startRound({ ...usual, ...settings, envelope }, shop, journal);
+}
+
+const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000);
+const typesOf = () => journal.records().map(({ type }) => type);
+async function score(): Promise<Score> {
+  await pass(15);
+  await round.done;
+  const result = scoreOf(journal.records());
+  if (!isScore(result)) throw new Error(`${result.why}: ${result.reason}`);
+  return result;
+}
+const BLAME = { component: 'network:orders-payments', mechanism: 'slow', scope: 'all-orders' } as const;
+
+describe('a round', () => {
+  it('that is solved has 100 points, and a journal that nothing was done to', async () => {
+    start('d201');
+    await pass(60);
+    round.record({ type: 'ack', alert: 'OrdersErrorBudgetBurn', by: 'ada' });
+    await round.blame({ ...BLAME, references: ['trace:1'] }, 'ada');
+    shop.isCured = true;
+    round.record({
+      type: 'action',
+      change: 'reroute',
+      target: 'orders-payments',
+      from: 'primary',
+      to: 'standby',
+      by: 'ada',
+    });
+    round.fixed('ada');
+    expect(round.status().phase).toBe('checking');
+    await pass(70);
+    expect(await score()).toMatchObject({ points: 100, ended: 'fixed' });
+    expect(brokenLink(journal.records())).toBeUndefined();
+    expect(shop.done).toEqual(['inject fault for 720000', 'revert: the round is over', 'restore']);
+    expect(shop.faults.size).toBe(0);
+  });
+
+  it('has nothing in its journal that a round without a failure does not have, until it is over', async () => {
+    const seen: unknown[] = [];
+    for (const scenario of ['d201', 'd000']) {
+      shop = new FakeShop();
+      shop.isCured = true;
+      start(scenario);
+      await pass(120);
+      const shown = journal
+        .records()
+        .map(({ hash: _, at: __, ...record }) => ('commitment' in record ? { ...record, commitment: '' } : record));
+      seen.push({ shown, status: { ...round.status(), commitment: '' } });
+      round.end('aborted', 'enough');
+      await pass(15);
+      await round.done;
+      await rm(join(folder, 'journal.jsonl'));
+      vi.setSystemTime(0);
+    }
+    expect(seen[1]).toEqual(seen[0]);
+    expect(typesOf()).toContain('reveal');
+  });
+
+  it('without a failure ends with an all-clear', async () => {
+    start('d000');
+    await pass(20);
+    for (const source of ['logs', 'traces', 'status']) round.record({ type: 'look', source });
+    await pass(61);
+    round.allClear('ada');
+    expect(await score()).toMatchObject({ points: 100, ended: 'all-clear' });
+  });
+
+  it('goes on when customers are not served after fixed', async () => {
+    start('d201');
+    await pass(60);
+    round.fixed('ada');
+    await pass(30);
+    expect(round.status().phase).toBe('on-call');
+    expect(typesOf()).not.toContain('proof');
+    await pass(600);
+    expect(await score()).toMatchObject({ ended: 'limit', points: 15 });
+  });
+
+  it('has a failure that ends early where its scenario says so', async () => {
+    start('d002');
+    await pass(45);
+    expect(shop.faults.size).toBe(1);
+    await pass(8);
+    expect([shop.faults.size, shop.done]).toEqual([0, ['inject fault for 8000', 'revert: its time was over']]);
+  });
+
+  it('has decoys at their times after the injection, the page and the acknowledgement', async () => {
+    const decoy = (after: 'injection' | 'page' | 'ack', target: string) => ({
+      after,
+      delayMs: 5_000,
+      do: 'restart' as const,
+      target,
+    });
+    start('d201', { decoys: [decoy('injection', 'catalog'), decoy('page', 'stock'), decoy('ack', 'payments')] });
+    await pass(50);
+    expect(shop.done.slice(1)).toEqual(['restart catalog']);
+    round.record({ type: 'page', alert: 'OrdersErrorBudgetBurn', state: 'firing' });
+    await pass(7);
+    round.record({ type: 'ack', alert: 'OrdersErrorBudgetBurn', by: 'ada' });
+    await pass(4);
+    expect(shop.done.slice(1)).toEqual(['restart catalog', 'restart stock']);
+    await pass(3);
+    expect(shop.done.slice(1)).toEqual(['restart catalog', 'restart stock', 'restart payments']);
+  });
+
+  it('has the load of its scenario', async () => {
+    start('d502');
+    await pass(40);
+    const before = journal
+      .records()
+      .filter(({ type }) => type === 'second')
+      .at(-1);
+    await pass(20);
+    const after = journal
+      .records()
+      .filter(({ type }) => type === 'second')
+      .at(-1);
+    expect([before, after]).toMatchObject([{ sent: expect.closeTo(8, -1) }, { sent: expect.any(Number) }]);
+    expect((after as { sent: number }).sent).toBeGreaterThan(25);
+  });
+
+  it('gives hints one after the other, with their costs before', async () => {
+    start('d201');
+    await pass(60);
+    expect(round.nextHint()).toMatchObject({ stage: 'detect', cost: 3 });
+    round.takeHint();
+    round.takeHint();
+    expect(round.status().hintPoints).toBe(8);
+    round.takeHint();
+    expect(round.nextHint()).toBeUndefined();
+    expect(() => round.takeHint()).toThrow('there is no other hint');
+  });
+
+  it('takes three diagnoses, and none of which the evidence does not exist', async () => {
+    start('d201');
+    await pass(60);
+    await expect(round.blame({ ...BLAME, references: ['log:none'] }, 'ada')).rejects.toMatchObject({ exitCode: 2 });
+    expect(round.status().tries).toBe(0);
+    for (let time = 0; time < 3; time++) await round.blame({ ...BLAME, references: [] }, 'ada');
+    await expect(round.blame({ ...BLAME, references: [] }, 'ada')).rejects.toMatchObject({ exitCode: 2 });
+    expect(typesOf().filter((type) => type === 'blame')).toHaveLength(3);
+  });
+
+  it.each<[string, () => unknown, number, RegExp]>([
+    [
+      'the platform is not steady',
+      () => Object.assign(shop, { isBroken: true }),
+      61,
+      /not steady within 60 s: \d+ of \d+ orders failed/,
+    ],
+    [
+      'an alert fires before it',
+      () => Object.assign(shop, { alerts: ['OutboxStalled'] }),
+      61,
+      /not steady within 60 s: OutboxStalled/,
+    ],
+    [
+      'the injection fails',
+      () => Object.assign(shop, { inject: () => Promise.reject(new Error('no proxy')) }),
+      60,
+      /was not: no proxy/,
+    ],
+    [
+      'a decoy fails',
+      () => Object.assign(shop, { decoy: () => Promise.reject(new Error('not ready')) }),
+      60,
+      /a decoy failed: not ready/,
+    ],
+  ])('is void when %s, and has no score', async (_, prepare, seconds, reason) => {
+    prepare();
+    start('d201', { decoys: [{ after: 'injection', delayMs: 0, do: 'restart', target: 'catalog' }] });
+    await pass(seconds);
+    await pass(15);
+    expect(await round.done).toMatchObject({ why: 'void', reason: expect.stringMatching(reason) });
+    expect(scoreOf(journal.records())).toMatchObject({ why: 'void' });
+    expect(shop.faults.size).toBe(0);
+  });
+
+  it('is void when the clock jumps, as after a sleep of the machine', async () => {
+    start('d201');
+    await pass(50);
+    vi.setSystemTime(Date.now() + 6_000);
+    await pass(20);
+    expect(await round.done).toMatchObject({ why: 'void', reason: expect.stringMatching(/^the clock jumped by 7/) });
+  });
+
+  it('reports what could not be reverted', async () => {
+    shop.leftovers = ['orders-payments is rerouted'];
+    start('d201');
+    await pass(60);
+    round.end('gave-up', 'enough');
+    await pass(15);
+    expect(await round.done).toMatchObject({ why: 'gave-up', left: ['orders-payments is rerouted'] });
+  });
+
+  it('that is over takes nothing any more', async () => {
+    start('d201');
+    await pass(60);
+    round.end('aborted', 'enough');
+    await pass(15);
+    await round.done;
+    for (const act of [
+      () => round.fixed('ada'),
+      () => round.allClear('ada'),
+      () => round.record({ type: 'note', text: 'late', by: 'ada' }),
+    ]) {
+      expect(act).toThrow('the round is over');
+    }
+    expect(typesOf().at(-1)).toBe('closed');
+  });
+});

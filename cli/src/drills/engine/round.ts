@@ -1,0 +1,389 @@
+import { CliError, messageOf } from '../../errors.ts';
+import { formatDuration } from '../../shared/duration.ts';
+import type { Mechanism, Scope } from '../format/vocabulary.ts';
+import type { DrillJournal } from '../journal/journal-file.ts';
+import { type DrillEvent, type EndReason, type Evidence, JOURNAL_VERSION, type Strength } from '../journal/records.ts';
+import { noticedBy } from '../score/customers.ts';
+import { rubric } from '../score/rubric.ts';
+import type { ScheduledDecoy } from '../seal/draw.ts';
+import { commitmentOf, type Envelope } from '../seal/envelope.ts';
+import { startCustomers } from './customers.ts';
+import { createOverdueCount } from './overdue.ts';
+import type { DrillPorts, Injected } from './ports.ts';
+
+export interface RoundSettings {
+  readonly envelope: Envelope;
+  readonly strength: Strength;
+  readonly isSeedKnown: boolean;
+  readonly limitMs: number;
+  readonly hints: boolean;
+  readonly trainee: string;
+}
+
+/** What a trainee sees of a round; the same with a failure and without. */
+export interface RoundStatus {
+  readonly phase: 'starting' | 'on-call' | 'checking' | 'ended';
+  readonly commitment: string;
+  readonly level: number;
+  readonly strength: Strength;
+  readonly elapsedMs: number;
+  readonly limitMs: number;
+  readonly tries: number;
+  /** What hints have cost so far. */
+  readonly hintPoints: number;
+  readonly ended?: { readonly why: EndReason; readonly reason: string };
+}
+
+/** What a trainee does. */
+export interface Blame {
+  readonly component: string;
+  readonly mechanism: Mechanism;
+  readonly scope: Scope;
+  readonly references: readonly string[];
+}
+
+export interface Hint {
+  readonly stage: keyof typeof rubric.hints;
+  readonly cost: number;
+  readonly text: string;
+}
+
+export interface Round {
+  status(): RoundStatus;
+  /** Something that the platform or the trainee did, at its time. */
+  record(
+    event: Extract<
+      DrillEvent,
+      { readonly type: 'page' | 'ack' | 'declare' | 'note' | 'update' | 'action' | 'look' | 'peek' }
+    >,
+  ): void;
+  /** Throws CliError (2) where an evidence does not exist or is older than the symptom, or there is no try left. */
+  blame(blame: Blame, by: string): Promise<void>;
+  /** The next hint, without giving it; undefined when there is no other. */
+  nextHint(): Hint | undefined;
+  takeHint(): Hint;
+  /** Customers are looked at for a minute; the round goes on where they are not served. */
+  fixed(by: string): void;
+  allClear(by: string): void;
+  end(why: 'gave-up' | 'aborted' | 'void', reason: string): void;
+  /** Resolves when the round is over, everything is reverted, and the journal is closed. */
+  readonly done: Promise<RoundResult>;
+}
+
+export interface RoundResult {
+  readonly why: EndReason;
+  readonly reason: string;
+  /** What could not be reverted. */
+  readonly left: readonly string[];
+  /** What could not be looked at; the score has no losses for it. */
+  readonly problems: readonly string[];
+  /** Hash of the journal's last record. */
+  readonly hash: string;
+}
+
+const TICK_MS = 1_000;
+/** The platform has to serve so long before anything happens, and may take so long to do so. */
+const STEADY_MS = 10_000;
+const STEADY_LIMIT_MS = 60_000;
+/** Times between two ticks above which the clock has jumped, or the machine has slept. */
+const JUMP_MS = 5_000;
+/** After `fixed`, what was sent before may still fail. */
+const FIXED_GRACE_MS = 15_000;
+/** A fault ends with its round; without one, so long after its limit. */
+const TTL_MARGIN_MS = 120_000;
+const MOST_LATE_SHARE = 0.05;
+
+const HINT_STAGES = ['detect', 'locate', 'mitigate'] as const;
+
+/** Begins a round: the commitment is in the journal when this returns. */
+export function startRound(settings: RoundSettings, ports: DrillPorts, journal: DrillJournal): Round {
+  const { envelope, limitMs } = settings;
+  const { scenario, schedule } = envelope;
+  const { clock } = ports;
+  const commitment = commitmentOf(envelope);
+  const began = clock.now();
+  const over = new AbortController();
+  const withheld: DrillEvent[] = [];
+  const injected: { readonly index: number; readonly injected: Injected; isReverted: boolean }[] = [];
+  let phase: RoundStatus['phase'] = 'starting';
+  let ended: { readonly why: EndReason; readonly reason: string } | undefined;
+  let tries = 0;
+  let hints = 0;
+  let fixedAt: number | undefined;
+  const hasSeen = { page: false, ack: false };
+  const elapsed = () => Math.round(clock.now() - began);
+  const overdue = createOverdueCount(ports);
+  const customers = startCustomers({
+    seed: schedule.loadSeed,
+    clock,
+    place: (order) => ports.place(order),
+    onConfirmed: (id) => overdue.add(id),
+  });
+
+  journal.write({
+    type: 'start',
+    version: JOURNAL_VERSION,
+    rubric: 'v1',
+    commitment,
+    level: envelope.level,
+    strength: settings.strength,
+    isSeedKnown: settings.isSeedKnown,
+    limitMs,
+    hints: settings.hints,
+    trainee: settings.trainee,
+  });
+
+  const finish = (why: EndReason, reason: string) => {
+    if (ended !== undefined) return;
+    ended = { why, reason };
+    over.abort();
+  };
+  const requireOpen = () => {
+    if (ended !== undefined)
+      throw new CliError({ code: 'no_drill', what: 'the round is over', next: 'see "shopctl drill score"' });
+  };
+  const noticed = () =>
+    noticedBy(journal.records(), scenario.symptom.of === 'metric' ? scenario.symptom.above : undefined);
+
+  async function measured(): Promise<number | undefined> {
+    if (scenario.symptom.of !== 'metric') return undefined;
+    return ports.measure(scenario.symptom.query).catch(() => undefined); // No value: nothing is measured in this second.
+  }
+
+  async function tick(): Promise<void> {
+    const metric = await measured();
+    journal.write({
+      type: 'second',
+      ...customers.take(),
+      overdue: overdue.count(),
+      ...(metric !== undefined && { metric }),
+    });
+  }
+
+  /** Calls back once a second until it says that it is enough, or the round is over. */
+  async function eachSecond(isEnough: () => boolean | Promise<boolean>): Promise<void> {
+    // By the wall clock, which goes on while a machine sleeps, and jumps when it is set.
+    let last = clock.date().getTime();
+    for (let due = clock.now() + TICK_MS; ended === undefined; due += TICK_MS) {
+      await clock.sleep(Math.max(0, due - clock.now()), over.signal).catch(() => undefined); // Over: checked next.
+      if (ended !== undefined) return;
+      const jumpMs = Math.abs(clock.date().getTime() - last);
+      if (jumpMs > JUMP_MS)
+        return finish('void', `the clock jumped by ${formatDuration(jumpMs)}, or nothing ran meanwhile`);
+      last = clock.date().getTime();
+      await tick();
+      if (await isEnough()) return;
+    }
+  }
+
+  async function steady(): Promise<void> {
+    let since = clock.now();
+    await eachSecond(() => {
+      const isQuiet = ports.firing().length === 0 && noticed().at(-1)?.outside === undefined;
+      if (!isQuiet) since = clock.now();
+      if (clock.now() - since >= STEADY_MS) return true;
+      if (elapsed() > STEADY_LIMIT_MS) {
+        const why = noticed().at(-1)?.outside ?? ports.firing().join(', ');
+        finish('void', `the platform was not steady within ${STEADY_LIMIT_MS / 1000} s: ${why}`);
+      }
+      return false;
+    });
+    if (ended !== undefined) return;
+    const { sent } = customers.sums();
+    journal.write({ type: 'baseline', served: sent, failed: 0 });
+    phase = 'on-call';
+  }
+
+  async function inject(): Promise<void> {
+    for (const [index, injection] of scenario.inject.entries()) {
+      try {
+        if (injection.type === 'load') customers.setLoad(injection);
+        const one: Injected =
+          injection.type === 'load'
+            ? {
+                witness: `orders at ${injection.factor} times the rate`,
+                revert: async () => customers.setLoad({ factor: 1, repeats: false }),
+              }
+            : await ports.inject(injection, scenario.lasts ?? limitMs + TTL_MARGIN_MS);
+        injected.push({ index, injected: one, isReverted: false });
+        withheld.push({ type: 'injected', index, happenedMs: elapsed() });
+        if (one.witness !== undefined) {
+          withheld.push({ type: 'witnessed', index, evidence: one.witness, happenedMs: elapsed() });
+        }
+      } catch (error) {
+        return finish('void', `what should be injected was not: ${messageOf(error)}`);
+      }
+    }
+    const { lasts } = scenario;
+    if (lasts !== undefined)
+      void clock.sleep(lasts, over.signal).then(
+        () => revertAll('its time was over'),
+        () => undefined,
+      ); // Over: the end reverts.
+  }
+
+  async function revertAll(why: string): Promise<readonly string[]> {
+    const left: string[] = [];
+    for (const one of injected.toReversed()) {
+      if (one.isReverted) continue;
+      one.isReverted = true;
+      try {
+        await one.injected.revert(why);
+        if (ended === undefined) withheld.push({ type: 'reverted', index: one.index, why, happenedMs: elapsed() });
+      } catch (error) {
+        left.push(messageOf(error));
+      }
+    }
+    return left;
+  }
+
+  function scheduleDecoys(after: ScheduledDecoy['after']): void {
+    for (const decoy of schedule.decoys.filter((one) => one.after === after)) {
+      const act = async () => {
+        await clock.sleep(decoy.delayMs, over.signal);
+        withheld.push({ type: 'decoy', do: decoy.do, target: decoy.target, happenedMs: elapsed() });
+        await ports.decoy(decoy.do, decoy.target);
+      };
+      act().catch((error: unknown) => {
+        if (ended === undefined) finish('void', `a decoy failed: ${messageOf(error)}`);
+      });
+    }
+  }
+
+  /** What every second of a round may bring: a decoy that is due, the limit, the end of the look at customers. */
+  async function look(): Promise<void> {
+    for (const after of ['page', 'ack'] as const) {
+      if (hasSeen[after] || !withheld.some(({ type }) => type === 'injected')) continue;
+      hasSeen[after] = journal.records().some(({ type }) => type === after);
+      if (hasSeen[after]) scheduleDecoys(after);
+    }
+    if (elapsed() >= limitMs) finish('limit', `the limit of ${formatDuration(limitMs)} was reached`);
+    else if (fixedAt !== undefined) await lookAtCustomers(fixedAt);
+  }
+
+  /** It is fixed once customers were served for a minute from then on; what was sent before may fail at first. */
+  async function lookAtCustomers(since: number): Promise<void> {
+    const now = elapsed();
+    const lastNoticed = noticed().findLast(({ outside }) => outside !== undefined)?.second.ms ?? 0;
+    if (now - Math.max(since, lastNoticed) >= rubric.mitigate.goodForMs + TICK_MS) {
+      journal.write({ type: 'proof', ...(await ports.prove()) });
+      finish('fixed', 'customers were served for a minute');
+    } else if (lastNoticed > since + FIXED_GRACE_MS) {
+      fixedAt = undefined;
+      phase = 'on-call';
+    }
+  }
+
+  async function close(): Promise<RoundResult> {
+    const { sent, late } = customers.sums();
+    if (late > sent * MOST_LATE_SHARE && ended?.why !== 'aborted' && ended?.why !== 'void') {
+      ended = { why: 'void', reason: `${late} of ${sent} orders were sent late: the machine did not hold the rate` };
+    }
+    const { why, reason } = ended ?? { why: 'void', reason: 'the round ended without a reason' };
+    journal.write({ type: 'end', why, reason });
+    phase = 'ended';
+    const left = [...(await revertAll('the round is over')), ...(await ports.restore())];
+    await customers.stop();
+    const problems: string[] = [];
+    try {
+      journal.write({ type: 'audit', ...(await ports.balance()) });
+    } catch (error) {
+      problems.push(`orders were not compared: ${messageOf(error)}`);
+    }
+    journal.write({ type: 'reveal', envelope });
+    for (const event of withheld) journal.write(event);
+    return { why, reason, left, problems, hash: journal.close().hash };
+  }
+
+  async function run(): Promise<RoundResult> {
+    try {
+      await steady();
+      await eachSecond(async () => {
+        await look();
+        return elapsed() >= quietUntil();
+      });
+      if (ended === undefined) {
+        await inject();
+        scheduleDecoys('injection');
+      }
+      await eachSecond(async () => {
+        await look();
+        return false;
+      });
+    } catch (error) {
+      finish('void', `the round could not go on: ${messageOf(error)}`);
+    }
+    return close();
+  }
+  /** The quiet time begins when the platform is steady. */
+  const quietUntil = () => {
+    const baseline = journal.records().find(({ type }) => type === 'baseline');
+    return (baseline?.ms ?? 0) + schedule.quietMs;
+  };
+  const nextHint = (): Hint | undefined => {
+    const stage = settings.hints ? HINT_STAGES[hints] : undefined;
+    return stage === undefined ? undefined : { stage, cost: rubric.hints[stage], text: scenario.hints[stage] };
+  };
+
+  return {
+    status: () => ({
+      phase,
+      commitment,
+      level: envelope.level,
+      strength: settings.strength,
+      elapsedMs: elapsed(),
+      limitMs,
+      tries,
+      hintPoints: HINT_STAGES.slice(0, hints).reduce((sum, stage) => sum + rubric.hints[stage], 0),
+      ...(ended !== undefined && { ended }),
+    }),
+    record(event) {
+      requireOpen();
+      journal.write(event);
+    },
+    async blame({ component, mechanism, scope, references }, by) {
+      requireOpen();
+      if (tries >= rubric.diagnose.tries) {
+        throw new CliError({
+          code: 'invalid_usage',
+          what: `there are ${rubric.diagnose.tries} tries, and all were used`,
+        });
+      }
+      const startedAt = clock.date().getTime() - elapsed();
+      const evidence = await Promise.all(
+        references.map(async (reference): Promise<Evidence> => {
+          const { at, touches } = await ports.evidence(reference);
+          return { reference, touches, happenedMs: at.getTime() - startedAt };
+        }),
+      );
+      requireOpen();
+      tries++;
+      journal.write({ type: 'blame', component, mechanism, scope, evidence, by });
+    },
+    nextHint,
+    takeHint() {
+      requireOpen();
+      const hint = nextHint();
+      if (hint === undefined) throw new CliError({ code: 'invalid_usage', what: 'there is no other hint' });
+      hints++;
+      journal.write({ type: 'hint', stage: hint.stage });
+      return hint;
+    },
+    fixed(by) {
+      requireOpen();
+      journal.write({ type: 'fixed', by });
+      fixedAt = elapsed();
+      phase = 'checking';
+    },
+    allClear(by) {
+      requireOpen();
+      journal.write({ type: 'all-clear', by });
+      finish('all-clear', 'nothing is wrong, says the trainee');
+    },
+    end(why, reason) {
+      requireOpen();
+      finish(why, reason);
+    },
+    done: run(),
+  };
+}
