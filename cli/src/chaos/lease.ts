@@ -41,6 +41,11 @@ export interface InjectRequest {
   readonly hold: boolean;
 }
 
+/** A fault of a drill: it is in no list, no event and no file that says what it is. */
+export interface HiddenRequest extends Omit<InjectRequest, 'hold'> {
+  readonly hidden: true;
+}
+
 /** The result of an attempt to end faults. */
 export interface ClearResult {
   readonly reverted: readonly Lease[];

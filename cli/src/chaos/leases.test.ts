@@ -53,12 +53,12 @@ function aFault(changes: Partial<AnyFault> = {}): AnyFault {
   });
 }
 
-function leasesOf(fault: AnyFault = aFault()): Leases {
+function leasesOf(fault: AnyFault = aFault(), events = createEventLog()): Leases {
   const platform = { isLive: true, state: () => undefined } as unknown as PlatformAccess;
   return new Leases({
     log,
     platform,
-    events: createEventLog(),
+    events,
     onChange: () => undefined,
     findFault: () => fault,
     checkTarget: () => undefined,
@@ -416,5 +416,40 @@ describe('a fault whose effect an operator may have ended', () => {
     isDown = false;
     expect(await all.refresh()).toMatchObject([{ witness: { evidence: 'smooth' } }]);
     await all.clear('all', 'over');
+  });
+});
+
+describe('a fault of a drill', () => {
+  const hidden = { fault: 'dent', target: 'orders', parameters: {}, ttlMs: 5_000, hidden: true } as const;
+
+  it('is in no list and no event, keeps its place, and ends at its time to live as any other', async () => {
+    const events = createEventLog();
+    const leases = leasesOf(aFault(), events);
+    const lease = await leases.injectHidden(hidden);
+    expect(await lease.witness()).toMatchObject({ verdict: 'observed' });
+    expect(open).toMatchObject([{ fault: 'dent', hidden: true }]);
+    expect([leases.list(), leases.unfinished(), await leases.refresh()]).toEqual([[], [], []]);
+    expect(leases.allUnfinished()).toHaveLength(1);
+    await expect(leases.inject(request, stays)).rejects.toMatchObject({ code: 'fault_already_active' });
+    expect(await leases.clear('all', 'asked for')).toEqual({ reverted: [], notReverted: [] });
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([open, leases.allUnfinished(), events.recent()]).toEqual([[], [], []]);
+    await lease.revert('the round is over');
+    expect(effects.filter((effect) => effect === 'undo of orders')).toHaveLength(1);
+  });
+
+  it('is listed when it could not be reverted', async () => {
+    const leases = leasesOf();
+    const lease = await leases.injectHidden(hidden);
+    isStuck = true;
+    await expect(lease.revert('the round is over')).rejects.toMatchObject({ code: 'fault_not_reverted', exitCode: 6 });
+    expect(leases.list()).toMatchObject([{ status: 'undo_failed', problem: 'it is bent' }]);
+  });
+
+  it('ends with the platform', async () => {
+    const leases = leasesOf();
+    await leases.injectHidden(hidden);
+    await leases.endWithPlatform();
+    expect(open).toEqual([]);
   });
 });

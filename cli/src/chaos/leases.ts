@@ -9,6 +9,7 @@ import type { AnyFault, Witness } from './fault.ts';
 import {
   type ClearResult,
   endsAutomatically,
+  type HiddenRequest,
   type InjectRequest,
   type Lease,
   type LeaseStatus,
@@ -27,6 +28,16 @@ export interface LeasesOptions {
   readonly findFault?: (name: string) => AnyFault;
   /** Default: the catalog's. */
   readonly checkTarget?: (fault: AnyFault, target: string) => void;
+}
+
+/** A fault of a drill, in the hands of the drill alone. */
+export interface HiddenLease {
+  readonly fault: string;
+  readonly target: string;
+  /** Measured again while it was not observed. */
+  witness(): Promise<Witness>;
+  /** Resolves when it is verified to be gone. Throws CliError (6) where it is not; it is listed as any other then. */
+  revert(why: string): Promise<void>;
 }
 
 /** Longest time to revert a fault and verify that, ms, unless its record has another. */
@@ -107,14 +118,19 @@ export class Leases {
     }
   }
 
-  /** The newest last; a few that have ended among them. */
+  /** The newest last; a few that have ended among them. Of those of drills only what could not be reverted. */
   list(): readonly Lease[] {
-    return [...this.#entries.values()].map(describe);
+    return [...this.#entries.values()].filter(isShown).map(describe);
   }
 
   /** In effect, being reverted, or not reverted. */
   unfinished(): readonly Lease[] {
     return this.list().filter(({ status }) => status !== 'reverted');
+  }
+
+  /** The same with those of drills. For the supervisor alone: it must not be shown to anybody. */
+  allUnfinished(): readonly Lease[] {
+    return [...this.#entries.values()].map(describe).filter(({ status }) => status !== 'reverted');
   }
 
   /**
@@ -170,6 +186,28 @@ export class Leases {
    * before anything has happened; otherwise the injection is reverted. `holderSignal` ends it early, a held one also later.
    */
   async inject(request: InjectRequest, holderSignal: AbortSignal): Promise<Lease> {
+    return describe(await this.#inject(request, holderSignal, false));
+  }
+
+  /** The same for a drill. What it gives back is to be kept from the trainee. */
+  async injectHidden(request: HiddenRequest): Promise<HiddenLease> {
+    const entry = await this.#inject({ ...request, hold: false }, new AbortController().signal, true);
+    return {
+      fault: entry.fault.name,
+      target: entry.record.target,
+      witness: async () => {
+        if (entry.status === 'active' && entry.witness?.verdict !== 'observed')
+          entry.witness = await this.#witness(entry);
+        return entry.witness as Witness;
+      },
+      revert: async (why) => {
+        await this.#end(entry, why);
+        if (entry.status === 'undo_failed') throw notReverted(entry);
+      },
+    };
+  }
+
+  async #inject(request: InjectRequest, holderSignal: AbortSignal, hidden: boolean): Promise<Entry> {
     const fault = this.#findFault(request.fault);
     this.#checkTarget(fault, request.target);
     const parameters: FaultRecord['parameters'] = checkParameters(
@@ -181,7 +219,7 @@ export class Leases {
     const problem = ttlProblem(request.ttlMs);
     if (problem) throw new CliError({ code: 'invalid_duration', what: `invalid time to live: ${problem}` });
     const injection = { id: randomBytes(3).toString('hex'), target: request.target, parameters };
-    const entry = await this.#enter(fault, injection, { request, holderSignal });
+    const entry = await this.#enter(fault, injection, { request, holderSignal, hidden });
     const { record } = entry;
     try {
       await this.#log.begin(record);
@@ -194,14 +232,19 @@ export class Leases {
         cause,
       });
     }
-    return this.#injectRecorded(entry, holderSignal);
+    await this.#injectRecorded(entry, holderSignal);
+    return entry;
   }
 
   /** Prepares the undo. Its place is reserved before that, so that no other fault comes between. */
   async #enter(
     fault: AnyFault,
     injection: Pick<FaultRecord, 'id' | 'target' | 'parameters'>,
-    { request, holderSignal }: { readonly request: InjectRequest; readonly holderSignal: AbortSignal },
+    {
+      request,
+      holderSignal,
+      hidden,
+    }: { readonly request: InjectRequest; readonly holderSignal: AbortSignal; readonly hidden: boolean },
   ): Promise<Entry> {
     const preparing = {
       ...injection,
@@ -221,6 +264,7 @@ export class Leases {
         undo,
         ttlMs: request.ttlMs,
         ...(fault.needsPlatform && { needsPlatform: true }),
+        ...(hidden && { hidden }),
       };
       const entry: Entry = { record, fault, isHeld: request.hold, status: 'injecting', injected: Promise.resolve() };
       this.#entries.set(record.id, entry);
@@ -241,8 +285,8 @@ export class Leases {
         next: unfinished.length > 0 ? `active faults: ${unfinished.join(', ')}` : 'no fault is active',
       });
     }
-    const chosen = [...this.#entries.values()].filter(({ record: { id }, status }) => {
-      return status !== 'reverted' && (ids === 'all' || ids.includes(id));
+    const chosen = [...this.#entries.values()].filter((entry) => {
+      return entry.status !== 'reverted' && isShown(entry) && (ids === 'all' || ids.includes(entry.record.id));
     });
     chosen.reverse();
     // One after the other: a later fault may hide whether an earlier one is gone.
@@ -270,6 +314,7 @@ export class Leases {
     if (timer === undefined) return;
     await fault.inject(record, record.undo, this.#platform).catch((error: unknown) => {
       // A toxic that still exists is rejected (409), which is fine.
+      if (record.hidden) return;
       this.#events.add('chaos.reapplied', record.target, `${fault.name} was not injected again: ${messageOf(error)}`);
     });
   }
@@ -283,7 +328,7 @@ export class Leases {
 
   /** The platform ends: every fault is reverted that would outlive it. */
   async endWithPlatform(): Promise<void> {
-    for (const { id } of [...this.unfinished()].reverse()) {
+    for (const { id } of [...this.allUnfinished()].reverse()) {
       const entry = this.#entries.get(id) as Entry;
       if (entry.fault.endsWithPlatform)
         await this.#settle(entry, 'the platform ends', 'its processes end', performance.now());
@@ -291,7 +336,7 @@ export class Leases {
     }
   }
 
-  async #injectRecorded(entry: Entry, holderSignal: AbortSignal): Promise<Lease> {
+  async #injectRecorded(entry: Entry, holderSignal: AbortSignal): Promise<void> {
     const { record, fault } = entry;
     const onHolderLost = () => void this.#end(entry, 'its holder was lost');
     entry.timer = setTimeout(() => void this.#end(entry, endsAutomatically.expired), record.ttlMs);
@@ -313,7 +358,6 @@ export class Leases {
     if (fault.isMomentary) await this.#end(entry, endsAutomatically.momentary);
     // A detached fault stays when its command ends after the response.
     if (!entry.isHeld) holderSignal.removeEventListener('abort', onHolderLost);
-    return describe(entry);
   }
 
   /** One look at a time for all callers: it opens connections. */
@@ -327,7 +371,7 @@ export class Leases {
 
   /** Two at one place would revert each other; `placeOf` distinguishes several places of one target. */
   #checkFree(fault: AnyFault, target: string, parameters: FaultRecord['parameters']): void {
-    const other = [...this.unfinished(), ...this.#preparing].find(
+    const other = [...this.allUnfinished(), ...this.#preparing].find(
       (lease) =>
         lease.fault === fault.name &&
         lease.target === target &&
@@ -377,7 +421,9 @@ export class Leases {
   /** Never rejects: a fault that is verified to be gone is reverted, whether that can be recorded or not. */
   async #settle(entry: Entry, why: string, evidence: string, began: number): Promise<void> {
     clearTimeout(entry.timer);
-    const unwritten = await this.#record({ id: entry.record.id, time: new Date().toISOString(), why, evidence });
+    const { id, hidden } = entry.record;
+    const reverted = { id, time: new Date().toISOString(), why, evidence };
+    const unwritten = await this.#record({ ...reverted, ...(hidden && { hidden }) });
     entry.status = 'reverted';
     entry.problem = undefined;
     entry.end = { why, tookMs: Math.round(performance.now() - began), evidence: `${evidence}${unwritten}` };
@@ -397,10 +443,16 @@ export class Leases {
   }
 
   #report({ record, fault }: Entry, type: string, message: string): void {
+    if (record.hidden) return;
     const how = writeParameters(fault.parameters, record.parameters);
     this.#events.add(type, record.target, `${record.id} ${fault.name}${how === '' ? '' : ` (${how})`}: ${message}`);
     this.#onChange();
   }
+}
+
+/** A fault of a drill is only shown where it could not be reverted. */
+function isShown({ record, status }: Entry): boolean {
+  return !record.hidden || status === 'undo_failed';
 }
 
 function describe({ record, fault, status, isHeld, witness, end, problem }: Entry): Lease {
@@ -420,6 +472,15 @@ function describe({ record, fault, status, isHeld, witness, end, problem }: Entr
     ...(end && { end }),
     ...(problem !== undefined && { problem }),
   };
+}
+
+function notReverted({ fault, record, problem }: Entry): CliError {
+  return new CliError({
+    code: 'fault_not_reverted',
+    what: `${fault.name} on ${record.target} could not be reverted`,
+    ...(problem !== undefined && { why: problem }),
+    next: 'run "shopctl chaos clear --all"',
+  });
 }
 
 /** The error of the injection, and whether it was reverted. */

@@ -1,21 +1,39 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ErrorBody, toCliError } from '../errors.ts';
+import { type CliError, type ErrorBody, toCliError } from '../errors.ts';
 import { OPERATION_DONE } from '../operations/supervise.ts';
 import { readJson, sendJson } from '../platform/control-api.ts';
 import type { ActiveFault } from '../platform/state.ts';
 import type { ExtensionContext, SupervisorExtension } from '../platform/supervisor-extension.ts';
 import { createUndoLog, undoFile } from '../platform/undo-log.ts';
 import { restartHungProxy } from './hung-proxy.ts';
-import type { InjectRequest, Lease } from './lease.ts';
-import { Leases } from './leases.ts';
+import type { HiddenRequest, InjectRequest, Lease } from './lease.ts';
+import { type HiddenLease, Leases } from './leases.ts';
 import { createLivePlatform } from './live-platform.ts';
 import { obstacleTo, type PlannedFault } from './preflight.ts';
+import { revertHiddenOrphans } from './revert-orphaned-faults.ts';
 
 /** One line of the response to an injection: the lease once in effect; while it is held, also its end. */
 export type InjectProgress =
   | { readonly type: 'injected'; readonly lease: Lease }
   | { readonly type: 'ended'; readonly lease: Lease }
   | { readonly type: 'failed'; readonly error: ErrorBody };
+
+/** Who has taken the faults for itself, as a drill does. */
+export interface FaultOwner {
+  /** Why no command may inject or end a fault now. */
+  refusal(): CliError;
+  /** A command asked for the faults. */
+  onLook(): void;
+}
+
+/** The faults of a supervisor, for its other extensions. */
+export interface ChaosExtension extends SupervisorExtension {
+  injectHidden(request: HiddenRequest): Promise<HiddenLease>;
+  /** Active faults of commands. */
+  faults(): readonly Lease[];
+  /** Undefined gives them back. */
+  setOwner(owner: FaultOwner | undefined): void;
+}
 
 /**
  * The routes for faults of a supervisor. `GET /v1/chaos`: leases. `POST /v1/chaos/faults`: InjectRequest; NDJSON of
@@ -25,9 +43,10 @@ export type InjectProgress =
  */
 export async function openChaos(
   context: ExtensionContext & { readonly env: NodeJS.ProcessEnv },
-): Promise<SupervisorExtension> {
+): Promise<ChaosExtension> {
   const { project, events, onChange } = context;
   const platform = createLivePlatform(context);
+  await revertHiddenOrphans(project);
   const leases = new Leases({
     log: createUndoLog(undoFile(project)),
     platform,
@@ -35,7 +54,11 @@ export async function openChaos(
     onChange,
   });
   await leases.adopt();
-  restartHungProxy(context, () => leases.unfinished());
+  let owner: FaultOwner | undefined;
+  const requireFree = () => {
+    if (owner !== undefined) throw owner.refusal();
+  };
+  restartHungProxy(context, () => leases.allUnfinished());
   // Its proxies were recreated without their toxics.
   events.follow(({ type, subject }) => {
     if (type === OPERATION_DONE) leases.lookAgain();
@@ -46,9 +69,14 @@ export async function openChaos(
   });
   return {
     async handle(route, request, response) {
-      if (route === 'GET /v1/chaos') sendJson(response, await leases.refresh());
-      else if (route === 'POST /v1/chaos/faults') await streamInjection(leases, events, request, response);
-      else if (route === 'POST /v1/chaos/clear') {
+      if (route === 'GET /v1/chaos') {
+        owner?.onLook();
+        sendJson(response, await leases.refresh());
+      } else if (route === 'POST /v1/chaos/faults') {
+        requireFree();
+        await streamInjection(leases, events, request, response);
+      } else if (route === 'POST /v1/chaos/clear') {
+        requireFree();
         const { ids, why = 'asked for' } = await readJson<{ ids?: readonly string[]; why?: string }>(request);
         sendJson(response, await leases.clear(ids ?? 'all', why));
       } else if (route === 'POST /v1/chaos/lost') {
@@ -65,6 +93,11 @@ export async function openChaos(
     },
     activeFaults: () => leases.unfinished().map(toActiveFault),
     end: () => leases.endWithPlatform(),
+    injectHidden: (request) => leases.injectHidden(request),
+    faults: () => leases.unfinished(),
+    setOwner(wanted) {
+      owner = wanted;
+    },
   };
 }
 

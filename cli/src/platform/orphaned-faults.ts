@@ -9,6 +9,7 @@ interface OrphanedFault {
   readonly fault: string;
   readonly target: string;
   readonly needsPlatform?: boolean;
+  readonly hidden?: boolean;
 }
 
 /** The error (exit code 6) of a command that does not run while faults are not reverted. */
@@ -26,13 +27,15 @@ function dirtyPlatform(left: readonly OrphanedFault[]): CliError {
 
 /**
  * Throws CliError (6) when a killed supervisor has left faults. While a supervisor runs, it is in charge of them. A start
- * is not refused for faults that can only be reverted once the platform runs.
+ * is not refused for faults that can only be reverted once the platform runs, nor for those of a drill, which it reverts.
  */
 export async function assertNoOrphanedFaults(
   project: Project,
   { isStart }: { isStart: boolean } = { isStart: false },
 ): Promise<void> {
-  const left = (await openFaults(undoFile(project))).filter(({ needsPlatform }) => !(isStart && needsPlatform));
+  const left = (await openFaults(undoFile(project))).filter(
+    ({ needsPlatform, hidden }) => !(isStart && (needsPlatform || hidden)),
+  );
   if (left.length > 0 && !(await isSupervisorRunning(project))) throw dirtyPlatform(left);
 }
 

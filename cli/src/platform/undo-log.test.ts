@@ -1,7 +1,7 @@
 import { appendFile, mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createUndoLog, type FaultRecord, openFaults } from './undo-log.ts';
 
 let folder: string;
@@ -117,5 +117,32 @@ it('of another version of shopctl is dirty: its records are not guessed at', asy
     what: `cannot read the undo log: ${file}:2`,
     why: 'unknown record type "renamed", of another version of shopctl',
     code: 'undo_log_unreadable',
+  });
+});
+
+describe('a fault of a drill', () => {
+  it('is sealed, and cannot be read from its line, and has the length of every other', async () => {
+    const log = createUndoLog(file);
+    await log.begin({ ...record('a'), hidden: true });
+    await log.begin({ ...record('b'), fault: 'down', parameters: {}, hidden: true });
+    await log.reverted({ ...reverted('a'), hidden: true });
+    const text = await readFile(file, 'utf8');
+    for (const word of ['latency', 'orders-payments', 'down', 'toxic', 'gone']) expect(text).not.toContain(word);
+    const lengths = text.trimEnd().split('\n');
+    expect(new Set(lengths.map((line) => line.length)).size).toBe(1);
+    expect(await openFaults(file)).toEqual([{ ...record('b'), fault: 'down', parameters: {}, hidden: true }]);
+    await log.reverted({ ...reverted('b'), hidden: true });
+    expect(await readFile(file, 'utf8')).toBe('');
+  });
+
+  it('cannot be read without the key, which is for this user alone', async () => {
+    await createUndoLog(file).begin({ ...record('a'), hidden: true });
+    const key = join(folder, 'chaos', 'undo.key');
+    expect((await stat(key)).mode & 0o777).toBe(0o600);
+    await rm(key);
+    await expect(openFaults(file)).rejects.toMatchObject({
+      code: 'undo_log_unreadable',
+      why: expect.stringContaining('its key is not there'),
+    });
   });
 });

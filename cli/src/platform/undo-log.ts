@@ -1,5 +1,6 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readFile, truncate } from 'node:fs/promises';
+import { mkdir, open, readFile, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CliError, messageOf } from '../errors.ts';
 import type { Project } from './project.ts';
@@ -17,6 +18,8 @@ export interface FaultRecord {
   readonly ttlMs: number;
   /** It can only be reverted while the platform runs, so it does not keep the platform from starting. */
   readonly needsPlatform?: boolean;
+  /** It belongs to a drill: its line is sealed, and a start after `kill -9` reverts it without being asked. */
+  readonly hidden?: boolean;
 }
 
 /** It has been reverted, which was verified. */
@@ -26,9 +29,16 @@ interface RevertedRecord {
   readonly time: string;
   readonly why: string;
   readonly evidence: string;
+  readonly hidden?: boolean;
 }
 
 type Entry = FaultRecord | RevertedRecord;
+
+/** An entry as it is written where it must not be read by chance. */
+interface SealedEntry {
+  readonly type: 'sealed';
+  readonly data: string;
+}
 
 /** Where undo is kept: a fault is on disk before it happens, and until it is verified to be gone. */
 export interface UndoLog {
@@ -77,20 +87,24 @@ export function createUndoLog(file: string): UndoLog {
  */
 export async function openFaults(file: string): Promise<readonly FaultRecord[]> {
   if (!existsSync(file)) return [];
-  const entries = parseEntries(await readFile(file, 'utf8'), file);
+  const text = await readFile(file, 'utf8');
+  if (text === '') return [];
+  const key = await readFile(keyFileOf(file)).catch(whenAbsent);
+  const entries = parseEntries(text, file, key);
   const reverted = new Set(entries.flatMap((entry) => (entry.type === 'reverted' ? [entry.id] : [])));
   return entries.filter((entry): entry is FaultRecord => entry.type === 'fault' && !reverted.has(entry.id));
 }
 
 /** A line without its end was cut off by a kill: its fault, if it is one, had not been injected yet. */
-function parseEntries(text: string, file: string): readonly Entry[] {
+function parseEntries(text: string, file: string, key: Buffer | undefined): readonly Entry[] {
   const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
-  return lines.flatMap((line, index) => (line === '' ? [] : [parseEntry(line, `${file}:${index + 1}`)]));
+  return lines.flatMap((line, index) => (line === '' ? [] : [parseEntry(line, `${file}:${index + 1}`, key)]));
 }
 
-function parseEntry(line: string, place: string): Entry {
+function parseEntry(line: string, place: string, key: Buffer | undefined): Entry {
   try {
-    const entry = JSON.parse(line) as Entry;
+    const read = JSON.parse(line) as Entry | SealedEntry;
+    const entry = read.type === 'sealed' ? unsealed(read, key) : read;
     if (entry.type === 'fault' || entry.type === 'reverted') return entry;
     throw new Error(
       `unknown record type ${JSON.stringify((entry as { type?: unknown }).type)}, of another version of shopctl`,
@@ -110,9 +124,11 @@ async function append(file: string, entries: readonly Entry[]): Promise<void> {
   const isNew = !existsSync(file);
   if (!isNew) await dropTornLine(file);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const key = entries.some(({ hidden }) => hidden) ? await keyFor(file) : undefined;
+  const written = entries.map((entry) => (key !== undefined && entry.hidden ? sealed(entry, key) : entry));
   const handle = await open(file, 'a', 0o600);
   try {
-    await handle.appendFile(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    await handle.appendFile(written.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
     await handle.sync();
   } finally {
     await handle.close();
@@ -129,6 +145,47 @@ async function empty(file: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+const CIPHER = 'aes-256-gcm';
+const [KEY_BYTES, NONCE_BYTES, TAG_BYTES] = [32, 12, 16];
+/** A sealed line has a multiple of this length, so that its length says little. */
+const PADDED_TO = 4_096;
+
+function sealed(entry: Entry, key: Buffer): SealedEntry {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce);
+  const text = Buffer.from(JSON.stringify(entry));
+  const padding = ' '.repeat(PADDED_TO - (text.length % PADDED_TO));
+  const parts = [nonce, cipher.update(text), cipher.update(padding), cipher.final(), cipher.getAuthTag()];
+  return { type: 'sealed', data: Buffer.concat(parts).toString('base64') };
+}
+
+/** Throws Error for another key, or data that was changed. */
+function unsealed({ data }: SealedEntry, key: Buffer | undefined): Entry {
+  if (key === undefined) throw new Error('its key is not there');
+  const bytes = Buffer.from(data, 'base64');
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES));
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+  return JSON.parse(Buffer.concat([text, decipher.final()]).toString()) as Entry;
+}
+
+function keyFileOf(file: string): string {
+  return join(dirname(file), 'undo.key');
+}
+
+/** Beside the log: a start after `kill -9` opens it without a person. It keeps from a look, not from a search. */
+async function keyFor(file: string): Promise<Buffer> {
+  const known = await readFile(keyFileOf(file)).catch(whenAbsent);
+  if (known !== undefined) return known;
+  const key = randomBytes(KEY_BYTES);
+  await writeFile(keyFileOf(file), key, { mode: 0o600, flush: true });
+  return key;
+}
+
+function whenAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 /** What a kill has cut off must not swallow the line that comes next. */
