@@ -7,7 +7,7 @@ import type { ExtensionContext, SupervisorExtension } from '../platform/supervis
 import { describeWebhook, webhookSettings } from '../platform/webhook-settings.ts';
 import { createAlertmanagerApi } from './alertmanager/api.ts';
 import type { PagerEvent } from './page-event.ts';
-import { createPager } from './pager.ts';
+import { createPager, type Pager } from './pager.ts';
 import type { AcknowledgeRequest, SilenceRequest, UnsilenceRequest } from './pager-client.ts';
 import { openPagerJournal, pagerFiles } from './pager-journal.ts';
 import { showAlert, showSilence, viewPager, writeMatchers } from './pager-view.ts';
@@ -19,6 +19,11 @@ const LOOK_EVERY_MS = 500;
 /** The pager's Prometheus, in the words of components. */
 const PROMETHEUS = 'prometheus';
 
+/** The pager of a supervisor, for its other extensions. */
+export interface PagerExtension extends SupervisorExtension {
+  readonly pager: Pick<Pager, 'alerts' | 'follow'>;
+}
+
 /**
  * Takes alerts on the telemetry address as Alertmanager does, and remembers them in the project's folder. Routes of the control API:
  * `GET /v1/pager` (PagerView), `GET /v1/pager/events` (NDJSON of PagerNews), `POST /v1/pager/acknowledge`,
@@ -26,7 +31,7 @@ const PROMETHEUS = 'prometheus';
  */
 export async function openPager(
   context: ExtensionContext & { readonly env: NodeJS.ProcessEnv },
-): Promise<SupervisorExtension> {
+): Promise<PagerExtension> {
   const { project, events, env, state } = context;
   const report = (problem: string) => {
     console.error(`supervisor: pager: ${problem}`);
@@ -107,6 +112,7 @@ export async function openPager(
   }
 
   return {
+    pager,
     async handle(route, request, response) {
       if (route === 'GET /v1/pager') {
         sendJson(response, view());

@@ -31,7 +31,14 @@ export const changeKinds = [
 export type ChangeKind = (typeof changeKinds)[number];
 
 /** Where a change was asked for. */
-export type ChangeSource = 'command line' | 'up --watch' | 'watch' | 'experiment' | 'Alertmanager API' | 'unknown';
+export type ChangeSource =
+  | 'command line'
+  | 'up --watch'
+  | 'watch'
+  | 'experiment'
+  | 'drill'
+  | 'Alertmanager API'
+  | 'unknown';
 
 /** Who asked for a change, and why. */
 export interface Asked {

@@ -11,7 +11,7 @@ export async function holdRuns(project: Project): Promise<AsyncDisposable> {
   if (lock === undefined) {
     throw new CliError({
       code: 'run_in_progress',
-      what: `an experiment or a load runs already on ${project.name}`,
+      what: `an experiment, a load or a drill runs already on ${project.name}`,
       why: 'concurrent runs would see each other’s faults and orders',
       next: 'wait for the other run to end, or choose another project with --project',
     });
@@ -20,7 +20,7 @@ export async function holdRuns(project: Project): Promise<AsyncDisposable> {
   return { [Symbol.asyncDispose]: () => lock.release().catch(() => undefined) };
 }
 
-/** True while an experiment or a load runs on the project. */
+/** True while an experiment, a load or a drill runs on the project. */
 export async function isRunInProgress(project: Project): Promise<boolean> {
   return (await lockHolder(lockFileOf(project))) !== undefined;
 }

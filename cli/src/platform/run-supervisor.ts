@@ -131,19 +131,6 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   });
   current = snapshot;
 
-  extension = await options.openExtension?.({
-    project,
-    events,
-    state: snapshot,
-    act: (service, action) => platform.act(service, action),
-    changeConditions: (name, change) => platform.changeConditions(name, change),
-    relaunch: (name) => platform.relaunch(name),
-    fleet: platform,
-    setTelemetryUnavailable: (isUnavailable) => planner.setTelemetryUnavailable?.(isUnavailable),
-    takeMetrics: (report) => planner.takeMetrics?.(report),
-    serve: (guest) => planner.serve?.(guest),
-    onChange: () => save(),
-  });
   const stopAll = async (timeoutMs?: number) => {
     events.add('platform.stopping', 'platform', 'the platform is taken down');
     // A fault that was not reverted stays in the undo log; it does not keep the processes from ending.
@@ -161,6 +148,20 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     state: snapshot,
     down: stopAll,
     obstacleTo: (operation) => extension?.obstacleTo?.(operation),
+  });
+  extension = await options.openExtension?.({
+    project,
+    events,
+    state: snapshot,
+    act: (service, action) => platform.act(service, action),
+    operator: operations,
+    changeConditions: (name, change) => platform.changeConditions(name, change),
+    relaunch: (name) => platform.relaunch(name),
+    fleet: platform,
+    setTelemetryUnavailable: (isUnavailable) => planner.setTelemetryUnavailable?.(isUnavailable),
+    takeMetrics: (report) => planner.takeMetrics?.(report),
+    serve: (guest) => planner.serve?.(guest),
+    onChange: () => save(),
   });
   const finished = Promise.withResolvers<void>();
   const idle = createIdleTimer(

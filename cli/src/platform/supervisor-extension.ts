@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CliError, messageOf } from '../errors.ts';
 import type { Guest } from '../otlp/guest.ts';
 import type { MetricsData } from '../otlp/otlp-json.ts';
+import type { Asked } from './change-log.ts';
 import type { EventLog } from './events.ts';
-import type { OperationRequest } from './operations.ts';
+import type { OperationOptions, OperationRequest, OperationResult } from './operations.ts';
 import type { Platform } from './platform.ts';
 import type { Project } from './project.ts';
 import type { ActiveFault, PlatformState } from './state.ts';
@@ -40,6 +41,11 @@ export interface ExtensionContext {
   state(): PlatformState;
   /** Resolves when done and ready. */
   act(service: string, action: 'start' | 'stop' | 'restart'): Promise<void>;
+  /** What operators can ask for, with its lines in the change log. */
+  readonly operator: {
+    act(service: string, action: 'start' | 'stop' | 'restart', asked: Asked): Promise<void>;
+    operate(operation: OperationRequest, options: OperationOptions): Promise<OperationResult>;
+  };
   /**
    * Changes conditions under which a service's instances, one instance or a component start from now on. Those that `change` does
    * not name stay, which belong to another fault.
