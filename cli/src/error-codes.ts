@@ -61,13 +61,23 @@ export const errorCodes = {
   },
   run_in_progress: {
     exitCode: failed,
-    meaning: 'an experiment or a load already runs on this project',
+    meaning: 'an experiment, a load or a [drill](drills.md) already runs on this project',
     action: 'wait for its end, or use another `--project`',
   },
   no_drill: {
     exitCode: failed,
     meaning: 'no [drill](drills.md) is on, or its round is over',
     action: 'see `shopctl drill score`',
+  },
+  drill_running: {
+    exitCode: failed,
+    meaning: 'a [drill](drills.md) is on, which has the faults of the platform for itself',
+    action: 'end it with `shopctl drill abort`',
+  },
+  drill_not_started: {
+    exitCode: failed,
+    meaning: 'a [drill](drills.md) cannot begin on this platform now: a fault is active, or it is not ready',
+    action: 'follow `next`',
   },
   too_many_runs: {
     exitCode: failed,

@@ -40,6 +40,7 @@ import { register as registerVerify } from './commands/verify/command.ts';
 import { register as registerVersion } from './commands/version/command.ts';
 import { register as registerWait } from './commands/wait/command.ts';
 import { register as registerWatch } from './commands/watch/command.ts';
+import { sourceOfCommand } from './drills/look-sources.ts';
 import type { CliErrorCode } from './error-codes.ts';
 import { CliError, toCliError } from './errors.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -113,6 +114,22 @@ export function createProgram(deps: CommandDeps, registers: readonly Register[] 
   return program;
 }
 
+/** A drill notes what its trainee looks at. */
+async function reportToDrill(action: Command, env: NodeJS.ProcessEnv): Promise<void> {
+  const command = commandBelowProgram(action);
+  const source = sourceOfCommand(command.name());
+  if (source === undefined) return;
+  const { reportLook } = await import('./drills/report-look.ts');
+  await reportLook(projectFrom(action.opts(), env), source);
+}
+
+/** `alerts` of `alerts ls`. */
+function commandBelowProgram(action: Command): Command {
+  let command = action;
+  while (command.parent?.parent) command = command.parent;
+  return command;
+}
+
 /** Runs one command line (without node and script) and resolves with its exit code; output has been written by then. */
 export async function main(args: readonly string[], { process: host = process } = {}): Promise<ExitCode> {
   const output = createOutput({ stdout: host.stdout, stderr: host.stderr, env: host.env });
@@ -136,6 +153,7 @@ export async function main(args: readonly string[], { process: host = process } 
     (await import('./commands/chaos/fault-options.ts')).addFaultOptions(program);
   }
   program.hook('preAction', (_, action) => output.use(outputMode(action.optsWithGlobals())));
+  program.hook('preAction', (_, action) => reportToDrill(action, host.env));
   try {
     await program.parseAsync([...args], { from: 'user' });
     return await interruption.exitCodeOr(exitCodeOf(host));

@@ -1,5 +1,6 @@
 import { openChaos } from './chaos/supervise.ts';
 import { openDeploys } from './deploy/supervise.ts';
+import { openDrills } from './drills/supervise.ts';
 import { openMonitoring } from './monitoring/supervise.ts';
 import { openOperations } from './operations/supervise.ts';
 import { openPager } from './pager/supervise.ts';
@@ -30,14 +31,19 @@ async function supervise(projectName: string): Promise<void> {
     project,
     build: await supervisorBuild(project),
     failpoints: hasFailpoints(process.env),
-    openExtension: async (context) =>
-      combineExtensions([
+    async openExtension(context) {
+      const { env } = process;
+      const chaos = await openChaos({ ...context, env });
+      const pager = await openPager({ ...context, env });
+      return combineExtensions([
         openOperations(context),
-        await openChaos({ ...context, env: process.env }),
-        await openMonitoring({ ...context, env: process.env }),
-        await openPager({ ...context, env: process.env }),
-        await openDeploys({ ...context, env: process.env }),
-      ]),
+        chaos,
+        await openMonitoring({ ...context, env }),
+        pager,
+        await openDeploys({ ...context, env }),
+        await openDrills({ ...context, env, chaos, pager: pager.pager }),
+      ]);
+    },
     createPlanner: (context) => createShopPlanner({ ...context, project, env: process.env }),
     containerEnder: [process.execPath, process.argv[1] as string, END_CONTAINERS, project.stateDir],
   });

@@ -15,8 +15,17 @@ function roundsFolder({ stateDir }: Pick<Project, 'stateDir'>): string {
   return join(stateDir, 'drills');
 }
 
+/** Has the id of the round that is on; there is no such file while none is. */
+export function currentRoundFile(project: Pick<Project, 'stateDir'>): string {
+  return join(roundsFolder(project), 'current');
+}
+
+export function journalOf(project: Pick<Project, 'stateDir'>, id: string): string {
+  return join(roundsFolder(project), id, 'journal.jsonl');
+}
+
 /** Every round of a project, the oldest first. */
-async function listRounds(project: Pick<Project, 'stateDir'>): Promise<readonly StoredRound[]> {
+export async function listRounds(project: Pick<Project, 'stateDir'>): Promise<readonly StoredRound[]> {
   const folder = roundsFolder(project);
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -24,7 +33,7 @@ async function listRounds(project: Pick<Project, 'stateDir'>): Promise<readonly 
   });
   return names
     .toSorted()
-    .map((id) => ({ id, journal: join(folder, id, 'journal.jsonl') }))
+    .map((id) => ({ id, journal: journalOf(project, id) }))
     .filter(({ journal }) => existsSync(journal));
 }
 

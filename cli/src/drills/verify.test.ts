@@ -1,4 +1,4 @@
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { cloneRoot } from '../platform/project.ts';
 import { systemClock } from '../shared/clock.ts';
 import { findScenario, readScenarios } from './format/catalog.ts';
 import { brokenLink } from './journal/chain.ts';
-import { createDrillJournal, parseDrillJournal, readDrillJournal } from './journal/journal-file.ts';
+import { createDrillJournal, parseDrillJournal, readDrillJournal, voidDrillJournal } from './journal/journal-file.ts';
 import type { DrillRecord } from './journal/records.ts';
 import { candidatesOf } from './seal/draw.ts';
 import { seal } from './seal/envelope.ts';
@@ -125,6 +125,20 @@ describe('the file of a journal', () => {
     await truncate(file, Buffer.byteLength(text) - 20);
     const torn = await readDrillJournal(file);
     expect([torn.isTorn, torn.records.length]).toEqual([true, journal.length - 1]);
+  });
+
+  it('whose writer was killed is void, with a whole chain; one that was closed stays as it is', async () => {
+    const file = join(folder, 'killed.jsonl');
+    const written = createDrillJournal(file, systemClock);
+    written.write({ type: 'note', text: 'it begins', by: 'ada' });
+    await appendFile(file, '{"seq":2,"ty');
+    await voidDrillJournal(file, new Date());
+    const { records, isTorn } = await readDrillJournal(file);
+    expect(records.map(({ type }) => type)).toEqual(['note', 'end', 'closed']);
+    expect(records[1]).toMatchObject({ why: 'void', reason: 'the supervisor was killed' });
+    expect([isTorn, brokenLink(records)]).toEqual([false, undefined]);
+    await voidDrillJournal(file, new Date());
+    expect((await readDrillJournal(file)).records).toEqual(records);
   });
 
   it.each([

@@ -1,11 +1,14 @@
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseCount } from '../option-values.ts';
+import { registerRoundCommands } from './round-commands.ts';
 import type { DrillScoreOptions } from './run-drill-score.ts';
 
 export const register: Register = (program, deps) => {
   const drill = program
     .command('drill')
-    .description('list, check and score failure drills: scenarios, and the journals of rounds');
+    .description('run failure drills: start rounds, solve them, and see what they were; check scenarios');
+
+  registerRoundCommands(drill, deps);
 
   withCommonOptions(drill.command('levels'))
     .description('list levels: what each trains, and how many scenarios it has')

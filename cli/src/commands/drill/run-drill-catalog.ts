@@ -1,11 +1,8 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { findScenario, readScenarios } from '../../drills/format/catalog.ts';
-import { countLevels } from '../../drills/format/levels.ts';
+import { countLevels, HAS_DEPLOY } from '../../drills/format/levels.ts';
 import { formatTable } from '../../output/table.ts';
 import { cloneRoot } from '../../platform/project.ts';
-
-/** The platform deploys no releases yet. */
-const HAS_DEPLOY = false;
 
 /** `shopctl drill levels` */
 export async function runDrillLevels(_: CommonOptions, { output }: CommandDeps): Promise<void> {

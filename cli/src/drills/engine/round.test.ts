@@ -14,7 +14,8 @@ import { createDrillJournal, type DrillJournal } from '../journal/journal-file.t
 import { isScore, type Score, scoreOf } from '../score/score.ts';
 import { ENVELOPE_VERSION, type Envelope } from '../seal/envelope.ts';
 import { FakeShop, timerClock } from '../testing/fake-shop.ts';
-import { type Round, type RoundSettings, startRound } from './round.ts';
+import { startRound } from './round.ts';
+import type { Round, RoundSettings } from './round-types.ts';
 
 const scenarios = await readScenarios(cloneRoot());
 

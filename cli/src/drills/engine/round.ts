@@ -1,85 +1,15 @@
 import { CliError, messageOf } from '../../errors.ts';
 import { formatDuration } from '../../shared/duration.ts';
-import type { Mechanism, Scope } from '../format/vocabulary.ts';
 import type { DrillJournal } from '../journal/journal-file.ts';
-import { type DrillEvent, type EndReason, type Evidence, JOURNAL_VERSION, type Strength } from '../journal/records.ts';
+import { type EndReason, type Evidence, JOURNAL_VERSION } from '../journal/records.ts';
 import { noticedBy } from '../score/customers.ts';
 import { rubric } from '../score/rubric.ts';
-import type { ScheduledDecoy } from '../seal/draw.ts';
-import { commitmentOf, type Envelope } from '../seal/envelope.ts';
+import { commitmentOf } from '../seal/envelope.ts';
 import { startCustomers } from './customers.ts';
+import { createHappenings } from './happenings.ts';
 import { createOverdueCount } from './overdue.ts';
-import type { DrillPorts, Injected } from './ports.ts';
-
-export interface RoundSettings {
-  readonly envelope: Envelope;
-  readonly strength: Strength;
-  readonly isSeedKnown: boolean;
-  readonly limitMs: number;
-  readonly hints: boolean;
-  readonly trainee: string;
-}
-
-/** What a trainee sees of a round; the same with a failure and without. */
-export interface RoundStatus {
-  readonly phase: 'starting' | 'on-call' | 'checking' | 'ended';
-  readonly commitment: string;
-  readonly level: number;
-  readonly strength: Strength;
-  readonly elapsedMs: number;
-  readonly limitMs: number;
-  readonly tries: number;
-  /** What hints have cost so far. */
-  readonly hintPoints: number;
-  readonly ended?: { readonly why: EndReason; readonly reason: string };
-}
-
-/** What a trainee does. */
-export interface Blame {
-  readonly component: string;
-  readonly mechanism: Mechanism;
-  readonly scope: Scope;
-  readonly references: readonly string[];
-}
-
-export interface Hint {
-  readonly stage: keyof typeof rubric.hints;
-  readonly cost: number;
-  readonly text: string;
-}
-
-export interface Round {
-  status(): RoundStatus;
-  /** Something that the platform or the trainee did, at its time. */
-  record(
-    event: Extract<
-      DrillEvent,
-      { readonly type: 'page' | 'ack' | 'declare' | 'note' | 'update' | 'action' | 'look' | 'peek' }
-    >,
-  ): void;
-  /** Throws CliError (2) where an evidence does not exist or is older than the symptom, or there is no try left. */
-  blame(blame: Blame, by: string): Promise<void>;
-  /** The next hint, without giving it; undefined when there is no other. */
-  nextHint(): Hint | undefined;
-  takeHint(): Hint;
-  /** Customers are looked at for a minute; the round goes on where they are not served. */
-  fixed(by: string): void;
-  allClear(by: string): void;
-  end(why: 'gave-up' | 'aborted' | 'void', reason: string): void;
-  /** Resolves when the round is over, everything is reverted, and the journal is closed. */
-  readonly done: Promise<RoundResult>;
-}
-
-export interface RoundResult {
-  readonly why: EndReason;
-  readonly reason: string;
-  /** What could not be reverted. */
-  readonly left: readonly string[];
-  /** What could not be looked at; the score has no losses for it. */
-  readonly problems: readonly string[];
-  /** Hash of the journal's last record. */
-  readonly hash: string;
-}
+import type { DrillPorts } from './ports.ts';
+import type { Hint, Round, RoundResult, RoundSettings, RoundStatus } from './round-types.ts';
 
 const TICK_MS = 1_000;
 /** The platform has to serve so long before anything happens, and may take so long to do so. */
@@ -103,10 +33,9 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
   const commitment = commitmentOf(envelope);
   const began = clock.now();
   const over = new AbortController();
-  const withheld: DrillEvent[] = [];
-  const injected: { readonly index: number; readonly injected: Injected; isReverted: boolean }[] = [];
   let phase: RoundStatus['phase'] = 'starting';
   let ended: { readonly why: EndReason; readonly reason: string } | undefined;
+  let endedMs: number | undefined;
   let tries = 0;
   let hints = 0;
   let fixedAt: number | undefined;
@@ -136,8 +65,18 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
   const finish = (why: EndReason, reason: string) => {
     if (ended !== undefined) return;
     ended = { why, reason };
+    endedMs = elapsed();
     over.abort();
   };
+  const happenings = createHappenings({
+    envelope,
+    ports,
+    customers,
+    ttlMs: limitMs + TTL_MARGIN_MS,
+    over: over.signal,
+    elapsed,
+    onFailed: (reason) => finish('void', reason),
+  });
   const requireOpen = () => {
     if (ended !== undefined)
       throw new CliError({ code: 'no_drill', what: 'the round is over', next: 'see "shopctl drill score"' });
@@ -194,68 +133,12 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
     phase = 'on-call';
   }
 
-  async function inject(): Promise<void> {
-    for (const [index, injection] of scenario.inject.entries()) {
-      try {
-        if (injection.type === 'load') customers.setLoad(injection);
-        const one: Injected =
-          injection.type === 'load'
-            ? {
-                witness: `orders at ${injection.factor} times the rate`,
-                revert: async () => customers.setLoad({ factor: 1, repeats: false }),
-              }
-            : await ports.inject(injection, scenario.lasts ?? limitMs + TTL_MARGIN_MS);
-        injected.push({ index, injected: one, isReverted: false });
-        withheld.push({ type: 'injected', index, happenedMs: elapsed() });
-        if (one.witness !== undefined) {
-          withheld.push({ type: 'witnessed', index, evidence: one.witness, happenedMs: elapsed() });
-        }
-      } catch (error) {
-        return finish('void', `what should be injected was not: ${messageOf(error)}`);
-      }
-    }
-    const { lasts } = scenario;
-    if (lasts !== undefined)
-      void clock.sleep(lasts, over.signal).then(
-        () => revertAll('its time was over'),
-        () => undefined,
-      ); // Over: the end reverts.
-  }
-
-  async function revertAll(why: string): Promise<readonly string[]> {
-    const left: string[] = [];
-    for (const one of injected.toReversed()) {
-      if (one.isReverted) continue;
-      one.isReverted = true;
-      try {
-        await one.injected.revert(why);
-        if (ended === undefined) withheld.push({ type: 'reverted', index: one.index, why, happenedMs: elapsed() });
-      } catch (error) {
-        left.push(messageOf(error));
-      }
-    }
-    return left;
-  }
-
-  function scheduleDecoys(after: ScheduledDecoy['after']): void {
-    for (const decoy of schedule.decoys.filter((one) => one.after === after)) {
-      const act = async () => {
-        await clock.sleep(decoy.delayMs, over.signal);
-        withheld.push({ type: 'decoy', do: decoy.do, target: decoy.target, happenedMs: elapsed() });
-        await ports.decoy(decoy.do, decoy.target);
-      };
-      act().catch((error: unknown) => {
-        if (ended === undefined) finish('void', `a decoy failed: ${messageOf(error)}`);
-      });
-    }
-  }
-
   /** What every second of a round may bring: a decoy that is due, the limit, the end of the look at customers. */
   async function look(): Promise<void> {
     for (const after of ['page', 'ack'] as const) {
-      if (hasSeen[after] || !withheld.some(({ type }) => type === 'injected')) continue;
+      if (hasSeen[after] || !happenings.hasBegun) continue;
       hasSeen[after] = journal.records().some(({ type }) => type === after);
-      if (hasSeen[after]) scheduleDecoys(after);
+      if (hasSeen[after]) happenings.follow(after);
     }
     if (elapsed() >= limitMs) finish('limit', `the limit of ${formatDuration(limitMs)} was reached`);
     else if (fixedAt !== undefined) await lookAtCustomers(fixedAt);
@@ -282,7 +165,7 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
     const { why, reason } = ended ?? { why: 'void', reason: 'the round ended without a reason' };
     journal.write({ type: 'end', why, reason });
     phase = 'ended';
-    const left = [...(await revertAll('the round is over')), ...(await ports.restore())];
+    const left = [...(await happenings.revert('the round is over')), ...(await ports.restore())];
     await customers.stop();
     const problems: string[] = [];
     try {
@@ -291,7 +174,7 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
       problems.push(`orders were not compared: ${messageOf(error)}`);
     }
     journal.write({ type: 'reveal', envelope });
-    for (const event of withheld) journal.write(event);
+    for (const event of happenings.withheld) journal.write(event);
     return { why, reason, left, problems, hash: journal.close().hash };
   }
 
@@ -303,8 +186,8 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
         return elapsed() >= quietUntil();
       });
       if (ended === undefined) {
-        await inject();
-        scheduleDecoys('injection');
+        await happenings.inject();
+        happenings.follow('injection');
       }
       await eachSecond(async () => {
         await look();
@@ -331,7 +214,7 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
       commitment,
       level: envelope.level,
       strength: settings.strength,
-      elapsedMs: elapsed(),
+      elapsedMs: endedMs ?? elapsed(),
       limitMs,
       tries,
       hintPoints: HINT_STAGES.slice(0, hints).reduce((sum, stage) => sum + rubric.hints[stage], 0),

@@ -1,5 +1,8 @@
 import { isWithoutFailure, type Scenario } from './schema.ts';
 
+/** The platform deploys no releases yet. */
+export const HAS_DEPLOY = false;
+
 /** What a level trains. */
 export interface Level {
   readonly level: number;

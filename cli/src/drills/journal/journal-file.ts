@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { appendFile, readFile, truncate } from 'node:fs/promises';
 import { CliError, messageOf } from '../../errors.ts';
 import type { RunClock } from '../../shared/clock.ts';
 import { chained } from './chain.ts';
@@ -37,6 +37,27 @@ export function createDrillJournal(file: string, clock: Pick<RunClock, 'now' | '
       return last;
     },
   };
+}
+
+/**
+ * Ends the journal of a round whose writer was killed: it is void, and what it was about stays sealed. Nothing is done to a journal
+ * that was closed.
+ */
+export async function voidDrillJournal(file: string, at: Date): Promise<void> {
+  const { records, isTorn } = await readDrillJournal(file);
+  const last = records.at(-1) as DrillRecord;
+  if (last.type === 'closed') return;
+  if (isTorn) await truncateToLines(file);
+  const time = { ms: Math.max(last.ms, last.ms + at.getTime() - Date.parse(last.at)), at: at.toISOString() };
+  const reason = 'the supervisor was killed';
+  const end = chained({ type: 'end', why: 'void', reason }, time, last);
+  const closed = chained({ type: 'closed', records: records.length + 2 }, time, end);
+  await appendFile(file, [end, closed].map((record) => `${JSON.stringify(record)}\n`).join(''), { flush: true });
+}
+
+async function truncateToLines(file: string): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  await truncate(file, Buffer.byteLength(text.slice(0, text.lastIndexOf('\n') + 1)));
 }
 
 export interface ReadDrillJournal {

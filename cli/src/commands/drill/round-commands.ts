@@ -1,0 +1,170 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { type CommandDeps, type CommonOptions, effects, withCommonOptions } from '../../command-context.ts';
+import { parseDuration } from '../option-values.ts';
+import { parseLine } from '../reason.ts';
+import type { ActOptions, BlameOptions, HintOptions } from './run-drill-act.ts';
+import type { DrillStartOptions } from './run-drill-start.ts';
+
+const HIGHEST_LEVEL = 5;
+const ACTING = '0, 1 (no drill is on), 2, 4';
+
+const journaled = (exitCodes = ACTING) => effects('writes the journal of the round', exitCodes);
+
+/** The commands of a round that is on. */
+export function registerRoundCommands(drill: Command, deps: CommandDeps): void {
+  withCommonOptions(drill.command('start'))
+    .description('start a round: something may go wrong from now on, or nothing. Prints its commitment')
+    .option('--level <level>', 'what it trains; see "shopctl drill levels"', parseLevel, 1)
+    .option('--limit <duration>', 'the round ends after this time: 15m', parseLimit, 900_000)
+    .option('--no-hints', 'without hints')
+    .option('--as <name>', 'who is on call (default: the user)', parseLine)
+    .option('--seed <seed>', 'the same seed is the same round; it does not count then', parseLine)
+    .option('--scenario <id>', 'this scenario alone, for its authors; it does not count then')
+    .addHelpText(
+      'after',
+      effects(
+        'places orders, may disturb the platform, and reverts everything at the end; writes .shop/<project>/drills/',
+        '0, 1 (a drill, a run or a fault is on), 2, 3 (the platform runs without alerts), 4',
+      ),
+    )
+    .action(async (options: DrillStartOptions) => {
+      const { runDrillStart } = await import('./run-drill-start.ts');
+      await runDrillStart(options, deps);
+    });
+
+  withCommonOptions(drill.command('status'))
+    .description('show the round: its time, its state, what was used. Never what is wrong, or whether')
+    .addHelpText('after', effects('none, reads only', ACTING))
+    .action(async (options: CommonOptions) => {
+      const { runDrillStatus } = await import('./run-drill-act.ts');
+      await runDrillStatus(options, deps);
+    });
+
+  withCommonOptions(drill.command('page'))
+    .description('show the pager: pages and tickets that fire, with state, age and runbook')
+    .addHelpText('after', effects('none, reads only', '0, 2, 4'))
+    .action(async (options: CommonOptions) => {
+      const { runDrillPage } = await import('./run-drill-page.ts');
+      await runDrillPage(options, deps);
+    });
+
+  withCommonOptions(drill.command('ack'))
+    .description('acknowledge the pages that wait, or one by its name')
+    .argument('[page]', 'name of an alert')
+    .addHelpText('after', effects('as "shopctl alerts ack"', '0, 1 (no page waits), 2, 4'))
+    .action(async (page: string | undefined, options: CommonOptions) => {
+      const { runDrillAck } = await import('./run-drill-page.ts');
+      await runDrillAck(page, options, deps);
+    });
+
+  const texts = {
+    declare: 'declare an incident, where nothing has paged yet',
+    note: 'write into the timeline',
+    update: 'write a status update for stakeholders',
+  } as const;
+  for (const [kind, description] of Object.entries(texts) as [keyof typeof texts, string][]) {
+    withName(withCommonOptions(drill.command(kind)))
+      .description(description)
+      .argument('<text>', 'one line', parseLine)
+      .addHelpText('after', journaled())
+      .action(async (text: string, options: ActOptions) => {
+        const { runDrillText } = await import('./run-drill-act.ts');
+        await runDrillText(kind, text, options, deps);
+      });
+  }
+
+  withName(withCommonOptions(drill.command('blame')))
+    .description(
+      'declare the cause, three times at most. A word that does not exist, and evidence that is not there, cost nothing',
+    )
+    .requiredOption('--component <component>', 'a service, replica:NAME, database:NAME, network:EDGE; docs/drills.md')
+    .requiredOption('--mechanism <mechanism>', 'stopped, frozen, slow, unreachable, ...; docs/drills.md')
+    .requiredOption('--scope <scope>', 'all-orders, some-orders, one-replica, shipments-only, cancellations-only, none')
+    .option('--evidence <reference...>', 'trace:ID, log:INSTANCE, alert:NAME, order:ID or change:ID')
+    .addHelpText('after', journaled('0, 1 (no drill is on), 2 (an unknown word or evidence, no try left), 4'))
+    .action(async (options: BlameOptions) => {
+      const { runDrillBlame } = await import('./run-drill-act.ts');
+      await runDrillBlame(options, deps);
+    });
+
+  withCommonOptions(drill.command('hint'))
+    .description('show the next hint, after a question that says what it costs')
+    .option('-y, --yes', 'without the question')
+    .addHelpText('after', journaled('0, 1 (no drill is on), 2 (not confirmed, or no hint is left), 4'))
+    .action(async (options: HintOptions) => {
+      const { runDrillHint } = await import('./run-drill-act.ts');
+      await runDrillHint(options, deps);
+    });
+
+  withName(withCommonOptions(drill.command('fixed')))
+    .description('end the round, where customers are served for a minute from now on')
+    .addHelpText('after', journaled())
+    .action(async (options: ActOptions) => {
+      const { runDrillFixed } = await import('./run-drill-act.ts');
+      await runDrillFixed(options, deps);
+    });
+
+  withName(withCommonOptions(drill.command('all-clear')))
+    .description('end the round: nothing is wrong')
+    .addHelpText('after', ending())
+    .action(async (options: ActOptions) => {
+      const { runDrillAllClear } = await import('./run-drill-act.ts');
+      await runDrillAllClear(options, deps);
+    });
+
+  const ends = {
+    'give-up': ['gave-up', 'end the round unsolved'],
+    abort: ['aborted', 'end the round; it has no score'],
+  } as const;
+  for (const [command, [why, description]] of Object.entries(ends)) {
+    withName(withCommonOptions(drill.command(command)))
+      .description(`${description}. Everything is reverted`)
+      .addHelpText('after', ending())
+      .action(async (options: ActOptions) => {
+        const { runDrillEnd } = await import('./run-drill-act.ts');
+        await runDrillEnd(why, options, deps);
+      });
+  }
+
+  withCommonOptions(drill.command('debrief'))
+    .description(
+      'show a round that is over: its score, what it was, where that could be seen, the timeline, a solution',
+    )
+    .argument('[round]', 'id of a round, or the path of its journal (default: the last round)')
+    .addHelpText('after', effects('none, reads files', '0, 2, 5 (the round has no score)'))
+    .action(async (round: string | undefined, options: CommonOptions) => {
+      const { runDrillDebrief } = await import('./run-drill-debrief.ts');
+      await runDrillDebrief(round, options, deps);
+    });
+
+  withCommonOptions(drill.command('history'))
+    .description('list the rounds of the project with their points and times after the symptom')
+    .addHelpText('after', effects('none, reads files', '0, 2'))
+    .action(async (options: CommonOptions) => {
+      const { runDrillHistory } = await import('./run-drill-debrief.ts');
+      await runDrillHistory(options, deps);
+    });
+}
+
+function withName(command: Command): Command {
+  return command.option('--as <name>', 'who does it (default: the user)', parseLine);
+}
+
+function ending() {
+  return effects('reverts what was injected and what operators changed; closes the journal', ACTING);
+}
+
+function parseLevel(text: string): number {
+  const level = Number(text);
+  if (!Number.isInteger(level) || level < 1 || level > HIGHEST_LEVEL)
+    throw new InvalidArgumentError(`expected a level from 1 to ${HIGHEST_LEVEL}`);
+  return level;
+}
+
+const [SHORTEST_MS, LONGEST_MS] = [120_000, 3_600_000];
+
+function parseLimit(text: string): number {
+  const ms = parseDuration(text);
+  if (ms < SHORTEST_MS || ms > LONGEST_MS) throw new InvalidArgumentError('expected 2m to 1h');
+  return ms;
+}

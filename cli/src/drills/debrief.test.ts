@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { createStyle } from '../output/style.ts';
+import { cloneRoot } from '../platform/project.ts';
+import { debriefOf } from './debrief.ts';
+import { findScenario, readScenarios } from './format/catalog.ts';
+import { renderDebrief } from './render-debrief.ts';
+import { aJournal } from './testing/a-journal.ts';
+
+const scenario = findScenario(await readScenarios(cloneRoot()), 'd201');
+const records = aJournal({ scenario, endsAt: 60 });
+
+it('has what happened when, in one order: customers, trainee, and what was withheld', () => {
+  const { timeline } = debriefOf(records);
+  expect(timeline.map(({ ms }) => ms)).toEqual(timeline.map(({ ms }) => ms).toSorted((a, b) => a - b));
+  const lanes = timeline.map(({ lane, text }) => `${lane}: ${text}`);
+  expect(lanes.find((line) => line.startsWith('failure: began'))).toBe('failure: began: latency on orders-payments');
+  expect(lanes.some((line) => /^customers: \d+ of \d+ orders failed/.test(line))).toBe(true);
+});
+
+it('shows people the truth, where it could be seen, and a solution', () => {
+  const text = renderDebrief(debriefOf(records), createStyle({ enabled: false }));
+  expect(text).toContain('network:orders-payments, slow, all-orders');
+  expect(text).toContain('A solution');
+  expect(text).toMatch(/\d+ orders, \d+ failed, \d+ slow/);
+});
+
+it('shows nothing of a round that was not revealed', () => {
+  const end = records.findIndex(({ type }) => type === 'end');
+  const debrief = debriefOf(records.slice(0, end));
+  expect(debrief.envelope).toBeUndefined();
+  expect(JSON.stringify(debrief)).not.toContain('orders-payments');
+});

@@ -1,0 +1,104 @@
+import { messageOf } from '../../errors.ts';
+import type { DrillEvent } from '../journal/records.ts';
+import type { ScheduledDecoy } from '../seal/draw.ts';
+import type { Envelope } from '../seal/envelope.ts';
+import type { Customers } from './customers.ts';
+import type { DrillPorts, Injected } from './ports.ts';
+
+export interface HappeningsOptions {
+  readonly envelope: Envelope;
+  readonly ports: DrillPorts;
+  readonly customers: Pick<Customers, 'setLoad'>;
+  /** How long a fault may be there when nothing ends it, ms. */
+  readonly ttlMs: number;
+  readonly over: AbortSignal;
+  elapsed(): number;
+  /** The round cannot go on. */
+  onFailed(reason: string): void;
+}
+
+/** What a round does to the platform, and what its journal says of that after the end. */
+export interface Happenings {
+  readonly hasBegun: boolean;
+  /** For the journal, once the round was revealed. */
+  readonly withheld: readonly DrillEvent[];
+  inject(): Promise<void>;
+  /** Has the decoys come that follow this. */
+  follow(after: ScheduledDecoy['after']): void;
+  /** Resolves with what could not be reverted, for people. */
+  revert(why: string): Promise<readonly string[]>;
+}
+
+export function createHappenings(options: HappeningsOptions): Happenings {
+  const { envelope, ports, customers, ttlMs, over, elapsed, onFailed } = options;
+  const { scenario, schedule } = envelope;
+  const withheld: DrillEvent[] = [];
+  const injected: { readonly index: number; readonly injected: Injected; isReverted: boolean }[] = [];
+
+  async function injectOne(injection: (typeof scenario.inject)[number]): Promise<Injected> {
+    if (injection.type !== 'load') return ports.inject(injection, scenario.lasts ?? ttlMs);
+    customers.setLoad(injection);
+    return {
+      witness: `orders at ${injection.factor} times the rate`,
+      revert: async () => customers.setLoad({ factor: 1, repeats: false }),
+    };
+  }
+
+  async function inject(): Promise<void> {
+    for (const [index, injection] of scenario.inject.entries()) {
+      try {
+        const one = await injectOne(injection);
+        injected.push({ index, injected: one, isReverted: false });
+        withheld.push({ type: 'injected', index, happenedMs: elapsed() });
+        if (one.witness !== undefined) {
+          withheld.push({ type: 'witnessed', index, evidence: one.witness, happenedMs: elapsed() });
+        }
+      } catch (error) {
+        return onFailed(`what should be injected was not: ${messageOf(error)}`);
+      }
+    }
+    const { lasts } = scenario;
+    if (lasts === undefined) return;
+    void ports.clock.sleep(lasts, over).then(
+      () => revert('its time was over'),
+      () => undefined, // Over: the end reverts.
+    );
+  }
+
+  async function revert(why: string): Promise<readonly string[]> {
+    const left: string[] = [];
+    for (const one of injected.toReversed()) {
+      if (one.isReverted) continue;
+      one.isReverted = true;
+      try {
+        await one.injected.revert(why);
+        if (!over.aborted) withheld.push({ type: 'reverted', index: one.index, why, happenedMs: elapsed() });
+      } catch (error) {
+        left.push(messageOf(error));
+      }
+    }
+    return left;
+  }
+
+  async function comeAndGo(decoy: ScheduledDecoy): Promise<void> {
+    try {
+      await ports.clock.sleep(decoy.delayMs, over);
+      withheld.push({ type: 'decoy', do: decoy.do, target: decoy.target, happenedMs: elapsed() });
+      await ports.decoy(decoy.do, decoy.target);
+    } catch (error) {
+      if (!over.aborted) onFailed(`a decoy failed: ${messageOf(error)}`);
+    }
+  }
+
+  return {
+    get hasBegun() {
+      return withheld.some(({ type }) => type === 'injected');
+    },
+    withheld,
+    inject,
+    follow(after) {
+      for (const decoy of schedule.decoys.filter((one) => one.after === after)) void comeAndGo(decoy);
+    },
+    revert,
+  };
+}

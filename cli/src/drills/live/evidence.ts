@@ -1,0 +1,118 @@
+import { CliError } from '../../errors.ts';
+import { nameOf } from '../../pager/alert.ts';
+import type { Pager } from '../../pager/pager.ts';
+import { readChanges } from '../../platform/change-log.ts';
+import { readLog } from '../../platform/log-reader.ts';
+import type { Project } from '../../platform/project.ts';
+import type { PlatformState } from '../../platform/state.ts';
+import type { ShopDatabases } from '../../shop/databases.ts';
+import { parseIdPrefix } from '../../shop/id-prefix.ts';
+import { readOrder } from '../../shop/orders-table.ts';
+import { edges } from '../../topology/services.ts';
+import { createBackend } from '../../trace/backend.ts';
+
+/** What the evidence of a diagnosis names. */
+export interface FoundEvidence {
+  readonly reference: string;
+  readonly at: Date;
+  /** Processes that it is about, in the words of the vocabulary's components. */
+  readonly touches: readonly string[];
+}
+
+export interface EvidenceSources {
+  readonly project: Project;
+  readonly pager: Pick<Pager, 'alerts'>;
+  state(): PlatformState;
+  withDatabases<T>(work: (databases: ShopDatabases) => Promise<T>): Promise<T>;
+  now(): Date;
+}
+
+/** Processes that an alert is about, where its labels do not say. An alert on orders touches what serves all of them. */
+const PLACES_OF_ALERTS: Readonly<Record<string, readonly string[]>> = {
+  OutboxStalled: ['orders', 'rabbitmq'],
+  CompensationsStuck: ['orders', 'payments', 'stock'],
+  SagasStuck: ['orders'],
+  QueueNotDraining: ['rabbitmq', 'shipping'],
+  ShipmentsMissing: ['orders', 'rabbitmq', 'shipping'],
+  ShipmentsLateBudgetBurn: ['rabbitmq', 'shipping'],
+  DeadLetters: ['rabbitmq', 'shipping'],
+};
+const ORDER_PLACES = ['gateway', 'orders'];
+
+const KINDS = ['trace', 'log', 'alert', 'order', 'change'] as const;
+
+/** The evidence of a reference like `trace:4bf92f35`. Throws CliError (2) where it does not exist. */
+export async function findEvidence(reference: string, sources: EvidenceSources): Promise<FoundEvidence> {
+  const [kind = '', name = ''] = reference.split(/:(.*)/s);
+  const find = FINDERS[kind as (typeof KINDS)[number]];
+  if (name === '' || !Object.hasOwn(FINDERS, kind)) {
+    throw new CliError({
+      code: 'unknown_evidence',
+      what: `"${reference}" names no evidence`,
+      next: 'name a trace:ID, log:INSTANCE, alert:NAME, order:ID or change:ID',
+    });
+  }
+  const found = await find(name, sources);
+  if (found === undefined) {
+    throw new CliError({
+      code: 'unknown_evidence',
+      what: `${reference} is not there`,
+      next: NEXT[kind as (typeof KINDS)[number]],
+    });
+  }
+  return { reference, ...found };
+}
+
+type Find = (name: string, sources: EvidenceSources) => Promise<Omit<FoundEvidence, 'reference'> | undefined>;
+
+const NEXT: Readonly<Record<(typeof KINDS)[number], string>> = {
+  trace: 'see "shopctl order show" for the trace of an order',
+  log: 'see "shopctl logs" for the names of instances',
+  alert: 'see "shopctl alerts ls" for what fires',
+  order: 'see "shopctl order list" for orders',
+  change: 'see "shopctl changes" for changes',
+};
+
+const FINDERS: Readonly<Record<(typeof KINDS)[number], Find>> = {
+  async trace(id, { state }) {
+    const backend = createBackend(state().telemetryUrl);
+    const [full] = /^[0-9a-f]{32}$/.test(id) ? [id] : await backend.traceIds(id);
+    if (full === undefined) return undefined;
+    const { spans } = await backend.trace(full);
+    const last = spans.map(({ endNanos }) => Number(endNanos / 1_000_000n)).reduce((a, b) => Math.max(a, b), 0);
+    if (spans.length === 0) return undefined;
+    return { at: new Date(last), touches: [...new Set(spans.map(({ service }) => service))] };
+  },
+
+  async log(instance, { project, state }) {
+    const service = state().instances.find(({ name }) => name === instance)?.service;
+    const last = service === undefined ? undefined : (await readLog(project.logDir, instance)).at(-1);
+    return last && { at: new Date(last.timeMs), touches: [service as string] };
+  },
+
+  /** One that fires is evidence of now. */
+  async alert(name, { pager, now }) {
+    const found = pager.alerts().find(({ alert }) => nameOf(alert) === name);
+    if (found === undefined) return undefined;
+    const { job, service, edge } = found.alert.labels;
+    const ends = edges.filter((one) => one.name === edge).flatMap(({ from, to }) => [from, to]);
+    const named = [job, service].filter((one) => one !== undefined && one !== 'shopctl') as string[];
+    return { at: now(), touches: [...new Set([...named, ...ends, ...(PLACES_OF_ALERTS[name] ?? ORDER_PLACES)])] };
+  },
+
+  async order(id, { withDatabases }) {
+    const range = parseIdPrefix(id, 'order');
+    const order = await withDatabases((databases) => readOrder(databases, range)).catch((error: unknown) => {
+      if (error instanceof CliError && error.code === 'order_not_found') return undefined;
+      throw error;
+    });
+    return order && { at: order.updatedAt, touches: ORDER_PLACES };
+  },
+
+  async change(id, { project, state }) {
+    const change = (await readChanges(project)).changes.find((one) => one.id === id);
+    if (change === undefined) return undefined;
+    const service = state().instances.find(({ name }) => name === change.target)?.service ?? change.target;
+    return { at: new Date(change.time), touches: [service] };
+  },
+};

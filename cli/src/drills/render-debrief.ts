@@ -1,0 +1,46 @@
+import type { Style } from '../output/style.ts';
+import { formatTable } from '../output/table.ts';
+import { formatDuration } from '../shared/duration.ts';
+import { type Debrief, hasScore } from './debrief.ts';
+import { renderScore } from './render-score.ts';
+import { commitmentOf, type Envelope } from './seal/envelope.ts';
+
+/** A debrief for people. */
+export function renderDebrief(debrief: Debrief, style: Style): string {
+  const { envelope, timeline, orders, score } = debrief;
+  const heading = hasScore(debrief) ? renderScore(debrief.score, style) : describeNoScore(score);
+  const parts = [
+    heading,
+    ...(envelope === undefined ? ['What it was about was not revealed.'] : [renderTruth(envelope, style)]),
+    `${style.bold('Timeline')}\n${formatTable(
+      ['AT', 'WHOSE', 'WHAT'],
+      timeline.map(({ ms, lane, text }) => [formatDuration(ms), lane, text]),
+    )}`,
+    `${style.bold('Customers')}\n${orders.sent} orders, ${orders.failed} failed, ${orders.slow} slow`,
+    ...(envelope === undefined ? [] : [renderSolution(envelope, style)]),
+  ];
+  return parts.join('\n\n');
+}
+
+function describeNoScore(score: Debrief['score']): string {
+  return 'why' in score ? `no score, ${score.why}: ${score.reason}` : '';
+}
+
+function renderTruth(envelope: Envelope, style: Style): string {
+  const { scenario, seed, level } = envelope;
+  const truths = scenario.truths.map(({ component, mechanism, scope }) => `  ${component}, ${mechanism}, ${scope}`);
+  const clues = scenario.clues.map(({ stage, where, look }) => [`  ${stage}`, where, look]);
+  return [
+    style.bold('What it was'),
+    ...truths,
+    `  scenario ${scenario.id}, seed ${seed} at level ${level}`,
+    `  commitment ${commitmentOf(envelope)}`,
+    '',
+    style.bold('Where it could be seen'),
+    formatTable([], clues),
+  ].join('\n');
+}
+
+function renderSolution({ scenario }: Envelope, style: Style): string {
+  return [style.bold('A solution'), ...scenario.reference.map((line) => `  ${line}`)].join('\n');
+}
