@@ -21,7 +21,7 @@ export async function runDrillPage(options: CommonOptions, { output, projectFrom
         .map(([, all]) => {
           const oldest = all.toSorted((a, b) => a.startsAt.localeCompare(b.startsAt))[0] as ShownAlert;
           const { alertname, severity, state, annotations } = oldest;
-          return [alertname, String(all.length), severity, state, ageOf(oldest), annotations.runbook_url ?? '-'];
+          return [alertname, String(all.length), severity, state, ageOf(oldest), annotations.runbook ?? '-'];
         }),
     );
   });
