@@ -16,9 +16,12 @@ export async function readClean({ control, project }: PlatformConnection): Promi
     openFaults(undoFile(project)),
     armedFailpoints(failpointFolder(project)),
   ]);
-  // A lease is in the undo file too; by its id it is reported once.
+  // A lease is in the undo file too; by its id it is reported once. Those of a drill are not reported.
   const faults = new Map(
-    [...state.faults, ...left].map(({ id, fault, target }) => [id, `${fault} on ${target} (${id})`]),
+    [...state.faults, ...left.filter(({ hidden }) => !hidden)].map(({ id, fault, target }) => [
+      id,
+      `${fault} on ${target} (${id})`,
+    ]),
   );
   return {
     ...proxies,
