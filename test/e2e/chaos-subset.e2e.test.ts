@@ -38,7 +38,7 @@ afterAll(() => guard?.[Symbol.asyncDispose]());
 describe('the fast experiments', () => {
   it('need no special platform', () => {
     const needs = fast.map(({ id, alone, platform: own }) => ({ id, alone, ...own, failpoints: true }));
-    const common = { alone: false, failpoints: true, replicas: {}, env: {}, 'seeded-bugs': [] };
+    const common = { alone: false, failpoints: true, alerts: false, replicas: {}, env: {}, 'seeded-bugs': [] };
     expect(needs).toEqual(fast.map(({ id }) => ({ id, ...common })));
   });
 

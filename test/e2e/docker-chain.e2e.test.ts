@@ -39,7 +39,7 @@ const stateOf = async (shell: Shell): Promise<PlatformState> =>
 
 it('the smoke experiments kill, pause, cut and slow down, on whatever platform there is', async () => {
   const smoke = await findExperiments(root, { tags: ['smoke'] });
-  const nothing = { failpoints: false, replicas: {}, env: {}, 'seeded-bugs': [] };
+  const nothing = { failpoints: false, alerts: false, replicas: {}, env: {}, 'seeded-bugs': [] };
   expect(smoke.map(({ experiment }) => experiment.platform)).toEqual(smoke.map(() => nothing));
   const faults = smoke.flatMap(({ experiment }) =>
     experiment.method.flatMap((step) =>

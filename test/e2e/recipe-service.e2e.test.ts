@@ -15,8 +15,9 @@ import { additions, newFiles } from './support/reviews-service.ts';
 
 const execute = promisify(execFile);
 const LIMIT_MS = 240_000;
-/** Changed in what there was: by hand, and by commands. */
-const MAX_EDITS = 8;
+/** Changed in what there was: by hand, and by commands, which write seven of them. */
+const MAX_EDITS = 9;
+const MAX_FILES = 13;
 
 let copy: string;
 let changed: readonly string[];
@@ -45,13 +46,13 @@ beforeAll(async () => {
 
 afterAll(() => rm(copy, { recursive: true, force: true }));
 
-it('touches a dozen files, and no other than those that the recipe names', async () => {
+it('touches thirteen files, and no other than those that the recipe names', async () => {
   const recipe = await readFile(join(copy, 'CONTRIBUTING.md'), 'utf8');
   const edited = changed.filter((file) => !(file in newFiles));
   expect(changed).toEqual(expect.arrayContaining(Object.keys(newFiles)));
   expect(edited.filter((file) => !recipe.includes(`\`${file}\``))).toEqual([]);
   expect(edited.length, edited.join(', ')).toBeLessThanOrEqual(MAX_EDITS);
-  expect(changed.length, changed.join(', ')).toBeLessThanOrEqual(12);
+  expect(changed.length, changed.join(', ')).toBeLessThanOrEqual(MAX_FILES);
 });
 
 it('compiles', () => node('node_modules/typescript/bin/tsc', '--noEmit', '--incremental', 'false'), LIMIT_MS);
