@@ -33,10 +33,10 @@ afterAll(async () => {
 });
 
 /** The value of a series of the supervisor; undefined where it has none. */
-async function readValue(name: string, label = ''): Promise<number | undefined> {
+async function readValue(name: string, ...labels: readonly string[]): Promise<number | undefined> {
   const text = await (await fetch(`${platform.telemetryUrl}/metrics`)).text();
   const own = text.split('\n').filter((line) => line.startsWith(`${name}{`) && line.includes('job="shopctl"'));
-  const line = own.find((one) => one.includes(label));
+  const line = own.find((one) => labels.every((label) => one.includes(label)));
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
 }
 
@@ -117,7 +117,7 @@ it('a second parcel of an order, which audit --watch prints once, and up --audit
   expect(others).toEqual([]);
   await expect.poll(() => readValue('shop_audit_violations'), LIMIT).toBeUndefined();
   await platform.shopctl('up', '--audit');
-  const violations = () => readValue('shop_audit_violations', 'invariant="I7",kind="duplicated"');
+  const violations = () => readValue('shop_audit_violations', 'invariant="I7"', 'kind="duplicated"');
   await expect.poll(violations, LIMIT).toBe(1);
   await platform.shopctl('up', '--no-audit');
   await expect.poll(violations, LIMIT).toBeUndefined();

@@ -34,7 +34,7 @@ it.each([
     'lost',
     ids.confirmed,
   ],
-  ['I7', 'shipping', `DELETE FROM parcels WHERE order_id = '${ids.confirmed}'`, 'lost', ids.confirmed],
+  ['I7', 'shipping', `DELETE FROM parcels WHERE order_id = '${ids.confirmed}'`, 'wrong', ids.confirmed],
   [
     'I8',
     'shipping',
