@@ -213,7 +213,10 @@ describe.runIf(isAvailable)('a load', { timeout: RUN_LIMIT_MS }, () => {
     const killed = await untilK6(start('load', 'run', 'steady', '--rate', '2'));
     // Meanwhile another run would see these orders, and these faults.
     const other = await platform.shopctl('load', 'run', 'smoke');
-    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('an experiment or a load runs already') });
+    expect(other).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('an experiment, a load or a drill runs already'),
+    });
     killed.kill('SIGKILL');
     await untilNoK6();
     expect(await runFolders()).toHaveLength(1);
