@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { CliError, messageOf } from '../errors.ts';
 import type { Severity } from '../pager/alert.ts';
-import { appendWhole } from '../platform/line-file.ts';
 import type { Guard, PageBurn } from './burns.ts';
 import type { CustomerRecord } from './customers.ts';
+import { appendLineTo, parseLines, readJournal } from './line-journal.ts';
 import type { Pair } from './pair.ts';
 
 export const JOURNAL_VERSION = 'shop.alert-matrix/v1';
@@ -78,28 +76,17 @@ export interface MatrixJournal {
 
 /** One line, on the disk when this resolves; a line that a kill has cut off is ended first. */
 export function appendLine(file: string, line: MatrixLine): Promise<void> {
-  return appendWhole(file, `${JSON.stringify(line)}\n`);
+  return appendLineTo(file, line);
 }
 
-/** Throws CliError (2) for a file that cannot be read, is none of this version, or is broken before its last line. */
-export async function readMatrixJournal(file: string): Promise<MatrixJournal> {
-  try {
-    return parseJournal(await readFile(file, 'utf8'));
-  } catch (cause) {
-    throw new CliError({
-      code: 'invalid_journal',
-      what: `cannot read the journal ${file}`,
-      why: messageOf(cause),
-      next: 'start another run with "shopctl alerts matrix"',
-      cause,
-    });
-  }
+/** Throws CliError (2) for a file that cannot be read, or is none of this version. */
+export function readMatrixJournal(file: string): Promise<MatrixJournal> {
+  return readJournal(file, 'shopctl alerts matrix', parseJournal);
 }
 
 /** A line that was cut off by a kill is left out: its pair is measured again. Throws Error for another file. Pure. */
 export function parseJournal(text: string): MatrixJournal {
-  const lines = text.split('\n').filter((line) => line !== '');
-  const parsed = lines.flatMap((line) => parseLine(line) ?? []);
+  const parsed = parseLines<MatrixLine>(text);
   const [start] = parsed;
   if (start?.type !== 'matrix') throw new Error('its first line is not the start of a matrix');
   if (start.version !== JOURNAL_VERSION) throw new Error(`it is of version ${start.version}, not ${JOURNAL_VERSION}`);
@@ -109,13 +96,4 @@ export function parseJournal(text: string): MatrixJournal {
   );
   const tookMs = parsed.reduce((sum, line) => sum + (line.type === 'end' ? line.tookMs : 0), 0);
   return { start, records: [...last.values()], tookMs };
-}
-
-function parseLine(text: string): MatrixLine | undefined {
-  try {
-    const line = JSON.parse(text) as MatrixLine | null;
-    return typeof line === 'object' && line !== null && typeof line.type === 'string' ? line : undefined;
-  } catch {
-    return undefined; // Cut off by a kill.
-  }
 }

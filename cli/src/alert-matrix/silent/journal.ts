@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { CliError, messageOf } from '../../errors.ts';
-import { appendWhole } from '../../platform/line-file.ts';
 import type { Guard, PageBurn } from '../burns.ts';
 import type { CustomerRecord } from '../customers.ts';
 import type { Firing, MatrixEnd } from '../journal.ts';
+import { appendLineTo, parseLines, readJournal } from '../line-journal.ts';
 import type { Situation } from './situations.ts';
 
 export const SILENT_VERSION = 'shop.alert-silent/v1';
@@ -48,27 +46,17 @@ export interface SilentJournal {
 }
 
 export function appendSilentLine(file: string, line: SilentLine): Promise<void> {
-  return appendWhole(file, `${JSON.stringify(line)}\n`);
+  return appendLineTo(file, line);
 }
 
 /** Throws CliError (2) for a file that cannot be read, or is none of this version. */
-export async function readSilentJournal(file: string): Promise<SilentJournal> {
-  try {
-    return parseSilentJournal(await readFile(file, 'utf8'));
-  } catch (cause) {
-    throw new CliError({
-      code: 'invalid_journal',
-      what: `cannot read the journal ${file}`,
-      why: messageOf(cause),
-      next: 'start another run with "shopctl alerts silent"',
-      cause,
-    });
-  }
+export function readSilentJournal(file: string): Promise<SilentJournal> {
+  return readJournal(file, 'shopctl alerts silent', parseSilentJournal);
 }
 
 /** A line that was cut off by a kill is left out: its situation is measured again. Throws Error for another file. Pure. */
 export function parseSilentJournal(text: string): SilentJournal {
-  const parsed = text.split('\n').flatMap((line) => parseLine(line) ?? []);
+  const parsed = parseLines<SilentLine>(text);
   const [start] = parsed;
   if (start?.type !== 'silent') throw new Error('its first line is not the start of a silent list');
   if (start.version !== SILENT_VERSION) throw new Error(`it is of version ${start.version}, not ${SILENT_VERSION}`);
@@ -76,13 +64,4 @@ export function parseSilentJournal(text: string): SilentJournal {
   const last = new Map(records.map((record) => [record.situation.name, record]));
   const tookMs = parsed.reduce((sum, line) => sum + (line.type === 'end' ? line.tookMs : 0), 0);
   return { start, records: [...last.values()], tookMs };
-}
-
-function parseLine(text: string): SilentLine | undefined {
-  try {
-    const line = JSON.parse(text) as SilentLine | null;
-    return typeof line === 'object' && line !== null && typeof line.type === 'string' ? line : undefined;
-  } catch {
-    return undefined; // Empty, or cut off by a kill.
-  }
 }

@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { CliError, messageOf } from '../errors.ts';
+import { appendWhole } from '../platform/line-file.ts';
+
+/** A line of a journal says of what kind it is. */
+interface Line {
+  readonly type: string;
+}
+
+/** One line, on the disk when this resolves; a line that a kill has cut off is ended first. */
+export function appendLineTo(file: string, line: Line): Promise<void> {
+  return appendWhole(file, `${JSON.stringify(line)}\n`);
+}
+
+/** Throws CliError (2) for a file that cannot be read, and for what `parse` throws. `command` starts another run. */
+export async function readJournal<J>(file: string, command: string, parse: (text: string) => J): Promise<J> {
+  try {
+    return parse(await readFile(file, 'utf8'));
+  } catch (cause) {
+    throw new CliError({
+      code: 'invalid_journal',
+      what: `cannot read the journal ${file}`,
+      why: messageOf(cause),
+      next: `start another run with "${command}"`,
+      cause,
+    });
+  }
+}
+
+/** The lines of a journal. One that a kill has cut off is left out. Pure. */
+export function parseLines<L extends Line>(text: string): readonly L[] {
+  return text.split('\n').flatMap((line) => parseLine<L>(line) ?? []);
+}
+
+function parseLine<L extends Line>(text: string): L | undefined {
+  try {
+    const line = JSON.parse(text) as L | null;
+    return typeof line === 'object' && line !== null && typeof line.type === 'string' ? line : undefined;
+  } catch {
+    return undefined; // Empty, or cut off by a kill.
+  }
+}
